@@ -1,0 +1,55 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One list of settings for every Swift target: Swift 6 mode, no warning passes.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(of name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(
+        name: "\(name)Tests",
+        dependencies: [.target(name: name), "Basics", "TestSupport"] + dependencies,
+        swiftSettings: strict)
+}
+
+let package = Package(
+    name: "skein",
+    platforms: [.macOS(.v15)],
+    products: [.executable(name: "skein", targets: ["skein"])],
+    targets: [
+        .systemLibrary(
+            name: "COpenBLAS", pkgConfig: "openblas",
+            providers: [.apt(["libopenblas-dev"]), .brew(["openblas"])]),
+        .target(name: "CSHA256"),
+        room("Basics", ["CSHA256"]),
+        room("Tensors", ["Basics", "COpenBLAS"]),
+        room("Formats", ["Basics", "Tensors"]),
+        room("Tokenizers", ["Basics", "Formats"]),
+        room("Models", ["Basics", "Tensors", "Formats"]),
+        room("Training", ["Basics", "Tensors", "Formats", "Models", "Tokenizers"]),
+        room("Commands", ["Basics", "Tensors", "Formats", "Models", "Tokenizers", "Training"]),
+        .executableTarget(name: "skein", dependencies: ["Commands"], swiftSettings: strict),
+
+        .target(
+            name: "TestSupport", dependencies: ["Basics"], path: "Tests/TestSupport",
+            swiftSettings: strict),
+        tests(of: "Basics", ["CSHA256"]),
+        tests(of: "Tensors", []),
+        tests(of: "Formats", []),
+        tests(of: "Tokenizers", ["Formats"]),
+        tests(of: "Models", ["Tensors", "Formats"]),
+        tests(of: "Training", ["Tensors", "Formats", "Models", "Tokenizers"]),
+        tests(of: "Commands", []),
+        .testTarget(
+            name: "EndToEndTests", dependencies: ["Basics", "TestSupport", "skein"],
+            swiftSettings: strict),
+    ]
+)

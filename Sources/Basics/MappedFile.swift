@@ -1,0 +1,53 @@
+import Foundation
+
+/// A whole file, mapped read-only. The mapping lives as long as the object; whoever keeps a pointer
+/// into it keeps the object, too.
+///
+/// A mapped file that another process truncates raises SIGBUS on access; nothing in user space can
+/// turn that into an error. Model files are not written while they are used.
+public final class MappedFile: Sendable {
+    public let path: String
+    public let count: Int
+    private let address: Address
+
+    // Sendable: the pages are read-only and stay mapped until deinit.
+    private struct Address: @unchecked Sendable { let base: UnsafeMutableRawPointer? }
+
+    /// Maps `path`. An empty file is an empty buffer.
+    ///
+    /// - Throws: `FileError` when it cannot be opened, is a directory or cannot be mapped.
+    public init(path: String) throws {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw FileError.failed(operation: "open", path: path, code: errno)
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            throw FileError.failed(operation: "read the size of", path: path, code: errno)
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw FileError.failed(operation: "map", path: path, code: EISDIR)
+        }
+        self.path = path
+        count = Int(status.st_size)
+        guard count > 0 else {
+            address = Address(base: nil)
+            return
+        }
+        let base = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0)
+        guard let base, base != MAP_FAILED else {
+            throw FileError.failed(operation: "map", path: path, code: errno)
+        }
+        address = Address(base: base)
+    }
+
+    deinit {
+        if let base = address.base { munmap(base, count) }
+    }
+
+    /// All bytes of the file; valid while `self` lives.
+    public var bytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: address.base, count: count)
+    }
+}

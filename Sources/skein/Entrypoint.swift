@@ -1,0 +1,6 @@
+import Commands
+
+@main
+enum Entrypoint {
+    static func main() {}
+}
