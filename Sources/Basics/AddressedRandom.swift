@@ -50,7 +50,8 @@ public struct AddressedRandom: Sendable, Equatable {
     public func permutation(count: Int, _ a: UInt32 = 0, _ b: UInt32 = 0) -> [Int] {
         var order = Array(0..<count)
         for i in stride(from: count - 1, to: 0, by: -1) {
-            let words = block(UInt32(truncatingIfNeeded: i), a, b, UInt32(truncatingIfNeeded: i >> 32))
+            let words = block(
+                UInt32(truncatingIfNeeded: i), a, b, UInt32(truncatingIfNeeded: i >> 32))
             let draw = UInt64(words.x) << 32 | UInt64(words.y)
             let place = Int(draw.multipliedFullWidth(by: UInt64(i + 1)).high)
             order.swapAt(i, place)
