@@ -16,7 +16,7 @@ func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 func tests(of name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(
         name: "\(name)Tests",
-        dependencies: [.target(name: name), "Basics", "TestSupport"] + dependencies,
+        dependencies: [.target(name: name), "TestSupport"] + dependencies,
         swiftSettings: strict)
 }
 
@@ -42,12 +42,12 @@ let package = Package(
             name: "TestSupport", dependencies: ["Basics"], path: "Tests/TestSupport",
             swiftSettings: strict),
         tests(of: "Basics", ["CSHA256"]),
-        tests(of: "Tensors", []),
-        tests(of: "Formats", []),
-        tests(of: "Tokenizers", ["Formats"]),
-        tests(of: "Models", ["Tensors", "Formats"]),
-        tests(of: "Training", ["Tensors", "Formats", "Models", "Tokenizers"]),
-        tests(of: "Commands", []),
+        tests(of: "Tensors", ["Basics"]),
+        tests(of: "Formats", ["Basics"]),
+        tests(of: "Tokenizers", ["Basics", "Formats"]),
+        tests(of: "Models", ["Basics", "Tensors", "Formats"]),
+        tests(of: "Training", ["Basics", "Tensors", "Formats", "Models", "Tokenizers"]),
+        tests(of: "Commands", ["Basics"]),
         .testTarget(
             name: "EndToEndTests", dependencies: ["Basics", "TestSupport", "skein"],
             swiftSettings: strict),

@@ -1,0 +1,154 @@
+import Foundation
+
+/// Causal attention with grouped queries over one sequence, block of queries by block of queries.
+///
+/// Letters: `T` tokens of the sequence, `P` cached tokens before them, `H` query heads, `G` key/value
+/// heads, `N` head dimension, `B` queries in a block. Scores of a block, [B, keys], exist one at a
+/// time; T x T is never stored, and keys after the block's last query are never multiplied.
+/// Backward needs only each row's log-sum-exp (Dao et al. 2022, "FlashAttention", section 3.1).
+public struct Attention: Sendable {
+    public let heads: Int
+    public let keyValueHeads: Int
+    public let headDimension: Int
+
+    /// Queries in a block: tall enough for the products, little waste above the diagonal.
+    static let block = 64
+
+    public init(heads: Int, keyValueHeads: Int, headDimension: Int) {
+        self.heads = heads
+        self.keyValueHeads = keyValueHeads
+        self.headDimension = headDimension
+    }
+
+    /// Floats of scratch that a sequence of `tokens` tokens and keys needs.
+    public static func scratchCount(keys: Int) -> Int { 2 * block * keys + block }
+
+    private var group: Int { heads / keyValueHeads }
+    private var queryWidth: Int { heads * headDimension }
+    private var keyWidth: Int { keyValueHeads * headDimension }
+    private var scale: Float { 1 / Float(headDimension).squareRoot() }
+
+    /// out = softmax(q k^T / sqrt(N)) v, each token over itself and what stands before it.
+    ///
+    /// Shapes and ranges:
+    ///   - q: [T, H * N], rotated.
+    ///   - k: [P + T, G * N], rotated.
+    ///   - v: [P + T, G * N].
+    ///   - past: P.
+    ///   - out: [T, H * N].
+    ///   - logSumExp: [H, T], receives each row's log of the sum of exponentials; nil if not needed.
+    ///   - scratch: `scratchCount(keys: P + T)` floats.
+    public func forward(
+        q: UnsafePointer<Float>, k: UnsafePointer<Float>, v: UnsafePointer<Float>,
+        tokens: Int, past: Int = 0, out: UnsafeMutablePointer<Float>,
+        logSumExp: UnsafeMutablePointer<Float>?, scratch: UnsafeMutablePointer<Float>,
+        matMul: MatMul
+    ) {
+        let n = headDimension
+        for h in 0..<heads {
+            let key = k + h / group * n
+            let value = v + h / group * n
+            for first in stride(from: 0, to: tokens, by: Self.block) {
+                let rows = min(Self.block, tokens - first)
+                let keys = past + first + rows
+                let query = q + first * queryWidth + h * n
+                matMul(
+                    m: rows, n: keys, k: n, query, strideA: queryWidth,
+                    key, .transposed, strideB: keyWidth, into: scratch, strideC: keys,
+                    alpha: scale)
+                for i in 0..<rows {
+                    let row = scratch + i * keys
+                    let seen = past + first + i + 1
+                    let largest = Softmax.maximum(row, seen)
+                    let sum = Softmax.exponentiate(row, seen, shift: largest)
+                    Softmax.scale(row, seen, by: 1 / sum)
+                    Softmax.clear(row + seen, keys - seen)
+                    if let logSumExp { logSumExp[h * tokens + first + i] = largest + log(sum) }
+                }
+                matMul(
+                    m: rows, n: n, k: keys, scratch, strideA: keys, value, strideB: keyWidth,
+                    into: out + first * queryWidth + h * n, strideC: queryWidth)
+            }
+        }
+    }
+
+    /// Gradients of q, k and v of one sequence without cached tokens; overwrites dq, dk and dv.
+    ///
+    /// P = e^(S - logSumExp); dV = P^T dO; dP = dO V^T; dS = P * (dP - rowsum(dO * O)) / sqrt(N);
+    /// dQ = dS K; dK = dS^T Q.
+    ///
+    /// Shapes and ranges:
+    ///   - out: [T, H * N], the forward result.
+    ///   - dOut: [T, H * N].
+    ///   - dq: [T, H * N].
+    ///   - dk: [T, G * N].
+    ///   - dv: [T, G * N].
+    public func backward(
+        q: UnsafePointer<Float>, k: UnsafePointer<Float>, v: UnsafePointer<Float>,
+        out: UnsafePointer<Float>, dOut: UnsafePointer<Float>,
+        logSumExp: UnsafePointer<Float>, tokens: Int,
+        dq: UnsafeMutablePointer<Float>, dk: UnsafeMutablePointer<Float>,
+        dv: UnsafeMutablePointer<Float>, scratch: UnsafeMutablePointer<Float>, matMul: MatMul
+    ) {
+        let n = headDimension
+        Softmax.clear(dk, tokens * keyWidth)
+        Softmax.clear(dv, tokens * keyWidth)
+        let p = scratch
+        let ds = scratch + Self.block * tokens
+        for h in 0..<heads {
+            let column = h / group * n
+            for first in stride(from: 0, to: tokens, by: Self.block) {
+                let rows = min(Self.block, tokens - first)
+                let keys = first + rows
+                let place = first * queryWidth + h * n
+                matMul(
+                    m: rows, n: keys, k: n, q + place, strideA: queryWidth,
+                    k + column, .transposed, strideB: keyWidth, into: p, strideC: keys,
+                    alpha: scale)
+                matMul(
+                    m: rows, n: keys, k: n, dOut + place, strideA: queryWidth,
+                    v + column, .transposed, strideB: keyWidth, into: ds, strideC: keys)
+                for i in 0..<rows {
+                    let at = place + i * queryWidth
+                    let delta = dot(out + at, dOut + at, n)
+                    softmaxBackward(
+                        p: p + i * keys, ds: ds + i * keys, seen: first + i + 1, keys: keys,
+                        logSumExp: logSumExp[h * tokens + first + i], delta: delta)
+                }
+                matMul(
+                    m: rows, n: n, k: keys, ds, strideA: keys, k + column, strideB: keyWidth,
+                    into: dq + place, strideC: queryWidth)
+                matMul(
+                    m: keys, n: n, k: rows, ds, .transposed, strideA: keys,
+                    q + place, strideB: queryWidth, into: dk + column, strideC: keyWidth, beta: 1)
+                matMul(
+                    m: keys, n: n, k: rows, p, .transposed, strideA: keys,
+                    dOut + place, strideB: queryWidth, into: dv + column, strideC: keyWidth,
+                    beta: 1)
+            }
+        }
+    }
+
+    /// One row: p from scores to probabilities, ds from dP to dS.
+    @inline(__always)
+    private func softmaxBackward(
+        p: UnsafeMutablePointer<Float>, ds: UnsafeMutablePointer<Float>, seen: Int, keys: Int,
+        logSumExp: Float, delta: Float
+    ) {
+        let scale = self.scale
+        var j = 0
+        while j + 8 <= seen {
+            let e = exp8(p.load8(j) - logSumExp)
+            p.store8(j, e)
+            ds.store8(j, e * (ds.load8(j) - delta) * scale)
+            j += 8
+        }
+        while j < seen {
+            p[j] = exp1(p[j] - logSumExp)
+            ds[j] = p[j] * (ds[j] - delta) * scale
+            j += 1
+        }
+        Softmax.clear(p + seen, keys - seen)
+        Softmax.clear(ds + seen, keys - seen)
+    }
+}

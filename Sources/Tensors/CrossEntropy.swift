@@ -1,0 +1,41 @@
+import Foundation
+
+/// Cross-entropy of rows of logits against target tokens.
+///
+/// Letters: `V` vocabulary. Rows are processed where they lie; the caller holds only a chunk of them,
+/// so that full logits never exist.
+public enum CrossEntropy {
+    /// What one row gives.
+    public struct Row: Sendable, Equatable {
+        /// -log softmax(logits)[target], natural logarithm.
+        public var loss: Double
+        /// Whether the target has the largest logit (the first of equals counts).
+        public var correct: Bool
+    }
+
+    /// The loss of one row; with `gradient` the row becomes softmax(logits) - onehot(target).
+    ///
+    /// Shapes and ranges:
+    ///   - logits: [V], overwritten.
+    ///   - target: 0 ..< V.
+    public static func row(
+        _ logits: UnsafeMutablePointer<Float>, vocabulary: Int, target: Int, gradient: Bool
+    ) -> Row {
+        let own = logits[target]
+        let largest = Softmax.maximum(logits, vocabulary)
+        let correct = own == largest && isFirst(target, of: largest, in: logits)
+        let sum = Softmax.exponentiate(logits, vocabulary, shift: largest)
+        if gradient {
+            Softmax.scale(logits, vocabulary, by: 1 / sum)
+            logits[target] -= 1
+        }
+        return Row(loss: log(Double(sum)) - Double(own - largest), correct: correct)
+    }
+
+    private static func isFirst(
+        _ target: Int, of largest: Float, in logits: UnsafePointer<Float>
+    ) -> Bool {
+        for i in 0..<target where logits[i] == largest { return false }
+        return true
+    }
+}

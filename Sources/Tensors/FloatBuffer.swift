@@ -1,0 +1,54 @@
+import Foundation
+
+/// Memory for floats, aligned for vectors, that no array semantics touch.
+///
+/// Whoever fills it does so before anybody else sees it, or owns it alone; hence Sendable.
+public final class FloatBuffer: @unchecked Sendable {
+    public let base: UnsafeMutablePointer<Float>
+    public let count: Int
+
+    /// Uninitialized memory; the system hands out a page when it is first written.
+    public init(count: Int) {
+        let raw = UnsafeMutableRawPointer.allocate(
+            byteCount: max(count, 1) * MemoryLayout<Float>.stride, alignment: 64)
+        base = raw.bindMemory(to: Float.self, capacity: max(count, 1))
+        self.count = count
+    }
+
+    deinit {
+        UnsafeMutableRawPointer(base).deallocate()
+    }
+}
+
+/// Carves aligned pieces out of one buffer, so that a step allocates nothing.
+///
+/// Without a buffer it only counts, which tells how large the buffer must be.
+public struct Arena {
+    private let base: UnsafeMutablePointer<Float>?
+    /// Floats taken so far.
+    public private(set) var used = 0
+
+    /// Counts only.
+    public init() { base = nil }
+
+    public init(_ buffer: FloatBuffer) { base = buffer.base }
+
+    /// `count` floats that start on a cache line; a meaningless pointer while only counting.
+    public mutating func take(_ count: Int) -> UnsafeMutablePointer<Float> {
+        let start = used
+        used += (count + 15) / 16 * 16
+        if let base { return base + start }
+        return Self.nowhere
+    }
+
+    /// `count` bytes that start on a cache line.
+    public mutating func takeBytes(_ count: Int) -> UnsafeMutablePointer<UInt8> {
+        let floats = (count + 3) / 4
+        return UnsafeMutableRawPointer(take(floats))
+            .bindMemory(to: UInt8.self, capacity: floats * 4)
+    }
+
+    /// Never read or written: what `take` returns while only counting.
+    private nonisolated(unsafe) static let nowhere = UnsafeMutablePointer<Float>.allocate(
+        capacity: 1)
+}

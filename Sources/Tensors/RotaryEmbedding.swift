@@ -1,0 +1,86 @@
+import Foundation
+
+/// Rotary position embedding (Su et al. 2021), halves rotated as Hugging Face does it.
+///
+/// Element i of the first half and of the second half of a head turn together by
+/// position * theta^(-2i/N) / divisor[i]. Letters: `T` tokens, `N` head dimension.
+public struct RotaryEmbedding: Sendable {
+    private let cosines: [Float]
+    private let sines: [Float]
+    private let half: Int
+    /// Positions 0 ..< `positions` have a table entry.
+    public let positions: Int
+
+    /// Shapes and ranges:
+    ///   - divisors: [N/2], divides each frequency (Llama-3 scaling); nil for none.
+    public init(headDimension: Int, theta: Double, divisors: [Float]?, positions: Int) {
+        half = headDimension / 2
+        self.positions = positions
+        var cosines = [Float](repeating: 0, count: positions * half)
+        var sines = cosines
+        for i in 0..<half {
+            let frequency = pow(theta, -2 * Double(i) / Double(headDimension))
+            // PyTorch keeps the frequency and the angle in fp32; so do we, to give its numbers.
+            let inverse = Float(frequency) / (divisors?[i] ?? 1)
+            for p in 0..<positions {
+                let angle = Float(p) * inverse
+                cosines[p * half + i] = Float(cos(Double(angle)))
+                sines[p * half + i] = Float(sin(Double(angle)))
+            }
+        }
+        self.cosines = cosines
+        self.sines = sines
+    }
+
+    /// Turns every head of every token in place.
+    ///
+    /// Shapes and ranges:
+    ///   - x: [T, heads * N].
+    ///   - firstPosition: position of the first token; the others follow.
+    ///   - inverse: turn back, which is the backward pass: the rotation is orthogonal.
+    public func rotate(
+        _ x: UnsafeMutablePointer<Float>, tokens: Int, heads: Int, firstPosition: Int,
+        inverse: Bool = false
+    ) {
+        let half = self.half
+        let sign: Float = inverse ? -1 : 1
+        cosines.withUnsafeBufferPointer { cosines in
+            sines.withUnsafeBufferPointer { sines in
+                guard let cosines = cosines.baseAddress, let sines = sines.baseAddress else {
+                    return
+                }
+                for t in 0..<tokens {
+                    let c = cosines + (firstPosition + t) * half
+                    let s = sines + (firstPosition + t) * half
+                    for h in 0..<heads {
+                        Self.turn(x + (t * heads + h) * 2 * half, c, s, sign, half)
+                    }
+                }
+            }
+        }
+    }
+
+    @inline(__always)
+    private static func turn(
+        _ head: UnsafeMutablePointer<Float>, _ c: UnsafePointer<Float>, _ s: UnsafePointer<Float>,
+        _ sign: Float, _ half: Int
+    ) {
+        var i = 0
+        while i + 8 <= half {
+            let a = head.load8(i)
+            let b = head.load8(half + i)
+            let cosine = c.load8(i)
+            let sine = s.load8(i) * sign
+            head.store8(i, a * cosine - b * sine)
+            head.store8(half + i, b * cosine + a * sine)
+            i += 8
+        }
+        while i < half {
+            let a = head[i]
+            let b = head[half + i]
+            head[i] = a * c[i] - b * (s[i] * sign)
+            head[half + i] = b * c[i] + a * (s[i] * sign)
+            i += 1
+        }
+    }
+}
