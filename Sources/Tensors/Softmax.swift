@@ -6,7 +6,7 @@ enum Softmax {
         var lanes = Float8(repeating: -.infinity)
         var i = 0
         while i + 8 <= count {
-            lanes = pointwiseMax(lanes, x.load8(i))
+            lanes = max8(lanes, x.load8(i))
             i += 8
         }
         var largest = lanes.max()

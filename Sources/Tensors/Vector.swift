@@ -31,6 +31,12 @@ extension Float8 {
     }
 }
 
+/// The larger of each pair of lanes. (`pointwiseMax` is not inlined.)
+@inline(__always)
+func max8(_ a: Float8, _ b: Float8) -> Float8 {
+    a.replacing(with: b, where: b .> a)
+}
+
 /// e^x, below 2 ulp for -87 <= x <= 88; smaller x gives 0, larger x is clamped.
 ///
 /// x = n ln 2 + r, |r| <= ln 2 / 2; e^r by a degree-6 polynomial (Cephes `expf` coefficients); 2^n
@@ -38,7 +44,7 @@ extension Float8 {
 /// without a library call.
 @inline(__always)
 func exp8(_ x: Float8) -> Float8 {
-    let clamped = pointwiseMin(pointwiseMax(x, Float8(repeating: -88)), Float8(repeating: 88))
+    let clamped = max8(x, Float8(repeating: -88)).replacing(with: 88, where: x .> 88)
     let magic = Float8(repeating: 12_582_912)
     let shifted = clamped * 1.442_695_04 + magic
     let n = shifted - magic
@@ -59,4 +65,9 @@ func exp8(_ x: Float8) -> Float8 {
 @inline(__always)
 func exp1(_ x: Float) -> Float {
     exp8(Float8(repeating: x))[0]
+}
+
+/// e^x for one number, with the bits of the vector kernels; below 2 ulp for -87 <= x <= 88.
+public func exponential(_ x: Float) -> Float {
+    exp1(x)
 }

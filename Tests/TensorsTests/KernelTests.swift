@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import TestSupport
 import Testing
@@ -92,5 +93,23 @@ import Testing
             out: &rest, logSumExp: nil, scratch: &scratch, matMul: MatMul())
         let tail = Array(expected[(past * width)...])
         #expect(CentralDifference.relativeError(rest.map(Double.init), tail) < 1e-5)
+    }
+
+    @Test("eight blocks at once give the bits of one block at a time")
+    func dropoutMask() {
+        let probability: Float = 0.05
+        let dropout = Dropout(probability: probability, seed: 11)
+        let random = AddressedRandom(seed: 11, purpose: .dropout)
+        var mask = [UInt8](repeating: 0, count: 101)
+        dropout.draw(into: &mask, count: 808, step: 5, sequence: 6, place: 7)
+        for (index, byte) in mask.enumerated() {
+            let words = random.block(UInt32(index), 5, 6, 7)
+            var expected: UInt8 = 0
+            for i in 0..<4 {
+                if words[i] & 0xFFFF >= 3277 { expected |= 1 << i }
+                if words[i] >> 16 >= 3277 { expected |= 1 << (i + 4) }
+            }
+            #expect(byte == expected, "byte \(index)")
+        }
     }
 }
