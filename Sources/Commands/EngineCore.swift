@@ -61,11 +61,12 @@ public enum EngineCore {
         #endif
     }
 
-    /// The core name to ask for instead of `chosen`, or nil when that is good enough.
+    /// The core name to ask for instead of `chosen` when the processor can do better.
     ///
     /// - Parameters:
     ///   - chosen: What `openblas_get_corename` says.
     ///   - processor: The text of /proc/cpuinfo; asked for only when it matters.
+    /// - Returns: A value for OPENBLAS_CORETYPE, or nil.
     static func choice(chosen: String, processor: () -> String) -> String? {
         let current = VectorClass(coreName: chosen)
         guard current < .avx512 else { return nil }

@@ -51,6 +51,7 @@ extension UsageError: Explained {
         }
     }
 
+    // The cases that `sentences` hands on, and no other, come here.
     private var positionalSentences: (what: String, place: String, remedy: String) {
         switch self {
         case .missingPositional(let placeholder, let command):
