@@ -21,7 +21,6 @@ PROMPTS = (
 )
 SHORTEST = 20  # characters; what is shorter says only "See {x}."
 
-
 def number(digits):
     value = 0
     for digit in digits:
