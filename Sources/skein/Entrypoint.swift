@@ -1,6 +1,10 @@
 import Commands
+import Foundation
 
 @main
 enum Entrypoint {
-    static func main() {}
+    static func main() {
+        EngineCore.selectBeforeStart()
+        exit(CommandLineTool.run())
+    }
 }

@@ -1,0 +1,119 @@
+/// Reads a command line by its table. Pure, but for the file that `--config` names.
+///
+/// `--name value` and `--name=value`; `--` ends the options; a lone `-` is a positional argument; the
+/// last of several equal options counts.
+struct ArgumentParser {
+    private let table: ArgumentTable
+    private var texts: [String: String] = [:]
+    private var positionals: [String] = []
+
+    private init(table: ArgumentTable) {
+        self.table = table
+    }
+
+    /// The checked arguments.
+    ///
+    /// - Throws: `UsageError`; `FileError` when the file of `--config` cannot be read.
+    static func parse(_ words: [String], by table: ArgumentTable) throws -> ParsedArguments {
+        var parser = ArgumentParser(table: table)
+        if parser.asksForHelp(words) {
+            return ParsedArguments(
+                table: table, texts: [GeneralFlags.help.description.name: "true"], positionals: [])
+        }
+        try parser.read(words)
+        if let path = parser.texts[GeneralFlags.config.description.name] {
+            let file = try ConfigurationFile(path: path, table: table)
+            parser.texts.merge(file.texts) { typed, _ in typed }
+        }
+        let arguments = ParsedArguments(
+            table: table, texts: parser.texts, positionals: parser.positionals)
+        // Shown as it stands, so that a half-written configuration can be looked at, too.
+        if !arguments[GeneralFlags.printConfig] { try parser.checkPresence() }
+        return arguments
+    }
+
+    /// Help comes before every complaint.
+    private func asksForHelp(_ words: [String]) -> Bool {
+        words.prefix { $0 != "--" }.contains { $0 == "--help" || $0 == "-h" }
+    }
+
+    private mutating func read(_ words: [String]) throws {
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            if word == "--" {
+                for positional in rest { try append(positional) }
+                return
+            }
+            if word.hasPrefix("-"), word != "-" {
+                try readOption(word, &rest)
+            } else {
+                try append(word)
+            }
+        }
+    }
+
+    private mutating func readOption(_ word: String, _ rest: inout ArraySlice<String>) throws {
+        var (name, value) = Self.split(word)
+        guard let option = described(name) else {
+            throw UsageError.unknownOption(
+                name, command: table.command,
+                suggestion: Words.nearest(to: name, among: table.options.map { "--" + $0.name }))
+        }
+        if option.isFlag {
+            if let value { throw UsageError.unexpectedValue(option: option.name, value: value) }
+            texts[option.name] = "true"
+            return
+        }
+        // A text may begin with dashes; only "--" and an option of this table cannot be meant as one.
+        if value == nil, let next = rest.first, next != "--",
+            described(Self.split(next).name) == nil
+        {
+            value = next
+            rest.removeFirst()
+        }
+        guard let value else {
+            throw UsageError.missingValue(option: option.name, accepted: option.accepted)
+        }
+        guard option.json(value) != nil else {
+            throw UsageError.badValue(
+                option: option.name, value: value, accepted: option.accepted,
+                suggestion: Words.nearest(to: value, among: option.choices))
+        }
+        texts[option.name] = value
+    }
+
+    /// `--name=value` in its two parts.
+    private static func split(_ word: String) -> (name: String, value: String?) {
+        guard let equals = word.firstIndex(of: "=") else { return (word, nil) }
+        return (String(word[..<equals]), String(word[word.index(after: equals)...]))
+    }
+
+    /// The option that `word` names, with its dashes.
+    private func described(_ word: String) -> OptionDescription? {
+        guard word.hasPrefix("--") else { return nil }
+        return table.option(named: String(word.dropFirst(2)))
+    }
+
+    private mutating func append(_ word: String) throws {
+        guard let expected = table.positional, expected.count == .oneOrMore || positionals.isEmpty
+        else {
+            throw UsageError.unexpectedPositional(word, command: table.command)
+        }
+        guard expected.choices.isEmpty || expected.choices.contains(word) else {
+            throw UsageError.badPositional(
+                word, command: table.command, accepted: Words.either(expected.choices),
+                suggestion: Words.nearest(to: word, among: expected.choices))
+        }
+        positionals.append(word)
+    }
+
+    private func checkPresence() throws {
+        for option in table.options where option.isRequired && texts[option.name] == nil {
+            throw UsageError.missingOption(
+                option.name, placeholder: option.placeholder, command: table.command)
+        }
+        if let expected = table.positional, positionals.isEmpty {
+            throw UsageError.missingPositional(expected.placeholder, command: table.command)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+/// All that can be typed behind `skein <command>`: parser, help and `--print-config` read this alone.
+struct ArgumentTable: Sendable {
+    let command: String
+    /// What the command does, a half sentence in the third person.
+    let summary: String
+    let positional: Positional?
+    let groups: [OptionGroup]
+    /// A command line that works when its files are there; a test parses it.
+    let example: String
+
+    init(
+        command: String, summary: String, positional: Positional? = nil, groups: [OptionGroup],
+        example: String
+    ) {
+        self.command = command
+        self.summary = summary
+        self.positional = positional
+        self.groups = groups + [GeneralFlags.group]
+        self.example = example
+        let names = self.groups.flatMap(\.options).map(\.name)
+        precondition(Set(names).count == names.count, "an option of \(command) stands there twice")
+    }
+
+    var options: [OptionDescription] { groups.flatMap(\.options) }
+
+    func option(named name: String) -> OptionDescription? {
+        options.first { $0.name == name }
+    }
+}
+
+/// Options that help shows under one heading.
+struct OptionGroup: Sendable {
+    let title: String
+    let options: [OptionDescription]
+}
+
+/// What stands on the command line without a name.
+struct Positional: Sendable {
+    enum Count: Sendable { case one, oneOrMore }
+
+    let placeholder: String
+    let help: String
+    let count: Count
+    /// All words that are accepted, when they can be listed.
+    let choices: [String]
+
+    init(_ placeholder: String, count: Count, choices: [String] = [], _ help: String) {
+        self.placeholder = placeholder
+        self.count = count
+        self.choices = choices
+        self.help = help
+    }
+}
+
+/// What every command takes.
+enum GeneralFlags {
+    static let config = Option.optional(
+        "config", .path("FILE"),
+        "JSON object with any of these options; the command line wins over it")
+    static let printConfig = Option.flag(
+        "print-config", "print the options that would be used, as JSON, and stop")
+    static let help = Option.flag("help", "print this text")
+
+    static let group = OptionGroup(
+        title: "general",
+        options: [config.description, printConfig.description, help.description])
+
+    /// Options that say how to read the others, and are none themselves.
+    static let names: Set<String> = Set(group.options.map(\.name))
+}

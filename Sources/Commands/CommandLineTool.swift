@@ -1,0 +1,81 @@
+import Basics
+import Foundation
+
+/// `skein`: finds the command, runs it, and is the only place that prints an error.
+public enum CommandLineTool {
+    /// The version of the tool, as `--version` prints it.
+    public static let version = "0.1.0"
+
+    /// In the order in which help lists them.
+    static let commands: [any Command.Type] = [
+        TrainCommand.self, EvaluateCommand.self, GenerateCommand.self, TokenizeCommand.self,
+        InspectCommand.self, BenchCommand.self,
+    ]
+
+    /// What a shell sees when a reader such as `head` went away: 128 + SIGPIPE.
+    private static let outputClosedStatus: Int32 = 141
+
+    /// Runs the process's command line and returns its exit status.
+    public static func run(_ words: [String] = Array(CommandLine.arguments.dropFirst())) -> Int32 {
+        // A reader that goes away is an error of the write and no sudden death: a long run must not
+        // end because somebody looked at its first lines with `head`.
+        signal(SIGPIPE, SIG_IGN)
+        return run(words, .process())
+    }
+
+    static func run(_ words: [String], _ io: CommandIO) -> Int32 {
+        var io = io
+        do {
+            try dispatch(words, &io)
+            return ExitStatus.done.rawValue
+        } catch CommandError.outputClosed {
+            return outputClosedStatus
+        } catch {
+            let explanation = ErrorReport.explanation(of: error)
+            io.writeError(ErrorReport.text(of: explanation, format: io.log.format))
+            return explanation.status.rawValue
+        }
+    }
+
+    private static func dispatch(_ words: [String], _ io: inout CommandIO) throws {
+        let tables = commands.map { $0.table }
+        let names = tables.map(\.command)
+        guard let first = words.first else { throw UsageError.missingCommand(known: names) }
+        switch first {
+        case "--version", "version": return try io.print("skein \(version)")
+        case "--help", "-h", "help":
+            if let name = words.dropFirst().first(where: { !$0.hasPrefix("-") }) {
+                return try io.write(HelpText.text(of: try command(named: name).table))
+            }
+            return try io.write(HelpText.overview(of: tables, version: version))
+        default: break
+        }
+        let command = try command(named: first)
+        if words.contains("--version"), words.count == 2 {
+            return try io.print("skein \(version)")
+        }
+        let arguments = try ArgumentParser.parse(Array(words.dropFirst()), by: command.table)
+        if arguments[GeneralFlags.help] { return try io.write(HelpText.text(of: command.table)) }
+        if arguments[GeneralFlags.printConfig] { return try io.print(arguments.configurationJSON) }
+        if command.table.option(named: SharedFlags.logFormat.description.name) != nil {
+            io.log.format = arguments[SharedFlags.logFormat]
+        }
+        try command.init(arguments).run(io)
+    }
+
+    private static func command(named name: String) throws -> any Command.Type {
+        let names = commands.map { $0.table.command }
+        guard let found = commands.first(where: { $0.table.command == name }) else {
+            throw UsageError.unknownCommand(
+                name, suggestion: Words.nearest(to: name, among: names), known: names)
+        }
+        return found
+    }
+}
+
+extension CommandIO {
+    /// Writes `text` as it stands to standard output.
+    func write(_ text: String) throws {
+        try writeOutput(Array(text.utf8))
+    }
+}

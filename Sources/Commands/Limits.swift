@@ -1,0 +1,10 @@
+/// What this room accepts at most.
+enum Limits {
+    /// A configuration has some 40 short lines (2 KiB); 1 MiB leaves room for comments in values.
+    static let configurationBytes = 1 << 20
+    /// Text to tokenize or to answer: the demo data is 1.5 MB, a large book 10 MB. 256 MiB of text
+    /// become at most 1 GiB of ids.
+    static let standardInputBytes = 1 << 28
+    /// The first processor's entry of /proc/cpuinfo is about 2 KiB; a big host has 400 of them.
+    static let processorDescriptionBytes = 1 << 14
+}

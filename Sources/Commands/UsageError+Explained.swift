@@ -1,0 +1,115 @@
+import Basics
+
+extension UsageError: Explained {
+    var explanation: Explanation {
+        let (what, place, remedy) = sentences
+        return Explanation(what: what, place: place, remedy: remedy, status: .usage)
+    }
+
+    private var sentences: (what: String, place: String, remedy: String) {
+        switch self {
+        case .missingCommand(let known):
+            ("no command given", "skein", "give one of: \(known.joined(separator: ", "))")
+        case .unknownCommand(let word, let suggestion, let known):
+            (
+                "there is no command \"\(word)\"", "skein",
+                suggestion.map { "did you mean skein \($0)?" }
+                    ?? "give one of: \(known.joined(separator: ", "))"
+            )
+        case .unknownOption(let name, let command, let suggestion):
+            (
+                "there is no option \(name)", "skein \(command)",
+                suggestion.map { "did you mean \($0)?" }
+                    ?? "skein \(command) --help lists them all"
+            )
+        case .missingValue(let option, let accepted):
+            ("--\(option) stands there without a value", "--\(option)", "give it \(accepted)")
+        case .unexpectedValue(let option, let value):
+            (
+                "--\(option) takes no value, not \"\(value)\" either", "--\(option)",
+                "write --\(option) alone"
+            )
+        case .badValue(let option, let value, let accepted, let suggestion):
+            (
+                "--\(option) takes \(accepted), not \"\(value)\"", "--\(option)",
+                suggestion.map { "did you mean \($0)?" } ?? "give it \(accepted)"
+            )
+        case .missingOption(let name, let placeholder, let command):
+            ("--\(name) is missing", "skein \(command)", "add --\(name) \(placeholder)")
+        case .missingPositional, .unexpectedPositional, .badPositional: positionalSentences
+        case .needs(let option, let other, let command):
+            (
+                "--\(option) means nothing without --\(other)", "skein \(command)",
+                "add --\(other), or leave out --\(option)"
+            )
+        case .excludes(let option, let other, let command):
+            (
+                "--\(option) and --\(other) exclude each other", "skein \(command)",
+                "leave out one of them"
+            )
+        case .configurationIsNoObject, .unknownKey, .repeatedKey, .badKeyValue: fileSentences
+        }
+    }
+
+    // The cases that `sentences` hands on, and no other, come here.
+    private var positionalSentences: (what: String, place: String, remedy: String) {
+        switch self {
+        case .missingPositional(let placeholder, let command):
+            (
+                "\(placeholder) is missing", "skein \(command)",
+                "add it; skein \(command) --help shows an example"
+            )
+        case .unexpectedPositional(let word, let command):
+            (
+                "\"\(word)\" was not expected here", "skein \(command)",
+                "options begin with --; put a value with blanks in quotes"
+            )
+        case .badPositional(let word, let command, let accepted, let suggestion):
+            (
+                "skein \(command) takes \(accepted), not \"\(word)\"", "skein \(command)",
+                suggestion.map { "did you mean \($0)?" } ?? "give it \(accepted)"
+            )
+        default: ("", "", "")
+        }
+    }
+
+    private var fileSentences: (what: String, place: String, remedy: String) {
+        switch self {
+        case .configurationIsNoObject(let path):
+            (
+                "the configuration is not a JSON object", path,
+                "write { \"option\": value, ... }; --print-config prints one to begin with"
+            )
+        case .unknownKey(let key, let path, let suggestion):
+            (
+                "there is no option \"\(key)\"", path,
+                suggestion.map { "did you mean \"\($0)\"?" }
+                    ?? "--print-config prints all that may stand there"
+            )
+        case .repeatedKey(let name, let path):
+            ("\"\(name)\" stands there twice", path, "leave out one of them")
+        case .badKeyValue(let key, let path, let value, let accepted):
+            ("\"\(key)\" takes \(accepted), not \(value)", path, "give it \(accepted)")
+        default: ("", "", "")
+        }
+    }
+}
+
+extension CommandError: Explained {
+    var explanation: Explanation {
+        switch self {
+        case .notWired(let command):
+            Explanation(
+                what: "this build cannot do the work of skein \(command) yet", place: command,
+                remedy: "use a later version", status: .internalError)
+        case .inputTooLong(let name, let limit):
+            Explanation(
+                what: "the input is longer than \(limit) bytes", place: name,
+                remedy: "give a part of it at a time", status: .badData)
+        case .outputClosed:
+            Explanation(
+                what: "nobody reads standard output any more", place: "standard output",
+                remedy: "keep the reading end open", status: .inputOutput)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+/// A command line or configuration file that does not fit its command. Exit status 64.
+enum UsageError: Error, Equatable {
+    case missingCommand(known: [String])
+    case unknownCommand(String, suggestion: String?, known: [String])
+    /// `name` with its dashes, as it was typed.
+    case unknownOption(_ name: String, command: String, suggestion: String?)
+    case missingValue(option: String, accepted: String)
+    /// A flag was given a value.
+    case unexpectedValue(option: String, value: String)
+    case badValue(option: String, value: String, accepted: String, suggestion: String?)
+    case missingOption(_ name: String, placeholder: String, command: String)
+    case missingPositional(_ placeholder: String, command: String)
+    case unexpectedPositional(_ word: String, command: String)
+    case badPositional(_ word: String, command: String, accepted: String, suggestion: String?)
+    /// `option` means nothing without `other`.
+    case needs(option: String, other: String, command: String)
+    /// `option` and `other` ask for different things.
+    case excludes(option: String, other: String, command: String)
+    case configurationIsNoObject(path: String)
+    case unknownKey(_ key: String, path: String, suggestion: String?)
+    /// The same option stands there in dashes and in camelCase.
+    case repeatedKey(_ name: String, path: String)
+    case badKeyValue(_ key: String, path: String, value: String, accepted: String)
+}
+
+/// What can go wrong between the command line and the rooms that do the work.
+enum CommandError: Error, Equatable {
+    case notWired(command: String)
+    case inputTooLong(name: String, limit: Int)
+    /// The reader of standard output went away, as `head` does.
+    case outputClosed
+}

@@ -1,0 +1,203 @@
+import Basics
+import Testing
+
+@testable import Commands
+
+@Suite struct ArgumentParserTests {
+    static let required = ["--model", "m.gguf", "--data", "d.jsonl", "--output", "run"]
+
+    static func train(_ words: String...) throws -> TrainOptions {
+        try TrainCommand(ArgumentParser.parse(required + words, by: TrainCommand.table)).options
+    }
+
+    /// A list by its format alone, without parser and table.
+    private let modules = { try #require(TrainingFlags.targetModules.format.read($0)) }
+
+    @Test("the defaults of train are those of the contract")
+    func defaults() throws {
+        let options = try Self.train()
+        let expected = TrainOptions(
+            model: "m.gguf", data: "d.jsonl", output: "run", resume: false, validData: nil,
+            testData: nil, validationSplit: 0.2, shuffle: true, promptFormat: .auto,
+            trainOn: .all, maximumLength: 512, skipBadLines: false, rank: 8, alpha: 16,
+            dropout: 0.05, targetModules: try modules("q_proj,k_proj,v_proj,o_proj"), layers: .all,
+            initialAdapter: nil, learningRate: 1e-4, weightDecay: 0.01, beta1: 0.9, beta2: 0.999,
+            epsilon: 1e-8, schedule: .constant, warmupSteps: 0, maximumGradientNorm: 1,
+            epochs: 3, iterations: nil, batchSize: 4, microBatchTokens: 512, seed: 0,
+            earlyStopPatience: nil, gradientCheckpointing: false, gradientCodec: .fp32,
+            reportEvery: 1, checkpointEvery: 50, keepCheckpoints: 3, threads: nil, weights: .auto,
+            logFormat: .text)
+        #expect(options == expected)
+    }
+
+    @Test("each way to write a value is read")
+    func values() throws {
+        let options = try Self.train(
+            "--rank", "16", "--alpha=32.5", "--learning-rate", "5e-4", "--shuffle", "off",
+            "--target-modules", "down_proj, q_proj,q_proj", "--layers", "8-15", "--resume",
+            "--seed", "9223372036854775807", "--max-grad-norm", "0", "--threads", "2",
+            "--init-adapter=a=b", "--rank", "32", "--checkpoint-every", "0")
+        #expect(options.rank == 32)
+        #expect(options.alpha == 32.5)
+        #expect(options.learningRate == 5e-4)
+        #expect(!options.shuffle)
+        #expect(try options.targetModules == modules("q_proj,down_proj"))
+        #expect(options.layers == .range(8...15))
+        #expect(options.resume)
+        #expect(options.seed == UInt64(Int64.max))
+        #expect(options.maximumGradientNorm == nil)
+        #expect(options.threads == 2)
+        #expect(options.initialAdapter == "a=b")
+        #expect(options.checkpointEvery == nil)
+        #expect(try Self.train("--target-modules", "all-linear").targetModules.count == 7)
+        #expect(try Self.train("--layers", "last:4").layers == .last(4))
+    }
+
+    @Test("layers are resolved against the model's")
+    func layers() {
+        #expect(LayerSelection.all.layers(of: 30) == 0..<30)
+        #expect(LayerSelection.range(8...15).layers(of: 16) == 8..<16)
+        #expect(LayerSelection.range(8...15).layers(of: 15) == nil)
+        #expect(LayerSelection.last(4).layers(of: 30) == 26..<30)
+        #expect(LayerSelection.last(31).layers(of: 30) == nil)
+    }
+
+    @Test("texts with dashes are values and positionals")
+    func dashes() throws {
+        let words = ["--model", "m", "--json", "-", "--", "--decode", "-x"]
+        let tokenize = try TokenizeCommand(
+            ArgumentParser.parse(words, by: TokenizeCommand.table))
+        #expect(tokenize.options.texts == ["-", "--decode", "-x"])
+        #expect(!tokenize.options.decode)
+        let generate = try GenerateCommand(
+            ArgumentParser.parse(
+                [
+                    "--model", "m", "--prompt", "--- a rule", "--temperature", "0.7", "--top-k",
+                    "40",
+                ],
+                by: GenerateCommand.table))
+        #expect(generate.options.prompt == "--- a rule")
+        #expect(generate.options.topK == 40)
+    }
+
+    private static let integer = "a whole number from 1 to 65536"
+    static let bad: [([String], UsageError)] = [
+        (
+            ["--batchsize", "3"],
+            .unknownOption("--batchsize", command: "train", suggestion: "--batch-size")
+        ),
+        (
+            ["--learning_rate=1"],
+            .unknownOption("--learning_rate", command: "train", suggestion: "--learning-rate")
+        ),
+        (["-m", "x"], .unknownOption("-m", command: "train", suggestion: nil)),
+        (["--rank"], .missingValue(option: "rank", accepted: "a whole number from 1 to 4096")),
+        (
+            ["--rank", "--alpha=3"],
+            .missingValue(option: "rank", accepted: "a whole number from 1 to 4096")
+        ),
+        (
+            ["--rank", "--", "3"],
+            .missingValue(option: "rank", accepted: "a whole number from 1 to 4096")
+        ),
+        (["--resume=yes"], .unexpectedValue(option: "resume", value: "yes")),
+        (["--batch-size", "0"], bad("batch-size", "0", integer)),
+        (["--batch-size", "99999"], bad("batch-size", "99999", integer)),
+        (["--batch-size", "4.5"], bad("batch-size", "4.5", integer)),
+        (
+            ["--batch-size", "99999999999999999999"],
+            bad("batch-size", "99999999999999999999", integer)
+        ),
+        (["--alpha", "nan"], bad("alpha", "nan", "a number above 0, at most 1000000")),
+        (["--alpha", "0x10"], bad("alpha", "0x10", "a number above 0, at most 1000000")),
+        (["--dropout", "1"], bad("dropout", "1", "a number from 0 to below 1")),
+        (["--dropout", "-0.1"], bad("dropout", "-0.1", "a number from 0 to below 1")),
+        (["--layers", "5-2"], bad("layers", "5-2", "all, a range such as 8-15, or last:N")),
+        (["--layers", "last:0"], bad("layers", "last:0", "all, a range such as 8-15, or last:N")),
+        (["--seed", "-1"], bad("seed", "-1", "a whole number from 0 up")),
+        (["--valid-data", ""], bad("valid-data", "", "a path")),
+        (
+            ["--schedule", "cosin"],
+            bad("schedule", "cosin", "constant, linear or cosine", suggestion: "cosine")
+        ),
+        (
+            ["--target-modules", "q_proj,x_proj"],
+            bad(
+                "target-modules", "q_proj,x_proj",
+                "all-linear, or with commas between them any of q_proj, k_proj, v_proj, o_proj, "
+                    + "gate_proj, up_proj or down_proj")
+        ),
+        (["d.jsonl"], .unexpectedPositional("d.jsonl", command: "train")),
+    ]
+
+    private static func bad(
+        _ option: String, _ value: String, _ accepted: String, suggestion: String? = nil
+    ) -> UsageError {
+        .badValue(option: option, value: value, accepted: accepted, suggestion: suggestion)
+    }
+
+    @Test("a wrong command line gives its own error", arguments: bad.indices)
+    func errors(index: Int) {
+        let (words, error) = Self.bad[index]
+        #expect(throws: error) {
+            try ArgumentParser.parse(Self.required + words, by: TrainCommand.table)
+        }
+        #expect(error.explanation.status == .usage)
+        #expect(!error.explanation.what.isEmpty && !error.explanation.remedy.isEmpty)
+    }
+
+    @Test("what must be there is asked for")
+    func presence() {
+        #expect(throws: UsageError.missingOption("data", placeholder: "PATH", command: "train")) {
+            try ArgumentParser.parse(["--model", "m", "--output", "o"], by: TrainCommand.table)
+        }
+        #expect(throws: UsageError.missingPositional("TEXT", command: "tokenize")) {
+            try ArgumentParser.parse(["--model", "m"], by: TokenizeCommand.table)
+        }
+        #expect(throws: UsageError.unexpectedPositional("b", command: "inspect")) {
+            try ArgumentParser.parse(["a", "b"], by: InspectCommand.table)
+        }
+        #expect(
+            throws: UsageError.badPositional(
+                "wire", command: "bench", accepted: "kernels or step", suggestion: nil)
+        ) {
+            try ArgumentParser.parse(["wire"], by: BenchCommand.table)
+        }
+    }
+
+    @Test("options that need or exclude each other say so")
+    func combinations() {
+        let table = EvaluateCommand.table
+        for name in ["compare", "require-improvement", "gradients"] {
+            let words = ["--model", "m", "--data", "d", "--\(name)"]
+            #expect(throws: UsageError.needs(option: name, other: "adapter", command: "evaluate")) {
+                let value = name == "gradients" ? ["g.safetensors"] : []
+                _ = try EvaluateCommand(ArgumentParser.parse(words + value, by: table))
+            }
+        }
+        #expect(throws: UsageError.excludes(option: "raw", other: "system", command: "generate")) {
+            let words = ["--model", "m", "--prompt", "p", "--raw", "--system", "s"]
+            _ = try GenerateCommand(ArgumentParser.parse(words, by: GenerateCommand.table))
+        }
+        #expect(throws: UsageError.excludes(option: "chat", other: "decode", command: "tokenize")) {
+            let words = ["--model", "m", "--chat", "--decode", "1"]
+            _ = try TokenizeCommand(ArgumentParser.parse(words, by: TokenizeCommand.table))
+        }
+        #expect(throws: UsageError.missingOption("model", placeholder: "PATH", command: "bench")) {
+            _ = try BenchCommand(ArgumentParser.parse(["step"], by: BenchCommand.table))
+        }
+    }
+
+    @Test("a near miss is recognized, a far one is not")
+    func suggestions() {
+        let names = ["--rank", "--resume", "--report-every", "--epochs"]
+        #expect(Words.nearest(to: "--rnak", among: names) == "--rank")
+        #expect(Words.nearest(to: "--RESUME", among: names) == "--resume")
+        #expect(Words.nearest(to: "--report", among: names) == "--report-every")
+        #expect(Words.nearest(to: "--quantize", among: names) == nil)
+        #expect(Words.nearest(to: "x", among: ["on", "off"]) == nil)
+        #expect(Words.editDistance(Array("kitten"), Array("sitting")) == 3)
+        #expect(Words.editDistance(Array("abcd"), Array("acbd")) == 1)
+        #expect(Words.editDistance([], Array("abc")) == 3)
+    }
+}
