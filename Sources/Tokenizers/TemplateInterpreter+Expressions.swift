@@ -1,0 +1,198 @@
+/// Evaluating expressions.
+extension TemplateInterpreter {
+    mutating func evaluate(_ expression: TemplateExpression) throws -> TemplateValue {
+        try charge(1)
+        line = expression.line
+        switch expression.form {
+        case .literal(let literal): return value(of: literal)
+        case .name(let name): return variable(name)
+        case .list(let items): return .list(try collection(try evaluate(all: items)))
+        case .tuple(let items): return .tuple(try collection(try evaluate(all: items)))
+        case .mapping(let keys, let values): return try mapping(keys, values)
+        case .arithmetic(let first, let operands): return try arithmetic(first, operands)
+        case .concatenation(let operands): return try concatenation(operands)
+        case .comparison(let first, let comparands): return try comparison(first, comparands)
+        case .all(let operands): return try firstOperand(of: operands, whoseTruthIs: false)
+        case .any(let operands): return try firstOperand(of: operands, whoseTruthIs: true)
+        case .not(let operand): return .bool(!(try evaluate(operand).isTrue))
+        case .negative(let operand): return try signed(operand, isNegative: true)
+        case .positive(let operand): return try signed(operand, isNegative: false)
+        case .conditional(let test, let then, let otherwise):
+            if try evaluate(test).isTrue { return try evaluate(then) }
+            guard let otherwise else {
+                return .undefined(hint: "the inline if was false and has no else")
+            }
+            return try evaluate(otherwise)
+        case .call(let function, let arguments):
+            return try call(function, try evaluate(arguments), line: expression.line)
+        case .chain(let base, let links):
+            var value = try evaluate(base)
+            for link in links { value = try follow(link, from: value) }
+            return value
+        }
+    }
+
+    private func value(of literal: TemplateLiteral) -> TemplateValue {
+        switch literal {
+        case .none: .none
+        case .bool(let value): .bool(value)
+        case .integer(let value): .integer(value)
+        case .text(let text): .text(text)
+        }
+    }
+
+    private mutating func evaluate(
+        all expressions: [TemplateExpression]
+    ) throws -> [TemplateValue] {
+        var values: [TemplateValue] = []
+        for expression in expressions { values.append(try evaluate(expression)) }
+        return values
+    }
+
+    /// The values of a call's arguments.
+    struct Arguments {
+        var positional: [TemplateValue] = []
+        var keywords: [(name: String, value: TemplateValue)] = []
+    }
+
+    mutating func evaluate(_ arguments: TemplateArguments) throws -> Arguments {
+        var result = Arguments()
+        result.positional = try evaluate(all: arguments.positional)
+        for (name, value) in arguments.keywords {
+            result.keywords.append((name, try evaluate(value)))
+        }
+        return result
+    }
+
+    /// `and` and `or` give the operand that decides, else the last one.
+    private mutating func firstOperand(
+        of operands: [TemplateExpression], whoseTruthIs decisive: Bool
+    ) throws -> TemplateValue {
+        var value = TemplateValue.none
+        for operand in operands {
+            value = try evaluate(operand)
+            if value.isTrue == decisive { break }
+        }
+        return value
+    }
+
+    private mutating func mapping(
+        _ keys: [TemplateExpression], _ values: [TemplateExpression]
+    ) throws -> TemplateValue {
+        let line = line
+        var result = TemplateMapping(keys: [], values: [])
+        for (keyExpression, valueExpression) in zip(keys, values) {
+            guard case .text(let key) = try evaluate(keyExpression) else {
+                throw unsupported("a dict whose keys are not all strings")
+            }
+            let value = try evaluate(valueExpression)
+            try charge(1 + result.keys.count)
+            if let index = result.keys.firstIndex(of: key) {
+                result.values[index] = value
+            } else {
+                result.keys.append(key)
+                result.values.append(value)
+            }
+        }
+        self.line = line
+        let limited = try collection(result.values)
+        result.depth = limited.depth
+        result.weight = limited.weight
+        return .mapping(result)
+    }
+
+    private mutating func concatenation(
+        _ operands: [TemplateExpression]
+    ) throws -> TemplateValue {
+        var result = TemplateText()
+        for value in try evaluate(all: operands) {
+            try append(try text(of: value), to: &result)
+        }
+        return .text(result)
+    }
+
+    private mutating func comparison(
+        _ first: TemplateExpression, _ comparands: [TemplateExpression.Comparand]
+    ) throws -> TemplateValue {
+        let line = line
+        var left = try evaluate(first)
+        for comparand in comparands {
+            let right = try evaluate(comparand.value)
+            self.line = line
+            guard try compare(left, comparand.comparison, right) else { return .bool(false) }
+            left = right
+        }
+        return .bool(true)
+    }
+
+    private mutating func signed(
+        _ operand: TemplateExpression, isNegative: Bool
+    ) throws -> TemplateValue {
+        let value = try evaluate(operand)
+        if case .undefined(let hint) = value { throw undefined(hint) }
+        guard let number = value.number else {
+            throw fault(.operand(function: isNegative ? "-" : "+", type: value.typeName))
+        }
+        guard isNegative else { return .integer(number) }
+        let (result, overflows) = 0.subtractingReportingOverflow(number)
+        if overflows { throw fault(.integerOverflow) }
+        return .integer(result)
+    }
+
+    private mutating func arithmetic(
+        _ first: TemplateExpression, _ operands: [TemplateExpression.Operand]
+    ) throws -> TemplateValue {
+        let line = line
+        var value = try evaluate(first)
+        for operand in operands {
+            let right = try evaluate(operand.value)
+            self.line = line
+            value = try combine(value, operand.symbol, right)
+        }
+        return value
+    }
+
+    private mutating func follow(
+        _ link: TemplateExpression.Link, from value: TemplateValue
+    ) throws -> TemplateValue {
+        try charge(1)
+        line = link.line
+        switch link.form {
+        case .attribute(let name):
+            return try attribute(name, of: value)
+        case .item(let expression):
+            let key = try evaluate(expression)
+            line = link.line
+            return try item(key, of: value)
+        case .slice(let from, let to, let step):
+            let bounds = [
+                try bound(from), try bound(to), try bound(step),
+            ]
+            line = link.line
+            return try slice(value, from: bounds[0], to: bounds[1], step: bounds[2] ?? 1)
+        case .method(let name, let arguments):
+            let arguments = try evaluate(arguments)
+            line = link.line
+            return try call(name, of: value, arguments)
+        case .filter(let name, let arguments):
+            let arguments = try evaluate(arguments)
+            line = link.line
+            return try filter(name, value, arguments)
+        case .test(let name, let arguments, let isNegated):
+            let arguments = try evaluate(arguments)
+            line = link.line
+            return .bool(try test(name, value, arguments.positional) != isNegated)
+        }
+    }
+
+    /// A bound of a slice: an integer, or nil where it is left out.
+    private mutating func bound(_ expression: TemplateExpression?) throws -> Int? {
+        guard let expression else { return nil }
+        let value = try evaluate(expression)
+        if case .none = value { return nil }
+        guard let number = value.number else {
+            throw fault(.operand(function: "a slice", type: value.typeName))
+        }
+        return number
+    }
+}

@@ -1,0 +1,170 @@
+/// A value while a template runs, with the behaviour of the Python value that Jinja2 would hold.
+enum TemplateValue {
+    /// What an unknown name, attribute or item gives. It is false, empty and prints as nothing; most
+    /// operations on it fail with `hint`.
+    case undefined(hint: String)
+    case none
+    case bool(Bool)
+    case integer(Int)
+    case text(TemplateText)
+    case list(TemplateCollection)
+    case tuple(TemplateCollection)
+    case mapping(TemplateMapping)
+    /// A generator, or the view of a mapping.
+    case iterator(TemplateIterator)
+    case namespace(TemplateNamespace)
+    case loop(TemplateLoop)
+    /// A function's name, without a call.
+    case function(String)
+
+    /// Python's name of the type.
+    var typeName: String {
+        switch self {
+        case .undefined: "Undefined"
+        case .none: "NoneType"
+        case .bool: "bool"
+        case .integer: "int"
+        case .text: "str"
+        case .list: "list"
+        case .tuple: "tuple"
+        case .mapping: "dict"
+        case .iterator: "generator"
+        case .namespace: "Namespace"
+        case .loop: "LoopContext"
+        case .function: "function"
+        }
+    }
+
+    /// Python's truth of the value.
+    var isTrue: Bool {
+        switch self {
+        case .undefined, .none: false
+        case .bool(let value): value
+        case .integer(let value): value != 0
+        case .text(let text): !text.isEmpty
+        case .list(let items), .tuple(let items): !items.items.isEmpty
+        case .mapping(let mapping): !mapping.keys.isEmpty
+        case .iterator(let iterator): !iterator.isView || !iterator.items.isEmpty
+        case .namespace, .loop, .function: true
+        }
+    }
+
+    /// The number that a boolean or an integer is; booleans are numbers in Python.
+    var number: Int? {
+        switch self {
+        case .bool(let value): value ? 1 : 0
+        case .integer(let value): value
+        default: nil
+        }
+    }
+
+    /// How many lists and mappings lie inside each other here.
+    var depth: Int {
+        switch self {
+        case .list(let items), .tuple(let items): items.depth
+        case .mapping(let mapping): mapping.depth
+        default: 0
+        }
+    }
+
+    /// This value and all values inside of it, counted as often as they stand there.
+    var weight: Int {
+        switch self {
+        case .list(let items), .tuple(let items): items.weight
+        case .mapping(let mapping): mapping.weight
+        default: 1
+        }
+    }
+}
+
+/// The items of a list or tuple. `TemplateInterpreter.collection` makes them within the limits.
+struct TemplateCollection {
+    var items: [TemplateValue]
+    var depth: Int
+    var weight: Int
+}
+
+/// A dict with text keys, in the order of insertion. Lookups are linear: messages have two keys.
+struct TemplateMapping {
+    var keys: [TemplateText]
+    var values: [TemplateValue]
+    var depth: Int
+    var weight: Int
+
+    init(keys: [TemplateText], values: [TemplateValue]) {
+        self.keys = keys
+        self.values = values
+        depth = 1 + (values.map(\.depth).max() ?? 0)
+        weight = 1 + values.reduce(0) { $0 + $1.weight }
+    }
+
+    func value(of key: TemplateText) -> TemplateValue? {
+        keys.firstIndex(of: key).map { values[$0] }
+    }
+}
+
+/// What can be iterated but not indexed: a generator, which gives each item once, or the view of a
+/// mapping, which gives them again each time.
+final class TemplateIterator {
+    let items: [TemplateValue]
+    let isView: Bool
+    private var position = 0
+
+    init(_ items: [TemplateValue], isView: Bool) {
+        self.items = items
+        self.isView = isView
+    }
+
+    /// The items that are left. A generator has none afterwards.
+    func drain() -> [TemplateValue] {
+        if isView { return items }
+        defer { position = items.count }
+        return Array(items[position...])
+    }
+
+    /// Takes one item.
+    func next() -> TemplateValue? {
+        guard position < items.count else { return nil }
+        if !isView { position += 1 }
+        return items[isView ? 0 : position - 1]
+    }
+}
+
+/// `namespace(...)`: the one value that a template can change, also from within a loop.
+final class TemplateNamespace {
+    var attributes: [String: TemplateValue]
+
+    init(_ attributes: [String: TemplateValue]) {
+        self.attributes = attributes
+    }
+}
+
+/// A running `for` loop, which templates see as `loop`. Items are filtered when they are needed and
+/// not before, as in Jinja2: a filter may look at a namespace that the body changes.
+final class TemplateLoop {
+    /// What is left to take, from `position` on.
+    var source: [TemplateValue]
+    var position = 0
+    /// The loop's `if`, until all items are filtered.
+    var filter: TemplateExpression?
+    let target: TemplateTarget
+    /// How many frames were there outside of the loop: the filter sees these and the target.
+    let outerFrames: Int
+
+    /// Number of the current iteration.
+    var index0 = -1
+    var previous: TemplateValue?
+    var current: TemplateValue?
+    /// The item after the current one, when something has asked for it.
+    var ahead: TemplateValue?
+
+    init(
+        source: [TemplateValue], filter: TemplateExpression?, target: TemplateTarget,
+        outerFrames: Int
+    ) {
+        self.source = source
+        self.filter = filter
+        self.target = target
+        self.outerFrames = outerFrames
+    }
+}
