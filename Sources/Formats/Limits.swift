@@ -1,0 +1,42 @@
+/// What a file may ask for. A file beyond a limit is refused before memory is taken for it.
+///
+/// Lengths and counts are checked against the bytes that are left in the file, too; these limits are
+/// for what such a check cannot catch, and keep later products far below 2^63.
+enum Limits {
+    /// ggml's own limit for one string: 1 GiB.
+    static let stringBytes: UInt64 = 1 << 30
+    /// ggml's own limit for one array: 2^30 elements.
+    static let arrayElements: UInt64 = 1 << 30
+    /// A key or a tensor's entry takes some 100 bytes of memory: 2^16 of them are 6.5 MB. The largest
+    /// models have some 2,000 tensors.
+    static let metadataKeys: UInt64 = 1 << 16
+    static let tensors: UInt64 = 1 << 16
+    /// ggml keeps a name in 64 bytes with its zero, and four dimensions.
+    static let tensorNameBytes = 63
+    static let dimensions = 4
+    /// A folded 2^20 is 1 MiB between tensors; files in the wild use 32.
+    static let alignment: UInt64 = 1 << 20
+
+    /// The safetensors format's own limit for its JSON header.
+    static let safetensorsHeaderBytes: UInt64 = 100_000_000
+    /// Shards of one model: the largest published models have below 200.
+    static let shards = 4096
+    /// config.json and adapter_config.json have some 50 lines.
+    static let configurationBytes = 1 << 20
+    /// An index line has some 100 bytes: 2^16 tensors are 6.5 MB. tokenizer_config.json lists added
+    /// tokens, below 1 MB in published models.
+    static let indexBytes = 64 << 20
+    static let templateBytes = 1 << 20
+
+    /// Sizes of a model. Together they bound the largest matrix to 2^22 x 2^16 = 2^38 elements.
+    static let vocabularySize = 1 << 22
+    static let width = 1 << 16
+    static let feedForwardWidth = 1 << 20
+    static let layers = 1 << 12
+    static let heads = 1 << 10
+    static let headDimension = 1 << 10
+    static let contextLength = 1 << 26
+
+    /// Rank of an adapter: above the width of any model it would adapt.
+    static let adapterRank = 1 << 14
+}

@@ -1,0 +1,156 @@
+extension ModelConfiguration {
+    /// Reads the metadata of a GGUF file whose architecture is "llama" (Llama, SmolLM2, Mistral).
+    ///
+    /// - Throws: `FormatError` for a missing or senseless field and for what is not computed: experts,
+    ///   sliding windows, partial rotation, rope scaling other than "linear" and rope_freqs.
+    init(_ gguf: GGUFFile) throws {
+        let fields = GGUFFields(gguf)
+        let check = fields.check
+        guard let architecture = try fields.string("general.architecture") else {
+            throw FormatError.missingField(path: gguf.path, field: "general.architecture")
+        }
+        guard architecture == "llama" else {
+            throw check.unsupported("general.architecture", architecture, "llama")
+        }
+        if let type = try fields.string("general.type"), type != "model" {
+            throw check.unsupported("general.type", type, "model")
+        }
+        self.architecture = architecture
+        contextLength = try fields.size("llama.context_length", limit: Limits.contextLength)
+        width = try fields.size("llama.embedding_length", limit: Limits.width)
+        feedForwardWidth = try fields.size(
+            "llama.feed_forward_length", limit: Limits.feedForwardWidth)
+        layerCount = try fields.size("llama.block_count", limit: Limits.layers)
+        let headsField = "llama.attention.head_count"
+        headCount = try fields.size(headsField, limit: Limits.heads)
+        let keyValueField = "llama.attention.head_count_kv"
+        keyValueHeadCount = try check.size(
+            keyValueField, try fields.integer(keyValueField) ?? headCount, limit: Limits.heads)
+        try check.keyValueHeads(keyValueField, keyValueHeadCount, heads: headCount)
+        headDimension = try check.headDimension(
+            "llama.attention.key_length", try fields.integer("llama.attention.key_length"),
+            width: width, heads: headCount, headsField: headsField)
+        vocabularySize = try Self.vocabularySize(fields, gguf)
+        normEpsilon = Float(
+            try check.positive(
+                "llama.attention.layer_norm_rms_epsilon",
+                try fields.required("llama.attention.layer_norm_rms_epsilon"), below: 1))
+        ropeTheta = try check.positive(
+            "llama.rope.freq_base", try fields.number("llama.rope.freq_base") ?? 10_000,
+            below: 1e15)
+        tiedEmbeddings = gguf.tensors["output.weight"] == nil
+        ropeFrequencyDivisors = nil
+        try Self.refuseVariants(fields, headDimension: headDimension, contextLength)
+        ropeFrequencyDivisors = try Self.ropeDivisors(fields, gguf, headDimension: headDimension)
+    }
+
+    /// The stated size, else the tokens' count, else the embedding's rows.
+    private static func vocabularySize(_ fields: GGUFFields, _ gguf: GGUFFile) throws -> Int {
+        var size = try fields.integer("llama.vocab_size")
+        if size == nil, case .strings(let tokens) = gguf.metadata["tokenizer.ggml.tokens"] {
+            size = tokens.count
+        }
+        return try fields.check.size(
+            "llama.vocab_size", size ?? gguf.tensors["token_embd.weight"]?.shape.first,
+            limit: Limits.vocabularySize)
+    }
+
+    /// Fields that would change the computation if they were not looked at.
+    private static func refuseVariants(
+        _ fields: GGUFFields, headDimension: Int, _ contextLength: Int
+    ) throws {
+        let check = fields.check
+        for field in ["llama.attention.value_length", "llama.rope.dimension_count"] {
+            if let value = try fields.integer(field), value != headDimension {
+                throw check.unsupported(
+                    field, String(value), "\(headDimension), the head dimension")
+            }
+        }
+        if let experts = try fields.integer("llama.expert_count"), experts != 0 {
+            throw check.unsupported("llama.expert_count", String(experts), "0")
+        }
+        if let window = try fields.integer("llama.attention.sliding_window"),
+            window != 0, window < contextLength
+        {
+            throw check.unsupported(
+                "llama.attention.sliding_window", String(window), "full attention")
+        }
+    }
+
+    /// The divisors of rope_freqs.weight, times the factor of linear scaling.
+    private static func ropeDivisors(
+        _ fields: GGUFFields, _ gguf: GGUFFile, headDimension: Int
+    ) throws -> [Float]? {
+        var factor = try fields.number("llama.rope.scale_linear") ?? 1
+        let typeField = "llama.rope.scaling.type"
+        switch try fields.string(typeField) ?? "none" {
+        case "none": break
+        case "linear": factor = try fields.required("llama.rope.scaling.factor")
+        case let type: throw fields.check.unsupported(typeField, type, "none or linear")
+        }
+        factor = try fields.check.positive("llama.rope.scaling.factor", factor, below: 1e6)
+        guard let tensor = gguf.tensors["rope_freqs.weight"] else {
+            return factor == 1
+                ? nil : [Float](repeating: Float(factor), count: headDimension / 2)
+        }
+        guard tensor.shape == [headDimension / 2] else {
+            throw FormatError.wrongShape(
+                path: gguf.path, tensor: tensor.name, expected: [headDimension / 2],
+                found: tensor.shape)
+        }
+        let divisors = tensor.floats().map { $0 * Float(factor) }
+        guard divisors.allSatisfy({ $0.isFinite && $0 > 0 }) else {
+            throw FormatError.badTensor(
+                path: gguf.path, tensor: tensor.name, field: "elements",
+                expected: "finite and above 0", found: "others")
+        }
+        return divisors
+    }
+}
+
+/// Typed access to metadata.
+private struct GGUFFields {
+    let metadata: [String: GGUFValue]
+    let check: ConfigurationCheck
+
+    init(_ gguf: GGUFFile) {
+        metadata = gguf.metadata
+        check = ConfigurationCheck(path: gguf.path)
+    }
+
+    func string(_ field: String) throws -> String? {
+        switch metadata[field] {
+        case nil: return nil
+        case .string(let text): return text
+        case .some(let value): throw check.bad(field, "a string", value.kind)
+        }
+    }
+
+    func integer(_ field: String) throws -> Int? {
+        switch metadata[field] {
+        case nil: return nil
+        case .unsigned(let number): return Int(clamping: number)
+        case .integer(let number): return Int(clamping: number)
+        case .some(let value): throw check.bad(field, "an integer", value.kind)
+        }
+    }
+
+    func number(_ field: String) throws -> Double? {
+        switch metadata[field] {
+        case nil: return nil
+        case .float(let number): return number
+        case .some(let value): throw check.bad(field, "a float", value.kind)
+        }
+    }
+
+    func required(_ field: String) throws -> Double {
+        guard let number = try number(field) else {
+            throw FormatError.missingField(path: check.path, field: field)
+        }
+        return number
+    }
+
+    func size(_ field: String, limit: Int) throws -> Int {
+        try check.size(field, try integer(field), limit: limit)
+    }
+}
