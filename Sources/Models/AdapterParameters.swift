@@ -1,0 +1,98 @@
+import Basics
+import Formats
+
+/// The trained numbers: one flat vector of all LoRA matrices, laid out by an `AdapterShape`.
+public struct AdapterParameters: Sendable {
+    public let shape: AdapterShape
+    public var values: [Float]
+
+    /// A from Kaiming uniform with a = sqrt(5), which is U(-1/sqrt(in), 1/sqrt(in)); B zero, as PEFT
+    /// starts. Each number is addressed by (seed, layer, module, index), so it does not depend on
+    /// which other modules are adapted.
+    public init(shape: AdapterShape, seed: UInt64) {
+        self.shape = shape
+        values = [Float](repeating: 0, count: shape.layout.count)
+        let random = AddressedRandom(seed: seed, purpose: .adapterInitialization)
+        for (layer, modules) in shape.pairs.enumerated() {
+            for (module, pair) in modules.enumerated() {
+                guard let pair else { continue }
+                let bound = 1 / Float(pair.inputs).squareRoot()
+                for i in 0..<(shape.configuration.rank * pair.inputs) {
+                    let words = random.block(UInt32(i / 4), UInt32(layer), UInt32(module))
+                    let unit = AddressedRandom.unitFloat(words[i % 4])
+                    values[pair.a + i] = (2 * unit - 1) * bound
+                }
+            }
+        }
+    }
+
+    /// The matrices of a PEFT folder.
+    ///
+    /// - Throws: `AdapterError` when a matrix is missing, has another shape, or is not part of
+    ///   `shape`.
+    public init(shape: AdapterShape, files: AdapterFiles) throws {
+        self.shape = shape
+        values = [Float](repeating: 0, count: shape.layout.count)
+        var unused = Set(files.tensors.keys)
+        for entry in shape.layout.entries {
+            guard let view = files.tensors[entry.name] else {
+                throw AdapterError.missingMatrix(name: entry.name)
+            }
+            guard view.shape == entry.shape else {
+                throw AdapterError.shape(
+                    name: entry.name, expected: entry.shape, found: view.shape)
+            }
+            values.replaceSubrange(entry.range, with: view.floats())
+            unused.remove(entry.name)
+        }
+        if let name = unused.min() {
+            throw AdapterError.unexpectedMatrix(name: name)
+        }
+    }
+
+    /// The matrices as named tensors, for writing.
+    public func tensors() -> [SafetensorsWriter.Tensor] {
+        Self.tensors(of: values, layout: shape.layout)
+    }
+
+    /// Any flat vector in this layout (a gradient, a moment) as named tensors.
+    public static func tensors(
+        of vector: [Float], layout: ParameterLayout
+    ) -> [SafetensorsWriter.Tensor] {
+        layout.entries.map { entry in
+            SafetensorsWriter.Tensor(
+                name: entry.name, shape: entry.shape, floats: Array(vector[entry.range]))
+        }
+    }
+}
+
+/// An adapter that does not fit the model or the configuration.
+public enum AdapterError: Error, Equatable {
+    case missingMatrix(name: String)
+    case unexpectedMatrix(name: String)
+    case shape(name: String, expected: [Int], found: [Int])
+}
+
+extension AdapterError: Explained {
+    public var explanation: Explanation {
+        switch self {
+        case .missingMatrix(let name):
+            Explanation(
+                what: "the adapter has no matrix for a projection that is to be adapted",
+                place: name,
+                remedy: "give the --target-modules, --layers and --rank that it was made with",
+                status: .badData)
+        case .unexpectedMatrix(let name):
+            Explanation(
+                what: "the adapter has a matrix for a projection that is not adapted",
+                place: name,
+                remedy: "give the --target-modules and --layers that it was made with",
+                status: .badData)
+        case .shape(let name, let expected, let found):
+            Explanation(
+                what: "an adapter matrix is \(found), expected \(expected)", place: name,
+                remedy: "use an adapter that was made for this base model and rank",
+                status: .badData)
+        }
+    }
+}

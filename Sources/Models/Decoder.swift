@@ -1,0 +1,149 @@
+import Basics
+import Formats
+import Tensors
+
+/// A Llama-family decoder with an optional LoRA adapter: loss and gradient of one micro-batch, on
+/// the calling thread.
+///
+/// The result depends on the batch, the parameters and the dropout address alone. Letters as in
+/// `DecoderWorkspace`.
+public struct Decoder: Sendable {
+    public let weights: DecoderWeights
+    /// nil: the base model alone.
+    public let adapter: AdapterShape?
+    /// Keeps only each block's input and computes the rest again in the backward pass: about a
+    /// third more time for a tenth of the activations. The bits are the same.
+    public let gradientCheckpointing: Bool
+
+    public init(
+        weights: DecoderWeights, adapter: AdapterShape?, gradientCheckpointing: Bool = false
+    ) {
+        self.weights = weights
+        self.adapter = adapter
+        self.gradientCheckpointing = gradientCheckpointing
+    }
+
+    var model: ModelConfiguration { weights.configuration }
+
+    /// Where the dropout masks of a step are addressed.
+    public struct DropoutAddress: Sendable {
+        let dropout: Dropout
+        let step: UInt32
+
+        public init(dropout: Dropout, step: Int) {
+            self.dropout = dropout
+            self.step = UInt32(truncatingIfNeeded: step)
+        }
+    }
+
+    /// Sum loss and *sum* gradient of a batch.
+    ///
+    /// Shapes and ranges:
+    ///   - parameters: the flat vector of LoRA matrices, `adapter.layout.count` floats.
+    ///   - dropout: nil for none.
+    ///   - gradient: as many floats, overwritten.
+    public func gradient(
+        of batch: PackedBatch, parameters: UnsafePointer<Float>, dropout: DropoutAddress?,
+        workspace: DecoderWorkspace, into gradient: UnsafeMutablePointer<Float>
+    ) -> BatchLoss {
+        let pass = DecoderPass(
+            decoder: self, batch: batch, parameters: parameters, dropout: dropout,
+            training: true, workspace: workspace)
+        pass.forward()
+        let loss = pass.head(gradient: true)
+        pass.backward(into: gradient)
+        return loss
+    }
+
+    /// Sum loss of a batch, without gradient and without dropout.
+    public func loss(
+        of batch: PackedBatch, parameters: UnsafePointer<Float>?, workspace: DecoderWorkspace
+    ) -> BatchLoss {
+        let pass = DecoderPass(
+            decoder: self, batch: batch, parameters: parameters, dropout: nil, training: false,
+            workspace: workspace)
+        pass.forward()
+        return pass.head(gradient: false)
+    }
+
+    /// Room for the largest piece of a streamed matrix; 0 when all weights are resident.
+    var streamedFloats: Int {
+        weights.residence == .resident ? 0 : model.largestStreamedFloats
+    }
+}
+
+/// One forward and backward pass over one micro-batch.
+struct DecoderPass {
+    let decoder: Decoder
+    let batch: PackedBatch
+    let parameters: UnsafePointer<Float>?
+    let dropout: Decoder.DropoutAddress?
+    let training: Bool
+    /// Tokens that a cache holds already; then the batch is one sequence that goes on from there.
+    let past: Int
+    let memory: BatchMemory
+    let matMul: MatMul
+    let attention: Attention
+
+    init(
+        decoder: Decoder, batch: PackedBatch, parameters: UnsafePointer<Float>?,
+        dropout: Decoder.DropoutAddress?, training: Bool, past: Int = 0,
+        workspace: DecoderWorkspace
+    ) {
+        let model = decoder.model
+        self.past = past
+        self.decoder = decoder
+        self.batch = batch
+        self.parameters = parameters
+        self.dropout = dropout
+        self.training = training
+        memory = workspace.pieces(
+            BatchSize(
+                tokens: batch.tokens.count, longest: past + batch.longest,
+                lossRows: batch.lossRows.count, model: model,
+                adapter: parameters == nil ? nil : decoder.adapter, training: training,
+                checkpointing: decoder.gradientCheckpointing, dropout: dropout != nil,
+                streamedFloats: decoder.streamedFloats))
+        matMul = workspace.matMul
+        attention = Attention(
+            heads: model.headCount, keyValueHeads: model.keyValueHeadCount,
+            headDimension: model.headDimension)
+    }
+
+    var model: ModelConfiguration { decoder.model }
+    var tokens: Int { batch.tokens.count }
+
+    /// The kept activations of a layer, or the one set that all share.
+    func block(_ layer: Int) -> BatchMemory.Block {
+        memory.blocks[memory.blocks.count == 1 ? 0 : layer]
+    }
+
+    /// The residual stream that enters a layer; `layerCount` is what leaves the last.
+    func residual(_ layer: Int) -> UnsafeMutablePointer<Float> {
+        memory.residual[training ? layer : layer % 2]
+    }
+
+    /// A projection of a layer with its adapter.
+    func linear(_ module: TargetModule, _ layer: Int) -> LoRALinear {
+        LoRALinear(
+            weight: decoder.weights.blocks[layer].projections[module.rawValue],
+            adapter: adapter(module, layer), tokens: tokens, weights: memory.weights,
+            dropped: memory.dropped, matMul: matMul)
+    }
+
+    private func adapter(_ module: TargetModule, _ layer: Int) -> LoRALinear.Adapter? {
+        guard let shape = decoder.adapter, let parameters,
+            let pair = shape.pairs[layer][module.rawValue],
+            let kept = block(layer).adapted[module.rawValue]
+        else { return nil }
+        let draw = dropout.map {
+            DropoutDraw(
+                dropout: $0.dropout, step: $0.step,
+                place: UInt32(layer * 8 + module.rawValue), offsets: batch.offsets,
+                sequenceNumbers: batch.sequenceNumbers)
+        }
+        return LoRALinear.Adapter(
+            a: parameters + pair.a, b: parameters + pair.b, rank: shape.configuration.rank,
+            scale: shape.configuration.scale, memory: kept, dropout: draw)
+    }
+}

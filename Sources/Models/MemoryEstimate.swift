@@ -1,0 +1,91 @@
+import Formats
+import Tensors
+
+/// What a training run will hold in memory, in bytes, computed before any of it is allocated.
+///
+/// Workspaces are counted by carving them without memory, so the estimate and the allocation cannot
+/// drift apart. Checked against the kernel's own figure (VmHWM) in `docs/BENCHMARKS.md`.
+public struct MemoryEstimate: Sendable, Equatable {
+    /// Everything that the estimate depends on.
+    public struct Plan: Sendable, Equatable {
+        public var model: ModelConfiguration
+        public var adapter: AdapterShape
+        public var residence: WeightResidence
+        public var gradientCheckpointing: Bool
+        public var dropout: Bool
+        public var threads: Int
+        /// Tokens of the largest micro-batch.
+        public var tokens: Int
+        /// Tokens of the longest sequence.
+        public var longest: Int
+        /// Most loss tokens in one micro-batch.
+        public var lossTokens: Int
+        /// Bytes of the model's file, which is mapped.
+        public var fileBytes: Int
+
+        public init(
+            model: ModelConfiguration, adapter: AdapterShape, residence: WeightResidence,
+            gradientCheckpointing: Bool, dropout: Bool, threads: Int, tokens: Int, longest: Int,
+            lossTokens: Int, fileBytes: Int
+        ) {
+            self.model = model
+            self.adapter = adapter
+            self.residence = residence
+            self.gradientCheckpointing = gradientCheckpointing
+            self.dropout = dropout
+            self.threads = threads
+            self.tokens = tokens
+            self.longest = longest
+            self.lossTokens = lossTokens
+            self.fileBytes = fileBytes
+        }
+    }
+
+    /// The base model: fp32 when resident; its mapped file when streamed.
+    public let weights: Int
+    /// Activations and scratch of one thread.
+    public let workspace: Int
+    /// The adapter, its gradient sums and the optimizer's moments.
+    public let adapter: Int
+    public let threads: Int
+
+    public var total: Int { weights + threads * workspace + adapter }
+
+    public init(_ plan: Plan) {
+        let size = BatchSize(
+            tokens: plan.tokens, longest: plan.longest, lossRows: plan.lossTokens,
+            model: plan.model, adapter: plan.adapter, training: true,
+            checkpointing: plan.gradientCheckpointing, dropout: plan.dropout,
+            streamedFloats: plan.residence == .resident ? 0 : plan.model.largestStreamedFloats)
+        var arena = Arena()
+        _ = BatchMemory(size, &arena)
+        workspace = 4 * arena.used
+        weights = plan.residence == .resident ? 4 * plan.model.parameterCount : plan.fileBytes
+        // Parameters, two moments, the step's sum, and per thread one gradient being written and
+        // one waiting for its sibling.
+        adapter = 4 * plan.adapter.layout.count * (4 + 2 * plan.threads)
+        threads = plan.threads
+    }
+}
+
+extension ModelConfiguration {
+    /// Numbers in the base model; a tied head counts once.
+    public var parameterCount: Int {
+        let perLayer = TargetModule.allCases.reduce(2 * width) { sum, module in
+            let (inputs, outputs) = module.dimensions(in: self)
+            return sum + inputs * outputs
+        }
+        let embeddings = (tiedEmbeddings ? 1 : 2) * vocabularySize * width
+        return layerCount * perLayer + embeddings + width
+    }
+
+    /// Floats of the largest piece that a streamed pass dequantizes at once.
+    var largestStreamedFloats: Int {
+        let projections = TargetModule.allCases.map { module in
+            let (inputs, outputs) = module.dimensions(in: self)
+            return inputs * outputs
+        }
+        let panel = min(DecoderWorkspace.headPanel, vocabularySize) * width
+        return max(projections.max() ?? 0, panel)
+    }
+}

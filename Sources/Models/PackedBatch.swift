@@ -1,0 +1,85 @@
+/// Sequences of different lengths laid end to end: no padding exists, none is multiplied.
+public struct PackedBatch: Sendable, Equatable {
+    /// All tokens, sequence after sequence.
+    public let tokens: [Int32]
+    /// First token of each sequence; one more entry at the end holds the token count.
+    public let offsets: [Int]
+    /// Rows (token places) whose next token carries loss, ascending.
+    public let lossRows: [Int]
+    /// The next token of each loss row.
+    public let lossTargets: [Int32]
+    /// What addresses each sequence's dropout masks: its number within the step.
+    public let sequenceNumbers: [UInt32]
+
+    /// One sequence of a batch.
+    public struct Sequence {
+        public var tokens: [Int32]
+        /// For each token, whether predicting it carries loss; the first token never does.
+        public var isTarget: [Bool]
+        public var number: UInt32
+
+        public init(tokens: [Int32], isTarget: [Bool], number: UInt32) {
+            self.tokens = tokens
+            self.isTarget = isTarget
+            self.number = number
+        }
+    }
+
+    /// Sequences to learn from or to be judged by. A sequence's last token is only ever a target:
+    /// nothing is predicted from it, so it is not read.
+    public init(_ sequences: [Sequence]) {
+        var tokens: [Int32] = []
+        var offsets = [0]
+        var rows: [Int] = []
+        var targets: [Int32] = []
+        for sequence in sequences {
+            let start = tokens.count
+            tokens += sequence.tokens.dropLast()
+            offsets.append(tokens.count)
+            for i in sequence.tokens.indices.dropFirst() where sequence.isTarget[i] {
+                rows.append(start + i - 1)
+                targets.append(sequence.tokens[i])
+            }
+        }
+        self.tokens = tokens
+        self.offsets = offsets
+        lossRows = rows
+        lossTargets = targets
+        sequenceNumbers = sequences.map(\.number)
+    }
+
+    /// One sequence to go on from: every token is read, none carries loss.
+    init(reading tokens: [Int32]) {
+        self.tokens = tokens
+        offsets = [0, tokens.count]
+        lossRows = []
+        lossTargets = []
+        sequenceNumbers = [0]
+    }
+
+    /// Tokens of the longest sequence.
+    public var longest: Int {
+        zip(offsets, offsets.dropFirst()).reduce(0) { max($0, $1.1 - $1.0) }
+    }
+}
+
+/// What a micro-batch tells about its loss: sums, never means.
+public struct BatchLoss: Sendable, Equatable {
+    /// Sum of the loss tokens' cross-entropies, natural logarithm.
+    public var lossSum: Double
+    public var lossTokens: Int
+    /// Loss tokens that the model would have picked itself.
+    public var correct: Int
+
+    public init(lossSum: Double = 0, lossTokens: Int = 0, correct: Int = 0) {
+        self.lossSum = lossSum
+        self.lossTokens = lossTokens
+        self.correct = correct
+    }
+
+    public static func += (left: inout BatchLoss, right: BatchLoss) {
+        left.lossSum += right.lossSum
+        left.lossTokens += right.lossTokens
+        left.correct += right.correct
+    }
+}
