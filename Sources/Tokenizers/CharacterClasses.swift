@@ -1,0 +1,91 @@
+/// The classes of all code points in two stages: 4,352 blocks of 256, equal blocks of one class
+/// stored once.
+struct CharacterClasses: Sendable {
+    /// What a code point belongs to; no bit: punctuation, symbols, marks, controls, unassigned.
+    struct Class: OptionSet, Sendable {
+        let rawValue: UInt8
+
+        static let letter = Class(rawValue: 1)
+        static let number = Class(rawValue: 2)
+        static let whiteSpace = Class(rawValue: 4)
+        /// Carriage return and line feed, beside `whiteSpace`.
+        static let newline = Class(rawValue: 8)
+        /// What `Digits` isolates: the numbers, and a few that are none to the expressions.
+        static let digit = Class(rawValue: 16)
+    }
+
+    /// The tables of `CharacterRanges`, made at the first use (under a millisecond).
+    static let shared = CharacterClasses()
+
+    private let blocks: [UInt16]
+    private let classes: [Class]
+
+    private init() {
+        var flat = [UInt8](repeating: 0, count: 0x110000)
+        func mark(_ ranges: String, _ kind: Class) {
+            for range in Self.parse(ranges) {
+                for scalar in range { flat[scalar] |= kind.rawValue }
+            }
+        }
+        mark(CharacterRanges.letters, .letter)
+        mark(CharacterRanges.numbers, .number)
+        mark(CharacterRanges.whiteSpace, .whiteSpace)
+        mark(CharacterRanges.digits, .digit)
+        mark("A D", .newline)
+
+        // Block 0 stays first, so that the class of an ASCII byte is one look-up.
+        var classes: [Class] = []
+        var blocks: [UInt16] = []
+        var uniform: [UInt8: UInt16] = [:]
+        for start in stride(from: 0, to: flat.count, by: 256) {
+            let block = flat[start..<(start + 256)]
+            let isUniform = start > 0 && block.allSatisfy { $0 == flat[start] }
+            if isUniform, let stored = uniform[flat[start]] {
+                blocks.append(stored)
+                continue
+            }
+            let number = UInt16(classes.count / 256)
+            if isUniform { uniform[flat[start]] = number }
+            blocks.append(number)
+            classes.append(contentsOf: block.lazy.map { Class(rawValue: $0) })
+        }
+        self.blocks = blocks
+        self.classes = classes
+    }
+
+    /// Reads "41-5A AA": hexadecimal code points and closed ranges with white space between them.
+    private static func parse(_ ranges: String) -> [ClosedRange<Int>] {
+        ranges.split { $0 == " " || $0 == "\n" }.map { range in
+            let bounds = range.split(separator: "-", omittingEmptySubsequences: false)
+                .map { Int($0, radix: 16) ?? -1 }
+            guard let first = bounds.first, let last = bounds.last, bounds.count <= 2,
+                0 <= first, first <= last, last < 0x110000
+            else { preconditionFailure("CharacterRanges is generated wrongly: \(range)") }
+            return first...last
+        }
+    }
+
+    /// Gives `body` the tables as they are read in a loop.
+    @inline(__always)
+    func withReader<Result>(_ body: (Reader) -> Result) -> Result {
+        blocks.withUnsafeBufferPointer { blocks in
+            classes.withUnsafeBufferPointer { classes in
+                body(Reader(blocks: blocks, classes: classes))
+            }
+        }
+    }
+
+    /// The tables without reference counts; valid inside `withReader`.
+    struct Reader {
+        fileprivate let blocks: UnsafeBufferPointer<UInt16>
+        fileprivate let classes: UnsafeBufferPointer<Class>
+
+        @inline(__always)
+        subscript(ascii byte: UInt8) -> Class { classes[Int(byte)] }
+
+        @inline(__always)
+        subscript(scalar: UInt32) -> Class {
+            classes[Int(blocks[Int(scalar >> 8)]) << 8 | Int(scalar & 0xFF)]
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Basics
+import Foundation
+
+/// Reads a JSON file into a type and tells what is wrong with it by path.
+enum JSONFile {
+    /// Decodes the file at `path`.
+    ///
+    /// - Throws: `TokenizerError` for what it holds; `FileError` when it cannot be read.
+    static func decode<Value: Decodable>(_ type: Value.Type, at path: String) throws -> Value {
+        let file = try MappedFile(path: path)
+        guard file.count <= TokenizerLimits.fileBytes else {
+            throw TokenizerError.fileTooLarge(
+                path: path, bytes: file.count, limit: TokenizerLimits.fileBytes)
+        }
+        return try decode(type, from: Data(file.bytes), source: path)
+    }
+
+    /// Decodes JSON text that came from `source`.
+    static func decode<Value: Decodable>(
+        _ type: Value.Type, from data: Data, source: String
+    ) throws(TokenizerError) -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: data)
+        } catch let error as DecodingError {
+            throw .invalid(flaw(error), source: source)
+        } catch {
+            throw .invalid(.notJSON, source: source)
+        }
+    }
+
+    private static func flaw(_ error: DecodingError) -> TokenizerError.Flaw {
+        switch error {
+        case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
+            return .wrongType(path: text(context.codingPath), expected: name(of: type))
+        case .keyNotFound(let key, let context):
+            return .missingValue(path: text(context.codingPath + [key]))
+        case .dataCorrupted(let context):
+            // A number that does not fit is reported like this, too, but has a place.
+            if context.codingPath.isEmpty { return .notJSON }
+            return .wrongType(path: text(context.codingPath), expected: "a whole number")
+        @unknown default: return .notJSON
+        }
+    }
+
+    /// "model.merges[3]"; "the file" for the top.
+    private static func text(_ path: [any CodingKey]) -> String {
+        var text = ""
+        for key in path {
+            if let index = key.intValue {
+                text += "[\(index)]"
+            } else {
+                text += text.isEmpty ? key.stringValue : "." + key.stringValue
+            }
+        }
+        return text.isEmpty ? "the file" : text
+    }
+
+    private static func name(of type: any Any.Type) -> String {
+        if type is Int.Type { return "a whole number" }
+        if type is Double.Type { return "a number" }
+        if type is String.Type { return "a text" }
+        if type is Bool.Type { return "true or false" }
+        if type is (String, String).Type { return "a list of pairs of texts" }
+        return "\(type)".contains("Array") ? "a list" : "an object"
+    }
+}

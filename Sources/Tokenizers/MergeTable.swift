@@ -1,0 +1,81 @@
+/// Which two tokens merge, how urgently, and into what.
+///
+/// One open-addressing table with one 64-bit word a slot: left id (21 bits), right id (21), rank
+/// (22). A look-up is one multiplication and, at most half full, one or two words of memory; the
+/// table of 48,900 merges has 1 MiB.
+struct MergeTable: Sendable {
+    /// The rank of a pair that does not merge.
+    static let none: UInt32 = (1 << 22) - 1
+
+    private static let empty = UInt64.max
+    private var slots: [UInt64]
+    /// Keeps the highest bits of the hash: the number of slots is 2^(64 - shift).
+    private let shift: UInt64
+    /// The id that each rank makes.
+    private var merged: [Int32] = []
+
+    /// An empty table with room for `count` merges.
+    init(count: Int) {
+        var bits: UInt64 = 4
+        while 1 << bits < count * 2 { bits += 1 }
+        shift = 64 - bits
+        slots = [UInt64](repeating: Self.empty, count: 1 << bits)
+        merged.reserveCapacity(count)
+    }
+
+    /// Adds the merge of the next rank.
+    ///
+    /// - Returns: the rank that the pair has already, if it has one; then nothing is added.
+    mutating func append(left: Int32, right: Int32, into result: Int32) -> Int? {
+        let rank = UInt64(merged.count)
+        let key = Self.key(left, right)
+        let mask = slots.count - 1
+        var slot = Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> shift)
+        while slots[slot] != Self.empty {
+            if slots[slot] >> 22 == key { return Int(slots[slot] & UInt64(Self.none)) }
+            slot = (slot + 1) & mask
+        }
+        slots[slot] = key << 22 | rank
+        merged.append(result)
+        return nil
+    }
+
+    /// Gives `body` the table as it is read in a loop.
+    @inline(__always)
+    func withReader<Result>(_ body: (Reader) -> Result) -> Result {
+        slots.withUnsafeBufferPointer { slots in
+            merged.withUnsafeBufferPointer { merged in
+                body(Reader(slots: slots, shift: shift, merged: merged))
+            }
+        }
+    }
+
+    @inline(__always)
+    private static func key(_ left: Int32, _ right: Int32) -> UInt64 {
+        UInt64(UInt32(bitPattern: left)) << 21 | UInt64(UInt32(bitPattern: right))
+    }
+
+    /// The table without reference counts; valid inside `withReader`.
+    struct Reader {
+        fileprivate let slots: UnsafeBufferPointer<UInt64>
+        fileprivate let shift: UInt64
+        /// The id that each rank makes.
+        let merged: UnsafeBufferPointer<Int32>
+
+        /// The rank of the merge of two neighbours, or `none`.
+        @inline(__always)
+        func rank(_ left: Int32, _ right: Int32) -> UInt32 {
+            let key = MergeTable.key(left, right)
+            let mask = slots.count - 1
+            var slot = Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> shift)
+            while true {
+                let word = slots[slot]
+                // The empty word ends the search with its own rank bits, which are `none`.
+                if word >> 22 == key || word == MergeTable.empty {
+                    return UInt32(truncatingIfNeeded: word) & MergeTable.none
+                }
+                slot = (slot + 1) & mask
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/// How text is cut into pre-tokens, the units that byte pair encoding never merges across.
+///
+/// Each is one of the regular expressions that published models were trained with; see
+/// `PreTokenScanner` for what they say.
+enum PreTokenizer: String, Sendable, CaseIterable {
+    case gpt2 = "gpt-2"
+    /// Digits alone, then GPT-2 within what lies between them.
+    case smollm
+    case llama3 = "llama-bpe"
+    case qwen2
+    /// The whole text is one pre-token.
+    case whole
+
+    /// The expression of GPT-2, as GPT-2 and as its later, shorter spelling have it.
+    private static let gpt2Patterns = [
+        #"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"#,
+        #"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"#,
+    ]
+
+    /// The expression of Llama 3 (and Qwen 2) with its number alternative.
+    private static func llama3Pattern(numbers: String) -> String {
+        #"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|"# + numbers
+            + #"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"#
+    }
+
+    /// The pre-tokenizer with exactly this regular expression, or nil.
+    init?(pattern: String) {
+        if Self.gpt2Patterns.contains(pattern) {
+            self = .gpt2
+        } else if pattern == Self.llama3Pattern(numbers: #"\p{N}{1,3}"#) {
+            self = .llama3
+        } else if pattern == Self.llama3Pattern(numbers: #"\p{N}"#) {
+            self = .qwen2
+        } else {
+            return nil
+        }
+    }
+
+    /// The names that `tokenizer.ggml.pre` may have, with what they mean. llama.cpp gives several
+    /// names to one expression.
+    private static let gguf: [(name: String, preTokenizer: PreTokenizer)] = [
+        ("gpt-2", .gpt2), ("phi-2", .gpt2), ("smollm", .smollm), ("starcoder", .smollm),
+        ("llama-bpe", .llama3), ("llama3", .llama3), ("llama-v3", .llama3), ("qwen2", .qwen2),
+        ("deepseek-r1-qwen", .qwen2),
+    ]
+
+    /// The names in GGUF files that are understood.
+    static var namesInGGUF: [String] { gguf.map(\.name) }
+
+    /// The pre-tokenizer that a GGUF file means by `name`, or nil.
+    init?(gguf name: String) {
+        guard let entry = Self.gguf.first(where: { $0.name == name }) else { return nil }
+        self = entry.preTokenizer
+    }
+}

@@ -1,0 +1,191 @@
+/// The parts of tokenizer.json that byte-level BPE needs, as they stand in the file.
+struct TokenizerFile: Decodable {
+    let model: Model
+    let normalizer: Stage?
+    let preTokenizer: Stage?
+    let postProcessor: Stage?
+    let decoder: Stage?
+    let addedTokens: [AddedToken]?
+
+    enum CodingKeys: String, CodingKey {
+        case model
+        case normalizer
+        case preTokenizer = "pre_tokenizer"
+        case postProcessor = "post_processor"
+        case decoder
+        case addedTokens = "added_tokens"
+    }
+
+    /// The vocabulary and the merges. Of a model of another type than BPE only the type is read.
+    struct Model: Decodable {
+        var type = "BPE"
+        var vocabulary: [String: Int] = [:]
+        var merges: [String] = []
+        var dropout: Double?
+        var unknownToken: String?
+        var fusesUnknown: Bool?
+        var byteFallback: Bool?
+        var ignoresMerges: Bool?
+        var subwordPrefix: String?
+        var wordSuffix: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case type
+            case vocabulary = "vocab"
+            case merges
+            case dropout
+            case unknownToken = "unk_token"
+            case fusesUnknown = "fuse_unk"
+            case byteFallback = "byte_fallback"
+            case ignoresMerges = "ignore_merges"
+            case subwordPrefix = "continuing_subword_prefix"
+            case wordSuffix = "end_of_word_suffix"
+        }
+
+        init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            type = try values.decodeIfPresent(String.self, forKey: .type) ?? type
+            guard type == "BPE" else { return }
+            vocabulary = try values.decode([String: Int].self, forKey: .vocabulary)
+            merges = try values.decode(Merges.self, forKey: .merges).lines
+            dropout = try values.decodeIfPresent(Double.self, forKey: .dropout)
+            unknownToken = try values.decodeIfPresent(String.self, forKey: .unknownToken)
+            fusesUnknown = try values.decodeIfPresent(Bool.self, forKey: .fusesUnknown)
+            byteFallback = try values.decodeIfPresent(Bool.self, forKey: .byteFallback)
+            ignoresMerges = try values.decodeIfPresent(Bool.self, forKey: .ignoresMerges)
+            subwordPrefix = try values.decodeIfPresent(String.self, forKey: .subwordPrefix)
+            wordSuffix = try values.decodeIfPresent(String.self, forKey: .wordSuffix)
+        }
+    }
+
+    /// Merges as "a b" (until tokenizers 0.19) or as ["a", "b"] (since 0.20).
+    private struct Merges: Decodable {
+        let lines: [String]
+
+        init(from decoder: any Decoder) throws {
+            let value = try decoder.singleValueContainer()
+            var list = try decoder.unkeyedContainer()
+            var isOfPairs = false
+            if !list.isAtEnd {
+                do {
+                    _ = try list.nestedUnkeyedContainer()
+                    isOfPairs = true
+                } catch is DecodingError {
+                    isOfPairs = false  // and what is wrong with it, if anything, shows below
+                }
+            }
+            guard isOfPairs else {
+                lines = try value.decode([String].self)
+                return
+            }
+            let pairs = try value.decode([[String]].self)
+            if let rank = pairs.firstIndex(where: { $0.count != 2 }) {
+                throw DecodingError.typeMismatch(
+                    (String, String).self,
+                    .init(codingPath: decoder.codingPath, debugDescription: "merge \(rank)"))
+            }
+            lines = pairs.map { $0.joined(separator: " ") }
+        }
+    }
+
+    /// A normalizer, pre-tokenizer, post-processor or decoder, or a sequence of them.
+    struct Stage: Decodable {
+        let type: String
+        private let normalizers: [Stage]?
+        private let pretokenizers: [Stage]?
+        private let processors: [Stage]?
+        private let decoders: [Stage]?
+        /// ByteLevel.
+        let addsPrefixSpace: Bool?
+        let usesRegex: Bool?
+        /// Digits.
+        let isolatesDigits: Bool?
+        /// Split.
+        let pattern: [String: String]?
+        let behavior: String?
+        let isInverted: Bool?
+        /// TemplateProcessing: what stands around a single text.
+        let single: [TemplatePart]?
+
+        /// The stage itself, or what a sequence consists of, however deep it is nested.
+        var steps: [Stage] {
+            guard type == "Sequence" else { return [self] }
+            let parts = normalizers ?? pretokenizers ?? processors ?? decoders ?? []
+            return parts.flatMap(\.steps)
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case type
+            case normalizers
+            case pretokenizers
+            case processors
+            case decoders
+            case addsPrefixSpace = "add_prefix_space"
+            case usesRegex = "use_regex"
+            case isolatesDigits = "individual_digits"
+            case pattern
+            case behavior
+            case isInverted = "invert"
+            case single
+        }
+    }
+
+    /// {"SpecialToken": {"id": "<s>"}} or {"Sequence": {"id": "A"}}.
+    struct TemplatePart: Decodable {
+        struct Token: Decodable { let id: String }
+        let token: Token?
+
+        private enum CodingKeys: String, CodingKey { case token = "SpecialToken" }
+    }
+
+    struct AddedToken: Decodable {
+        let id: Int
+        let content: String
+        let special: Bool?
+        let normalized: Bool?
+        let isSingleWord: Bool?
+        let stripsLeft: Bool?
+        let stripsRight: Bool?
+
+        private enum CodingKeys: String, CodingKey {
+            case id
+            case content
+            case special
+            case normalized
+            case isSingleWord = "single_word"
+            case stripsLeft = "lstrip"
+            case stripsRight = "rstrip"
+        }
+    }
+}
+
+/// The parts of tokenizer_config.json that tell the roles of tokens.
+struct TokenizerConfigurationFile: Decodable {
+    let beginToken: Name?
+    let endToken: Name?
+    let addsBeginToken: Bool?
+
+    private enum CodingKeys: String, CodingKey {
+        case beginToken = "bos_token"
+        case endToken = "eos_token"
+        case addsBeginToken = "add_bos_token"
+    }
+
+    /// A token by its piece: a text, or an object with the text as its `content`.
+    struct Name: Decodable {
+        let piece: String
+
+        private enum CodingKeys: String, CodingKey { case content }
+
+        init(from decoder: any Decoder) throws {
+            do {
+                piece = try decoder.container(keyedBy: CodingKeys.self)
+                    .decode(String.self, forKey: .content)
+            } catch DecodingError.typeMismatch(_, let context)
+                where context.codingPath.count == decoder.codingPath.count
+            {
+                piece = try decoder.singleValueContainer().decode(String.self)
+            }
+        }
+    }
+}
