@@ -1,0 +1,138 @@
+import Basics
+import Foundation
+import Models
+
+/// The checkpoints of a run: `checkpoints/step-000050` and so on.
+///
+/// A checkpoint is written under another name, flushed file by file, and renamed when its manifest
+/// is on disk. So a kill at any moment leaves the checkpoints that were there, and perhaps a
+/// leftover that `removeLeftovers` clears away.
+public struct CheckpointStore: Sendable {
+    public let directory: String
+
+    /// - Parameter directory: made when the first checkpoint is saved.
+    public init(directory: String) {
+        self.directory = directory
+    }
+
+    private static let temporaryPrefix = ".writing-"
+    private static let replacedPrefix = ".replaced-"
+
+    static func name(ofStep step: Int) -> String {
+        let digits = String(step)
+        return "step-" + String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+    }
+
+    /// The directory of the checkpoint of `step`, whether it is there or not.
+    public func path(ofStep step: Int) -> String {
+        Directories.join(directory, Self.name(ofStep: step))
+    }
+
+    /// Steps that have a checkpoint directory, ascending.
+    public func steps() throws -> [Int] {
+        try Directories.names(in: directory).compactMap { name in
+            guard name.hasPrefix("step-"), let step = Int(name.dropFirst(5)), step >= 0,
+                name == Self.name(ofStep: step)
+            else { return nil }
+            return step
+        }.sorted()
+    }
+
+    /// Removes what a kill left half-written. To be called before the run goes on.
+    public func removeLeftovers() throws {
+        for name in try Directories.names(in: directory)
+        where name.hasPrefix(Self.temporaryPrefix) || name.hasPrefix(Self.replacedPrefix) {
+            try Directories.remove(Directories.join(directory, name))
+        }
+    }
+
+    /// Writes a checkpoint durably. One of the same step, which can only be a damaged one, is
+    /// replaced.
+    ///
+    /// - Returns: the checkpoint's directory.
+    /// - Throws: `FileError`; the other checkpoints are then untouched.
+    @discardableResult
+    public func save(_ checkpoint: Checkpoint, layout: ParameterLayout) throws -> String {
+        try Directories.make(directory)
+        let name = Self.name(ofStep: checkpoint.state.step)
+        let final = Directories.join(directory, name)
+        let temporary = Directories.join(directory, Self.temporaryPrefix + name)
+        try Directories.remove(temporary)
+        try Directories.make(temporary)
+        do {
+            try checkpoint.write(layout: layout, to: temporary)
+            if FileManager.default.fileExists(atPath: final) {
+                let replaced = Directories.join(directory, Self.replacedPrefix + name)
+                try Directories.remove(replaced)
+                try Directories.rename(final, to: replaced)
+                try Directories.rename(temporary, to: final)
+                try Directories.remove(replaced)
+            } else {
+                try Directories.rename(temporary, to: final)
+            }
+        } catch {
+            // The reason of the failure is what the user needs; the leftover goes at the next start.
+            unlinkLeftover(temporary)
+            throw error
+        }
+        return final
+    }
+
+    private func unlinkLeftover(_ path: String) {
+        do {
+            try Directories.remove(path)
+        } catch {
+            Log().warning("could not remove \(path)")
+        }
+    }
+
+    /// What `newest` found.
+    public struct Found: Sendable {
+        /// The newest checkpoint whose every file is as its manifest says; nil when there is none.
+        public let checkpoint: Checkpoint?
+        /// Newer ones that cannot be used, newest first, each with its reason.
+        public let rejected: [TrainingError]
+    }
+
+    /// Loads the newest usable checkpoint, going back from the newest.
+    ///
+    /// - Parameters:
+    ///   - layout: of the run.
+    ///   - configurationDigest: a checkpoint of another configuration is rejected.
+    /// - Returns: the checkpoint, and why newer ones were passed over.
+    /// - Throws: `FileError` when the directory cannot be listed.
+    public func newest(layout: ParameterLayout, configurationDigest: String) throws -> Found {
+        var rejected: [TrainingError] = []
+        for step in try steps().reversed() {
+            let path = path(ofStep: step)
+            do {
+                let checkpoint = try Checkpoint(directory: path, layout: layout)
+                guard checkpoint.state.configurationDigest == configurationDigest,
+                    checkpoint.state.step == step
+                else {
+                    throw TrainingError.damagedCheckpoint(
+                        path: path,
+                        problem: .unfit(
+                            file: Checkpoint.stateFile,
+                            detail: "it belongs to another configuration or step"))
+                }
+                return Found(checkpoint: checkpoint, rejected: rejected)
+            } catch let error as TrainingError {
+                rejected.append(error)
+            }
+        }
+        return Found(checkpoint: nil, rejected: rejected)
+    }
+
+    /// Removes all but the newest `count` checkpoints.
+    ///
+    /// - Parameters:
+    ///   - count: how many to keep, at least 1.
+    ///   - protected: steps that stay in any case, such as the best one.
+    /// - Throws: `FileError`.
+    public func keepNewest(_ count: Int, protecting protected: Set<Int> = []) throws {
+        for step in try steps().dropLast(max(1, count)) where !protected.contains(step) {
+            try Directories.remove(path(ofStep: step))
+        }
+    }
+}

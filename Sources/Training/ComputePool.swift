@@ -1,0 +1,137 @@
+import Foundation
+import Models
+
+/// A few dedicated threads that compute micro-batches, each with a workspace of its own.
+///
+/// Not Swift's shared pool: matrix products on it would delay everything else in the process. One
+/// micro-batch is computed whole on one thread, so results do not depend on how many there are.
+/// One caller at a time uses a pool; it blocks until its work is done.
+public final class ComputePool: Sendable {
+    public let threadCount: Int
+    private let channel = Channel()
+
+    /// - Parameter threadCount: threads to start; at least 1.
+    public init(threadCount: Int) {
+        self.threadCount = max(1, threadCount)
+        for number in 0..<self.threadCount {
+            let channel = self.channel
+            let thread = Thread {
+                let workspace = DecoderWorkspace()
+                while let job = channel.nextJob() { job(workspace) }
+            }
+            thread.name = "skein-compute-\(number)"
+            thread.stackSize = 8 << 20
+            thread.start()
+        }
+    }
+
+    deinit {
+        channel.close()
+    }
+
+    /// Calls `body` for 0 ..< `count` on the pool's threads, in order of starting, and hands each
+    /// result to `receive` on the caller's thread, in order of finishing.
+    ///
+    /// - Throws: what `receive` throws; what has not started then is not started.
+    public func forEach<Result: Sendable>(
+        _ count: Int, compute body: @escaping @Sendable (Int, DecoderWorkspace) -> Result,
+        receive: (Int, Result) throws -> Void
+    ) throws {
+        let results = Mailbox<(Int, Result)>()
+        channel.add(
+            (0..<count).map { index in
+                { workspace in results.put((index, body(index, workspace))) }
+            })
+        var received = 0
+        while received < count {
+            let (index, result) = results.take()
+            received += 1
+            do {
+                try receive(index, result)
+            } catch {
+                let dropped = channel.dropPending()
+                while received + dropped < count {
+                    _ = results.take()
+                    received += 1
+                }
+                throw error
+            }
+        }
+    }
+}
+
+extension ComputePool {
+    typealias Job = @Sendable (DecoderWorkspace) -> Void
+
+    /// Jobs that wait for a thread. Holds at most the micro-batches of one step.
+    private final class Channel: Sendable {
+        // The condition guards the state; both live exactly as long as each other.
+        private let condition = Condition<(jobs: [Job], closed: Bool)>(([], false))
+
+        func add(_ jobs: [Job]) {
+            condition.change { $0.jobs += jobs.reversed() }
+        }
+
+        func dropPending() -> Int {
+            condition.change { state in
+                defer { state.jobs.removeAll() }
+                return state.jobs.count
+            }
+        }
+
+        func close() {
+            condition.change { $0.closed = true }
+        }
+
+        /// The next job, first come first served; nil when the pool is gone.
+        func nextJob() -> Job? {
+            condition.wait { state in
+                if state.closed { return .some(nil) }
+                return state.jobs.popLast().map { .some($0) }
+            }
+        }
+    }
+
+    /// Results on their way to the caller.
+    private final class Mailbox<Element: Sendable>: Sendable {
+        private let condition = Condition<[Element]>([])
+
+        func put(_ element: Element) {
+            condition.change { $0.append(element) }
+        }
+
+        func take() -> Element {
+            condition.wait { $0.isEmpty ? nil : $0.removeFirst() }
+        }
+    }
+}
+
+/// A value that several threads change and wait for.
+final class Condition<State: Sendable>: @unchecked Sendable {
+    // Every access to `state` holds `lock`; hence Sendable.
+    private let lock = NSCondition()
+    private var state: State
+
+    init(_ state: State) {
+        self.state = state
+    }
+
+    @discardableResult
+    func change<Result>(_ body: (inout State) -> Result) -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        let result = body(&state)
+        lock.broadcast()
+        return result
+    }
+
+    /// Blocks until `body` gives something.
+    func wait<Result>(_ body: (inout State) -> Result?) -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        while true {
+            if let result = body(&state) { return result }
+            lock.wait()
+        }
+    }
+}

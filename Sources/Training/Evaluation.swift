@@ -1,0 +1,81 @@
+import Foundation
+import Models
+
+/// Loss over rows without gradient and without dropout: validation, and `skein evaluate`.
+public struct Evaluation: Sendable, Equatable {
+    public var lossSum = 0.0
+    public var lossTokens = 0
+    /// Loss tokens that the model would have picked itself.
+    public var correct = 0
+    public var rows = 0
+
+    /// Mean over the loss tokens; nil when there are none, never NaN.
+    public var loss: Double? { lossTokens == 0 ? nil : lossSum / Double(lossTokens) }
+    public var perplexity: Double? { loss.map { exp($0) } }
+    public var tokenAccuracy: Double? {
+        lossTokens == 0 ? nil : Double(correct) / Double(lossTokens)
+    }
+
+    public init() {}
+
+    /// Judges `rows` on the pool's threads.
+    ///
+    /// Rows are packed in file order into batches of about `microBatchTokens` tokens; sums are made
+    /// in that order. The result does not depend on the number of threads.
+    ///
+    /// - Parameters:
+    ///   - rows: encoded rows.
+    ///   - decoder: the model.
+    ///   - parameters: the flat vector of LoRA matrices; nil judges the base model.
+    ///   - microBatchTokens: about how many tokens one thread takes at once.
+    ///   - pool: who computes.
+    ///   - progress: is told (rows done, all rows); returning false ends with what there is.
+    /// - Returns: sums over all rows.
+    /// - Throws: never by itself; `progress` may.
+    public static func run(
+        _ rows: [TokenizedRow], decoder: Decoder, parameters: [Float]?, microBatchTokens: Int,
+        pool: ComputePool, progress: ((Int, Int) throws -> Void)? = nil
+    ) throws -> Evaluation {
+        let groups = consecutiveGroups(rows.map(\.ids.count), target: microBatchTokens)
+        var losses = [BatchLoss](repeating: BatchLoss(), count: groups.count)
+        var done = 0
+        try pool.forEach(groups.count) { index, workspace in
+            let batch = PackedBatch(groups[index].map { PackedBatch.Sequence(rows[$0]) })
+            guard let parameters else {
+                return decoder.loss(of: batch, parameters: nil, workspace: workspace)
+            }
+            return parameters.withUnsafeBufferPointer {
+                decoder.loss(of: batch, parameters: $0.baseAddress, workspace: workspace)
+            }
+        } receive: { index, loss in
+            losses[index] = loss
+            done += groups[index].count
+            try progress?(done, rows.count)
+        }
+        var result = Evaluation()
+        result.rows = rows.count
+        for loss in losses {
+            result.lossSum += loss.lossSum
+            result.lossTokens += loss.lossTokens
+            result.correct += loss.correct
+        }
+        return result
+    }
+
+    /// Neighbours together until the target is reached, at least one row each.
+    static func consecutiveGroups(_ lengths: [Int], target: Int) -> [Range<Int>] {
+        var groups: [Range<Int>] = []
+        var start = 0
+        var tokens = 0
+        for (index, length) in lengths.enumerated() {
+            if index > start && tokens + length > target {
+                groups.append(start..<index)
+                start = index
+                tokens = 0
+            }
+            tokens += length
+        }
+        if start < lengths.count { groups.append(start..<lengths.count) }
+        return groups
+    }
+}

@@ -1,0 +1,58 @@
+/// The norm of a gradient, and clipping by it.
+public enum GradientNorm {
+    /// Divides a sum gradient by the number of loss tokens: the gradient of the mean loss.
+    public static func divide(_ gradient: inout [Float], by lossTokens: Int) {
+        let divisor = Float(lossTokens)
+        gradient.withUnsafeMutableBufferPointer { gradient in
+            for i in 0..<gradient.count { gradient[i] /= divisor }
+        }
+    }
+
+    /// The Euclidean norm over all parameters; NaN or infinite when an element is.
+    ///
+    /// The squares are summed in Double, in eight sums over the places i mod 8 that are then added
+    /// in pairs: always the same order, whatever the vector width of the machine.
+    public static func norm(of gradient: [Float]) -> Double {
+        gradient.withUnsafeBufferPointer { gradient in
+            var sums = SIMD8<Double>(repeating: 0)
+            let whole = gradient.count & ~7
+            for start in stride(from: 0, to: whole, by: 8) {
+                var lane = SIMD8<Double>()
+                for i in 0..<8 { lane[i] = Double(gradient[start + i]) }
+                sums += lane * lane
+            }
+            for i in whole..<gradient.count {
+                let value = Double(gradient[i])
+                sums[i - whole] += value * value
+            }
+            let quads = sums.lowHalf + sums.highHalf
+            let pairs = quads.lowHalf + quads.highHalf
+            return (pairs.x + pairs.y).squareRoot()
+        }
+    }
+
+    /// Scales the gradient down when its norm is above `maximum`, as PyTorch's clip_grad_norm_:
+    /// by min(1, maximum / (norm + 1e-6)).
+    ///
+    /// - Parameters:
+    ///   - gradient: scaled in place.
+    ///   - norm: of `gradient`.
+    ///   - maximum: 0 switches clipping off.
+    /// - Returns: the factor, 1 when nothing was scaled.
+    @discardableResult
+    public static func clip(_ gradient: inout [Float], norm: Double, maximum: Double) -> Double {
+        guard maximum > 0 else { return 1 }
+        let factor = min(1, maximum / (norm + 1e-6))
+        guard factor < 1 else { return 1 }
+        let scale = Float(factor)
+        gradient.withUnsafeMutableBufferPointer { gradient in
+            for i in 0..<gradient.count { gradient[i] *= scale }
+        }
+        return factor
+    }
+
+    /// Index of the first element that is NaN or infinite.
+    public static func firstNotFinite(in gradient: [Float]) -> Int? {
+        gradient.firstIndex { !$0.isFinite }
+    }
+}

@@ -1,0 +1,162 @@
+import Basics
+
+/// Something in a ledger that should not be there, or is not there and should be.
+public enum LedgerFinding: Sendable, Equatable {
+    case missing(step: Int, microBatch: Int)
+    case repeated(step: Int, microBatch: Int, count: Int)
+    /// The plan has `count` micro-batches in this step.
+    case outOfRange(step: Int, microBatch: Int, count: Int)
+    /// Lines stand in the order of their steps, so that a step cannot come back later.
+    case outOfOrder(step: Int, after: Int)
+    case stepMissing(step: Int)
+    /// Lines of a step that has no line in the metrics: it was not finished.
+    case uncommitted(step: Int)
+    case tokensDiffer(step: Int, ledger: Int, metrics: Int)
+    case lossTokensDiffer(step: Int, ledger: Int, metrics: Int)
+    case lossDiffers(step: Int, ledger: Double, metrics: Double)
+}
+
+/// What a check of a ledger found.
+public struct LedgerReport: Sendable, Equatable {
+    public var steps = 0
+    public var microBatches = 0
+    public var tokens = 0
+    public var lossTokens = 0
+    public var findingCount = 0
+    /// The first of them, up to a limit.
+    public var findings: [LedgerFinding] = []
+
+    public var isProof: Bool { findingCount == 0 }
+
+    mutating func note(_ finding: LedgerFinding) {
+        findingCount += 1
+        if findings.count < Limits.ledgerFindings { findings.append(finding) }
+    }
+}
+
+extension Ledger {
+    /// Checks that every micro-batch of every committed step stands in the ledger exactly once, and
+    /// that what the ledger adds up to is what the metrics say.
+    ///
+    /// The loss of a step is summed in the order of the reduction tree, so it must be equal to the
+    /// last digit. Steps that the metrics do not have are uncommitted: a run that was killed between
+    /// its ledger line and its metrics line leaves one such step, at the end, which is no finding.
+    ///
+    /// - Parameters:
+    ///   - ledger: path of ledger.jsonl.
+    ///   - metrics: path of metrics.jsonl.
+    ///   - microBatchCount: number of micro-batches of a step by the plan, where the caller has it;
+    ///     without it the highest index says how many there are.
+    /// - Returns: what was counted, and what is wrong.
+    /// - Throws: `FileError`; `TrainingError.damagedRecord`.
+    public static func verify(
+        ledger: String, metrics: String, microBatchCount: ((Int) -> Int)? = nil
+    ) throws -> LedgerReport {
+        var committed: [Int: StepMetrics] = [:]
+        try Metrics.read(path: metrics) { record in
+            if case .step(let metrics) = record { committed[metrics.step] = metrics }
+        }
+        var check = Check(committed: committed, microBatchCount: microBatchCount)
+        try read(path: ledger) { check.take($0) }
+        check.finish()
+        return check.report
+    }
+
+    private struct Check {
+        let committed: [Int: StepMetrics]
+        let microBatchCount: ((Int) -> Int)?
+        let lastCommitted: Int
+        var report = LedgerReport()
+        var entries: [LedgerEntry] = []
+        var lastStep = 0
+
+        init(committed: [Int: StepMetrics], microBatchCount: ((Int) -> Int)?) {
+            self.committed = committed
+            self.microBatchCount = microBatchCount
+            lastCommitted = committed.keys.max() ?? 0
+        }
+
+        mutating func take(_ entry: LedgerEntry) {
+            if let open = entries.first, open.step != entry.step { closeStep() }
+            entries.append(entry)
+        }
+
+        mutating func finish() {
+            closeStep()
+            if lastStep < lastCommitted { noteMissing(upTo: lastCommitted + 1) }
+        }
+
+        private mutating func noteMissing(upTo next: Int) {
+            for step in (lastStep + 1)..<max(next, lastStep + 1) where committed[step] != nil {
+                report.note(.stepMissing(step: step))
+            }
+        }
+
+        private mutating func closeStep() {
+            guard let step = entries.first?.step else { return }
+            defer { entries.removeAll(keepingCapacity: true) }
+            guard step > lastStep else {
+                report.note(.outOfOrder(step: step, after: lastStep))
+                return
+            }
+            noteMissing(upTo: step)
+            lastStep = step
+            guard let metrics = committed[step] else {
+                if step <= lastCommitted { report.note(.uncommitted(step: step)) }
+                return
+            }
+            checkCounts(step)
+            checkTotals(step, metrics)
+        }
+
+        private mutating func checkCounts(_ step: Int) {
+            var lines: [Int: Int] = [:]
+            for entry in entries { lines[entry.microBatch, default: 0] += 1 }
+            let highest = lines.keys.max() ?? -1
+            let count = microBatchCount?(step) ?? highest + 1
+            for (microBatch, found) in lines.sorted(by: { $0.key < $1.key }) {
+                if !(0..<count).contains(microBatch) {
+                    report.note(.outOfRange(step: step, microBatch: microBatch, count: count))
+                } else if found > 1 {
+                    report.note(.repeated(step: step, microBatch: microBatch, count: found))
+                }
+            }
+            // A damaged index must not make this loop long: as many are missing as lines can lack.
+            for microBatch in 0..<min(count, entries.count + Limits.ledgerFindings)
+            where lines[microBatch] == nil {
+                report.note(.missing(step: step, microBatch: microBatch))
+            }
+        }
+
+        private mutating func checkTotals(_ step: Int, _ metrics: StepMetrics) {
+            var tokens = 0
+            var lossTokens = 0
+            var tree = ReductionTree(count: max(1, entries.count))
+            let inOrder = entries.sorted { $0.microBatch < $1.microBatch }
+            for (place, entry) in inOrder.enumerated() {
+                tokens &+= entry.tokens
+                lossTokens &+= entry.lossTokens
+                tree.add(
+                    place,
+                    MicroBatchResult(
+                        tokens: 0, lossTokens: 0, lossSum: entry.lossSum, gradient: []))
+            }
+            report.steps += 1
+            report.microBatches += entries.count
+            report.tokens &+= tokens
+            report.lossTokens &+= lossTokens
+            if tokens != metrics.tokens {
+                report.note(.tokensDiffer(step: step, ledger: tokens, metrics: metrics.tokens))
+            }
+            if lossTokens != metrics.lossTokens {
+                report.note(
+                    .lossTokensDiffer(
+                        step: step, ledger: lossTokens, metrics: metrics.lossTokens))
+            }
+            let loss = (tree.total?.lossSum ?? 0) / Double(lossTokens)
+            if loss != metrics.loss {
+                report.note(.lossDiffers(step: step, ledger: loss, metrics: metrics.loss))
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Basics
+
+/// One line of ledger.jsonl: a micro-batch whose gradient went into a committed step.
+public struct LedgerEntry: Sendable, Equatable, Decodable {
+    public var step: Int
+    public var microBatch: Int
+    /// Who computed it.
+    public var worker: String
+    /// How often it had been handed out, from 1.
+    public var attempt: Int
+    public var tokens: Int
+    public var lossTokens: Int
+    public var lossSum: Double
+    /// SHA-256 of the gradient after the codec, 64 hexadecimal digits.
+    public var gradientDigest: String
+
+    enum CodingKeys: String, CodingKey {
+        case step, worker, attempt, tokens
+        case microBatch = "micro_batch"
+        case lossTokens = "loss_tokens"
+        case lossSum = "loss_sum"
+        case gradientDigest = "gradient_sha256"
+    }
+
+    public init(
+        step: Int, microBatch: Int, worker: String, attempt: Int, tokens: Int, lossTokens: Int,
+        lossSum: Double, gradientDigest: String
+    ) {
+        self.step = step
+        self.microBatch = microBatch
+        self.worker = worker
+        self.attempt = attempt
+        self.tokens = tokens
+        self.lossTokens = lossTokens
+        self.lossSum = lossSum
+        self.gradientDigest = gradientDigest
+    }
+
+    public var line: JSONLine {
+        JSONLine([
+            ("step", .integer(step)), ("micro_batch", .integer(microBatch)),
+            ("worker", .string(worker)), ("attempt", .integer(attempt)),
+            ("tokens", .integer(tokens)), ("loss_tokens", .integer(lossTokens)),
+            ("loss_sum", .number(lossSum)), ("gradient_sha256", .string(gradientDigest)),
+        ])
+    }
+}
+
+/// The record of every micro-batch of every committed step, made durable before the step changes
+/// the adapter.
+public struct Ledger: ~Copyable {
+    private let file: LineFile
+
+    /// Opens `ledger.jsonl` and keeps the steps up to the one that the run resumes from.
+    ///
+    /// - Throws: `FileError`, `TrainingError.damagedRecord`.
+    public init(path: String, keepingThroughStep step: Int) throws {
+        file = try LineFile(path: path, keepingThroughStep: step)
+    }
+
+    /// Appends all entries of one step, in the order of their micro-batches, and flushes them.
+    public func append(_ entries: [LedgerEntry]) throws {
+        try file.append(entries.sorted { $0.microBatch < $1.microBatch }.map(\.line))
+    }
+
+    /// Calls `body` with every whole line of a ledger.
+    ///
+    /// - Throws: `FileError`, `TrainingError.damagedRecord`, what `body` throws.
+    public static func read(
+        path: String, _ body: (LedgerEntry) throws -> Void
+    ) throws {
+        let file = try MappedFile(path: path)
+        for (number, line) in LineFile.wholeLines(file.bytes) {
+            try body(
+                RecordFile.decode(LedgerEntry.self, from: line, path: path, line: number))
+        }
+    }
+}

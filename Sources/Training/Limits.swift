@@ -1,0 +1,34 @@
+/// Bounds on everything that this room reads or plans, each with its arithmetic.
+enum Limits {
+    /// One line of a data file. 16 MiB of text is about 4 million tokens, thirty times the longest
+    /// context of a model that a CPU can train; a longer line is a wrong file.
+    static let lineBytes = 16 << 20
+
+    /// A data file. 8 GiB of text is 2 billion tokens: 70 days on a machine that trains 350 tokens
+    /// a second. Its rows are held in memory, as text and as 4-byte ids.
+    static let dataFileBytes = 8 << 30
+
+    /// Rows of a data file. Row numbers address random numbers with 32 bits.
+    static let rows = 1 << 31
+
+    /// Messages of one conversation; at 4 tokens of template each this fills 16,000 tokens.
+    static let turns = 4096
+
+    /// Bad lines whose text is kept when they are skipped; all are counted.
+    static let keptBadLines = 5
+
+    /// run.json, state.json and manifest.json: a few kilobytes when Skein wrote them.
+    static let recordFileBytes = 1 << 20
+
+    /// A line of metrics.jsonl or ledger.jsonl; Skein's own stay below 400 bytes.
+    static let recordLineBytes = 64 << 10
+
+    /// Files that a checkpoint's manifest may name; Skein writes four.
+    static let checkpointFiles = 64
+
+    /// Findings that a ledger check reports by name; all are counted.
+    static let ledgerFindings = 100
+
+    /// Steps of a run; step numbers address random numbers with 32 bits.
+    static let steps = 1 << 31
+}

@@ -1,0 +1,79 @@
+import Basics
+
+/// manifest.json: size and SHA-256 of every other file of a checkpoint, written last.
+struct Manifest: Equatable {
+    struct File: Equatable, Decodable {
+        var bytes: Int
+        var sha256: String
+    }
+
+    static let fileName = "manifest.json"
+
+    var files: [String: File]
+
+    /// Measures the named files of a directory.
+    init(directory: String, files names: [String]) throws {
+        files = [:]
+        for name in names {
+            let file = try MappedFile(path: Directories.join(directory, name))
+            files[name] = File(
+                bytes: file.count, sha256: SHA256.digest(of: file.bytes).description)
+        }
+    }
+
+    /// Reads the manifest of a checkpoint and checks that it names `required`.
+    ///
+    /// - Throws: `CheckpointProblem.noManifest`.
+    init(directory: String, requiring required: [String]) throws(CheckpointProblem) {
+        let path = Directories.join(directory, Self.fileName)
+        let record: Record
+        do {
+            record = try RecordFile.decode(
+                Record.self, from: RecordFile.bytes(of: path), path: path)
+        } catch let error as any Explained {
+            throw .noManifest(detail: error.explanation.what)
+        } catch {
+            throw .noManifest(detail: "\(error)")
+        }
+        files = record.files
+        guard files.count <= Limits.checkpointFiles,
+            files.keys.allSatisfy({ !$0.contains("/") && !$0.hasPrefix(".") })
+        else { throw .noManifest(detail: "it names files that no checkpoint has") }
+        for name in required where files[name] == nil {
+            throw .noManifest(detail: "it does not name \(name)")
+        }
+    }
+
+    private struct Record: Decodable { var files: [String: File] }
+
+    /// The text of manifest.json, files in the order of their names.
+    var text: String {
+        let entries: [JSONLine.Field] = files.sorted { $0.key < $1.key }.map { name, file in
+            (
+                name,
+                .object([("bytes", .integer(file.bytes)), ("sha256", .string(file.sha256))])
+            )
+        }
+        return RecordFile.text([("files", .object(entries))]) + "\n"
+    }
+
+    /// Compares every file with what the manifest says.
+    ///
+    /// - Throws: `CheckpointProblem.wrongSize`, `.wrongDigest`.
+    func verify(directory: String) throws(CheckpointProblem) {
+        for (name, expected) in files.sorted(by: { $0.key < $1.key }) {
+            let file: MappedFile
+            do {
+                file = try MappedFile(path: Directories.join(directory, name))
+            } catch {
+                throw .wrongSize(file: name, expected: expected.bytes, found: nil)
+            }
+            guard file.count == expected.bytes else {
+                throw .wrongSize(file: name, expected: expected.bytes, found: file.count)
+            }
+            guard SHA256.digest(of: file.bytes).description == expected.sha256 else {
+                throw .wrongDigest(file: name)
+            }
+        }
+    }
+}

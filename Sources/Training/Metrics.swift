@@ -1,0 +1,130 @@
+import Basics
+
+/// The line of metrics.jsonl that ends an optimizer step.
+public struct StepMetrics: Sendable, Equatable, Decodable {
+    public var step: Int
+    public var epoch: Int
+    /// Sum of the token losses / number of loss tokens, in nats.
+    public var loss: Double
+    public var tokens: Int
+    public var lossTokens: Int
+    public var learningRate: Double
+    /// Of the mean gradient, before clipping.
+    public var gradientNorm: Double
+    public var seconds: Double
+    public var tokensPerSecond: Double
+    public var workers: Int
+
+    enum CodingKeys: String, CodingKey {
+        case step, epoch, loss, tokens, seconds, workers
+        case lossTokens = "loss_tokens"
+        case learningRate = "learning_rate"
+        case gradientNorm = "gradient_norm"
+        case tokensPerSecond = "tokens_per_second"
+    }
+
+    public init(
+        step: Int, epoch: Int, loss: Double, tokens: Int, lossTokens: Int, learningRate: Double,
+        gradientNorm: Double, seconds: Double, tokensPerSecond: Double, workers: Int
+    ) {
+        self.step = step
+        self.epoch = epoch
+        self.loss = loss
+        self.tokens = tokens
+        self.lossTokens = lossTokens
+        self.learningRate = learningRate
+        self.gradientNorm = gradientNorm
+        self.seconds = seconds
+        self.tokensPerSecond = tokensPerSecond
+        self.workers = workers
+    }
+
+    public var line: JSONLine {
+        JSONLine([
+            ("step", .integer(step)), ("epoch", .integer(epoch)), ("loss", .number(loss)),
+            ("tokens", .integer(tokens)), ("loss_tokens", .integer(lossTokens)),
+            ("learning_rate", .number(learningRate)), ("gradient_norm", .number(gradientNorm)),
+            ("seconds", .number(seconds)), ("tokens_per_second", .number(tokensPerSecond)),
+            ("workers", .integer(workers)),
+        ])
+    }
+}
+
+/// The line of metrics.jsonl that a validation writes.
+public struct ValidationMetrics: Sendable, Equatable, Decodable {
+    public var step: Int
+    public var epoch: Int
+    /// nil, written as null, when there is no validation row.
+    public var loss: Double?
+    /// Loss tokens of the validation rows.
+    public var tokens: Int
+
+    enum CodingKeys: String, CodingKey {
+        case step, epoch
+        case loss = "validation_loss"
+        case tokens = "validation_tokens"
+    }
+
+    public init(step: Int, epoch: Int, loss: Double?, tokens: Int) {
+        self.step = step
+        self.epoch = epoch
+        self.loss = loss
+        self.tokens = tokens
+    }
+
+    public var line: JSONLine {
+        JSONLine([
+            ("step", .integer(step)), ("epoch", .integer(epoch)),
+            ("validation_loss", loss.map { .number($0) } ?? .null),
+            ("validation_tokens", .integer(tokens)),
+        ])
+    }
+}
+
+/// metrics.jsonl: one line for each step and each validation.
+///
+/// A step's line is written after its update, the line of a validation after the step's, and the
+/// checkpoint of the step after both: whoever resumes from that checkpoint keeps both lines.
+public struct Metrics: ~Copyable {
+    public enum Record: Sendable, Equatable {
+        case step(StepMetrics)
+        case validation(ValidationMetrics)
+    }
+
+    private let file: LineFile
+
+    /// Opens `metrics.jsonl` and keeps the steps up to the one that the run resumes from.
+    ///
+    /// - Throws: `FileError`, `TrainingError.damagedRecord`.
+    public init(path: String, keepingThroughStep step: Int) throws {
+        file = try LineFile(path: path, keepingThroughStep: step)
+    }
+
+    public func append(_ metrics: StepMetrics) throws {
+        try file.append([metrics.line])
+    }
+
+    public func append(_ metrics: ValidationMetrics) throws {
+        try file.append([metrics.line])
+    }
+
+    /// Calls `body` with every whole line.
+    ///
+    /// - Throws: `FileError`, `TrainingError.damagedRecord`, what `body` throws.
+    public static func read(path: String, _ body: (Record) throws -> Void) throws {
+        let file = try MappedFile(path: path)
+        let mark = Array("\"validation_tokens\"".utf8)
+        for (number, line) in LineFile.wholeLines(file.bytes) {
+            let record: Record
+            if line.firstRange(of: mark) != nil {
+                record = .validation(
+                    try RecordFile.decode(
+                        ValidationMetrics.self, from: line, path: path, line: number))
+            } else {
+                record = .step(
+                    try RecordFile.decode(StepMetrics.self, from: line, path: path, line: number))
+            }
+            try body(record)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+/// The unit of work: rows that are computed together, whole, on one thread.
+public struct MicroBatch: Sendable, Equatable {
+    /// The optimizer step, counted from 1.
+    public let step: Int
+    /// Place among the step's micro-batches, counted from 0: its leaf in the reduction tree.
+    public let index: Int
+    public let rows: [TokenizedRow]
+
+    public init(step: Int, index: Int, rows: [TokenizedRow]) {
+        self.step = step
+        self.index = index
+        self.rows = rows
+    }
+
+    public var tokenCount: Int { rows.reduce(0) { $0 + $1.ids.count } }
+    public var lossTokenCount: Int { rows.reduce(0) { $0 + $1.lossTokenCount } }
+}
+
+extension PlannedStep {
+    /// The step's micro-batches with their rows.
+    ///
+    /// - Parameter training: the training rows, in the order of the plan's `lengths`.
+    /// - Returns: micro-batches in the order of their index.
+    public func microBatches(of training: [TokenizedRow]) -> [MicroBatch] {
+        microBatches.enumerated().map { index, rows in
+            MicroBatch(step: step, index: index, rows: rows.map { training[$0] })
+        }
+    }
+}
+
+/// What computing a micro-batch gives: sums, never means.
+public struct MicroBatchResult: Sendable, Equatable {
+    public var tokens: Int
+    public var lossTokens: Int
+    /// Sum of the cross-entropy over the loss tokens, in nats.
+    public var lossSum: Double
+    /// Gradient of `lossSum` by every trained parameter, in the order of `ParameterLayout`.
+    public var gradient: [Float]
+
+    public init(tokens: Int, lossTokens: Int, lossSum: Double, gradient: [Float]) {
+        self.tokens = tokens
+        self.lossTokens = lossTokens
+        self.lossSum = lossSum
+        self.gradient = gradient
+    }
+}

@@ -1,0 +1,111 @@
+import Basics
+import Foundation
+
+/// The rows of one .jsonl file, in file order.
+///
+/// One JSON object on each line; blank lines are passed over; a byte order mark at the start and
+/// carriage returns at line ends do no harm.
+public struct PairFile: Sendable {
+    public let path: String
+    public let rows: [PairRow]
+    /// For each row, its line in the file, counted from 1.
+    public let lines: [Int]
+    /// Lines that were skipped because they are malformed.
+    public let badLineCount: Int
+    /// The first few of them.
+    public let badLines: [TrainingError]
+    /// Of the file's bytes.
+    public let digest: SHA256.Digest
+
+    /// Reads a data file.
+    ///
+    /// - Parameters:
+    ///   - path: a .jsonl file.
+    ///   - skippingBadLines: count malformed lines and go on (`--skip-bad-lines`).
+    ///   - allowingNone: an empty file is allowed (validation data).
+    /// - Throws: `FileError`; `TrainingError.badLine`, `.noRows`, `.dataFileTooLarge`,
+    ///   `.tooManyRows`.
+    public init(
+        path: String, skippingBadLines: Bool = false, allowingNone: Bool = false
+    ) throws {
+        let file = try MappedFile(path: path)
+        guard file.count <= Limits.dataFileBytes else {
+            throw TrainingError.dataFileTooLarge(
+                path: path, bytes: file.count, limit: Limits.dataFileBytes)
+        }
+        var reader = Reader(path: path, skippingBadLines: skippingBadLines)
+        try reader.read(file.bytes)
+        guard allowingNone || !reader.rows.isEmpty else {
+            throw TrainingError.noRows(path: path, badLines: reader.badLineCount)
+        }
+        self.path = path
+        rows = reader.rows
+        lines = reader.lines
+        badLineCount = reader.badLineCount
+        badLines = reader.badLines
+        digest = SHA256.digest(of: file.bytes)
+    }
+
+    private struct Reader {
+        let path: String
+        let skippingBadLines: Bool
+        var rows: [PairRow] = []
+        var lines: [Int] = []
+        var badLineCount = 0
+        var badLines: [TrainingError] = []
+
+        init(path: String, skippingBadLines: Bool) {
+            self.path = path
+            self.skippingBadLines = skippingBadLines
+        }
+
+        mutating func read(_ bytes: UnsafeRawBufferPointer) throws {
+            let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+            let text = UnsafeRawBufferPointer(
+                rebasing: bytes.starts(with: mark) ? bytes.dropFirst(3) : bytes[...])
+            for (number, line) in ByteLines(text) where !Self.isBlank(line) {
+                try add(line, number: number)
+            }
+        }
+
+        private mutating func add(_ line: UnsafeRawBufferPointer, number: Int) throws {
+            do throws(LineProblem) {
+                rows.append(try PairRow(line: line))
+                lines.append(number)
+            } catch {
+                let bad = TrainingError.badLine(path: path, line: number, problem: error)
+                guard skippingBadLines else { throw bad }
+                badLineCount += 1
+                if badLines.count < Limits.keptBadLines { badLines.append(bad) }
+            }
+            guard rows.count <= Limits.rows else {
+                throw TrainingError.tooManyRows(path: path, limit: Limits.rows)
+            }
+        }
+
+        private static func isBlank(_ line: UnsafeRawBufferPointer) -> Bool {
+            line.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+        }
+    }
+}
+
+/// The lines of a buffer without their line ends, numbered from 1. No bytes are copied.
+struct ByteLines: Sequence, IteratorProtocol {
+    private var rest: UnsafeRawBufferPointer
+    private var number = 0
+
+    init(_ bytes: UnsafeRawBufferPointer) {
+        rest = bytes
+    }
+
+    mutating func next() -> (number: Int, line: UnsafeRawBufferPointer)? {
+        guard let base = rest.baseAddress, !rest.isEmpty else { return nil }
+        number += 1
+        let newline = memchr(base, 0x0A, rest.count).map { UnsafeRawPointer($0) - base }
+        let end = newline ?? rest.count
+        var line = UnsafeRawBufferPointer(rebasing: rest[..<end])
+        rest = UnsafeRawBufferPointer(rebasing: rest[Swift.min(end + 1, rest.count)...])
+        if line.last == 0x0D { line = UnsafeRawBufferPointer(rebasing: line.dropLast()) }
+        return (number, line)
+    }
+}

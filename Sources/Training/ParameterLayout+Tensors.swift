@@ -1,0 +1,51 @@
+import Formats
+import Models
+
+// The flat vector of all trained matrices as named tensors of a file, and back.
+extension ParameterLayout {
+    /// The matrices as tensors, their names ending in `suffix`.
+    public func tensors(_ flat: [Float], suffix: String = "") -> [SafetensorsWriter.Tensor] {
+        precondition(flat.count == count, "a vector of another layout")
+        return entries.map { entry in
+            SafetensorsWriter.Tensor(
+                name: entry.name + suffix, shape: entry.shape, floats: Array(flat[entry.range]))
+        }
+    }
+
+    /// The flat vector from a file's tensors.
+    ///
+    /// - Parameters:
+    ///   - tensors: of the file, by name; tensors that the layout does not name are ignored.
+    ///   - suffix: what the names in the file end in.
+    /// - Returns: all matrices, one behind the other.
+    /// - Throws: `LayoutProblem` for the first tensor that is missing or has another shape.
+    public func flatten(
+        _ tensors: [String: TensorView], suffix: String = ""
+    ) throws(LayoutProblem) -> [Float] {
+        var flat: [Float] = []
+        flat.reserveCapacity(count)
+        for entry in entries {
+            let name = entry.name + suffix
+            guard let tensor = tensors[name] else { throw .missing(tensor: name) }
+            guard tensor.shape == entry.shape else {
+                throw .wrongShape(tensor: name, expected: entry.shape, found: tensor.shape)
+            }
+            flat += tensor.floats()
+        }
+        return flat
+    }
+}
+
+/// Why a file's tensors do not fill a layout.
+public enum LayoutProblem: Error, Equatable, Sendable {
+    case missing(tensor: String)
+    case wrongShape(tensor: String, expected: [Int], found: [Int])
+
+    public var what: String {
+        switch self {
+        case .missing(let tensor): "the tensor \(tensor) is missing"
+        case .wrongShape(let tensor, let expected, let found):
+            "the tensor \(tensor) has the shape \(found), not \(expected)"
+        }
+    }
+}

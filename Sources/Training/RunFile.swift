@@ -1,0 +1,114 @@
+import Basics
+import Foundation
+
+/// run.json: what a run was started with. Written once, before the first step.
+public struct RunFile: Sendable, Equatable {
+    /// Of Skein.
+    public var version: String
+    /// Of the engine: what the bits of a gradient depend on besides the data.
+    public var fingerprint: String
+    /// Paths as they were given; for the reader, not compared.
+    public var model: String
+    public var data: String
+    public var modelDigest: String
+    public var dataDigest: String
+    /// Of the validation file, when there is one.
+    public var validationDigest: String?
+    /// Of the adapter that the run started from, when there is one.
+    public var initAdapterDigest: String?
+    public var configuration: TrainingConfiguration
+
+    public init(
+        version: String, fingerprint: String, model: String, data: String, modelDigest: String,
+        dataDigest: String, validationDigest: String? = nil, initAdapterDigest: String? = nil,
+        configuration: TrainingConfiguration
+    ) {
+        self.version = version
+        self.fingerprint = fingerprint
+        self.model = model
+        self.data = data
+        self.modelDigest = modelDigest
+        self.dataDigest = dataDigest
+        self.validationDigest = validationDigest
+        self.initAdapterDigest = initAdapterDigest
+        self.configuration = configuration
+    }
+
+    /// The text of run.json.
+    public var text: String {
+        func optional(_ text: String?) -> JSONLine.Value { text.map { .string($0) } ?? .null }
+        return RecordFile.text([
+            ("version", .string(version)), ("fingerprint", .string(fingerprint)),
+            ("model", .string(model)), ("model_sha256", .string(modelDigest)),
+            ("data", .string(data)), ("data_sha256", .string(dataDigest)),
+            ("validation_sha256", optional(validationDigest)),
+            ("init_adapter_sha256", optional(initAdapterDigest)),
+            ("configuration_sha256", .string(configuration.digest.description)),
+            ("configuration", .object(configuration.fields)),
+        ]) + "\n"
+    }
+
+    /// Writes run.json, whole or not at all.
+    public func write(to path: String) throws {
+        try AtomicFile.write(text, to: path)
+    }
+
+    /// Reads run.json.
+    ///
+    /// - Throws: `FileError`; `TrainingError.damagedRecord` that names the field.
+    public init(path: String) throws {
+        let object = try RecordFile.object(from: RecordFile.bytes(of: path), path: path)
+        func damaged(_ detail: String) -> TrainingError {
+            .damagedRecord(path: path, line: nil, detail: detail)
+        }
+        func string(_ field: String) throws -> String {
+            guard let text = object[field] as? String else {
+                throw damaged("\"\(field)\" is missing or not a string")
+            }
+            return text
+        }
+        guard let fields = object["configuration"] as? [String: Any] else {
+            throw damaged("\"configuration\" is missing or not an object")
+        }
+        var configuration = TrainingConfiguration()
+        do {
+            try configuration.apply(fields)
+        } catch let error as TrainingError {
+            throw damaged("configuration: \(error.explanation.what)")
+        }
+        self.init(
+            version: try string("version"), fingerprint: try string("fingerprint"),
+            model: try string("model"), data: try string("data"),
+            modelDigest: try string("model_sha256"), dataDigest: try string("data_sha256"),
+            validationDigest: object["validation_sha256"] as? String,
+            initAdapterDigest: object["init_adapter_sha256"] as? String,
+            configuration: configuration)
+    }
+
+    /// Makes sure that the run described by `recorded` can be continued as `self` asks for.
+    ///
+    /// The version of Skein is not compared: what it means for the bits stands in the fingerprint.
+    ///
+    /// - Parameters:
+    ///   - recorded: as read from run.json.
+    ///   - path: of run.json, for the error.
+    /// - Throws: `TrainingError.resumeDiffers` with every field that differs and both its values.
+    public func checkResume(of recorded: RunFile, path: String) throws {
+        var differences: [Difference] = []
+        func compare(_ field: String, _ then: String?, _ now: String?) {
+            guard then != now else { return }
+            differences.append(
+                Difference(
+                    field: field, recorded: then ?? "not given", requested: now ?? "not given"))
+        }
+        compare("model (SHA-256)", recorded.modelDigest, modelDigest)
+        compare("data (SHA-256)", recorded.dataDigest, dataDigest)
+        compare("validation data (SHA-256)", recorded.validationDigest, validationDigest)
+        compare("init-adapter (SHA-256)", recorded.initAdapterDigest, initAdapterDigest)
+        differences += configuration.differences(from: recorded.configuration)
+        compare("fingerprint", recorded.fingerprint, fingerprint)
+        guard differences.isEmpty else {
+            throw TrainingError.resumeDiffers(path: path, differences: differences)
+        }
+    }
+}

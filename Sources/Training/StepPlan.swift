@@ -1,0 +1,122 @@
+import Basics
+
+/// What is computed in one optimizer step: its epoch and its micro-batches.
+public struct PlannedStep: Sendable, Equatable {
+    /// Counted from 1, through all epochs.
+    public let step: Int
+    /// Counted from 1.
+    public let epoch: Int
+    /// Whether this is the last step of its epoch.
+    public let endsEpoch: Bool
+    /// For each micro-batch, indices of training rows; the order is the order of computation.
+    public let microBatches: [[Int]]
+
+    public var rowCount: Int { microBatches.reduce(0) { $0 + $1.count } }
+}
+
+/// Which rows are trained in which step, in which micro-batch, in which order: a function of the
+/// configuration and of the rows' lengths alone, never of who computes.
+///
+/// Every epoch visits every training row once, in an order addressed by (seed, epoch); `batchSize`
+/// rows make a step, and the last, shorter step of an epoch is trained, too. Any step can be asked
+/// for without walking those before it, so a resumed run costs nothing extra.
+public struct StepPlan: Sendable {
+    /// Tokens of each training row.
+    public let lengths: [Int]
+    public let batchSize: Int
+    public let microBatchTokens: Int
+    public let seed: UInt64
+    public let shuffles: Bool
+    public let stepsPerEpoch: Int
+    /// Steps of the whole run.
+    public let stepCount: Int
+
+    /// - Parameters:
+    ///   - lengths: tokens of each training row, in file order; at least one row.
+    ///   - batchSize: rows of a step.
+    ///   - microBatchTokens: about how many tokens a micro-batch has.
+    ///   - seed: of the run.
+    ///   - shuffles: false trains in file order in every epoch.
+    ///   - epochs: passes over the rows; not used when `iterations` is given.
+    ///   - iterations: steps of the run, however many epochs that takes.
+    public init(
+        lengths: [Int], batchSize: Int, microBatchTokens: Int, seed: UInt64, shuffles: Bool,
+        epochs: Int, iterations: Int?
+    ) {
+        precondition(!lengths.isEmpty && batchSize > 0, "a plan needs rows and a batch size")
+        self.lengths = lengths
+        self.batchSize = batchSize
+        self.microBatchTokens = microBatchTokens
+        self.seed = seed
+        self.shuffles = shuffles
+        stepsPerEpoch = (lengths.count - 1) / batchSize + 1
+        let (all, overflow) = stepsPerEpoch.multipliedReportingOverflow(by: epochs)
+        stepCount = min(iterations ?? (overflow ? Limits.steps : all), Limits.steps)
+    }
+
+    /// The plan for the training rows of a run.
+    public init(_ configuration: TrainingConfiguration, lengths: [Int]) {
+        self.init(
+            lengths: lengths, batchSize: configuration.batchSize,
+            microBatchTokens: configuration.microBatchTokens, seed: configuration.addressedSeed,
+            shuffles: configuration.shuffle, epochs: configuration.epochs,
+            iterations: configuration.iterations)
+    }
+
+    /// Epochs that the run begins.
+    public var epochCount: Int { stepCount == 0 ? 0 : epoch(ofStep: stepCount) }
+
+    /// The epoch, counted from 1, of a step, counted from 1.
+    public func epoch(ofStep step: Int) -> Int { (step - 1) / stepsPerEpoch + 1 }
+
+    /// The order in which an epoch visits the training rows.
+    public func order(ofEpoch epoch: Int) -> [Int] {
+        guard shuffles else { return Array(lengths.indices) }
+        return AddressedRandom(seed: seed, purpose: .epochOrder)
+            .permutation(count: lengths.count, UInt32(truncatingIfNeeded: epoch))
+    }
+
+    /// The steps from `first` to the end of the run. Iterating makes each epoch's order once.
+    public func steps(from first: Int = 1) -> Steps {
+        Steps(plan: self, next: first)
+    }
+
+    /// One step. Makes the whole epoch's order; use `steps(from:)` for many.
+    public func step(_ step: Int) -> PlannedStep {
+        plannedStep(step, order: order(ofEpoch: epoch(ofStep: step)))
+    }
+
+    private func plannedStep(_ step: Int, order: [Int]) -> PlannedStep {
+        let place = (step - 1) % stepsPerEpoch
+        let start = place * batchSize
+        let rows = order[start..<min(start + batchSize, order.count)]
+        let groups = MicroBatchGrouping.groups(
+            lengths: rows.map { lengths[$0] }, target: microBatchTokens)
+        return PlannedStep(
+            step: step, epoch: epoch(ofStep: step), endsEpoch: place == stepsPerEpoch - 1,
+            microBatches: groups.map { $0.map { rows[rows.startIndex + $0] } })
+    }
+
+    /// The steps of a plan in order.
+    public struct Steps: Sequence, IteratorProtocol, Sendable {
+        let plan: StepPlan
+        private var upcoming: Int
+        private var epoch = 0
+        private var order: [Int] = []
+
+        init(plan: StepPlan, next: Int) {
+            self.plan = plan
+            upcoming = next
+        }
+
+        public mutating func next() -> PlannedStep? {
+            guard upcoming <= plan.stepCount else { return nil }
+            defer { upcoming += 1 }
+            if plan.epoch(ofStep: upcoming) != epoch {
+                epoch = plan.epoch(ofStep: upcoming)
+                order = plan.order(ofEpoch: epoch)
+            }
+            return plan.plannedStep(upcoming, order: order)
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import Formats
+import Tokenizers
+
+extension TextEncoder {
+    /// The tokenizer and the chat template that came with a model.
+    ///
+    /// - Throws: `TokenizerError`, `TemplateError`, `FileError`.
+    public init(model: ModelDirectory) throws {
+        let tokenizer = try Tokenizer(model: model)
+        let template = try model.chatTemplate.map {
+            try ChatTemplate(source: $0, name: "the chat template of \(model.path)")
+        }
+        self.init(tokenizer: tokenizer, template: template)
+    }
+
+    public init(tokenizer: Tokenizer, template: ChatTemplate?) {
+        let begin = tokenizer.beginID.flatMap { tokenizer.piece($0) } ?? ""
+        let end = tokenizer.endID.flatMap { tokenizer.piece($0) } ?? ""
+        let render = template.map { template in
+            { @Sendable (turns: [ChatTurn], addsPrompt: Bool) throws -> [ChatPiece] in
+                let messages = turns.map { ChatMessage(role: $0.role, content: $0.content) }
+                return try template.render(
+                    messages, addGenerationPrompt: addsPrompt, beginToken: begin, endToken: end
+                ).pieces.map { ChatPiece(text: $0.text, turn: $0.messageIndex) }
+            }
+        }
+        self.init(
+            encode: { tokenizer.encode($0) }, decode: { tokenizer.decode($0) },
+            renderChat: render, endID: tokenizer.endID, endOfTurnIDs: tokenizer.endOfTurnIDs)
+    }
+}

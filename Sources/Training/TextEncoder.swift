@@ -1,0 +1,40 @@
+/// A stretch of a rendered conversation: the template's own text, or what it wrote of a turn.
+public struct ChatPiece: Sendable, Equatable {
+    public var text: String
+    /// Index of the turn whose content this is; nil for the template's own text.
+    public var turn: Int?
+
+    public init(text: String, turn: Int? = nil) {
+        self.text = text
+        self.turn = turn
+    }
+}
+
+/// What the training data needs from a tokenizer and its chat template, as functions, so that rows
+/// can be encoded and tested without a model.
+public struct TextEncoder: Sendable {
+    /// Ids of a text; special tokens in it are recognized; nothing is added at either end.
+    public var encode: @Sendable (String) -> [Int32]
+    /// The text of ids, for the example in the data report.
+    public var decode: @Sendable ([Int32]) -> String
+    /// The model's chat template: (turns, add the generation prompt) -> pieces in order; nil when
+    /// it has none.
+    public var renderChat: (@Sendable ([ChatTurn], Bool) throws -> [ChatPiece])?
+    /// The end-of-text token.
+    public var endID: Int32?
+    /// Tokens that may end an assistant's turn.
+    public var endOfTurnIDs: Set<Int32>
+
+    public init(
+        encode: @escaping @Sendable (String) -> [Int32],
+        decode: @escaping @Sendable ([Int32]) -> String,
+        renderChat: (@Sendable ([ChatTurn], Bool) throws -> [ChatPiece])?,
+        endID: Int32?, endOfTurnIDs: Set<Int32>
+    ) {
+        self.encode = encode
+        self.decode = decode
+        self.renderChat = renderChat
+        self.endID = endID
+        self.endOfTurnIDs = endOfTurnIDs
+    }
+}

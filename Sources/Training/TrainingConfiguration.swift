@@ -1,0 +1,144 @@
+import Basics
+import Models
+
+/// Everything that `skein train` can be told about a run, with the defaults of interface.md.
+///
+/// `TrainingConfiguration.options` is the one table behind flags, `--config` files, run.json, the
+/// comparison for `--resume` and the digest.
+public struct TrainingConfiguration: Sendable, Equatable {
+    // The adapter
+    public var rank = 8
+    public var alpha = 16.0
+    public var dropout = 0.05
+    public var targetModules: [TargetModule] = [.query, .key, .value, .output]
+    public var layers = LayerSelection.all
+    /// A PEFT folder to start from; its bytes stand in run.json.
+    public var initAdapter: String?
+
+    // The optimizer
+    public var learningRate = 1e-4
+    public var weightDecay = 0.01
+    public var beta1 = 0.9
+    public var beta2 = 0.999
+    public var epsilon = 1e-8
+    public var schedule = Schedule.Kind.constant
+    public var warmupSteps = 0
+    /// 0 switches clipping off.
+    public var maxGradNorm = 1.0
+
+    // The plan
+    public var epochs = 3
+    /// Steps of the run; nil: as many as the epochs have.
+    public var iterations: Int?
+    public var batchSize = 4
+    public var microBatchTokens = 512
+    public var maxLength = 512
+    public var seed = 0
+    public var shuffle = true
+
+    // The data
+    public var validationSplit = 0.2
+    public var validData: String?
+    public var testData: String?
+    public var promptFormat = PromptFormat.auto
+    public var trainOn = TrainedTurns.all
+    public var skipBadLines = false
+
+    // The run
+    public var reportEvery = 1
+    public var checkpointEvery = 50
+    public var keepCheckpoints = 3
+    /// Validations without improvement after which the run ends; nil: never.
+    public var earlyStopPatience: Int?
+    public var gradientCodec = GradientCodec.fp32
+
+    // The machine
+    /// nil: all cores.
+    public var threads: Int?
+    public var weights = WeightsResidence.auto
+    public var gradientCheckpointing = false
+    public var minWorkers = 1
+    /// How long to wait for a peer that is gone.
+    public var patience = Duration.seconds(60)
+    public var logFormat = Log.Format.text
+
+    public init() {}
+
+    /// The seed as random numbers are addressed with it.
+    public var addressedSeed: UInt64 { UInt64(seed) }
+
+    /// The settings of the optimizer.
+    public var adamW: AdamW.Settings {
+        AdamW.Settings(beta1: beta1, beta2: beta2, epsilon: epsilon, weightDecay: weightDecay)
+    }
+
+    /// The learning rate of each of `stepCount` steps.
+    public func learningRates(stepCount: Int) -> Schedule {
+        Schedule(
+            kind: schedule, peak: learningRate, warmupSteps: warmupSteps, stepCount: stepCount)
+    }
+
+    /// The adapter's shape on a model of `layerCount` layers.
+    ///
+    /// - Throws: `TrainingError.layersOutOfRange`.
+    public func lora(layerCount: Int) throws -> LoRAConfiguration {
+        LoRAConfiguration(
+            rank: rank, scale: Float(alpha / Double(rank)), dropout: Float(dropout),
+            targets: targetModules, layers: try layers.range(layerCount: layerCount))
+    }
+}
+
+/// Where the frozen weights are held (`--weights`).
+public enum WeightsResidence: String, Sendable, CaseIterable {
+    /// Resident when they fit into memory, else streamed.
+    case auto
+    /// As Float in memory.
+    case resident
+    /// Dequantized layer by layer from the mapped file.
+    case streamed
+}
+
+/// Which layers of the model carry an adapter (`--layers`).
+public enum LayerSelection: Sendable, Equatable {
+    case all
+    /// The last so many layers, as mlx-lm counts them.
+    case last(Int)
+    /// From one layer to another, both included, counted from 0.
+    case range(ClosedRange<Int>)
+
+    /// Reads `all`, `16` (the last 16 layers) or `8-23` (layers 8 to 23); nil when it is none.
+    public init?(_ text: String) {
+        if text == "all" {
+            self = .all
+        } else if let count = Int(text), count > 0 {
+            self = .last(count)
+        } else {
+            let bounds = text.split(separator: "-", omittingEmptySubsequences: false)
+            guard bounds.count == 2, let first = Int(bounds[0]), let last = Int(bounds[1]),
+                first >= 0, first <= last
+            else { return nil }
+            self = .range(first...last)
+        }
+    }
+
+    public var text: String {
+        switch self {
+        case .all: "all"
+        case .last(let count): String(count)
+        case .range(let range): "\(range.lowerBound)-\(range.upperBound)"
+        }
+    }
+
+    /// The layers of a model of `layerCount` layers.
+    ///
+    /// - Throws: `TrainingError.layersOutOfRange`.
+    public func range(layerCount: Int) throws -> Range<Int> {
+        switch self {
+        case .all: return 0..<layerCount
+        case .last(let count) where count <= layerCount: return (layerCount - count)..<layerCount
+        case .range(let range) where range.upperBound < layerCount: return Range(range)
+        default:
+            throw TrainingError.layersOutOfRange(layers: text, layerCount: layerCount)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import Basics
+
+// Prose of the errors about run directories, their records, and the run itself.
+extension TrainingError {
+    var runExplanation: Explanation {
+        switch self {
+        case .outputNotEmpty(let path):
+            Explanation(
+                what: "the output directory is not empty", place: path,
+                remedy: "continue that run with --resume, or give another --output",
+                status: .badData)
+        case .outputInUse(let path):
+            Explanation(
+                what: "another skein process works in this directory", place: path,
+                remedy: "wait for it or stop it, or give another --output", status: .badData)
+        case .notARunDirectory(let path):
+            Explanation(
+                what: "there are files but no run.json, so there is nothing to resume",
+                place: path, remedy: "check the path, or give an empty --output",
+                status: .badData)
+        case .resumeDiffers(let path, let differences):
+            Explanation(
+                what: "the run was started with other settings: "
+                    + differences.map {
+                        "\($0.field) was \($0.recorded) and is now \($0.requested)"
+                    }.joined(separator: "; "),
+                place: path,
+                remedy: "resume with the recorded settings, or start a new run with another "
+                    + "--output",
+                status: .badData)
+        case .damagedRecord(let path, let line, let detail):
+            Explanation(
+                what: "the record is damaged: \(detail)",
+                place: line.map { "\(path):\($0)" } ?? path,
+                remedy: "restore it from a copy, or start a new run with another --output",
+                status: .badData)
+        case .damagedCheckpoint(let path, let problem):
+            Explanation(
+                what: "the checkpoint cannot be used: \(problem.what)", place: path,
+                remedy: "remove it; a run resumes from the one before", status: .badData)
+        case .ledgerRefuted(let path, let findings, let first):
+            Explanation(
+                what: "the ledger has \(findings) findings, first: \(first.what)", place: path,
+                remedy: "do not trust this adapter; train again", status: .badData)
+        case .lossNotFinite(let step, let checkpoint):
+            Self.notFinite("the loss of step \(step) is not finite", checkpoint)
+        case .gradientNotFinite(let step, let tensor, let checkpoint):
+            Self.notFinite("the gradient of \(tensor) at step \(step) is not finite", checkpoint)
+        default: Self.unexplained
+        }
+    }
+
+    private static func notFinite(_ what: String, _ checkpoint: String?) -> Explanation {
+        Explanation(
+            what: what,
+            place: checkpoint.map { "the last good checkpoint is \($0)" }
+                ?? "there is no checkpoint yet",
+            remedy: "lower --learning-rate, or set --max-grad-norm and --warmup-steps",
+            status: .badData)
+    }
+}
+
+extension CheckpointProblem {
+    var what: String {
+        switch self {
+        case .noManifest(let detail): "its manifest.json is not usable (\(detail))"
+        case .wrongSize(let file, let expected, let found?):
+            "\(file) has \(found) bytes instead of \(expected)"
+        case .wrongSize(let file, let expected, nil): "\(file) (\(expected) bytes) is missing"
+        case .wrongDigest(let file): "\(file) has another SHA-256 than the manifest says"
+        case .unfit(let file, let detail): "\(file): \(detail)"
+        }
+    }
+}
+
+extension LedgerFinding {
+    public var what: String {
+        switch self {
+        case .missing(let step, let microBatch):
+            "micro-batch \(microBatch) of step \(step) has no line"
+        case .repeated(let step, let microBatch, let count):
+            "micro-batch \(microBatch) of step \(step) has \(count) lines"
+        case .outOfRange(let step, let microBatch, let count):
+            "step \(step) has \(count) micro-batches, but a line for \(microBatch)"
+        case .outOfOrder(let step, let after): "step \(step) stands after step \(after)"
+        case .stepMissing(let step): "step \(step) was committed and has no line"
+        case .uncommitted(let step): "step \(step) has lines and was not committed"
+        case .tokensDiffer(let step, let ledger, let metrics):
+            "step \(step) has \(ledger) tokens in the ledger and \(metrics) in the metrics"
+        case .lossTokensDiffer(let step, let ledger, let metrics):
+            "step \(step) has \(ledger) loss tokens in the ledger and \(metrics) in the metrics"
+        case .lossDiffers(let step, let ledger, let metrics):
+            "step \(step) has the loss \(ledger) in the ledger and \(metrics) in the metrics"
+        }
+    }
+}

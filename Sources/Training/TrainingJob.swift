@@ -1,0 +1,114 @@
+import Basics
+import Formats
+import Foundation
+import Models
+
+/// All that a run is determined by, read and checked: model, rows, plan, adapter shape.
+///
+/// Nothing is computed or written yet, and no weight is loaded; every mistake in the input shows here.
+public struct TrainingJob: Sendable {
+    public let configuration: TrainingConfiguration
+    public let model: ModelDirectory
+    public let training: [TokenizedRow]
+    public let validation: [TokenizedRow]
+    public let test: [TokenizedRow]
+    public let plan: StepPlan
+    public let shape: AdapterShape
+    /// Where the adapter starts: random A and zero B, or an adapter from disk.
+    public let initial: AdapterParameters
+    public let report: DataReport
+    public let runFile: RunFile
+
+    /// Reads everything that `configuration` names.
+    ///
+    /// - Parameters:
+    ///   - configuration: of the run.
+    ///   - modelPath: a GGUF file or a Hugging Face folder.
+    ///   - dataPath: a .jsonl file or a directory.
+    ///   - version: of Skein, for run.json.
+    /// - Throws: the errors of every room below; all of them explain themselves.
+    public init(
+        configuration: TrainingConfiguration, modelPath: String, dataPath: String, version: String
+    ) throws {
+        try configuration.validate()
+        let model = try ModelDirectory.open(modelPath)
+        let lora = try configuration.lora(layerCount: model.configuration.layerCount)
+        let shape = AdapterShape(lora, model: model.configuration)
+        let start = try Self.initialAdapter(configuration, shape: shape)
+
+        let encoder = try RowEncoder(
+            encoder: TextEncoder(model: model), format: configuration.promptFormat,
+            trainedTurns: configuration.trainOn, maximumLength: configuration.maxLength)
+        let files = try DataFiles(
+            path: dataPath, validation: configuration.validData, test: configuration.testData)
+        let file = try PairFile(
+            path: files.train, skippingBadLines: configuration.skipBadLines)
+        let encoded = try encoder.encode(file)
+        let held = try Self.rows(files.validation, encoder, configuration)
+        let split =
+            held == nil
+            ? Split(
+                count: encoded.rows.count, share: configuration.validationSplit,
+                seed: configuration.addressedSeed)
+            : Split(allOf: encoded.rows.count)
+        let training = split.training.map { encoded.rows[$0] }
+        let plan = StepPlan(configuration, lengths: training.map(\.ids.count))
+
+        self.configuration = configuration
+        self.model = model
+        self.training = training
+        self.shape = shape
+        self.plan = plan
+        initial = start.parameters
+        validation = held?.encoded.rows ?? split.validation.map { encoded.rows[$0] }
+        test = try Self.rows(files.test, encoder, configuration)?.encoded.rows ?? []
+        report = DataReport(
+            file: file, encoded: encoded, split: split, validation: held?.encoded, plan: plan,
+            configuration: configuration, encoder: encoder)
+        runFile = RunFile(
+            version: version, fingerprint: Engine.fingerprint, model: modelPath, data: dataPath,
+            modelDigest: model.contentDigest().description, dataDigest: file.digest.description,
+            validationDigest: held?.file.digest.description,
+            initAdapterDigest: start.digest?.description, configuration: configuration)
+    }
+
+    private static func rows(
+        _ path: String?, _ encoder: RowEncoder, _ configuration: TrainingConfiguration
+    ) throws -> (file: PairFile, encoded: EncodedRows)? {
+        guard let path else { return nil }
+        let file = try PairFile(
+            path: path, skippingBadLines: configuration.skipBadLines, allowingNone: true)
+        return (file, try encoder.encode(file))
+    }
+
+    private static func initialAdapter(
+        _ configuration: TrainingConfiguration, shape: AdapterShape
+    ) throws -> (parameters: AdapterParameters, digest: SHA256.Digest?) {
+        guard let directory = configuration.initAdapter else {
+            return (AdapterParameters(shape: shape, seed: configuration.addressedSeed), nil)
+        }
+        let files = try AdapterFiles.read(directory)
+        let weights = try MappedFile(path: directory + "/" + AdapterFiles.weightsName)
+        return (
+            try AdapterParameters(shape: shape, files: files),
+            SHA256.digest(of: weights.bytes)
+        )
+    }
+
+    /// The adapter as its files describe it.
+    public var adapterConfiguration: AdapterConfiguration {
+        let lora = shape.configuration
+        let isWhole = lora.layers == 0..<model.configuration.layerCount
+        return AdapterConfiguration(
+            rank: lora.rank, alpha: configuration.alpha, dropout: configuration.dropout,
+            targetModules: lora.targets.map(\.name),
+            layersToTransform: isWhole ? nil : Array(lora.layers),
+            baseModelName: (model.path as NSString).lastPathComponent,
+            usesRankStabilizedScale: false)
+    }
+
+    /// Tokens of the longest row of any kind: positions that the model must know.
+    public var longestRow: Int {
+        [training, validation, test].joined().reduce(1) { max($0, $1.ids.count) }
+    }
+}

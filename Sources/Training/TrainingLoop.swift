@@ -1,0 +1,240 @@
+import Basics
+import Formats
+import Foundation
+import Models
+
+/// A whole run: the page to read first.
+///
+/// For each step of the plan: micro-batches are computed by a `GradientSource`, summed in one fixed
+/// tree, divided once by the step's loss tokens, clipped, written into the ledger and applied by AdamW.
+/// After every epoch the adapter is judged on held-out rows, and the best one so far is kept.
+/// The result is a function of the job alone; who computed and how often the run was killed do not
+/// enter.
+public struct TrainingLoop {
+    /// What a loop tells about itself as it goes.
+    public enum Event: Sendable {
+        /// Checkpoints that cannot be used, and the step that the run goes on from.
+        case resumed(step: Int, rejected: [TrainingError])
+        case step(StepMetrics, stepCount: Int)
+        case validation(ValidationMetrics, isBest: Bool)
+        case checkpoint(step: Int, path: String)
+        case stoppedEarly(step: Int, best: Int)
+    }
+
+    /// How a run ended.
+    public struct Outcome: Sendable, Equatable {
+        public var step: Int
+        /// false: interrupted; the checkpoint of `step` holds everything.
+        public var isComplete: Bool
+        public var bestValidationLoss: Double?
+        /// The step whose adapter was kept: the best one, or the last without validation.
+        public var keptStep: Int
+    }
+
+    let job: TrainingJob
+    let directory: RunDirectory
+    let source: any GradientSource
+    /// Judges a parameter vector on the validation rows.
+    let validate: ([Float]) throws -> Evaluation
+    let report: (Event) throws -> Void
+    /// Asked after every step; true ends the run with a checkpoint.
+    let shouldStop: () -> Bool
+
+    private var parameters: [Float]
+    private var optimizer: AdamW
+    private var stopping: EarlyStopping
+    private var step = 0
+    /// The newest checkpoint's step.
+    private var savedStep: Int?
+
+    /// Takes up the run where its newest good checkpoint is, or at the beginning.
+    ///
+    /// - Throws: `TrainingError.resumeDiffers` and others; `FileError`.
+    public init(
+        job: TrainingJob, directory: RunDirectory, source: any GradientSource,
+        validate: @escaping ([Float]) throws -> Evaluation,
+        report: @escaping (Event) throws -> Void, shouldStop: @escaping () -> Bool
+    ) throws {
+        self.job = job
+        self.directory = directory
+        self.source = source
+        self.validate = validate
+        self.report = report
+        self.shouldStop = shouldStop
+        parameters = job.initial.values
+        optimizer = AdamW(settings: job.configuration.adamW, count: parameters.count)
+        stopping = EarlyStopping(patience: job.configuration.earlyStopPatience)
+        try takeUp()
+    }
+
+    /// Runs to the end of the plan.
+    public mutating func run() throws -> Outcome {
+        let ledger = try Ledger(path: directory.ledger, keepingThroughStep: step)
+        let metrics = try Metrics(path: directory.metrics, keepingThroughStep: step)
+        let rates = job.configuration.learningRates(stepCount: job.plan.stepCount)
+        var isSaved = true
+        for planned in job.plan.steps(from: step + 1) {
+            if stopping.shouldStop { break }
+            let began = ContinuousClock.now
+            let (sum, entries) = try gradient(of: planned)
+            let norm = try update(sum, learningRate: rates.rate(ofStep: planned.step)) {
+                try ledger.append(entries)
+            }
+            step = planned.step
+            let line = Self.metrics(
+                planned, sum, rate: rates.rate(ofStep: step), norm: norm,
+                seconds: (ContinuousClock.now - began) / .seconds(1),
+                workers: source.workerCount)
+            try metrics.append(line)
+            try report(.step(line, stepCount: job.plan.stepCount))
+
+            let isLast = step == job.plan.stepCount
+            if planned.endsEpoch || isLast { try judge(metrics, epoch: planned.epoch) }
+            let interrupted = shouldStop()
+            isSaved = step % job.configuration.checkpointEvery == 0
+            if isSaved || planned.endsEpoch || isLast || interrupted {
+                try save(epoch: planned.epoch)
+                isSaved = true
+            }
+            if interrupted && !isLast { return outcome(isComplete: false) }
+        }
+        if stopping.bestLoss == nil { try keepAdapter() }
+        return outcome(isComplete: true)
+    }
+
+    /// All micro-batches of a step, summed in the tree's order.
+    private func gradient(
+        of planned: PlannedStep
+    ) throws -> (sum: MicroBatchResult, entries: [LedgerEntry]) {
+        let microBatches = planned.microBatches(of: job.training)
+        var tree = ReductionTree(count: microBatches.count)
+        var entries: [LedgerEntry] = []
+        try source.compute(microBatches, parameters: parameters) { delivery in
+            entries.append(LedgerEntry(step: planned.step, delivery))
+            tree.add(delivery.index, delivery.result)
+        }
+        guard let sum = tree.finish() else {
+            preconditionFailure("a gradient source delivers every micro-batch of a step")
+        }
+        return (sum, entries)
+    }
+
+    /// One AdamW step with the mean gradient; the step is in the ledger before anything changes.
+    ///
+    /// - Returns: the gradient's norm before clipping.
+    private mutating func update(
+        _ sum: MicroBatchResult, learningRate: Double, record: () throws -> Void
+    ) throws -> Double {
+        let failing = optimizer.step + 1
+        guard sum.lossSum.isFinite else {
+            throw TrainingError.lossNotFinite(step: failing, lastCheckpoint: lastCheckpoint)
+        }
+        var gradient = sum.gradient
+        GradientNorm.divide(&gradient, by: sum.lossTokens)
+        let norm = GradientNorm.norm(of: gradient)
+        if let index = norm.isFinite ? nil : GradientNorm.firstNotFinite(in: gradient) {
+            let entry = job.shape.layout.entries.last { $0.offset <= index }
+            throw TrainingError.gradientNotFinite(
+                step: failing, tensor: entry?.name ?? "", lastCheckpoint: lastCheckpoint)
+        }
+        GradientNorm.clip(&gradient, norm: norm, maximum: job.configuration.maxGradNorm)
+        try record()
+        optimizer.update(&parameters, gradient: gradient, learningRate: learningRate)
+        return norm
+    }
+
+    /// Validates, and keeps the adapter when it is the best so far.
+    private mutating func judge(_ metrics: borrowing Metrics, epoch: Int) throws {
+        guard !job.validation.isEmpty else { return }
+        let result = try validate(parameters)
+        let isBest = stopping.record(loss: result.loss ?? .nan, step: step)
+        let line = ValidationMetrics(
+            step: step, epoch: epoch, loss: result.loss, tokens: result.lossTokens)
+        try metrics.append(line)
+        try report(.validation(line, isBest: isBest))
+        if isBest { try keepAdapter() }
+        if stopping.shouldStop {
+            try report(.stoppedEarly(step: step, best: stopping.bestStep))
+        }
+    }
+
+    private func outcome(isComplete: Bool) -> Outcome {
+        Outcome(
+            step: step, isComplete: isComplete, bestValidationLoss: stopping.bestLoss,
+            keptStep: stopping.bestLoss == nil ? step : stopping.bestStep)
+    }
+}
+
+// Taking up, saving, keeping.
+extension TrainingLoop {
+    private mutating func takeUp() throws {
+        guard directory.isResumed else {
+            try job.runFile.write(to: directory.runFile)
+            return
+        }
+        try job.runFile.checkResume(
+            of: RunFile(path: directory.runFile), path: directory.runFile)
+        let found = try directory.checkpoints.newest(
+            layout: job.shape.layout, configurationDigest: job.configuration.digest.description)
+        if let checkpoint = found.checkpoint {
+            let state = checkpoint.state
+            step = state.step
+            savedStep = step
+            parameters = checkpoint.parameters
+            optimizer = AdamW(
+                settings: job.configuration.adamW, step: state.step,
+                averages: checkpoint.averages, squareAverages: checkpoint.squareAverages)
+            stopping = EarlyStopping(
+                patience: job.configuration.earlyStopPatience,
+                bestLoss: state.bestValidationLoss, bestStep: state.bestStep,
+                validationsSinceBest: state.validationsSinceBest)
+        }
+        try report(.resumed(step: step, rejected: found.rejected))
+    }
+
+    private mutating func save(epoch: Int) throws {
+        let checkpoint = Checkpoint(
+            state: TrainingState(
+                step: step, epoch: epoch, bestValidationLoss: stopping.bestLoss,
+                bestStep: stopping.bestStep, validationsSinceBest: stopping.validationsSinceBest,
+                configurationDigest: job.configuration.digest.description),
+            adapter: job.adapterConfiguration, parameters: parameters,
+            averages: optimizer.averages, squareAverages: optimizer.squareAverages)
+        let path = try directory.checkpoints.save(checkpoint, layout: job.shape.layout)
+        savedStep = step
+        try directory.checkpoints.keepNewest(job.configuration.keepCheckpoints)
+        try report(.checkpoint(step: step, path: path))
+    }
+
+    private func keepAdapter() throws {
+        try AdapterFiles.write(
+            configuration: job.adapterConfiguration,
+            tensors: AdapterParameters.tensors(of: parameters, layout: job.shape.layout),
+            to: directory.adapter)
+    }
+
+    private var lastCheckpoint: String? {
+        savedStep.map { directory.checkpoints.path(ofStep: $0) }
+    }
+
+    private static func metrics(
+        _ planned: PlannedStep, _ sum: MicroBatchResult, rate: Double, norm: Double,
+        seconds: Double, workers: Int
+    ) -> StepMetrics {
+        StepMetrics(
+            step: planned.step, epoch: planned.epoch,
+            loss: sum.lossSum / Double(sum.lossTokens), tokens: sum.tokens,
+            lossTokens: sum.lossTokens, learningRate: rate, gradientNorm: norm,
+            seconds: seconds, tokensPerSecond: Double(sum.tokens) / seconds, workers: workers)
+    }
+}
+
+extension LedgerEntry {
+    init(step: Int, _ delivery: GradientDelivery) {
+        self.init(
+            step: step, microBatch: delivery.index, worker: delivery.worker,
+            attempt: delivery.attempt, tokens: delivery.result.tokens,
+            lossTokens: delivery.result.lossTokens, lossSum: delivery.result.lossSum,
+            gradientDigest: delivery.digest.description)
+    }
+}
