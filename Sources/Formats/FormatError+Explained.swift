@@ -45,7 +45,8 @@ extension FormatError: Explained {
             "\(path), byte \(offset)"
         case .notFound(let path), .notAModel(let path), .missingFile(let path, _),
             .badMagic(let path, _, _), .unsupportedVersion(let path, _),
-            .overLimit(let path, _, _, _), .duplicate(let path, _), .splitFile(let path, _), .badShardName(let path, _),
+            .overLimit(let path, _, _, _), .duplicate(let path, _), .splitFile(let path, _),
+            .badShardName(let path, _),
             .badJSON(let path, _), .missingField(let path, _), .badField(let path, _, _, _),
             .unsupported(let path, _, _, _), .unsupportedElementType(let path, _, _),
             .badTensor(let path, _, _, _, _), .missingTensor(let path, _),

@@ -14,7 +14,7 @@ enum Limits {
     /// ggml keeps a name in 64 bytes with its zero, and four dimensions.
     static let tensorNameBytes = 63
     static let dimensions = 4
-    /// A folded 2^20 is 1 MiB between tensors; files in the wild use 32.
+    /// At most 1 MiB of padding before a tensor; files in the wild use 32.
     static let alignment: UInt64 = 1 << 20
 
     /// The safetensors format's own limit for its JSON header.

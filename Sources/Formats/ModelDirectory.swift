@@ -62,7 +62,7 @@ public struct ModelDirectory: Sendable {
     /// SHA-256 of the model's bytes: of the GGUF file, or of names, lengths and contents of the
     /// folder's configuration, weights and tokenizer files in the order of their names.
     ///
-    /// Reads every byte: some 0.4 s for 1 GB.
+    /// Reads every byte: about a second for 1 GB.
     public func contentDigest() -> SHA256.Digest {
         if sources.count == 1, let only = sources.first, only.name.isEmpty {
             return SHA256.digest(of: only.file.bytes)

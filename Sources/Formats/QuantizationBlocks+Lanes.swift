@@ -12,12 +12,7 @@ extension QuantizationBlocks {
 
     @inline(__always)
     static func floats(_ codes: Codes) -> Lanes {
-        Lanes(SIMD4<Int32>(truncatingIfNeeded: codes))
-    }
-
-    @inline(__always)
-    static func floats(_ codes: SIMD4<UInt32>) -> Lanes {
-        // Codes stay below 64; the signed conversion is one instruction on SSE2, the other is five.
+        // From signed integers it is one instruction on SSE2; from unsigned ones it is five.
         Lanes(SIMD4<Int32>(truncatingIfNeeded: codes))
     }
 

@@ -2,8 +2,8 @@
 ///
 /// Each kernel does the same single-precision operations in the same order; the layouts are those of
 /// ggml-common.h. Loads are unaligned, because a block may start at any byte. Four lanes at a time:
-/// wider Swift vectors took twice as long on SSE2 (see docs/BENCHMARKS). Checked against goldens of
-/// every type in `QuantizationBlocksTests`.
+/// SIMD16 took twice as long on SSE2. Checked against goldens of every type in
+/// `QuantizationBlocksTests`.
 ///
 /// Letters: `d` scale, `m` minimum (f16 in the file), `q` code, `y` = the weight.
 enum QuantizationBlocks {
@@ -127,10 +127,11 @@ enum QuantizationBlocks {
     }
 
     /// `codes` with bit 4 set in lane i where bit i of `bits` is set.
+    ///
+    /// The product copies the four bits to the lowest bits of four bytes.
     @inline(__always)
-    private static func fifthBit(_ bits: UInt32, _ codes: Codes) -> SIMD4<UInt32> {
-        let chosen = SIMD4<UInt32>(repeating: bits) & [1, 2, 4, 8]
-        let wide = SIMD4<UInt32>(truncatingIfNeeded: codes)
-        return wide.replacing(with: wide | 16, where: chosen .!= 0)
+    private static func fifthBit(_ bits: UInt32, _ codes: Codes) -> Codes {
+        let spread = ((bits & 15) &* 0x0020_4081) & 0x0101_0101
+        return codes | unsafeBitCast(spread &<< 4, to: Codes.self)
     }
 }

@@ -33,6 +33,9 @@ public struct SafetensorsFile: Sendable {
             Header.self, bytes: UnsafeRawBufferPointer(rebasing: file.bytes[8..<dataStart]),
             path: path)
         metadata = header.metadata
+        try SafetensorsKeys.refuseAmbiguous(
+            UnsafeRawBufferPointer(rebasing: file.bytes[8..<dataStart]),
+            keyCount: header.keyCount, path: path)
         var tensors: [String: TensorView] = [:]
         var others: [String: String] = [:]
         var end = 0
@@ -82,9 +85,11 @@ extension SafetensorsFile {
     private struct Header: Decodable {
         var metadata: [String: String] = [:]
         var entries: [(name: String, entry: Entry)] = []
+        let keyCount: Int
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: NamedKey.self)
+            keyCount = container.allKeys.count
             for key in container.allKeys {
                 if key.stringValue == "__metadata__" {
                     metadata =
