@@ -21,24 +21,31 @@ enum JSONFile {
     ) throws(TokenizerError) -> Value {
         do {
             return try JSONDecoder().decode(type, from: data)
-        } catch let error as DecodingError {
-            throw .invalid(flaw(error), source: source)
+        } catch DecodingError.typeMismatch(let type, let context) {
+            let flaw = TokenizerError.Flaw.wrongType(
+                path: text(context.codingPath), expected: name(of: type))
+            throw .invalid(flaw, source: source)
+        } catch DecodingError.valueNotFound(let type, let context) {
+            let flaw = TokenizerError.Flaw.wrongType(
+                path: text(context.codingPath), expected: name(of: type))
+            throw .invalid(flaw, source: source)
+        } catch DecodingError.keyNotFound(let key, let context) {
+            throw .invalid(.missingValue(path: text(context.codingPath + [key])), source: source)
         } catch {
-            throw .invalid(.notJSON, source: source)
+            // The decoder reports a number that does not fit, such as an id of 1.5, as it reports
+            // text that is not JSON, without a place. Ids are the only whole numbers here.
+            let flaw: TokenizerError.Flaw =
+                isJSON(data) ? .wrongType(path: "an id", expected: "a whole number") : .notJSON
+            throw .invalid(flaw, source: source)
         }
     }
 
-    private static func flaw(_ error: DecodingError) -> TokenizerError.Flaw {
-        switch error {
-        case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
-            return .wrongType(path: text(context.codingPath), expected: name(of: type))
-        case .keyNotFound(let key, let context):
-            return .missingValue(path: text(context.codingPath + [key]))
-        case .dataCorrupted(let context):
-            // A number that does not fit is reported like this, too, but has a place.
-            if context.codingPath.isEmpty { return .notJSON }
-            return .wrongType(path: text(context.codingPath), expected: "a whole number")
-        @unknown default: return .notJSON
+    private static func isJSON(_ data: Data) -> Bool {
+        do {
+            _ = try JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
+            return true
+        } catch {
+            return false
         }
     }
 

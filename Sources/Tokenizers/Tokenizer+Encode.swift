@@ -7,13 +7,17 @@ extension Tokenizer {
     ///   - text: any text.
     ///   - parsingSpecialTokens: whether "<|im_end|>" and its like become the special tokens that
     ///     they spell; false: they are text like any other, as a user's message should be.
+    /// - Returns: the ids in order.
     public func encode(_ text: String, parsingSpecialTokens: Bool = true) -> [Int32] {
         var text = text
         return text.withUTF8 { encode(utf8: $0, parsingSpecialTokens: parsingSpecialTokens) }
     }
 
-    /// As `encode` of a text, from its UTF-8. Bytes that are not valid UTF-8 are encoded one by one,
-    /// so that `bytes(of:)` of the tokens gives them back; text around them is not normalized.
+    /// As `encode` of a text, from its UTF-8.
+    ///
+    /// Bytes that are not valid UTF-8 are encoded one by one, so that `bytes(of:)` of the tokens
+    /// gives them back. The text beside them, between one added token and the next, is then not
+    /// normalized.
     public func encode(
         utf8 bytes: UnsafeBufferPointer<UInt8>, parsingSpecialTokens: Bool = true
     ) -> [Int32] {

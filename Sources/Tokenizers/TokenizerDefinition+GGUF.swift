@@ -6,7 +6,8 @@ extension TokenizerDefinition {
     /// Token types (gguf specification): 1 normal, 2 unknown, 3 control, 4 user defined, 5 unused,
     /// 6 byte. Control and unknown tokens are special, user-defined ones are added but are text.
     /// `tokenizer.ggml.add_space_prefix` belongs to SentencePiece models; llama.cpp does not apply
-    /// it to byte pair encoding, and neither does this.
+    /// it to byte pair encoding, and neither does this. A byte that the vocabulary lacks (SmolLM2's
+    /// lacks U+0004, for one) is dropped, as it is there and as it was when the model was trained.
     ///
     /// - Throws: `TokenizerError`.
     init(ggufMetadata metadata: [String: GGUFValue]) throws(TokenizerError) {

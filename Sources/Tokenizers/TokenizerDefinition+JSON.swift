@@ -10,16 +10,15 @@ extension TokenizerDefinition {
         try self.init(file, source: path)
         guard let configurationPath else { return }
         let roles = try JSONFile.decode(TokenizerConfigurationFile.self, at: configurationPath)
-        let ids = Dictionary(
-            pieces.enumerated().map { (Array($1.utf8), Int32(truncatingIfNeeded: $0)) },
-            uniquingKeysWith: { first, _ in first })
         func id(_ role: String, _ name: TokenizerConfigurationFile.Name?) throws -> Int32? {
             guard let name else { return nil }
-            guard let id = ids[Array(name.piece.utf8)] else {
+            // By bytes: equality of texts would take two ways to write an accent for one.
+            guard let id = pieces.firstIndex(where: { $0.utf8.elementsEqual(name.piece.utf8) })
+            else {
                 throw TokenizerError.invalid(
                     .unknownRoleToken(role: role, piece: name.piece), source: configurationPath)
             }
-            return id
+            return Int32(truncatingIfNeeded: id)
         }
         beginID = try id("bos_token", roles.beginToken)
         endID = try id("eos_token", roles.endToken)

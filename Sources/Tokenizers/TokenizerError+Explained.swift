@@ -78,7 +78,8 @@ extension TokenizerError.Feature {
         case .regex(let pattern): "the pre-tokenizer's expression is not known: \(pattern)"
         case .normalizer(let name): "the normalizer \"\(name)\" is not supported"
         case .decoder(let name): "the decoder \"\(name)\" is not supported"
-        case .option(let name, let value): "the tokenizer option \(name) = \(value) is not supported"
+        case .option(let name, let value):
+            "the tokenizer option \(name) = \(value) is not supported"
         }
     }
 
