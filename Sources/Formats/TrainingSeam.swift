@@ -10,8 +10,10 @@ public struct TensorView: Sendable {
     let range: Range<Int>
 
     public func floats() -> [Float] {
-        UnsafeRawBufferPointer(rebasing: file.bytes[range]).withMemoryRebound(to: Float.self) {
-            Array($0)
+        file.withBytes {
+            UnsafeRawBufferPointer(rebasing: $0[range]).withMemoryRebound(to: Float.self) {
+                Array($0)
+            }
         }
     }
 }
@@ -24,8 +26,9 @@ public struct SafetensorsFile: Sendable {
         guard file.count >= 8 else {
             throw FileError.shortRead(path: path, expected: 8, found: file.count)
         }
-        let header = Int(file.bytes.loadUnaligned(as: UInt64.self))
-        let object = try JSONSerialization.jsonObject(with: Data(file.bytes[8..<(8 + header)]))
+        let header = file.withBytes { Int($0.loadUnaligned(as: UInt64.self)) }
+        let object = try JSONSerialization.jsonObject(
+            with: file.withBytes { Data($0[8..<(8 + header)]) })
         var tensors: [String: TensorView] = [:]
         for (name, value) in object as? [String: Any] ?? [:] where name != "__metadata__" {
             guard let fields = value as? [String: Any], let shape = fields["shape"] as? [Int],
