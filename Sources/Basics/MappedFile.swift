@@ -47,7 +47,17 @@ public final class MappedFile: Sendable {
     }
 
     /// All bytes of the file; valid while `self` lives.
+    ///
+    /// The optimizer may release the object right after this call when it is not used later: hold it
+    /// with `withBytes` or `withExtendedLifetime`.
     public var bytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: address.base, count: count)
+    }
+
+    /// Calls `body` with all bytes of the file and keeps the mapping until it returns.
+    public func withBytes<Result>(
+        _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        try withExtendedLifetime(self) { try body(bytes) }
     }
 }

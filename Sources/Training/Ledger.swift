@@ -69,10 +69,10 @@ public struct Ledger: ~Copyable {
     public static func read(
         path: String, _ body: (LedgerEntry) throws -> Void
     ) throws {
-        let file = try MappedFile(path: path)
-        for (number, line) in LineFile.wholeLines(file.bytes) {
+        try LineFile.forEachLine(of: path) { number, line in
             try body(
                 RecordFile.decode(LedgerEntry.self, from: line, path: path, line: number))
+            return true
         }
     }
 }

@@ -57,23 +57,30 @@ public struct LineFile: ~Copyable {
 
     /// Bytes of the whole lines whose step is at most `step`, which stand before all others.
     private static func length(ofStepsThrough step: Int, path: String) throws -> Int {
-        let file = try MappedFile(path: path)
         var kept = 0
-        for (number, line) in wholeLines(file.bytes) {
+        try forEachLine(of: path) { number, line in
             guard let found = Self.step(of: line) else {
                 throw TrainingError.damagedRecord(
                     path: path, line: number, detail: "the line does not begin with a step")
             }
-            if found > step { break }
+            guard found <= step else { return false }
             kept += line.count + 1
+            return true
         }
         return kept
     }
 
-    /// The lines that end with a newline; a torn last line is left out.
-    static func wholeLines(_ bytes: UnsafeRawBufferPointer) -> ByteLines {
-        let end = bytes.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
-        return ByteLines(UnsafeRawBufferPointer(rebasing: bytes[..<end]))
+    /// Calls `body` with the number and the bytes of every line that ends with a newline, until it
+    /// returns false; a torn last line is left out.
+    static func forEachLine(
+        of path: String, _ body: (Int, UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
+        try MappedFile(path: path).withBytes { bytes in
+            let end = bytes.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
+            for (number, line) in ByteLines(UnsafeRawBufferPointer(rebasing: bytes[..<end])) {
+                guard try body(number, line) else { return }
+            }
+        }
     }
 
     /// The step of a line that begins with `{"step":N,`.

@@ -17,7 +17,8 @@ struct Manifest: Equatable {
         for name in names {
             let file = try MappedFile(path: Directories.join(directory, name))
             files[name] = File(
-                bytes: file.count, sha256: SHA256.digest(of: file.bytes).description)
+                bytes: file.count,
+                sha256: file.withBytes { SHA256.digest(of: $0) }.description)
         }
     }
 
@@ -71,9 +72,8 @@ struct Manifest: Equatable {
             guard file.count == expected.bytes else {
                 throw .wrongSize(file: name, expected: expected.bytes, found: file.count)
             }
-            guard SHA256.digest(of: file.bytes).description == expected.sha256 else {
-                throw .wrongDigest(file: name)
-            }
+            let digest = file.withBytes { SHA256.digest(of: $0) }
+            guard digest.description == expected.sha256 else { throw .wrongDigest(file: name) }
         }
     }
 }

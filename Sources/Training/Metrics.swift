@@ -112,9 +112,8 @@ public struct Metrics: ~Copyable {
     ///
     /// - Throws: `FileError`, `TrainingError.damagedRecord`, what `body` throws.
     public static func read(path: String, _ body: (Record) throws -> Void) throws {
-        let file = try MappedFile(path: path)
         let mark = Array("\"validation_tokens\"".utf8)
-        for (number, line) in LineFile.wholeLines(file.bytes) {
+        try LineFile.forEachLine(of: path) { number, line in
             let record: Record
             if line.firstRange(of: mark) != nil {
                 record = .validation(
@@ -125,6 +124,7 @@ public struct Metrics: ~Copyable {
                     try RecordFile.decode(StepMetrics.self, from: line, path: path, line: number))
             }
             try body(record)
+            return true
         }
     }
 }

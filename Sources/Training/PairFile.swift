@@ -34,7 +34,10 @@ public struct PairFile: Sendable {
                 path: path, bytes: file.count, limit: Limits.dataFileBytes)
         }
         var reader = Reader(path: path, skippingBadLines: skippingBadLines)
-        try reader.read(file.bytes)
+        digest = try file.withBytes { bytes in
+            try reader.read(bytes)
+            return SHA256.digest(of: bytes)
+        }
         guard allowingNone || !reader.rows.isEmpty else {
             throw TrainingError.noRows(path: path, badLines: reader.badLineCount)
         }
@@ -43,7 +46,6 @@ public struct PairFile: Sendable {
         lines = reader.lines
         badLineCount = reader.badLineCount
         badLines = reader.badLines
-        digest = SHA256.digest(of: file.bytes)
     }
 
     private struct Reader {

@@ -13,7 +13,7 @@ enum RecordFile {
             throw TrainingError.damagedRecord(
                 path: path, line: nil, detail: "\(file.count) bytes, more than \(limit)")
         }
-        return Array(file.bytes)
+        return file.withBytes { Array($0) }
     }
 
     /// Decodes one record.

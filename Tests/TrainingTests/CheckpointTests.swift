@@ -30,7 +30,7 @@ import Testing
     private func files(_ directory: String) throws -> [String: [UInt8]] {
         var files: [String: [UInt8]] = [:]
         for name in try Directories.names(in: directory) {
-            files[name] = Array(try MappedFile(path: directory + "/" + name).bytes)
+            files[name] = try MappedFile(path: directory + "/" + name).withBytes { Array($0) }
         }
         return files
     }
@@ -61,7 +61,7 @@ import Testing
             let path = try store.save(checkpoint(100), layout: layout)
             for name in Checkpoint.files + ["manifest.json"] {
                 let file = path + "/" + name
-                let bytes = Array(try MappedFile(path: file).bytes)
+                let bytes = try MappedFile(path: file).withBytes { Array($0) }
                 var flipped = bytes
                 flipped[bytes.count / 2] ^= 1
                 for damage in [flipped, Array(bytes.dropLast()), [], nil] {

@@ -98,7 +98,7 @@ import Testing
         #expect(try warnings(spaced, format: .raw) == [])
         #expect(try warnings(good, format: .raw) == [.nothingBetween(count: 20, rows: 20)])
         let long = (0..<20).map { row(String(repeating: "z", count: 100 + $0), "c") }.joined()
-        #expect(try warnings(long) == [.littleLoss(lossTokens: 40, tokens: 2330)])
+        #expect(try warnings(long) == [.littleLoss(lossTokens: 40, tokens: 2310)])
         guard
             case .badLines(count: 1, first: .badLine(_, 21, _))? = try warnings(good + "x\n").first
         else {

@@ -103,7 +103,8 @@ import Testing
         ),
         (
             "loss", { $0[4].lossSum += 0.6 },
-            .lossDiffers(step: 2, ledger: 0.1, metrics: (0.1 + 0.2 + 0.1 * 3) / 12)
+            .lossDiffers(
+                step: 2, ledger: (0.1 + 0.8 + 0.1 * 3) / 12, metrics: (0.1 + 0.2 + 0.1 * 3) / 12)
         ),
     ]
 

@@ -6,12 +6,12 @@ import Testing
 
 @Suite struct OptimizerTests {
     private struct Golden: Decodable {
-        var beta1, beta2, epsilon, weight_decay: Double
+        var beta1, beta2, epsilon, weightDecay: Double
         var start: [Float]
         var rates: [Double]
         var gradients: [[Float]]
         var parameters: [String: [Float]]
-        var averages, square_averages: [Float]
+        var averages, squareAverages: [Float]
     }
 
     @Test("AdamW follows PyTorch's operations over 100 steps to the last bit")
@@ -22,7 +22,7 @@ import Testing
         var adamW = AdamW(
             settings: .init(
                 beta1: golden.beta1, beta2: golden.beta2, epsilon: golden.epsilon,
-                weightDecay: golden.weight_decay), count: golden.start.count)
+                weightDecay: golden.weightDecay), count: golden.start.count)
         var parameters = golden.start
         for (index, gradient) in golden.gradients.enumerated() {
             adamW.update(&parameters, gradient: gradient, learningRate: golden.rates[index])
@@ -35,7 +35,7 @@ import Testing
         }
         #expect(adamW.step == 100)
         #expect(adamW.averages == golden.averages)
-        #expect(adamW.squareAverages == golden.square_averages)
+        #expect(adamW.squareAverages == golden.squareAverages)
     }
 
     @Test("an optimizer restored from its moments goes on as if it had not stopped")

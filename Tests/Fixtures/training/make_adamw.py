@@ -32,8 +32,8 @@ for t in range(1, steps + 1):
     if t in (1, 2, 10, 50, 100):
         kept[str(t)] = [float(x) for x in p]
 print(json.dumps({
-    "beta1": beta1, "beta2": beta2, "epsilon": epsilon, "weight_decay": decay,
+    "beta1": beta1, "beta2": beta2, "epsilon": epsilon, "weightDecay": decay,
     "start": [float(x) for x in start], "rates": rates, "gradients": gradients,
     "parameters": kept, "averages": [float(x) for x in m],
-    "square_averages": [float(x) for x in v],
+    "squareAverages": [float(x) for x in v],
 }))
