@@ -1,4 +1,8 @@
 import Basics
+import Formats
+import Foundation
+import Models
+import Training
 
 /// `skein evaluate`: loss, perplexity and token accuracy over the rows of a file.
 struct EvaluateCommand: Command {
@@ -12,13 +16,13 @@ struct EvaluateCommand: Command {
         var requireImprovement: Bool
         /// Where to write the gradient of every LoRA matrix.
         var gradients: String?
-        var promptFormat: PromptFormatChoice
-        var trainOn: TrainedTurnsChoice
+        var promptFormat: PromptFormat
+        var trainOn: TrainedTurns
         var maximumLength: Int
         var microBatchTokens: Int
         var skipBadLines: Bool
         var threads: Int?
-        var weights: WeightsChoice
+        var weights: WeightsResidence
         var json: Bool
     }
 
@@ -80,6 +84,92 @@ struct EvaluateCommand: Command {
     }
 
     func run(_ io: CommandIO) throws {
-        throw CommandError.notWired(command: Self.table.command)
+        let session = try ModelSession(
+            model: options.model, adapter: options.adapter, threads: options.threads,
+            weights: options.weights)
+        let encoder = try RowEncoder(
+            encoder: TextEncoder(model: session.model), format: options.promptFormat,
+            trainedTurns: options.trainOn, maximumLength: options.maximumLength)
+        let rows = try encoder.encode(
+            PairFile(path: options.data, skippingBadLines: options.skipBadLines)
+        ).rows
+        let decoder = try session.decoder(
+            positions: rows.reduce(1) { max($0, $1.ids.count) })
+        let pool = ComputePool(threadCount: session.threads)
+        if let path = options.gradients, let adapter = session.adapter {
+            try writeGradients(of: rows, decoder, adapter, pool, to: path)
+            io.log.info("gradients of \(rows.count) rows: \(path)")
+        }
+        let needsBase = options.compare || options.requireImprovement || session.adapter == nil
+        let base = try needsBase ? judge(rows, decoder, nil, pool) : nil
+        let adapted = try session.adapter.map { try judge(rows, decoder, $0.values, pool) }
+        try show(base: base, adapter: adapted, io)
+        if options.requireImprovement, let base = base?.loss, let adapter = adapted?.loss,
+            adapter >= base
+        {
+            throw CommandError.noImprovement(base: base, adapter: adapter)
+        }
+    }
+
+    private func judge(
+        _ rows: [TokenizedRow], _ decoder: Decoder, _ parameters: [Float]?, _ pool: ComputePool
+    ) throws -> Evaluation {
+        try Evaluation.run(
+            rows, decoder: decoder, parameters: parameters,
+            microBatchTokens: options.microBatchTokens, pool: pool)
+    }
+
+    /// The gradient of the mean loss over all rows, by every LoRA matrix, without dropout.
+    private func writeGradients(
+        of rows: [TokenizedRow], _ decoder: Decoder, _ adapter: AdapterParameters,
+        _ pool: ComputePool, to path: String
+    ) throws {
+        let sum = try Evaluation.gradient(
+            rows, decoder: decoder, parameters: adapter.values,
+            microBatchTokens: options.microBatchTokens, pool: pool)
+        var mean = sum.gradient
+        GradientNorm.divide(&mean, by: sum.lossTokens)
+        try SafetensorsWriter.write(
+            AdapterParameters.tensors(of: mean, layout: adapter.shape.layout),
+            metadata: ["format": "pt"], to: path)
+    }
+
+    private func show(base: Evaluation?, adapter: Evaluation?, _ io: CommandIO) throws {
+        let columns = [("base", base), ("adapter", adapter)].compactMap { name, result in
+            result.map { (name, $0) }
+        }
+        if options.json {
+            return try io.print(json: columns.map { ($0.0, .object($0.1.fields)) })
+        }
+        let names = columns.map(\.0)
+        try io.print(Self.line("", names))
+        for (index, field) in Evaluation.fieldNames.enumerated() {
+            try io.print(Self.line(field, columns.map { Self.text($0.1.fields[index].1) }))
+        }
+    }
+
+    private static func line(_ label: String, _ cells: [String]) -> String {
+        let padded = label.padding(toLength: 16, withPad: " ", startingAt: 0)
+        return cells.reduce(padded) { line, cell in
+            line + String(repeating: " ", count: max(1, 12 - cell.count)) + cell
+        }
+    }
+
+    private static func text(_ value: JSONLine.Value) -> String {
+        if case .number(let number) = value { return String(format: "%.4f", number) }
+        return JSONLine.render(value)
+    }
+}
+
+extension Evaluation {
+    static let fieldNames = ["loss", "perplexity", "token_accuracy", "loss_tokens", "rows"]
+
+    /// As `evaluate --json` prints them; null where there are no loss tokens.
+    var fields: [JSONLine.Field] {
+        let values: [JSONLine.Value] = [
+            loss.map { .number($0) } ?? .null, perplexity.map { .number($0) } ?? .null,
+            tokenAccuracy.map { .number($0) } ?? .null, .integer(lossTokens), .integer(rows),
+        ]
+        return Array(zip(Self.fieldNames, values))
     }
 }

@@ -1,4 +1,8 @@
 import Basics
+import Formats
+import Models
+import Tokenizers
+import Training
 
 /// `skein generate`: a model's answer to a prompt.
 struct GenerateCommand: Command {
@@ -18,7 +22,7 @@ struct GenerateCommand: Command {
         var topP: Double
         var seed: UInt64
         var threads: Int?
-        var weights: WeightsChoice
+        var weights: WeightsResidence
         var json: Bool
     }
 
@@ -79,6 +83,79 @@ struct GenerateCommand: Command {
     }
 
     func run(_ io: CommandIO) throws {
-        throw CommandError.notWired(command: Self.table.command)
+        let session = try ModelSession(
+            model: options.model, adapter: options.adapter, threads: options.threads,
+            weights: options.weights)
+        let tokenizer = try Tokenizer(model: session.model)
+        try session.check(tokenizer)
+        let prompt = tokenizer.encode(try text(session.model, tokenizer))
+        let total = prompt.count + options.maximumTokens
+        let limit = session.model.configuration.contextLength
+        guard !prompt.isEmpty else { throw CommandError.emptyPrompt }
+        guard total <= limit else {
+            throw CommandError.promptTooLong(tokens: total, limit: limit)
+        }
+        let generator = Generator(
+            session: DecoderSession(
+                decoder: try session.decoder(positions: total),
+                parameters: session.adapter?.values, capacity: total),
+            sampler: Sampler(
+                temperature: Float(options.temperature), topK: options.topK ?? 0,
+                topP: Float(options.topP), seed: options.seed),
+            stopTokens: tokenizer.endOfTurnIDs)
+        try answer(prompt, generator, tokenizer, io)
+    }
+
+    /// What the model reads: the prompt in the model's chat template, or as it stands.
+    private func text(_ model: ModelDirectory, _ tokenizer: Tokenizer) throws -> String {
+        guard !options.raw, let source = model.chatTemplate else { return options.prompt }
+        let template = try ChatTemplate(source: source, name: "chat template of \(model.path)")
+        let system = options.system.map { [ChatMessage(role: "system", content: $0)] } ?? []
+        return try template.render(
+            system + [ChatMessage(role: "user", content: options.prompt)],
+            addGenerationPrompt: true,
+            beginToken: tokenizer.beginID.flatMap { tokenizer.piece($0) } ?? "",
+            endToken: tokenizer.endID.flatMap { tokenizer.piece($0) } ?? ""
+        ).text
+    }
+
+    private func answer(
+        _ prompt: [Int32], _ generator: Generator, _ tokenizer: Tokenizer, _ io: CommandIO
+    ) throws {
+        let began = ContinuousClock.now
+        var tokens: [Int32] = []
+        var pending: [UInt8] = []
+        try generator.run(prompt: prompt, maximumTokens: options.maximumTokens) { token in
+            tokens.append(token)
+            if options.json { return true }
+            // A character may need several tokens; half of one is not written.
+            pending += tokenizer.bytes(of: token)
+            let whole = UTF8Boundary.wholeCount(pending)
+            try io.writeOutput(Array(pending[..<whole]))
+            pending.removeFirst(whole)
+            return true
+        }
+        let seconds = (ContinuousClock.now - began) / .seconds(1)
+        guard options.json else { return try io.writeOutput(pending + [0x0A]) }
+        try io.print(json: [
+            ("prompt_tokens", .integer(prompt.count)),
+            ("tokens", .array(tokens.map { .integer(Int($0)) })),
+            ("text", .string(tokenizer.decode(tokens))),
+            ("tokens_per_second", .number(Double(tokens.count) / seconds)),
+        ])
+    }
+}
+
+/// Where a stream of UTF-8 bytes can be cut.
+enum UTF8Boundary {
+    /// The bytes that no later byte can belong to: all but an unfinished character at the end.
+    static func wholeCount(_ bytes: [UInt8]) -> Int {
+        for back in 1...3 where back <= bytes.count {
+            let byte = bytes[bytes.count - back]
+            if byte & 0xC0 == 0x80 { continue }
+            let needed = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1
+            return needed > back ? bytes.count - back : bytes.count
+        }
+        return bytes.count
     }
 }

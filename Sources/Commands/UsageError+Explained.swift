@@ -102,6 +102,23 @@ extension CommandError: Explained {
             Explanation(
                 what: "this build cannot do the work of skein \(command) yet", place: command,
                 remedy: "use a later version", status: .internalError)
+        case .interrupted(let step, let directory):
+            Explanation(
+                what: "interrupted after step \(step)", place: directory,
+                remedy: "continue with the same command and --resume", status: .interrupted)
+        case .noImprovement(let base, let adapter):
+            Explanation(
+                what: "the adapter's loss \(adapter) is not below the base's \(base)",
+                remedy: "train longer, with another learning rate or with more rows",
+                status: .badData)
+        case .emptyPrompt:
+            Explanation(
+                what: "the prompt has no tokens", place: "--prompt",
+                remedy: "give a text to answer or to continue", status: .badData)
+        case .promptTooLong(let tokens, let limit):
+            Explanation(
+                what: "prompt and answer have \(tokens) tokens, the model reads at most \(limit)",
+                remedy: "give a shorter --prompt or a smaller --max-tokens", status: .badData)
         case .inputTooLong(let name, let limit):
             Explanation(
                 what: "the input is longer than \(limit) bytes", place: name,

@@ -26,6 +26,13 @@ enum UsageError: Error, Equatable {
 /// What can go wrong between the command line and the rooms that do the work.
 enum CommandError: Error, Equatable {
     case notWired(command: String)
+    /// Ctrl-C; the checkpoint of `step` holds everything.
+    case interrupted(step: Int, directory: String)
+    /// `--require-improvement`, and there was none.
+    case noImprovement(base: Double, adapter: Double)
+    case emptyPrompt
+    /// Prompt and answer are longer than the model can read.
+    case promptTooLong(tokens: Int, limit: Int)
     case inputTooLong(name: String, limit: Int)
     /// The reader of standard output went away, as `head` does.
     case outputClosed

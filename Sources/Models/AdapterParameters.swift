@@ -31,6 +31,10 @@ public struct AdapterParameters: Sendable {
     /// - Throws: `AdapterError` when a matrix is missing, has another shape, or is not part of
     ///   `shape`.
     public init(shape: AdapterShape, files: AdapterFiles) throws {
+        let scale = Float(files.configuration.scale)
+        guard scale == shape.configuration.scale else {
+            throw AdapterError.scale(expected: shape.configuration.scale, found: scale)
+        }
         self.shape = shape
         values = [Float](repeating: 0, count: shape.layout.count)
         var unused = Set(files.tensors.keys)
@@ -48,6 +52,23 @@ public struct AdapterParameters: Sendable {
         if let name = unused.min() {
             throw AdapterError.unexpectedMatrix(name: name)
         }
+    }
+
+    /// The matrices of a PEFT folder, whatever they adapt.
+    ///
+    /// - Throws: `AdapterError`; `FormatError` when they do not fit `model`.
+    public init(files: AdapterFiles, model: ModelConfiguration) throws {
+        try files.check(against: model)
+        let configuration = files.configuration
+        guard let first = files.layers.first, let last = files.layers.last,
+            files.layers == Array(first...last)
+        else { throw AdapterError.layersWithGaps(files.layers) }
+        let lora = LoRAConfiguration(
+            rank: configuration.rank, scale: Float(configuration.scale),
+            dropout: Float(configuration.dropout),
+            targets: configuration.targetModules.compactMap(TargetModule.init(name:)),
+            layers: first..<(last + 1))
+        try self.init(shape: AdapterShape(lora, model: model), files: files)
     }
 
     /// The matrices as named tensors, for writing.
@@ -71,6 +92,10 @@ public enum AdapterError: Error, Equatable {
     case missingMatrix(name: String)
     case unexpectedMatrix(name: String)
     case shape(name: String, expected: [Int], found: [Int])
+    /// The adapter was made with another alpha / rank.
+    case scale(expected: Float, found: Float)
+    /// Adapted layers that do not follow each other.
+    case layersWithGaps([Int])
 }
 
 extension AdapterError: Explained {
@@ -92,6 +117,16 @@ extension AdapterError: Explained {
             Explanation(
                 what: "an adapter matrix is \(found), expected \(expected)", place: name,
                 remedy: "use an adapter that was made for this base model and rank",
+                status: .badData)
+        case .scale(let expected, let found):
+            Explanation(
+                what: "the adapter's scale (alpha / rank) is \(found), the run's is \(expected)",
+                remedy: "give the --alpha and --rank that the adapter was made with",
+                status: .badData)
+        case .layersWithGaps(let layers):
+            Explanation(
+                what: "the adapter's layers do not follow each other: \(layers)",
+                remedy: "use an adapter of all layers or of a range of layers",
                 status: .badData)
         }
     }

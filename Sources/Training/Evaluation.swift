@@ -62,6 +62,36 @@ public struct Evaluation: Sendable, Equatable {
         return result
     }
 
+    /// Sum loss and sum gradient over `rows`, without dropout, grouped as `run` groups them.
+    ///
+    /// - Parameters:
+    ///   - rows: encoded rows, at least one.
+    ///   - decoder: the model with the adapter's shape.
+    ///   - parameters: the flat vector of LoRA matrices.
+    ///   - microBatchTokens: about how many tokens one thread takes at once.
+    ///   - pool: who computes.
+    /// - Returns: the sums, added in the order of the reduction tree.
+    /// - Throws: never by itself.
+    public static func gradient(
+        _ rows: [TokenizedRow], decoder: Decoder, parameters: [Float], microBatchTokens: Int,
+        pool: ComputePool
+    ) throws -> MicroBatchResult {
+        let groups = consecutiveGroups(rows.map(\.ids.count), target: microBatchTokens)
+        let source = LocalGradientSource(
+            decoder: decoder, pool: pool, dropout: nil, codec: .fp32, seed: 0)
+        var tree = ReductionTree(count: groups.count)
+        let microBatches = groups.enumerated().map { index, group in
+            MicroBatch(step: 0, index: index, rows: Array(rows[group]))
+        }
+        try source.compute(microBatches, parameters: parameters) {
+            tree.add($0.index, $0.result)
+        }
+        guard let sum = tree.finish() else {
+            preconditionFailure("a gradient source delivers every micro-batch of a step")
+        }
+        return sum
+    }
+
     /// Neighbours together until the target is reached, at least one row each.
     static func consecutiveGroups(_ lengths: [Int], target: Int) -> [Range<Int>] {
         var groups: [Range<Int>] = []

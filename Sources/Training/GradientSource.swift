@@ -54,6 +54,16 @@ public struct LocalGradientSource: GradientSource {
         self.workerName = workerName
     }
 
+    /// What `configuration` says about dropout, codec and seed.
+    public init(decoder: Decoder, pool: ComputePool, configuration: TrainingConfiguration) {
+        let seed = configuration.addressedSeed
+        self.init(
+            decoder: decoder, pool: pool,
+            dropout: configuration.dropout > 0
+                ? Dropout(probability: Float(configuration.dropout), seed: seed) : nil,
+            codec: configuration.gradientCodec, seed: seed)
+    }
+
     public var workerCount: Int { 1 }
 
     public func compute(

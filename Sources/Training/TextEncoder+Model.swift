@@ -4,9 +4,10 @@ import Tokenizers
 extension TextEncoder {
     /// The tokenizer and the chat template that came with a model.
     ///
-    /// - Throws: `TokenizerError`, `TemplateError`, `FileError`.
+    /// - Throws: `TokenizerError`, `VocabularyError`, `TemplateError`, `FileError`.
     public init(model: ModelDirectory) throws {
         let tokenizer = try Tokenizer(model: model)
+        try VocabularyError.check(tokenizer, against: model)
         let template = try model.chatTemplate.map {
             try ChatTemplate(source: $0, name: "the chat template of \(model.path)")
         }

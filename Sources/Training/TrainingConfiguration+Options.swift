@@ -41,7 +41,7 @@ extension TrainingConfiguration {
         .toggle("skip-bad-lines", \.skipBadLines, shapesResult: false),
         .path("init-adapter", \.initAdapter),
         .integer("report-every", 1...Limits.steps, \.reportEvery, shapesResult: false),
-        .integer("checkpoint-every", 1...Limits.steps, \.checkpointEvery, shapesResult: false),
+        .integer("checkpoint-every", 0...Limits.steps, \.checkpointEvery, shapesResult: false),
         .integer("keep-checkpoints", 1...Limits.steps, \.keepCheckpoints, shapesResult: false),
         .optionalInteger("early-stop-patience", 1...Limits.steps, \.earlyStopPatience),
         .optionalInteger("threads", 1...1024, \.threads, shapesResult: false),

@@ -46,6 +46,7 @@ public struct TrainingConfiguration: Sendable, Equatable {
 
     // The run
     public var reportEvery = 1
+    /// Steps between checkpoints, besides those after each epoch; 0: only those.
     public var checkpointEvery = 50
     public var keepCheckpoints = 3
     /// Validations without improvement after which the run ends; nil: never.

@@ -72,7 +72,6 @@ public struct TrainingLoop {
         let ledger = try Ledger(path: directory.ledger, keepingThroughStep: step)
         let metrics = try Metrics(path: directory.metrics, keepingThroughStep: step)
         let rates = job.configuration.learningRates(stepCount: job.plan.stepCount)
-        var isSaved = true
         for planned in job.plan.steps(from: step + 1) {
             if stopping.shouldStop { break }
             let began = ContinuousClock.now
@@ -91,10 +90,9 @@ public struct TrainingLoop {
             let isLast = step == job.plan.stepCount
             if planned.endsEpoch || isLast { try judge(metrics, epoch: planned.epoch) }
             let interrupted = shouldStop()
-            isSaved = step % job.configuration.checkpointEvery == 0
-            if isSaved || planned.endsEpoch || isLast || interrupted {
+            let isDue = Self.isDue(step, every: job.configuration.checkpointEvery)
+            if isDue || planned.endsEpoch || isLast || interrupted {
                 try save(epoch: planned.epoch)
-                isSaved = true
             }
             if interrupted && !isLast { return outcome(isComplete: false) }
         }
@@ -156,6 +154,16 @@ public struct TrainingLoop {
         if stopping.shouldStop {
             try report(.stoppedEarly(step: step, best: stopping.bestStep))
         }
+    }
+
+    /// The adapter that was kept, for a last judgement.
+    public func keptParameters() throws -> [Float] {
+        let files = try AdapterFiles.read(directory.adapter)
+        return try AdapterParameters(shape: job.shape, files: files).values
+    }
+
+    private static func isDue(_ step: Int, every count: Int) -> Bool {
+        count > 0 && step % count == 0
     }
 
     private func outcome(isComplete: Bool) -> Outcome {

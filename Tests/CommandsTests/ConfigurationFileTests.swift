@@ -5,7 +5,7 @@ import Testing
 @testable import Commands
 
 @Suite struct ConfigurationFileTests {
-    static func options(_ json: String, _ words: String...) throws -> TrainOptions {
+    static func options(_ json: String, _ words: String...) throws -> TrainCommand.Options {
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/skein.json"
             try AtomicFile.write(json, to: path)
@@ -21,19 +21,19 @@ import Testing
             """
             {"model": "m", "data": "d", "output": "o", "batchSize": 8, "learning-rate": 2e-4,
              "targetModules": ["up_proj", "q_proj"], "shuffle": false, "resume": true,
-             "iterations": null, "maxLength": 256, "beta1": 0.8, "layers": "last:2", "rank": 4}
+             "iterations": null, "maxLength": 256, "beta1": 0.8, "layers": "2", "rank": 4}
             """, "--batch-size", "2", "--max-length=128")
         #expect(options.model == "m")
-        #expect(options.batchSize == 2)
-        #expect(options.maximumLength == 128)
-        #expect(options.learningRate == 2e-4)
-        #expect(options.targetModules == TrainingFlags.targetModules.format.read("q_proj,up_proj"))
-        #expect(!options.shuffle)
+        #expect(options.configuration.batchSize == 2)
+        #expect(options.configuration.maxLength == 128)
+        #expect(options.configuration.learningRate == 2e-4)
+        #expect(options.configuration.targetModules == TrainingFlags.targetModules.format.read("q_proj,up_proj"))
+        #expect(!options.configuration.shuffle)
         #expect(options.resume)
-        #expect(options.iterations == nil)
-        #expect(options.beta1 == 0.8)
-        #expect(options.layers == .last(2))
-        #expect(options.rank == 4)
+        #expect(options.configuration.iterations == nil)
+        #expect(options.configuration.beta1 == 0.8)
+        #expect(options.configuration.layers == .last(2))
+        #expect(options.configuration.rank == 4)
     }
 
     @Test("what --print-config prints is read back as the same options")
@@ -46,10 +46,10 @@ import Testing
         #expect(status == 0)
         let options = try Self.options(process.output)
         #expect(options.epsilon == 1e-7)
-        #expect(options.layers == .range(0...3))
-        #expect(options.targetModules.count == 7)
+        #expect(options.configuration.layers == .range(0...3))
+        #expect(options.configuration.targetModules.count == 7)
         #expect(options.threads == 2)
-        #expect(options.resume && !options.shuffle)
+        #expect(options.resume && !options.configuration.shuffle)
         #expect(options.earlyStopPatience == nil)
     }
 

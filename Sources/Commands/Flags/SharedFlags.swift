@@ -1,4 +1,5 @@
 import Basics
+import Training
 
 /// Options that several commands have in common.
 enum SharedFlags {
@@ -9,7 +10,7 @@ enum SharedFlags {
     static let threads = Option.optional(
         "threads", .integer(1...1024), absent: "all cores",
         "threads that compute; the result does not depend on it")
-    static let weights = Option<WeightsChoice>(
+    static let weights = Option<WeightsResidence>(
         "weights", .choice, default: "auto",
         "frozen weights: 32-bit in memory, or read from the file layer by layer; auto goes by memory"
     )
@@ -25,11 +26,11 @@ enum SharedFlags {
 
 /// How rows of data become tokens, and which of them carry loss.
 enum DataFlags {
-    static let promptFormat = Option<PromptFormatChoice>(
+    static let promptFormat = Option<PromptFormat>(
         "prompt-format", .choice, default: "auto",
         "how a row becomes text: the model's chat template, or prompt and completion joined by the "
             + "end token (eos) or by nothing (raw); auto: chat when there is a template, else eos")
-    static let trainOn = Option<TrainedTurnsChoice>(
+    static let trainOn = Option<TrainedTurns>(
         "train-on", .choice, default: "all", "assistant turns of a conversation that carry loss")
     static let maximumLength = Option(
         "max-length", .integer(2...1_048_576), default: "512",

@@ -1,4 +1,5 @@
 import Basics
+import Training
 
 /// The options of a training run, with the defaults that docs and run.json promise.
 enum TrainingFlags {
@@ -18,9 +19,9 @@ enum TrainingFlags {
         "shuffle", .onOff, default: "on", "other order of the rows in each epoch")
 
     static let rank = Option(
-        "rank", .integer(1...4096), default: "8", "rows of A and columns of B")
+        "rank", .integer(1...1024), default: "8", "rows of A and columns of B")
     static let alpha = Option(
-        "alpha", .number(above: 0, to: 1e6), default: "16",
+        "alpha", .number(above: 0, to: 65536), default: "16",
         "strength: the adapter's part is scaled by alpha / rank")
     static let dropout = Option(
         "dropout", .number(0..<1), default: "0.05", "part of the adapter's input that is dropped")
@@ -29,26 +30,26 @@ enum TrainingFlags {
         "projections that get an adapter, with commas; all-linear for all seven")
     static let layers = Option(
         "layers", .layers, default: "all",
-        "decoder blocks that get an adapter: all, a range from 0 such as 8-15, or last:N")
+        "decoder blocks that get an adapter: all, the last N, or a range from 0 such as 8-15")
     static let initialAdapter = Option.optional(
         "init-adapter", .path("DIR"), "begin with this adapter (PEFT) and not with a random one")
 
     static let learningRate = Option(
-        "learning-rate", .number(above: 0, to: 1), default: "1e-4", "AdamW's step size")
+        "learning-rate", .number(above: 0, to: 10), default: "1e-4", "AdamW's step size")
     static let weightDecay = Option(
-        "weight-decay", .number(0...1), default: "0.01", "decoupled, on A and B")
+        "weight-decay", .number(0...10), default: "0.01", "decoupled, on A and B")
     static let beta1 = Option("beta1", .number(0..<1), default: "0.9", "decay of the mean gradient")
     static let beta2 = Option(
         "beta2", .number(0..<1), default: "0.999", "decay of the mean squared gradient")
     static let epsilon = Option(
         "epsilon", .number(above: 0, to: 1), default: "1e-8", "added to the root of that mean")
-    static let schedule = Option<ScheduleChoice>(
+    static let schedule = Option<Schedule.Kind>(
         "schedule", .choice, default: "constant", "of the learning rate, after the warm-up")
     static let warmupSteps = Option(
         "warmup-steps", .integer(0...1_000_000_000), default: "0",
         "steps over which the learning rate rises from 0")
     static let maximumGradientNorm = Option(
-        "max-grad-norm", .number(0...1e9), default: "1.0", "longer gradients are scaled; 0 = off")
+        "max-grad-norm", .number(0...1e6), default: "1.0", "longer gradients are scaled; 0 = off")
 
     static let epochs = Option(
         "epochs", .integer(1...1_000_000), default: "3", "passes over the training rows")
@@ -64,7 +65,7 @@ enum TrainingFlags {
         "end after so many validations without a better loss")
     static let gradientCheckpointing = Option.flag(
         "gradient-checkpointing", "compute activations twice instead of keeping them")
-    static let gradientCodec = Option<GradientCodecChoice>(
+    static let gradientCodec = Option<GradientCodec>(
         "gradient-codec", .choice, default: "fp32", "precision of a micro-batch's gradient")
 
     static let resume = Option.flag("resume", "go on from the last good checkpoint in --output")

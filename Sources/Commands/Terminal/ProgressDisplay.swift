@@ -3,11 +3,11 @@ import Foundation
 
 /// Shows progress on standard error: one line that is rewritten on a terminal, else one log line for
 /// each report.
-struct ProgressDisplay {
+struct ProgressDisplay: Sendable {
     private let log: Log
     private let rewrites: Bool
     private let columns: Int
-    private let write: (String) -> Void
+    private let write: @Sendable (String) -> Void
     private var isLineOpen = false
 
     /// Back to the first column, and erase to the end of the line (ECMA-48, EL).

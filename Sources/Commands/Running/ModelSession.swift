@@ -1,0 +1,54 @@
+import Basics
+import Formats
+import Foundation
+import Models
+import Tokenizers
+import Training
+
+/// A model with or without an adapter, opened for use and not for training.
+struct ModelSession: Sendable {
+    let model: ModelDirectory
+    /// nil: the base model.
+    let adapter: AdapterParameters?
+    let threads: Int
+    private let weights: WeightsResidence
+
+    /// Opens and checks the files; no weight is loaded yet.
+    init(
+        model path: String, adapter directory: String?, threads: Int?, weights: WeightsResidence
+    ) throws {
+        let model = try ModelDirectory.open(path)
+        self.model = model
+        self.threads = threads ?? ProcessInfo.processInfo.activeProcessorCount
+        self.weights = weights
+        adapter = try directory.map { directory in
+            let files = try AdapterFiles.read(directory)
+            return try AdapterParameters(files: files, model: model.configuration)
+        }
+    }
+
+    /// Loads the weights: resident when four fifths of the free memory hold them, unless told.
+    ///
+    /// - Parameter positions: length of the longest sequence that will be read.
+    func decoder(positions: Int) throws -> Decoder {
+        let residence: WeightResidence =
+            switch weights {
+            case .resident: .resident
+            case .streamed: .streamed
+            case .auto: fitsResident ? .resident : .streamed
+            }
+        let weights = try DecoderWeights(
+            model: model, residence: residence, positions: positions, threads: threads)
+        return Decoder(weights: weights, adapter: adapter?.shape)
+    }
+
+    /// Refuses a tokenizer with ids that the model has no embedding for.
+    func check(_ tokenizer: Tokenizer) throws {
+        try VocabularyError.check(tokenizer, against: model)
+    }
+
+    private var fitsResident: Bool {
+        guard let available = SystemMemory.available else { return true }
+        return 4 * model.configuration.parameterCount <= available / 5 * 4
+    }
+}

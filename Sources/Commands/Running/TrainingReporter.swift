@@ -1,0 +1,113 @@
+import Basics
+import Foundation
+import Formats
+import Models
+import Synchronization
+import Tensors
+import Training
+
+/// What a person, or a log, sees of a training run.
+final class TrainingReporter: Sendable {
+    private let io: CommandIO
+    private let job: TrainingJob
+    private let began = ContinuousClock.now
+    /// The loop's thread and the interrupt's queue both write lines.
+    private let state: Mutex<State>
+
+    private struct State: Sendable {
+        var display: ProgressDisplay
+        var firstStep = 0
+    }
+
+    init(_ io: CommandIO, job: TrainingJob) {
+        self.io = io
+        self.job = job
+        state = Mutex(State(display: ProgressDisplay(io)))
+    }
+
+    /// The rows and an example, and what usually goes wrong.
+    func showData() {
+        let report = job.report
+        for line in report.lines { io.log.info(line) }
+        for warning in report.warnings { io.log.warning(warning.text) }
+        if job.longestRow > job.model.configuration.contextLength {
+            io.log.warning(
+                "the longest row has \(job.longestRow) tokens, more than the "
+                    + "\(job.model.configuration.contextLength) that the model was made for; "
+                    + "give a smaller --max-length")
+        }
+        let lora = job.shape.configuration
+        io.log.info(
+            "adapter: rank \(lora.rank), scale \(lora.scale) (alpha / rank), "
+                + "\(lora.targets.map(\.name).joined(separator: ", ")) in \(lora.layers.count) of "
+                + "\(job.model.configuration.layerCount) layers, "
+                + "\(job.shape.layout.count) trained parameters")
+        io.log.info("engine: \(Engine.fingerprint)")
+    }
+
+    func showMemory(_ estimate: MemoryEstimate, residence: WeightResidence) {
+        let size = MemoryError.gibibytes
+        io.log.info(
+            "memory: about \(size(estimate.total)): weights \(size(estimate.weights)) "
+                + "(\(residence.rawValue)), \(estimate.threads) x \(size(estimate.workspace)) of "
+                + "activations, adapter and optimizer \(size(estimate.adapter))")
+    }
+
+    func show(_ event: TrainingLoop.Event) {
+        switch event {
+        case .resumed(let step, let rejected):
+            for error in rejected { warn(error.explanation.what + " (" + error.explanation.place + ")") }
+            state.withLock { $0.firstStep = step }
+            info(step == 0 ? "resuming: no checkpoint yet" : "resuming after step \(step)")
+        case .step(let metrics, let stepCount):
+            guard metrics.step % job.configuration.reportEvery == 0 || metrics.step == stepCount
+            else { return }
+            state.withLock {
+                $0.display.show(
+                    TrainingProgress(
+                        step: metrics.step, stepCount: stepCount, epoch: metrics.epoch,
+                        loss: metrics.loss, tokensPerSecond: metrics.tokensPerSecond,
+                        began: began, firstStep: $0.firstStep))
+            }
+        case .validation(let metrics, let isBest):
+            info(
+                "step \(metrics.step)  validation loss \(Self.decimals(metrics.loss)) over "
+                    + "\(metrics.tokens) tokens\(isBest ? ", the best so far" : "")")
+        case .checkpoint(let step, let path):
+            info("step \(step)  checkpoint \(path)")
+        case .stoppedEarly(let step, let best):
+            info("stopping early after step \(step): the best validation was at step \(best)")
+        }
+    }
+
+    /// Results, on standard output.
+    func showOutcome(
+        _ outcome: TrainingLoop.Outcome, directory: RunDirectory, test: Evaluation?
+    ) throws {
+        let weights = try MappedFile(path: directory.adapter + "/" + AdapterFiles.weightsName)
+        try io.print("adapter: \(directory.adapter) (of step \(outcome.keptStep))")
+        try io.print("sha256: \(SHA256.digest(of: weights.bytes))")
+        if let loss = outcome.bestValidationLoss {
+            try io.print("validation loss: \(Self.decimals(loss))")
+        }
+        if let test { try io.print("test loss: \(Self.decimals(test.loss))") }
+    }
+
+    func warn(_ text: String) {
+        state.withLock { $0.display.finishLine() }
+        io.log.warning(text)
+    }
+
+    func finishLine() {
+        state.withLock { $0.display.finishLine() }
+    }
+
+    private func info(_ text: String) {
+        state.withLock { $0.display.finishLine() }
+        io.log.info(text)
+    }
+
+    private static func decimals(_ number: Double?) -> String {
+        number.map { String(format: "%.4f", $0) } ?? "none"
+    }
+}

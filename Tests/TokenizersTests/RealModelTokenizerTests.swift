@@ -1,0 +1,65 @@
+import Formats
+import TestSupport
+import Testing
+
+@testable import Tokenizers
+
+/// The tokenizer of the real SmolLM2-135M-Instruct against ids that transformers gave for it.
+private struct Reference: Decodable {
+    struct Example: Decodable {
+        let text: String
+        let ids: [Int32]
+        let decoded: String?
+    }
+
+    let strings: [Example]
+    let chat: [Example]
+}
+
+@Suite(.enabled(if: TestPaths.model != nil, "needs the fetched model (SKEIN_TEST_MODEL)"))
+struct RealModelTokenizerTests {
+    private func tokenizer() throws -> Tokenizer {
+        let path = try #require(TestPaths.model)
+        return try Tokenizer(ggufMetadata: GGUFFile(path: path).metadata)
+    }
+
+    @Test("gives the ids of every reference text and rendered chat, and the texts of the ids")
+    func reference() throws {
+        let tokenizer = try tokenizer()
+        let reference = try Fixtures.decode(Reference.self, "smollm2_reference")
+        #expect(reference.strings.count == 20 && reference.chat.count == 4)
+        for example in reference.strings + reference.chat {
+            #expect(tokenizer.encode(example.text) == example.ids, "\(example.text)")
+            let decoded = example.decoded ?? example.text
+            #expect(Array(tokenizer.decode(example.ids).utf8) == Array(decoded.utf8))
+        }
+    }
+
+    @Test("knows the model's roles and sizes")
+    func roles() throws {
+        let tokenizer = try tokenizer()
+        #expect(tokenizer.vocabularySize == 49_152)
+        #expect(tokenizer.beginID == 1 && tokenizer.endID == 2 && !tokenizer.addsBeginToken)
+        #expect(tokenizer.endOfTurnIDs == [0, 2])
+        #expect(tokenizer.piece(260) == "Ġthe" && tokenizer.id(of: "<|im_start|>") == 1)
+        // U+0004 has no token in this vocabulary: dropped, as in the library.
+        #expect(tokenizer.encode("a\u{4}b") == tokenizer.encode("a") + tokenizer.encode("b"))
+    }
+
+    @Test("loads in a moment and encodes megabytes in a second")
+    func speed() throws {
+        let path = try #require(TestPaths.model)
+        let metadata = try GGUFFile(path: path).metadata
+        let clock = ContinuousClock()
+        let loading = try clock.measure { _ = try Tokenizer(ggufMetadata: metadata) }
+        // 25 ms on a quiet core; the bound leaves room for a loaded machine.
+        #expect(loading < .milliseconds(800))
+        let tokenizer = try Tokenizer(ggufMetadata: metadata)
+        let text = String(repeating: "The keeper didn't count 214 steps.\n", count: 60_000)
+        var count = 0
+        let encoding = clock.measure { count = tokenizer.encode(text).count }
+        #expect(count > 400_000)
+        // 0.1 s on a quiet core: 20 MB/s. The bound is 0.5 MB/s.
+        #expect(encoding < .seconds(4))
+    }
+}
