@@ -71,18 +71,18 @@ public struct CheckpointStore: Sendable {
                 try Directories.rename(temporary, to: final)
             }
         } catch {
-            // The reason of the failure is what the user needs; the leftover goes at the next start.
-            unlinkLeftover(temporary)
+            // Gives the space back; the reason of the failure is what the user needs to hear.
+            removeQuietly(temporary)
             throw error
         }
         return final
     }
 
-    private func unlinkLeftover(_ path: String) {
+    private func removeQuietly(_ path: String) {
         do {
             try Directories.remove(path)
         } catch {
-            Log().warning("could not remove \(path)")
+            // Whoever cannot write may not be able to remove; `removeLeftovers` tries again.
         }
     }
 

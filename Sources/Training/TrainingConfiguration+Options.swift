@@ -2,7 +2,8 @@ import Basics
 import Foundation
 
 extension TrainingConfiguration {
-    private static let memory = 1 << 20
+    /// More tokens than any context that a machine without accelerators can train.
+    private static let mostTokens = 1 << 20
 
     /// All options in the order of interface.md. The ranges end where a value is a slip of the
     /// finger rather than a wish.
@@ -27,8 +28,8 @@ extension TrainingConfiguration {
         .integer("epochs", 1...1_000_000, \.epochs),
         .optionalInteger("iterations", 1...Limits.steps, \.iterations),
         .integer("batch-size", 1...65536, \.batchSize),
-        .integer("micro-batch-tokens", 1...memory, \.microBatchTokens),
-        .integer("max-length", 2...memory, \.maxLength),
+        .integer("micro-batch-tokens", 1...mostTokens, \.microBatchTokens),
+        .integer("max-length", 2...mostTokens, \.maxLength),
         .integer("seed", 0...Int.max, \.seed),
         .toggle("shuffle", \.shuffle, shapesResult: true),
         .number("validation-split", "a number from 0 to below 1", \.validationSplit) {

@@ -108,6 +108,7 @@ import Testing
     func notJSON() throws {
         for line in [
             "{\"text\":\"a\"", "{\"text\":\"a\"} x", "{'text':'a'}", "{\"text\":\"\\ud800\"}",
+            String(repeating: "[", count: 100_000),
         ] {
             let error = try #require(throws: TrainingError.self) { try read(Array(line.utf8)) }
             guard case .badLine(_, 1, .notJSON(let detail)) = error else {
