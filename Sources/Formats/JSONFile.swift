@@ -19,7 +19,7 @@ enum JSONFile {
                 path: file.path, field: "file size", limit: UInt64(limit),
                 found: UInt64(file.count))
         }
-        return try decode(type, bytes: file.bytes, path: file.path)
+        return try file.withBytes { try decode(type, bytes: $0, path: file.path) }
     }
 
     /// Decodes JSON text that stands in the file `path`.

@@ -102,7 +102,7 @@ struct FolderTokenizer {
                 path: file.path, field: "file size", limit: UInt64(Limits.templateBytes),
                 found: UInt64(file.count))
         }
-        guard let text = String(validating: file.bytes, as: UTF8.self) else {
+        guard let text = file.withBytes({ String(validating: $0, as: UTF8.self) }) else {
             throw FormatError.notText(path: file.path, offset: 0, field: "the template")
         }
         return text

@@ -29,13 +29,13 @@ public struct SafetensorsFile: Sendable {
         }
         try reader.require(length, for: "header")
         let dataStart = 8 + Int(length)
-        let header = try JSONFile.decode(
-            Header.self, bytes: UnsafeRawBufferPointer(rebasing: file.bytes[8..<dataStart]),
-            path: path)
+        let header = try file.withBytes { bytes in
+            let text = UnsafeRawBufferPointer(rebasing: bytes[8..<dataStart])
+            let header = try JSONFile.decode(Header.self, bytes: text, path: path)
+            try SafetensorsKeys.refuseAmbiguous(text, keyCount: header.keyCount, path: path)
+            return header
+        }
         metadata = header.metadata
-        try SafetensorsKeys.refuseAmbiguous(
-            UnsafeRawBufferPointer(rebasing: file.bytes[8..<dataStart]),
-            keyCount: header.keyCount, path: path)
         var tensors: [String: TensorView] = [:]
         var others: [String: String] = [:]
         var end = 0

@@ -91,7 +91,7 @@ public struct TrainingJob: Sendable {
         let weights = try MappedFile(path: directory + "/" + AdapterFiles.weightsName)
         return (
             try AdapterParameters(shape: shape, files: files),
-            SHA256.digest(of: weights.bytes)
+            weights.withBytes { SHA256.digest(of: $0) }
         )
     }
 

@@ -43,7 +43,8 @@ import Training
         #expect(options.threads == 2)
         #expect(options.initAdapter == "a=b")
         #expect(options.checkpointEvery == 0)
-        #expect(try Self.train("--target-modules", "all-linear").configuration.targetModules.count == 7)
+        let all = try Self.train("--target-modules", "all-linear").configuration
+        #expect(all.targetModules.count == 7)
         #expect(try Self.train("--layers", "4").configuration.layers == .last(4))
     }
 
@@ -83,14 +84,14 @@ import Training
             .unknownOption("--learning_rate", command: "train", suggestion: "--learning-rate")
         ),
         (["-m", "x"], .unknownOption("-m", command: "train", suggestion: nil)),
-        (["--rank"], .missingValue(option: "rank", accepted: "a whole number from 1 to 4096")),
+        (["--rank"], .missingValue(option: "rank", accepted: "a whole number from 1 to 1024")),
         (
             ["--rank", "--alpha=3"],
-            .missingValue(option: "rank", accepted: "a whole number from 1 to 4096")
+            .missingValue(option: "rank", accepted: "a whole number from 1 to 1024")
         ),
         (
             ["--rank", "--", "3"],
-            .missingValue(option: "rank", accepted: "a whole number from 1 to 4096")
+            .missingValue(option: "rank", accepted: "a whole number from 1 to 1024")
         ),
         (["--resume=yes"], .unexpectedValue(option: "resume", value: "yes")),
         (["--batch-size", "0"], bad("batch-size", "0", integer)),
@@ -100,12 +101,12 @@ import Training
             ["--batch-size", "99999999999999999999"],
             bad("batch-size", "99999999999999999999", integer)
         ),
-        (["--alpha", "nan"], bad("alpha", "nan", "a number above 0, at most 1000000")),
-        (["--alpha", "0x10"], bad("alpha", "0x10", "a number above 0, at most 1000000")),
+        (["--alpha", "nan"], bad("alpha", "nan", "a number above 0, at most 65536")),
+        (["--alpha", "0x10"], bad("alpha", "0x10", "a number above 0, at most 65536")),
         (["--dropout", "1"], bad("dropout", "1", "a number from 0 to below 1")),
         (["--dropout", "-0.1"], bad("dropout", "-0.1", "a number from 0 to below 1")),
-        (["--layers", "5-2"], bad("layers", "5-2", "all, a range such as 8-15, or last:N")),
-        (["--layers", "last:0"], bad("layers", "last:0", "all, a range such as 8-15, or last:N")),
+        (["--layers", "5-2"], bad("layers", "5-2", "all, N for the last N, or a range such as 8-15")),
+        (["--layers", "last:0"], bad("layers", "last:0", "all, N for the last N, or a range such as 8-15")),
         (["--seed", "-1"], bad("seed", "-1", "a whole number from 0 up")),
         (["--valid-data", ""], bad("valid-data", "", "a path")),
         (

@@ -1,6 +1,8 @@
 import Basics
+import Models
 import TestSupport
 import Testing
+import Training
 
 @testable import Commands
 
@@ -27,7 +29,7 @@ import Testing
         #expect(options.configuration.batchSize == 2)
         #expect(options.configuration.maxLength == 128)
         #expect(options.configuration.learningRate == 2e-4)
-        #expect(options.configuration.targetModules == TrainingFlags.targetModules.format.read("q_proj,up_proj"))
+        #expect(options.configuration.targetModules == [.query, .up])
         #expect(!options.configuration.shuffle)
         #expect(options.resume)
         #expect(options.configuration.iterations == nil)
@@ -45,12 +47,12 @@ import Testing
             "2", "--shuffle", "off")
         #expect(status == 0)
         let options = try Self.options(process.output)
-        #expect(options.epsilon == 1e-7)
+        #expect(options.configuration.epsilon == 1e-7)
         #expect(options.configuration.layers == .range(0...3))
         #expect(options.configuration.targetModules.count == 7)
-        #expect(options.threads == 2)
+        #expect(options.configuration.threads == 2)
         #expect(options.resume && !options.configuration.shuffle)
-        #expect(options.earlyStopPatience == nil)
+        #expect(options.configuration.earlyStopPatience == nil)
     }
 
     @Test("--print-config needs nothing that is required")
@@ -72,10 +74,10 @@ import Testing
         ("{\"config\": \"x\"}", .unknownKey("config", path: "c", suggestion: nil)),
         ("{\"help\": true}", .unknownKey("help", path: "c", suggestion: nil)),
         ("{\"batchSize\": 1, \"batch-size\": 1}", .repeatedKey("batch-size", path: "c")),
-        ("{\"rank\": 0}", value("rank", "\"0\"", "a whole number from 1 to 4096")),
-        ("{\"rank\": true}", value("rank", "\"true\"", "a whole number from 1 to 4096")),
-        ("{\"rank\": {}}", value("rank", object, "a whole number from 1 to 4096")),
-        ("{\"rank\": [1, 2]}", value("rank", object, "a whole number from 1 to 4096")),
+        ("{\"rank\": 0}", value("rank", "\"0\"", "a whole number from 1 to 1024")),
+        ("{\"rank\": true}", value("rank", "\"true\"", "a whole number from 1 to 1024")),
+        ("{\"rank\": {}}", value("rank", object, "a whole number from 1 to 1024")),
+        ("{\"rank\": [1, 2]}", value("rank", object, "a whole number from 1 to 1024")),
         ("{\"resume\": 1}", value("resume", "\"1\"", "true or false")),
         ("{\"seed\": 1e30}", value("seed", "\"1e+30\"", "a whole number from 0 up")),
     ]

@@ -34,7 +34,8 @@ import Testing
         var expected = [Float](repeating: 0, count: m * n)
         for i in 0..<m {
             for j in 0..<n {
-                expected[i * n + j] = 0.5 + 2 * (0..<k).reduce(0) { $0 + a[i * k + $1] * b[$1 * n + j] }
+                let sum = (0..<k).reduce(Float(0)) { $0 + a[i * k + $1] * b[$1 * n + j] }
+                expected[i * n + j] = 0.5 + 2 * sum
             }
         }
         let tally = MatMulTally()

@@ -29,7 +29,7 @@ struct ModelSession: Sendable {
 
     /// Loads the weights: resident when four fifths of the free memory hold them, unless told.
     ///
-    /// - Parameter positions: length of the longest sequence that will be read.
+    /// `positions` is the length of the longest sequence that will be read.
     func decoder(positions: Int) throws -> Decoder {
         let residence: WeightResidence =
             switch weights {

@@ -1,6 +1,6 @@
 import Basics
-import Foundation
 import Formats
+import Foundation
 import Models
 import Synchronization
 import Tensors
@@ -56,7 +56,9 @@ final class TrainingReporter: Sendable {
     func show(_ event: TrainingLoop.Event) {
         switch event {
         case .resumed(let step, let rejected):
-            for error in rejected { warn(error.explanation.what + " (" + error.explanation.place + ")") }
+            for error in rejected {
+                warn("\(error.explanation.what) (\(error.explanation.place))")
+            }
             state.withLock { $0.firstStep = step }
             info(step == 0 ? "resuming: no checkpoint yet" : "resuming after step \(step)")
         case .step(let metrics, let stepCount):
@@ -86,7 +88,7 @@ final class TrainingReporter: Sendable {
     ) throws {
         let weights = try MappedFile(path: directory.adapter + "/" + AdapterFiles.weightsName)
         try io.print("adapter: \(directory.adapter) (of step \(outcome.keptStep))")
-        try io.print("sha256: \(SHA256.digest(of: weights.bytes))")
+        try io.print("sha256: \(weights.withBytes { SHA256.digest(of: $0) })")
         if let loss = outcome.bestValidationLoss {
             try io.print("validation loss: \(Self.decimals(loss))")
         }
