@@ -23,6 +23,8 @@ struct GenerateCommand: Command {
         var seed: UInt64
         var threads: Int?
         var weights: WeightsResidence
+        /// Where to write the prompt's logits; nothing is generated then.
+        var logits: String?
         var json: Bool
     }
 
@@ -40,6 +42,9 @@ struct GenerateCommand: Command {
     static let topP = Option(
         "top-p", .number(above: 0, to: 1), default: "1",
         "choose among the likeliest tokens that have this probability together")
+    static let logits = Option.optional(
+        "logits", .path("FILE"),
+        "write the logits at every position of the prompt, as safetensors, and generate nothing")
     static let seed = Option("seed", .seed, default: "0", "of the choice")
 
     static let table = ArgumentTable(
@@ -51,7 +56,7 @@ struct GenerateCommand: Command {
                 options: [
                     SharedFlags.model.description, SharedFlags.adapter.description,
                     prompt.description, system.description, raw.description,
-                    SharedFlags.json.description,
+                    logits.description, SharedFlags.json.description,
                 ]),
             OptionGroup(
                 title: "choice of tokens",
@@ -76,7 +81,7 @@ struct GenerateCommand: Command {
             temperature: arguments[Self.temperature], topK: topK > 0 ? topK : nil,
             topP: arguments[Self.topP], seed: arguments[Self.seed],
             threads: arguments[SharedFlags.threads], weights: arguments[SharedFlags.weights],
-            json: arguments[SharedFlags.json])
+            logits: arguments[Self.logits], json: arguments[SharedFlags.json])
         if options.raw, options.system != nil {
             throw UsageError.excludes(option: "raw", other: "system", command: Self.table.command)
         }
@@ -95,10 +100,12 @@ struct GenerateCommand: Command {
         guard total <= limit else {
             throw CommandError.promptTooLong(tokens: total, limit: limit)
         }
+        let reader = DecoderSession(
+            decoder: try session.decoder(positions: total),
+            parameters: session.adapter?.values, capacity: total)
+        if let path = options.logits { return try writeLogits(prompt, reader, to: path, io) }
         let generator = Generator(
-            session: DecoderSession(
-                decoder: try session.decoder(positions: total),
-                parameters: session.adapter?.values, capacity: total),
+            session: reader,
             sampler: Sampler(
                 temperature: Float(options.temperature), topK: options.topK ?? 0,
                 topP: Float(options.topP), seed: options.seed),
@@ -117,6 +124,22 @@ struct GenerateCommand: Command {
             beginToken: tokenizer.beginID.flatMap { tokenizer.piece($0) } ?? "",
             endToken: tokenizer.endID.flatMap { tokenizer.piece($0) } ?? ""
         ).text
+    }
+
+    /// "logits", [prompt tokens, vocabulary], and "ids", [prompt tokens]: what another program needs
+    /// to check that it computes the same.
+    private func writeLogits(
+        _ prompt: [Int32], _ session: DecoderSession, to path: String, _ io: CommandIO
+    ) throws {
+        let rows = prompt.map { session.logits(after: [$0]) }
+        try SafetensorsWriter.write(
+            [
+                .init(name: "ids", shape: [prompt.count], floats: prompt.map(Float.init)),
+                .init(
+                    name: "logits", shape: [prompt.count, rows[0].count],
+                    floats: Array(rows.joined())),
+            ], metadata: ["format": "pt"], to: path)
+        io.log.info("logits of \(prompt.count) positions: \(path)")
     }
 
     private func answer(

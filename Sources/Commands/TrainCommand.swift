@@ -39,7 +39,7 @@ struct TrainCommand: Command {
         reporter.showData()
         let threads = configuration.threads ?? ProcessInfo.processInfo.activeProcessorCount
         let (residence, estimate) = try job.fit(
-            available: SystemMemory.available, threads: threads)
+            available: SystemMemory.usable, threads: threads)
         reporter.showMemory(estimate, residence: residence)
         let directory = try RunDirectory(path: options.output, resuming: options.resume)
         let weights = try DecoderWeights(

@@ -13,6 +13,10 @@ public enum SystemMemory {
         }
     }
 
+    /// What a run may plan with: an estimate is no promise, and the system wants some of its page
+    /// cache to live on.
+    public static var usable: Int? { available.map { $0 / 100 * 85 } }
+
     private static var memAvailable: Int? {
         for line in lines("/proc/meminfo") where line.hasPrefix("MemAvailable:") {
             let words = line.split(separator: " ")

@@ -11,6 +11,8 @@ import Training
         try TrainCommand(ArgumentParser.parse(required + words, by: TrainCommand.table)).options
     }
 
+    private static let layers = "all, N for the last N, or a range such as 8-15"
+
     /// A list by its format alone, without parser and table.
     private let modules = { try #require(TrainingFlags.targetModules.format.read($0)) }
 
@@ -105,8 +107,8 @@ import Training
         (["--alpha", "0x10"], bad("alpha", "0x10", "a number above 0, at most 65536")),
         (["--dropout", "1"], bad("dropout", "1", "a number from 0 to below 1")),
         (["--dropout", "-0.1"], bad("dropout", "-0.1", "a number from 0 to below 1")),
-        (["--layers", "5-2"], bad("layers", "5-2", "all, N for the last N, or a range such as 8-15")),
-        (["--layers", "last:0"], bad("layers", "last:0", "all, N for the last N, or a range such as 8-15")),
+        (["--layers", "5-2"], bad("layers", "5-2", layers)),
+        (["--layers", "last:0"], bad("layers", "last:0", layers)),
         (["--seed", "-1"], bad("seed", "-1", "a whole number from 0 up")),
         (["--valid-data", ""], bad("valid-data", "", "a path")),
         (

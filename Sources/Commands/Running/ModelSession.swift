@@ -27,7 +27,7 @@ struct ModelSession: Sendable {
         }
     }
 
-    /// Loads the weights: resident when four fifths of the free memory hold them, unless told.
+    /// Loads the weights: resident when the free memory holds them, unless told.
     ///
     /// `positions` is the length of the longest sequence that will be read.
     func decoder(positions: Int) throws -> Decoder {
@@ -48,7 +48,7 @@ struct ModelSession: Sendable {
     }
 
     private var fitsResident: Bool {
-        guard let available = SystemMemory.available else { return true }
-        return 4 * model.configuration.parameterCount <= available / 5 * 4
+        guard let usable = SystemMemory.usable else { return true }
+        return 4 * model.configuration.parameterCount <= usable
     }
 }

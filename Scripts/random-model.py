@@ -1,0 +1,128 @@
+"""Writes a Llama-architecture GGUF of random Q4_0 weights, to see whether a large model fits.
+
+usage: random-model.py TOKENIZER.gguf OUTPUT.gguf [layers width feed-forward heads key-value-heads]
+
+The tokenizer is taken over from TOKENIZER.gguf. The default has 3.97 billion parameters. Only the
+standard library is needed; the bytes are a function of the arguments.
+"""
+
+import math
+import random
+import struct
+import sys
+
+UINT32, FLOAT32, STRING, ARRAY = 4, 6, 8, 9
+WIDTHS = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
+F32, Q4_0 = 0, 2
+ALIGNMENT = 32
+
+
+def text(value):
+    data = value.encode()
+    return struct.pack("<Q", len(data)) + data
+
+
+def skip_value(data, at, kind):
+    if kind == STRING:
+        return at + 8 + struct.unpack_from("<Q", data, at)[0]
+    if kind == ARRAY:
+        kind, count = struct.unpack_from("<IQ", data, at)
+        at += 12
+        if kind != STRING:
+            return at + count * WIDTHS[kind]
+        for _ in range(count):
+            at = skip_value(data, at, STRING)
+        return at
+    return at + WIDTHS[kind]
+
+
+def tokenizer_entries(path):
+    """The raw metadata entries of the tokenizer, and the size of its vocabulary."""
+    with open(path, "rb") as file:
+        data = file.read(64 << 20)
+    count, at = struct.unpack_from("<Q", data, 16)[0], 24
+    entries, vocabulary = [], 0
+    for _ in range(count):
+        start = at
+        length = struct.unpack_from("<Q", data, at)[0]
+        key = data[at + 8 : at + 8 + length].decode()
+        at += 8 + length
+        kind = struct.unpack_from("<I", data, at)[0]
+        if key == "tokenizer.ggml.tokens":
+            vocabulary = struct.unpack_from("<Q", data, at + 8)[0]
+        at = skip_value(data, at + 4, kind)
+        if key.startswith("tokenizer."):
+            entries.append(data[start:at])
+    return entries, vocabulary
+
+
+def tensors(vocabulary, layers, width, forward, heads, key_heads):
+    keys = width // heads * key_heads
+    yield "token_embd.weight", (vocabulary, width)
+    yield "output_norm.weight", (width,)
+    for layer in range(layers):
+        prefix = f"blk.{layer}."
+        yield prefix + "attn_norm.weight", (width,)
+        yield prefix + "ffn_norm.weight", (width,)
+        for name, shape in [
+            ("attn_q", (width, width)), ("attn_k", (keys, width)), ("attn_v", (keys, width)),
+            ("attn_output", (width, width)), ("ffn_gate", (forward, width)),
+            ("ffn_up", (forward, width)), ("ffn_down", (width, forward)),
+        ]:
+            yield f"{prefix}{name}.weight", shape
+
+
+def size(shape):
+    count = math.prod(shape)
+    return count * 4 if len(shape) == 1 else count // 32 * 18
+
+
+def write_tensor(file, shape, source):
+    if len(shape) == 1:
+        file.write(struct.pack("<f", 1.0) * shape[0])
+        return
+    # Values are (nibble - 8) * scale, 4.6 * scale in the mean square: 1 / sqrt(in) together.
+    scale = struct.pack("<e", 1 / (4.6 * math.sqrt(shape[1])))
+    blocks = math.prod(shape) // 32
+    chunk = b"".join(scale + source.randbytes(16) for _ in range(4096))
+    for first in range(0, blocks, 4096):
+        file.write(chunk[: 18 * min(4096, blocks - first)])
+
+
+def main():
+    tokenizer, output = sys.argv[1:3]
+    sizes = [int(word) for word in sys.argv[3:]] or [32, 3072, 10240, 24, 8]
+    layers, width, forward, heads, key_heads = sizes
+    entries, vocabulary = tokenizer_entries(tokenizer)
+
+    def entry(key, kind, value):
+        return text(key) + struct.pack("<I", kind) + value
+
+    entries.append(entry("general.architecture", STRING, text("llama")))
+    for key, value in [
+        ("block_count", layers), ("context_length", 4096), ("embedding_length", width),
+        ("feed_forward_length", forward), ("attention.head_count", heads),
+        ("attention.head_count_kv", key_heads), ("vocab_size", vocabulary),
+    ]:
+        entries.append(entry("llama." + key, UINT32, struct.pack("<I", value)))
+    for key, value in [("rope.freq_base", 1e4), ("attention.layer_norm_rms_epsilon", 1e-5)]:
+        entries.append(entry("llama." + key, FLOAT32, struct.pack("<f", value)))
+
+    plan = list(tensors(vocabulary, *sizes))
+    header = b"GGUF" + struct.pack("<IQQ", 3, len(plan), len(entries)) + b"".join(entries)
+    offset = 0
+    for name, shape in plan:
+        header += text(name) + struct.pack("<I", len(shape))
+        header += b"".join(struct.pack("<Q", n) for n in reversed(shape))
+        header += struct.pack("<IQ", F32 if len(shape) == 1 else Q4_0, offset)
+        offset += (size(shape) + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+    source = random.Random(1)
+    with open(output, "wb") as file:
+        file.write(header + bytes(-len(header) % ALIGNMENT))
+        for _, shape in plan:
+            write_tensor(file, shape, source)
+            file.write(bytes(-size(shape) % ALIGNMENT))
+    print(f"{sum(math.prod(shape) for _, shape in plan) / 1e9:.2f} billion parameters", file=sys.stderr)
+
+
+main()
