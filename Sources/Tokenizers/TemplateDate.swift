@@ -4,8 +4,8 @@ public struct TemplateDate: Sendable, Equatable {
     public let month: Int
     public let day: Int
 
-    /// The day that Llama 3.2's template itself falls back to where it finds no clock. It is the default
-    /// everywhere: a run's data must not depend on the day of the run.
+    /// The day that Llama 3.2's template itself falls back to where it finds no clock. It is the
+    /// default everywhere: a run's data must not depend on the day of the run.
     public static let documentedFallback = TemplateDate(checkedYear: 2024, month: 7, day: 26)
 
     /// A day of the Gregorian calendar, nil when there is no such day. Years 1 to 9999.

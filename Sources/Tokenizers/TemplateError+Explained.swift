@@ -16,8 +16,7 @@ extension TemplateError: Explained {
                 remedy: "go without the template: \(Self.wayOut)", status: .badData)
         case .raised(let message, let line, let template):
             Explanation(
-                what: "the chat template refuses this conversation: "
-                    + message.prefix(TemplateLimits.quotedCharacters),
+                what: "the chat template refuses this conversation: \(message)",
                 place: "\(template), line \(line)",
                 remedy: "change the conversation's roles as it says, or go without the template: "
                     + Self.wayOut,

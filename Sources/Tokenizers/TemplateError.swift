@@ -1,10 +1,12 @@
-/// Why a chat template could not be parsed or rendered. `line` counts from 1 in the template's source.
+/// Why a chat template could not be parsed or rendered. `line` counts from 1 in the template's
+/// source.
 public enum TemplateError: Error, Equatable {
     /// The template is not well-formed.
     case syntax(SyntaxFault, line: Int, template: String)
     /// The template uses a part of Jinja that this interpreter does not have.
     case unsupported(construct: String, line: Int, template: String)
-    /// The template called `raise_exception(message)`: it refuses this conversation.
+    /// The template called `raise_exception(message)`: it refuses this conversation. A long message
+    /// is cut.
     case raised(message: String, line: Int, template: String)
     /// The template used a value that does not exist; `hint` says which, in Jinja's words.
     case undefined(hint: String, line: Int, template: String)
@@ -12,6 +14,12 @@ public enum TemplateError: Error, Equatable {
     case evaluation(EvaluationFault, line: Int, template: String)
     /// The template exceeds what a template may use.
     case limit(Limit, line: Int, template: String)
+
+    /// What an error shows of a text that the template or the conversation chose: its beginning. In
+    /// code points, because one grapheme cluster can be as long as the whole text.
+    static func excerpt(_ text: String) -> String {
+        String(text.unicodeScalars.prefix(TemplateLimits.quotedCharacters))
+    }
 
     /// What is malformed.
     public enum SyntaxFault: Equatable, Sendable {

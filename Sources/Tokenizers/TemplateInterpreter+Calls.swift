@@ -41,8 +41,9 @@ extension TemplateInterpreter {
         switch function {
         case .raiseException:
             let message = try bind(arguments, ["message"], "raise_exception()", required: 1)[0]
+            let text = try text(of: message ?? .none).string
             throw TemplateError.raised(
-                message: try text(of: message ?? .none).string, line: line, template: template)
+                message: TemplateError.excerpt(text), line: line, template: template)
         case .strftimeNow:
             let format = try bind(arguments, ["format"], "strftime_now()", required: 1)[0]
             return try date(format ?? .none)

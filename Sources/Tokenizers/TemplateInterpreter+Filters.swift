@@ -6,13 +6,11 @@ extension TemplateInterpreter {
         switch name {
         case "trim":
             let characters = try bind(arguments, ["chars"], name)[0]
-            let text = try text(of: value)
-            try charge(bytes: text.bytes.count)
-            return .text(
-                text.stripped(.both, characters: try optionalText(characters, for: name)))
+            return .text(try strip(try text(of: value), .both, characters, for: name))
         case "string", "upper", "lower":
             _ = try bind(arguments, [], name)
-            return .text(try recased(value, name))
+            let text = try text(of: value)
+            return .text(name == "string" ? text : try recased(text, name))
         case "length", "count":
             _ = try bind(arguments, [], name)
             return .integer(try length(of: value))
@@ -36,15 +34,8 @@ extension TemplateInterpreter {
         case "tojson":
             return try toJSON(value, arguments)
         default:
-            throw unsupported("the filter \"\(quoted(name))\"")
+            throw unsupported("the filter \"\(TemplateError.excerpt(name))\"")
         }
-    }
-
-    private mutating func recased(_ value: TemplateValue, _ name: String) throws -> TemplateText {
-        let text = try text(of: value)
-        if name == "string" { return text }
-        try charge(bytes: text.bytes.count)
-        return name == "upper" ? text.uppercased() : text.lowercased()
     }
 
     private mutating func length(of value: TemplateValue) throws -> Int {
@@ -156,7 +147,7 @@ extension TemplateInterpreter {
         _ path: TemplateText, into value: TemplateValue
     ) throws -> TemplateValue {
         var value = value
-        for range in path.split(separator: TemplateText("."), limit: nil) {
+        for range in path.split(separator: TemplateText("."), limit: TemplateLimits.items) {
             let part = path.slice(range)
             let isNumber = !part.isEmpty && part.bytes.allSatisfy(\.isDigit)
             let index = isNumber ? Int(part.string) : nil

@@ -1,4 +1,5 @@
-/// The filter `tojson`, as transformers defines it: Python's `json.dumps` with `ensure_ascii=False`.
+/// The filter `tojson`, as transformers defines it: Python's `json.dumps` with
+/// `ensure_ascii=False`.
 extension TemplateInterpreter {
     mutating func toJSON(
         _ value: TemplateValue, _ arguments: Arguments
@@ -9,7 +10,8 @@ extension TemplateInterpreter {
             case ("indent", .none), ("ensure_ascii", .bool(false)), ("sort_keys", .bool(false)):
                 break
             case ("indent", .integer(let count)) where count <= 64: indent = max(0, count)
-            default: throw unsupported("tojson with this value of \"\(quoted(name))\"")
+            default:
+                throw unsupported("tojson with this value of \"\(TemplateError.excerpt(name))\"")
             }
         }
         guard arguments.positional.isEmpty else {

@@ -20,15 +20,24 @@ extension TemplateInterpreter {
             return .tuple(try collection(first.items + second.items))
         case (.modulo, .text, _):
             throw unsupported("formatting with \"%\"")
-        case (.multiply, .text, .integer), (.multiply, .integer, .text),
-            (.multiply, .list, .integer), (.multiply, .integer, .list):
-            throw unsupported("repetition with \"*\"")
+        case (.multiply, .text, _), (.multiply, .list, _), (.multiply, .tuple, _):
+            if right.number != nil { throw unsupported("repetition with \"*\"") }
+            throw mismatch(left, symbol, right)
+        case (.multiply, _, .text), (.multiply, _, .list), (.multiply, _, .tuple):
+            if left.number != nil { throw unsupported("repetition with \"*\"") }
+            throw mismatch(left, symbol, right)
         default:
-            if case .undefined(let hint) = right { throw undefined(hint) }
-            throw fault(
-                .operands(
-                    operator: symbol.rawValue, left: left.typeName, right: right.typeName))
+            throw mismatch(left, symbol, right)
         }
+    }
+
+    /// The error for operands that an arithmetic operator does not take.
+    private func mismatch(
+        _ left: TemplateValue, _ symbol: TemplateToken.Symbol, _ right: TemplateValue
+    ) -> TemplateError {
+        if case .undefined(let hint) = right { return undefined(hint) }
+        return fault(
+            .operands(operator: symbol.rawValue, left: left.typeName, right: right.typeName))
     }
 
     private func combine(
@@ -133,7 +142,8 @@ extension TemplateInterpreter {
             guard case .text(let part) = item else {
                 throw fault(.operands(operator: "in", left: item.typeName, right: "str"))
             }
-            try charge(bytes: text.bytes.count + part.bytes.count)
+            try charge(bytes: text.bytes.count)
+            try charge(part.bytes.count)
             return text.contains(part)
         case .mapping(let mapping):
             guard case .text(let key) = item else { return false }
@@ -149,6 +159,8 @@ extension TemplateInterpreter {
         case .iterator(let view):
             for candidate in view.items where try equals(candidate, item) { return true }
             return false
+        case .loop:
+            throw unsupported("a search in \"loop\"")
         default:
             throw fault(
                 .operands(operator: "in", left: item.typeName, right: container.typeName))
@@ -189,6 +201,7 @@ extension TemplateInterpreter {
             }
             try charge(2 * text.bytes.count)
             return text.scalarRanges.map { .text(text.slice($0)) }
+        case .loop: throw unsupported("iteration over \"loop\"")
         default: throw fault(.operand(function: "iteration", type: value.typeName))
         }
     }

@@ -41,7 +41,7 @@ extension TemplateInterpreter {
 
     private func isSequence(_ value: TemplateValue) -> Bool {
         switch value {
-        case .text, .list, .tuple, .mapping: true
+        case .undefined, .text, .list, .tuple, .mapping: true
         default: false
         }
     }

@@ -159,7 +159,7 @@ struct TemplateInterpreter {
         {
             return .function(name)
         }
-        return .undefined(hint: "'\(quoted(name))' is undefined")
+        return .undefined(hint: "'\(TemplateError.excerpt(name))' is undefined")
     }
 
     private mutating func assign(_ value: TemplateValue, to target: TemplateTarget) throws {
@@ -175,14 +175,14 @@ struct TemplateInterpreter {
         case .attribute(let name, let attribute):
             let holder = variable(name)
             guard case .namespace(let namespace) = holder else {
-                throw fault(.notNamespace(name: quoted(name), type: holder.typeName))
+                throw fault(.notNamespace(name: TemplateError.excerpt(name), type: holder.typeName))
             }
             try set(value, as: attribute, in: namespace)
         }
     }
 
-    /// Sets an attribute of a namespace. Namespaces and loops may not lie in one, so that no cycle and
-    /// no unbounded depth can arise.
+    /// Sets an attribute of a namespace. Namespaces and loops may not lie in one, so that no cycle
+    /// and no unbounded depth can arise.
     mutating func set(
         _ value: TemplateValue, as attribute: String, in namespace: TemplateNamespace
     ) throws {
@@ -215,7 +215,8 @@ struct TemplateInterpreter {
         result.append(text)
     }
 
-    /// Counts the work of appending `text` to `count` bytes, and checks that the sum is no too long text.
+    /// Counts the work of appending `text` to `count` bytes, and checks that the sum is no too long
+    /// text.
     private mutating func admit(_ text: TemplateText, after count: Int) throws {
         try charge(bytes: text.bytes.count)
         guard count + text.bytes.count <= TemplateLimits.textBytes else {
@@ -223,7 +224,8 @@ struct TemplateInterpreter {
         }
     }
 
-    /// The items of a list or tuple, within the limits of size and depth. Creating them is work, too.
+    /// The items of a list or tuple, within the limits of size and depth. Creating them is work,
+    /// too.
     mutating func collection(_ items: [TemplateValue]) throws -> TemplateCollection {
         try charge(2 * items.count)
         var depth = 0
@@ -258,10 +260,5 @@ struct TemplateInterpreter {
 
     func limit(_ limit: TemplateError.Limit) -> TemplateError {
         .limit(limit, line: line, template: template)
-    }
-
-    /// What an error shows of a name or text that the template chose.
-    func quoted(_ text: String) -> String {
-        String(text.prefix(TemplateLimits.quotedCharacters))
     }
 }

@@ -7,7 +7,8 @@ extension TemplateLexer {
         position = end
     }
 
-    /// A decimal number. Floats and other bases are unsupported: no template of our families has one.
+    /// A decimal number. Floats and other bases are unsupported: no template of our families has
+    /// one.
     mutating func lexInteger() throws {
         // In `x.0.1` both are positions, and not the number 0.1.
         let isAfterDot = previousByte == .dot
@@ -37,8 +38,7 @@ extension TemplateLexer {
                 .unexpectedToken(found: "the number \(text)", expected: "no leading zero"))
         }
         guard let value = Int(text) else {
-            let shown = String(text.prefix(TemplateLimits.quotedCharacters))
-            throw fault(.integerTooLarge(shown))
+            throw fault(.integerTooLarge(TemplateError.excerpt(text)))
         }
         emit(.integer(value))
         position = end

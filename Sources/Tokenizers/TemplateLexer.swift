@@ -1,5 +1,5 @@
-/// Cuts a template's source into tokens and applies white space control, as Jinja2's lexer does with
-/// `trim_blocks` and `lstrip_blocks` on and `keep_trailing_newline` off:
+/// Cuts a template's source into tokens and applies white space control, as Jinja2's lexer does
+/// with `trim_blocks` and `lstrip_blocks` on and `keep_trailing_newline` off:
 ///
 /// - `{%-`, `{{-`, `{#-` strip all white space before the tag, `-%}`, `-}}`, `-#}` all after it;
 /// - one newline after `%}` or `#}` goes away, unless the tag ends with `+%}` or `+#}`;

@@ -27,7 +27,7 @@ extension TemplateParser {
         guard
             TemplateVocabulary.textMethods.contains(name)
                 || TemplateVocabulary.mappingMethods.contains(name)
-        else { throw unsupported("the method \"\(Self.quoted(name))\"", line: line) }
+        else { throw unsupported("the method \"\(TemplateError.excerpt(name))\"", line: line) }
         return .method(name, try arguments())
     }
 
@@ -54,7 +54,7 @@ extension TemplateParser {
         if take(.symbol(.pipe)) {
             let name = try dottedName("the name of a filter")
             guard TemplateVocabulary.filters.contains(name) else {
-                throw unsupported("the filter \"\(Self.quoted(name))\"", line: line)
+                throw unsupported("the filter \"\(TemplateError.excerpt(name))\"", line: line)
             }
             let isCall = peek.kind == .symbol(.leftParenthesis)
             return .init(
@@ -65,7 +65,7 @@ extension TemplateParser {
             let isNegated = takeName("not")
             let name = try dottedName("the name of a test")
             guard TemplateVocabulary.tests.contains(name) else {
-                throw unsupported("the test \"\(Self.quoted(name))\"", line: line)
+                throw unsupported("the test \"\(TemplateError.excerpt(name))\"", line: line)
             }
             return .init(
                 line: line, form: .test(name, try testArguments(), isNegated: isNegated))

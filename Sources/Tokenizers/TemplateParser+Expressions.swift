@@ -135,7 +135,8 @@ extension TemplateParser {
             ? first : TemplateExpression(line: line, form: .arithmetic(first, operands))
     }
 
-    /// A sign binds tighter than a filter (`-1|string` is `(-1)|string`), a subscript tighter than a sign.
+    /// A sign binds tighter than a filter (`-1|string` is `(-1)|string`), a subscript tighter than
+    /// a sign.
     private mutating func signed(allowsFilters: Bool) throws -> TemplateExpression {
         let line = line
         let value: TemplateExpression
@@ -217,7 +218,7 @@ extension TemplateParser {
             return TemplateExpression(line: line, form: .name(name))
         }
         guard let function = TemplateFunction(rawValue: name) else {
-            throw unsupported("the function \"\(Self.quoted(name))\"", line: line)
+            throw unsupported("the function \"\(TemplateError.excerpt(name))\"", line: line)
         }
         return TemplateExpression(line: line, form: .call(function, try arguments()))
     }
@@ -235,11 +236,6 @@ extension TemplateParser {
             items.append(try parse(&self))
         }
         return items
-    }
-
-    /// What an error shows of a name in the template.
-    static func quoted(_ name: String) -> String {
-        String(name.prefix(TemplateLimits.quotedCharacters))
     }
 
     /// `(a, b, c=d)`

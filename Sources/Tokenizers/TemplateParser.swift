@@ -75,7 +75,7 @@ struct TemplateParser {
         case "elif", "else", "endif", "endfor", "endset", "endgeneration":
             throw TemplateError.syntax(.unexpectedTag(tag), line: line, template: name)
         default:
-            throw unsupported("{% \(tag.prefix(TemplateLimits.quotedCharacters)) %}", line: line)
+            throw unsupported("{% \(TemplateError.excerpt(tag)) %}", line: line)
         }
     }
 

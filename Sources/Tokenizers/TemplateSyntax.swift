@@ -39,7 +39,8 @@ enum TemplateTarget: Sendable, Equatable {
 /// An expression of a parsed template.
 ///
 /// Chains of equal precedence are one node with many operands, so that an expression is as deep as
-/// its brackets and not as long as its text: the parser's nesting limit then bounds every recursion.
+/// its brackets and not as long as its text: the parser's nesting limit then bounds every
+/// recursion.
 struct TemplateExpression: Sendable {
     var line: Int
     var form: Form
@@ -142,7 +143,8 @@ enum TemplateVocabulary {
 
     static let mappingMethods: Set<String> = ["get", "items", "keys", "values"]
 
-    /// Functions that Jinja2 has and this interpreter has not. They are defined, so `is defined` is true.
+    /// Functions that Jinja2 has and this interpreter has not. They are defined, so `is defined` is
+    /// true.
     static let absentFunctions: Set<String> = ["cycler", "dict", "joiner", "lipsum", "range"]
 
     /// Words that are no variables.

@@ -43,14 +43,23 @@ extension TemplateText {
         return ranges
     }
 
-    /// `str.split(separator, limit)`: at most `limit` cuts, any number when nil.
-    func split(separator: TemplateText, limit: Int?) -> [Range<Int>] {
+    /// Where the code point `index` begins; the end of the text when there are fewer.
+    func offset(ofScalar index: Int) -> Int {
+        var position = 0
+        var left = index
+        while left > 0, position < bytes.count {
+            position += UTF8Scalars.length(lead: bytes[position])
+            left -= 1
+        }
+        return position
+    }
+
+    /// `str.split(separator, limit)`: at most `limit` cuts.
+    func split(separator: TemplateText, limit: Int) -> [Range<Int>] {
         let pattern = BytePattern(separator.bytes)
         var parts: [Range<Int>] = []
         var start = 0
-        while limit.map({ parts.count < $0 }) ?? true,
-            let found = pattern.firstMatch(in: bytes, from: start)
-        {
+        while parts.count < limit, let found = pattern.firstMatch(in: bytes, from: start) {
             parts.append(start..<found)
             start = found + separator.bytes.count
         }
@@ -59,14 +68,13 @@ extension TemplateText {
     }
 
     /// `str.split(None, limit)`: the words between white space.
-    func splitAtSpace(limit: Int?) -> [Range<Int>] {
+    func splitAtSpace(limit: Int) -> [Range<Int>] {
         var parts: [Range<Int>] = []
         var position = UTF8Scalars.endOfSpace(from: 0, in: bytes)
         while position < bytes.count {
-            if let limit, parts.count >= limit {
-                let end = UTF8Scalars.startOfSpace(
-                    before: bytes.count, notBefore: position, in: bytes)
-                parts.append(position..<end)
+            if parts.count >= limit {
+                // Python leaves the white space at the end of what it does not split.
+                parts.append(position..<bytes.count)
                 break
             }
             var end = position
@@ -93,25 +101,24 @@ extension TemplateText {
 
     /// `str.upper`. The origin is lost: these are not the message's own words any more.
     func uppercased() -> TemplateText {
-        var result = String.UnicodeScalarView()
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
         for scalar in string.unicodeScalars {
-            result.append(contentsOf: scalar.properties.uppercaseMapping.unicodeScalars)
+            result += Array(scalar.properties.uppercaseMapping.utf8)
         }
-        return TemplateText(String(result))
+        return TemplateText(bytes: result)
     }
 
     /// `str.lower`, with the final sigma of the Unicode standard (section 3.13), as Python has it.
     func lowercased() -> TemplateText {
         let scalars = Array(string.unicodeScalars)
-        var result = String.UnicodeScalarView()
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
         for (index, scalar) in scalars.enumerated() {
-            if scalar == "\u{3A3}" {
-                result.append(Self.isFinalSigma(at: index, in: scalars) ? "\u{3C2}" : "\u{3C3}")
-            } else {
-                result.append(contentsOf: scalar.properties.lowercaseMapping.unicodeScalars)
-            }
+            let isFinal = scalar == "\u{3A3}" && Self.isFinalSigma(at: index, in: scalars)
+            result += Array((isFinal ? "\u{3C2}" : scalar.properties.lowercaseMapping).utf8)
         }
-        return TemplateText(String(result))
+        return TemplateText(bytes: result)
     }
 
     /// Whether a cased letter stands before the sigma and none after it, case-ignorable ones aside.

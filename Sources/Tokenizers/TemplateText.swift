@@ -1,9 +1,9 @@
 /// A text that knows where its parts came from: UTF-8 bytes and runs of one origin each.
 ///
-/// Bytes and not `String`, because the template's language is Python's: two texts are equal when their
-/// code points are (Swift's `==` finds canonically equivalent texts equal), and a position counts
-/// code points (Swift counts grapheme clusters). The bytes are always valid UTF-8, and runs end on
-/// code point borders.
+/// Bytes and not `String`, because the template's language is Python's: two texts are equal when
+/// their code points are (Swift's `==` finds canonically equivalent texts equal), and a position
+/// counts code points (Swift counts grapheme clusters). The bytes are always valid UTF-8, and runs
+/// end on code point borders.
 struct TemplateText: Sendable {
     /// The bytes from the end of the run before up to `end`, all from one origin.
     struct Run: Sendable, Equatable {

@@ -64,7 +64,7 @@ struct TemplateToken: Sendable, Equatable {
         case .outputEnd: "\"}}\""
         case .tagBegin: "\"{%\""
         case .tagEnd: "\"%}\""
-        case .name(let name): "\"\(name.prefix(TemplateLimits.quotedCharacters))\""
+        case .name(let name): "\"\(TemplateError.excerpt(name))\""
         case .string: "a string"
         case .integer(let value): "the number \(value)"
         case .symbol(let symbol): "\"\(symbol.rawValue)\""

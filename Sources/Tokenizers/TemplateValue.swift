@@ -1,7 +1,7 @@
 /// A value while a template runs, with the behaviour of the Python value that Jinja2 would hold.
 enum TemplateValue {
-    /// What an unknown name, attribute or item gives. It is false, empty and prints as nothing; most
-    /// operations on it fail with `hint`.
+    /// What an unknown name, attribute or item gives. It is false, empty and prints as nothing;
+    /// most operations on it fail with `hint`.
     case undefined(hint: String)
     case none
     case bool(Bool)

@@ -1,0 +1,450 @@
+#!/usr/bin/env python3
+"""Writes families.json and constructs.json: templates, conversations, and what Jinja2 makes of them.
+
+The templates are written for these tests, in the style of the model families that they are named after.
+Jinja2 runs in the environment that Hugging Face transformers sets up for chat templates
+(utils/chat_template_utils.py, _compile_jinja_template), with the clock at 26 July 2024.
+
+    python3 make_goldens.py        # needs jinja2 3.1.6
+
+Every case has "text" or "error": "raised" (raise_exception, with its "message"), "undefined" or "evaluation".
+"pieces" are found without looking at the template's program: each content is rendered once more with a
+private-use character before and behind it, and the text between the two is the content's.
+"""
+import json
+import os
+import sys
+from datetime import datetime
+
+import jinja2
+import jinja2.ext
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+
+class Refused(jinja2.exceptions.TemplateError):
+    pass
+
+
+class Generation(jinja2.ext.Extension):
+    tags = {"generation"}
+
+    def parse(self, parser):
+        line = next(parser.stream).lineno
+        body = parser.parse_statements(["name:endgeneration"], drop_needle=True)
+        return jinja2.nodes.CallBlock(self.call_method("_body"), [], [], body).set_lineno(line)
+
+    def _body(self, caller):
+        return caller()
+
+
+def raise_exception(message):
+    raise Refused(message)
+
+
+def tojson(x, ensure_ascii=False, indent=None, separators=None, sort_keys=False):
+    return json.dumps(
+        x, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
+
+
+environment = ImmutableSandboxedEnvironment(
+    trim_blocks=True, lstrip_blocks=True, extensions=[Generation, jinja2.ext.loopcontrols])
+environment.filters["tojson"] = tojson
+environment.globals["raise_exception"] = raise_exception
+environment.globals["strftime_now"] = lambda form: datetime(2024, 7, 26).strftime(form)
+
+OPEN, CLOSE = 0xE000, 0xE800  # private use: content i is between OPEN + i and CLOSE + i
+
+
+def rendered(template, messages, add_generation_prompt):
+    return template.render(
+        messages=messages, tools=None, documents=None, bos_token="<s>", eos_token="</s>",
+        add_generation_prompt=add_generation_prompt)
+
+
+def marked(content, index, trims):
+    body = content.strip() if trims else content
+    if not body:
+        return content
+    start = content.index(body)
+    return (content[:start] + chr(OPEN + index) + body + chr(CLOSE + index)
+            + content[start + len(body):])
+
+
+def pieces(template, messages, flag, trims, text):
+    """The text as [piece, message index or None], no piece empty and no two neighbours of one origin."""
+    copies = [dict(m, content=marked(m["content"], i, trims)) for i, m in enumerate(messages)]
+    found, origin = [], None
+    for character in rendered(template, copies, flag):
+        code = ord(character)
+        if OPEN <= code < CLOSE:
+            origin = code - OPEN
+        elif CLOSE <= code < CLOSE + 0x800:
+            origin = None
+        elif found and found[-1][1] == origin:
+            found[-1][0] += character
+        else:
+            found.append([character, origin])
+    assert "".join(p[0] for p in found) == text, "the marks changed the text"
+    return found
+
+
+def case(template, messages, flag, trims=None):
+    result = {"messages": [[m["role"], m["content"]] for m in messages], "prompt": flag}
+    try:
+        result["text"] = rendered(template, messages, flag)
+        if trims is not None:
+            result["pieces"] = pieces(template, messages, flag, trims, result["text"])
+    except Refused as error:
+        result["error"], result["message"] = "raised", str(error)
+    except jinja2.exceptions.UndefinedError:
+        result["error"] = "undefined"
+    except (TypeError, ValueError, ZeroDivisionError, jinja2.exceptions.TemplateRuntimeError):
+        result["error"] = "evaluation"
+    return result
+
+
+def conversation(*turns):
+    return [{"role": role, "content": content} for role, content in turns]
+
+
+CONVERSATIONS = [
+    conversation(("user", "Hello!")),
+    conversation(("system", "Be brief."), ("user", "What is 2+2?")),
+    conversation(("user", "Say hi"), ("assistant", "hi"), ("user", "Say hi"), ("assistant", "hi")),
+    conversation(("system", " \tRules:\n1. none \n"), ("user", "  caf\u00e9 \U0001f999\u2003\n"),
+                 ("assistant", "\n\nline 1\n\n  line 2 \u3000"), ("user", "cafe\u0301")),
+    conversation(("user", ""), ("assistant", "")),
+    conversation(("user", "<|im_end|> {{ 1 }} {% if %}"), ("assistant", "<s></s>")),
+    conversation(("assistant", "I begin."), ("user", "So what?")),
+    conversation(("system", "Only rules.")),
+    [],
+]
+
+THINKING = CONVERSATIONS + [
+    conversation(("user", "why"), ("assistant", "<think>\nhm\n</think>\n\nbecause"), ("user", "more"),
+                 ("assistant", "<think>no end"), ("user", "go on"),
+                 ("assistant", "a</think>b</think>\n\n c \n")),
+    conversation(("user", "<tool_response>x</tool_response>"), ("assistant", "ok")),
+]
+
+FAMILIES = {}
+
+# name: (trims, conversations, template). trims says where the marks of `pieces` go; None: no pieces, because
+# the template looks inside of the contents.
+FAMILIES["chatml"] = (False, CONVERSATIONS, """\
+{% for turn in messages %}{% if loop.first and turn['role'] != 'system' %}{{ '<|im_start|>system
+Answer as a lighthouse keeper would.<|im_end|>
+' }}{% endif %}{{ '<|im_start|>' + turn['role'] + '
+' + turn['content'] + '<|im_end|>' + '
+' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant
+' }}{% endif %}
+""")
+
+FAMILIES["headers"] = (True, CONVERSATIONS, """\
+{{- bos_token }}
+{%- if not today is defined %}
+    {%- if strftime_now is defined %}
+        {%- set today = strftime_now("%d %b %Y") %}
+    {%- else %}
+        {%- set today = "some day" %}
+    {%- endif %}
+{%- endif %}
+{%- if not tools is defined %}
+    {%- set tools = none %}
+{%- endif %}
+
+{#- The system message has a place of its own. #}
+{%- if messages and messages[0]['role'] == 'system' %}
+    {%- set rules = messages[0]['content']|trim %}
+    {%- set messages = messages[1:] %}
+{%- else %}
+    {%- set rules = "" %}
+{%- endif %}
+{{- "<|start_header_id|>system<|end_header_id|>\\n\\n" }}
+{%- if tools is not none %}
+    {{- "Tools: " + tools | reject('equalto', 'browser') | join(", ") + "\\n" }}
+{%- endif %}
+{{- "Today: " + today + "\\n\\n" }}
+{{- rules }}
+{{- "<|eot_id|>" }}
+{%- for message in messages %}
+    {%- if not (message.role == 'ipython' or 'tool_calls' in message) %}
+        {{- '<|start_header_id|>' + message['role'] + '<|end_header_id|>\\n\\n'+ message['content'] | trim + '<|eot_id|>' }}
+    {%- elif message.content is mapping or message.content is iterable %}
+        {{- message.content | tojson }}
+    {%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}
+    {{- '<|start_header_id|>assistant<|end_header_id|>\\n\\n' }}
+{%- endif %}
+""")
+
+FAMILIES["headers in one line"] = (True, CONVERSATIONS, """\
+{% set turns = messages %}{% for turn in turns %}{% set text = '<|start_header_id|>' + turn['role'] + '<|end_header_id|>
+
+'+ turn['content'] | trim + '<|eot_id|>' %}{% if loop.index0 == 0 %}{% set text = bos_token + text %}{% endif %}{{ text }}{% endfor %}{% if add_generation_prompt %}{{ '<|start_header_id|>assistant<|end_header_id|>
+
+' }}{% endif %}""")
+
+FAMILIES["alternating turns"] = (True, CONVERSATIONS, """\
+{{ bos_token }}{% if messages[0]['role'] == 'system' %}{{ raise_exception('no rules here') }}{% endif %}{% for turn in messages %}{% if (turn['role'] == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('user and assistant must take turns') }}{% endif %}{% if (turn['role'] == 'assistant') %}{% set who = 'model' %}{% else %}{% set who = turn['role'] %}{% endif %}{{ '<start_of_turn>' + who + '
+' + turn['content'] | trim + '<end_of_turn>
+' }}{% endfor %}{% if add_generation_prompt %}{{'<start_of_turn>model
+'}}{% endif %}
+""")
+
+FAMILIES["rules in the first turn"] = (True, CONVERSATIONS, """\
+{{ bos_token }}
+{%- if messages[0]['role'] == 'system' -%}
+    {%- if messages[0]['content'] is string -%}
+        {%- set prefix = messages[0]['content'] | trim + '
+
+' -%}
+    {%- else -%}
+        {%- set prefix = messages[0]['content'][0]['text'] + '
+
+' -%}
+    {%- endif -%}
+    {%- set turns = messages[1:] -%}
+{%- else -%}
+    {%- set prefix = "" -%}
+    {%- set turns = messages -%}
+{%- endif -%}
+{%- for turn in turns -%}
+    {%- if (turn['role'] == 'user') != (loop.index0 % 2 == 0) -%}
+        {{ raise_exception("user and assistant must take turns") }}
+    {%- endif -%}
+    {{ '<start_of_turn>' + ('model' if turn['role'] == 'assistant' else turn['role']) + '
+' + (prefix if loop.first else "") }}
+    {%- if turn['content'] is string -%}
+        {{ turn['content'] | trim }}
+    {%- elif turn['content'] is iterable -%}
+        {%- for part in turn['content'] -%}
+            {{ part['text'] | trim }}
+        {%- endfor -%}
+    {%- else -%}
+        {{ raise_exception("strange content") }}
+    {%- endif -%}
+    {{ '<end_of_turn>
+' }}
+{%- endfor -%}
+{%- if add_generation_prompt -%}
+    {{'<start_of_turn>model
+'}}
+{%- endif -%}
+""")
+
+FAMILIES["bars"] = (False, CONVERSATIONS, """\
+{% for turn in messages %}{% if turn['role'] == 'system' and turn['content'] %}{{'<|system|>
+' + turn['content'] + '<|end|>
+'}}{% elif turn['role'] == 'user' %}{{'<|user|>
+' + turn['content'] + '<|end|>
+'}}{% elif turn['role'] == 'assistant' %}{{'<|assistant|>
+' + turn['content'] + '<|end|>
+'}}{% endif %}{% endfor %}{% if add_generation_prompt %}{{ '<|assistant|>
+' }}{% else %}{{ eos_token }}{% endif %}
+""")
+
+FAMILIES["brackets"] = (True, CONVERSATIONS, """\
+{%- if messages and messages[0]["role"] == "system" %}
+    {%- set rules = messages[0]["content"] %}
+    {%- set turns = messages[1:] %}
+{%- else %}
+    {%- set turns = messages %}
+{%- endif %}
+{%- set asked = turns | selectattr("role", "equalto", "user") | list %}
+{%- set ns = namespace(index=0) %}
+{%- for turn in turns | rejectattr("role", "in", ["tool", "tool_results"]) | selectattr("tool_calls", "undefined") %}
+    {%- if (turn["role"] == "user") != (ns.index % 2 == 0) %}
+        {{- raise_exception("turn " ~ loop.index ~ " of " ~ loop.length ~ " is out of order") }}
+    {%- endif %}
+    {%- set ns.index = ns.index + 1 %}
+{%- endfor %}
+{{- bos_token }}
+{%- for turn in turns %}
+    {%- if turn["role"] == "user" %}
+        {{- "[INST] " }}
+        {%- if turn == asked[-1] and rules is defined %}
+            {{- "<<" ~ rules.strip() ~ ">>\\n" }}
+        {%- endif %}
+        {{- turn["content"].strip() + " [/INST]" }}
+    {%- else %}
+        {{- " " + turn["content"]|trim + eos_token }}
+    {%- endif %}
+{%- endfor %}
+""")
+
+THOUGHTS = """\
+{%- if tools %}
+    {{- '<tools>' }}
+    {%- for tool in tools %}
+        {{- "\\n" }}
+        {{- tool | tojson }}
+    {%- endfor %}
+    {{- "\\n</tools>" }}
+{%- elif messages and messages[0].role == 'system' %}
+    {{- '<|im_start|>system\\n' + messages[0].content + '<|im_end|>\\n' }}
+{%- endif %}
+{%- set ns = namespace(searching=true, last_question=messages|length - 1) %}
+{%- for message in messages[::-1] %}
+    {%- set index = (messages|length - 1) - loop.index0 %}
+    {%- if ns.searching and message.role == "user" and message.content is string and not(message.content.startswith('<tool_response>') and message.content.endswith('</tool_response>')) %}
+        {%- set ns.searching = false %}
+        {%- set ns.last_question = index %}
+    {%- endif %}
+{%- endfor %}
+{%- for message in messages %}
+    {%- if message.content is string %}
+        {%- set content = message.content %}
+    {%- else %}
+        {%- set content = '' %}
+    {%- endif %}
+    {%- if (message.role == "user") or (message.role == "system" and not loop.first) %}
+        {{- '<|im_start|>' + message.role + '\\n' + content + '<|im_end|>' + '\\n' }}
+    {%- elif message.role == "assistant" %}
+        {%- set thought = '' %}
+        {%- if message.reasoning_content is string %}
+            {%- set thought = message.reasoning_content %}
+        {%- elif '</think>' in content %}
+            {%- set thought = content.split('</think>')[0].rstrip('\\n').split('<think>')[-1].lstrip('\\n') %}
+            {%- set content = content.split('</think>')[-1].lstrip('\\n') %}
+        {%- endif %}
+        {{- '<|im_start|>' + message.role + '\\n' }}
+        {%- generation %}
+        {%- if loop.index0 > ns.last_question and (loop.last or thought) %}
+            {{- '<think>\\n' + thought.strip('\\n') + '\\n</think>\\n\\n' }}
+        {%- endif %}
+        {{- content }}
+        {%- if message.tool_calls %}
+            {%- for call in message.tool_calls %}
+                {{- call.arguments | tojson }}
+            {%- endfor %}
+        {%- endif %}
+        {{- '<|im_end|>' }}
+        {%- endgeneration %}
+        {{- '\\n' }}
+    {%- elif message.role == "tool" %}
+        {%- if loop.first or (messages[loop.index0 - 1].role != "tool") %}
+            {{- '<|im_start|>user' }}
+        {%- endif %}
+        {{- '\\n<tool_response>\\n' + content }}
+        {%- if loop.last or (messages[loop.index0 + 1].role != "tool") %}
+            {{- '<|im_end|>\\n' }}
+        {%- endif %}
+    {%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}
+    {{- '<|im_start|>assistant\\n' }}
+    {%- if enable_thinking is defined and enable_thinking is false %}
+        {{- '<think>\\n\\n</think>\\n\\n' }}
+    {%- endif %}
+{%- endif %}"""
+FAMILIES["thoughts"] = (None, THINKING, THOUGHTS)
+
+TURNS = conversation(("system", " Sys "), ("user", "Abc \u00df\u03a3 x"), ("assistant", "one two  three"))
+
+CONSTRUCTS = [
+    # white space control
+    "a\n  {% if true %}\n  b\n  {% endif %}\n  c\n", "a  {% if true %}b{% endif %}  c",
+    "a \n {%- if true -%} \n b \n {%- endif -%} \n c", "a\n  {%+ if true %}\nb\n  {%+ endif +%}\nc",
+    "a\n {{ 1 }}\n {{- 2 -}} \n {{ 3 -}} \n b\n\n", "{{-1}}{{+2}}", "a\r\nb\rc\r\n",
+    "  {# c #}\n  d {# e #} f\n {#- g -#} \n h {#+ i +#}\n j", "{#-#}x{##}y", "{# {{ ' #}z",
+    " \u2003{%- set a = 1 -%}\u2003\x1c b", "x{% set a = 1 %}\n\n  {% set b = 2 %}\n{{ a + b }}",
+    "{% for c in 'abc' %}\n  {{ c }}\n{% endfor %}\nend", "{{ '}}' }}{{ \"%}\" }}{{ {'a': {'b': 1}}['a'].b }}",
+    "{ {{ nothing is defined }}", "a } b %} c #} d",
+    # literals and escapes
+    r"{{ 'a\n\t\\\'\"\x41\u00e9\U0001f999\101\q' }}", "{{ 'a' \"b\" 'c' }}", "{{ 'two\nlines' }}", "{{ 1_000 }}",
+    "{{ true }} {{ False }} {{ none }} {{ None }} {{ nothing }} {{ -3 }} {{ 0 if false }}",
+    "{{ [1, 'a',]|length }}{{ (1,)|length }}{{ ()|length }}{{ {'a': 1,}|length }}{{ {}|length }}",
+    # operators
+    "{{ 7 % 3 }} {{ -7 % 3 }} {{ 7 % -3 }} {{ 7 // 2 }} {{ -7 // 2 }} {{ 2 * 3 - 4 }} {{ - 2 }} {{ +2 }}",
+    "{{ 'a' + 'b' ~ 1 + 'c' }} {{ 1 ~ none ~ true ~ nothing }}", "{{ 1 + true }} {{ true + true }}",
+    "{{ 1 < 2 < 3 }} {{ 1 < 3 < 2 }} {{ 1 == true }}", "{{ 'a' < 'b' }} {{ 'B' >= 'a' }}",
+    "{{ 1 == '1' }} {{ none == false }} {{ 'e\u0301' == '\u00e9' }} {{ [1, 'a'] == [1, 'a'] }} {{ [1] == (1,) }}",
+    "{{ 'b' in 'abc' }} {{ '' in '' }} {{ 1 in [2, 1] }} {{ 'a' not in {'a': 1} }} {{ 'x' in nothing }}",
+    "{{ 0 or '' or 'z' }} {{ 1 and 'y' }} {{ 0 and 1 }} {{ not 0 and not none }} {{ not not 'a' }}",
+    "{{ 'a' if 1 else 'b' }} {{ 'a' if 0 else 'b' if 0 else 'c' }} {{ 'a' if 0 }}!",
+    "{{ ([1] + [2])|join(',') }} {{ ((1,) + (2,))|join('-') }}", "{{ -1|string ~ 1 }}", "{{ 1 - 1 == 0 and 2 > 1 }}",
+    # statements
+    "{% if 0 %}a{% elif 1 %}b{% else %}c{% endif %}", "{% if 0: %}a{% else: %}b{% endif %}",
+    "{% for x in [1, 2, 3] %}{{ loop.index0 }}{{ loop.index }}{{ loop.first }}{{ loop.last }}{{ loop.length }} {% endfor %}",
+    "{% for x in [1, 2, 3] %}{{ loop.revindex0 }}{{ loop.revindex }}{{ loop.previtem }}{{ loop.nextitem }},{% endfor %}",
+    "{% for x in [1, 2, 3, 4] if x % 2 == 0 %}{{ loop.index }}:{{ x }}/{{ loop.length }} {% endfor %}",
+    "{% for x in [1, 2, 3, 4] if x is even %}{{ x }}{{ ',' if not loop.last }}{% endfor %}",
+    "{% for x in [] %}a{% else %}none{% endfor %}{% for x in nothing %}a{% else %}none{% endfor %}",
+    "{% for k, v in {'a': 1, 'b': 2}|items %}{{ k }}={{ v }};{% endfor %}{% for k in {'a': 1} %}{{ k }}{% endfor %}",
+    "{% for k, v in {'a': 1, 'b': 2}.items() %}{{ k }}={{ v }};{% endfor %}{{ {'a': 1}.keys()|list|first }}",
+    "{% for x in [1, 2] %}{% for y in [3, 4] %}{{ loop.index }}{{ x }}{{ y }} {% endfor %}{{ loop.index }}{% endfor %}",
+    "{% set x = 1 %}{% for i in [1, 2] %}{{ x }}{% set x = x + 1 %}{{ x }}{% endfor %}{{ x }}",
+    "{% set ns = namespace(n=0) %}{% for i in [1, 2, 3] %}{% set ns.n = ns.n + i %}{% endfor %}{{ ns.n }}{{ ns.z }}",
+    "{% set ns = namespace({'a': 1}, b=2) %}{{ ns.a }}{{ ns['b'] }}{{ ns is mapping }}",
+    "{% set ns = namespace(skip=2) %}{% for x in [1, 2, 3] if x != ns.skip %}{{ x }}{% set ns.skip = 3 %}{% endfor %}",
+    "{% set x %}a{{ 1 }}{% set y = 2 %}{% endset %}{{ x }}{{ y }}{{ x|length }}", "{% set a, b = 1, 2 %}{{ b }}{{ a }}",
+    "{% if 1 %}{% set x = 1 %}{% endif %}{{ x }}{% generation %}{% set x = 2 %}{{ x }}{% endgeneration %}{{ x }}",
+    "{% for m in messages %}{% generation %}{{ loop.index }}{{ m.role }}{% endgeneration %}{% endfor %}",
+    # subscripts and slices
+    "{{ 'abc'[0] }}{{ 'abc'[-1] }}{{ 'abc'[9] }}{{ [1, 2][1] }}{{ [1, 2].0 }}{{ {'a': 5}['a'] }}{{ {'a': 5}.b }}",
+    "{{ 'abcdef'[1:3] }} {{ 'abcdef'[::-1] }} {{ 'abcdef'[:-2] }} {{ 'abcdef'[-2:] }} {{ 'abcdef'[4:1:-2] }} {{ 'abc'[5:] }}",
+    "{{ '\u00e9\U0001f999z'[1:] }}{{ '\u00e9\U0001f999z'|length }}{{ '\u00e9\U0001f999z'[::-1] }}{{ '\u00e9\U0001f999'[1] }}",
+    "{{ [1, 2, 3, 4][::2]|join }} {{ [1, 2, 3][::-1]|join }} {{ [1, 2, 3][:none]|join }} {{ (1, 2, 3)[1:]|length }}",
+    "{{ none.x is defined }} {{ 5['a'] is defined }} {{ messages[7] is defined }} {{ messages[0].tools is undefined }}",
+    "{{ messages[0]['role'] }} {{ messages[-1].content }} {{ messages[1:]|length }} {{ messages[::-1][0].role }}",
+    # filters
+    "[{{ ' \\x1c\u3000a b\\n '|trim }}] [{{ 'xxaxx'|trim('x') }}] [{{ 12|trim }}] [{{ nothing|trim }}]",
+    "{{ 'abc'|length }}{{ [1]|count }}{{ {'a': 1}|length }}{{ nothing|length }}",
+    "{{ ['a', 1, none, true]|join('-') }} {{ 'abc'|join(',') }} {{ [1, 2]|join(d='+') }} {{ []|join }}",
+    "{{ [1, 2, 3, 4]|reject('odd')|join }} {{ ['a', none]|reject('none')|list|length }} {{ [0, 1]|reject|join }}",
+    "{{ [1, 2, 3]|select('gt', 1)|join }} {{ [0, 1, '']|select|join }} {{ ['a', 'b']|reject('equalto', 'a')|join }}",
+    "{{ messages|selectattr('role', 'equalto', 'user')|list|length }}",
+    "{{ messages|rejectattr('tool')|list|length }} {{ (messages|selectattr('content', 'defined')|first).role }}",
+    "{{ nothing|default('d') }} {{ ''|default('d', true) }} {{ 0|d(boolean=true, default_value=5) }} {{ none|default('d') }}",
+    "{{ 'Stra\u00dfe \u0149 \u03a3\u0391\u03a3'|upper }} {{ '\u0130 \u03a3\u0391\u03a3 \u03a3 A\u03a3.b A\u03a3-'|lower }} {{ 'aB'.upper() }}{{ 'aB'.lower() }}",
+    "{{ [3, 4]|first }}{{ [3, 4]|last }}{{ '\u00e9z'|first }}{{ '\u00e9z\u00e9'|last }}{{ []|first }}{{ 5|string ~ 6 }}",
+    "{{ {'a': [1, 'x\\n\"\\\\\u00e9\\x01', none, true], 'b': {}, 'c': []}|tojson }}",
+    "{{ {'a': [1, {'b': (2, 3)}], 'c': {}, 'd': []}|tojson(indent=2) }}{{ [1]|tojson(indent=0) }}{{ 'a'|tojson }}",
+    "{{ messages[0]|tojson }}{{ messages|tojson(indent=1) }}{{ messages.0.content|tojson(ensure_ascii=false) }}",
+    "{{ 'ab'|list|join('.') }}{{ {'k': 1}|list|first }}", "{{ 'a'|upper|lower|trim|length }}",
+    # tests
+    "{{ x is defined }}{{ x is not defined }}{{ tools is defined }}{{ tools is none }}{{ namespace is defined }}{{ range is defined }}",
+    "{{ 'a' is string }}{{ 1 is string }}{{ 'a' is iterable }}{{ 1 is iterable }}{{ {} is iterable }}{{ {} is mapping }}{{ [] is mapping }}",
+    "{{ true is true }}{{ 1 is true }}{{ false is false }}{{ 0 is false }}{{ none is false }}{{ x is undefined }}{{ x is iterable }}",
+    "{{ 1 is number }}{{ true is number }}{{ true is integer }}{{ 1 is integer }}{{ true is boolean }}{{ 'a' is number }}{{ 1 is float }}",
+    "{{ [] is sequence }}{{ 'a' is sequence }}{{ {} is sequence }}{{ 1 is sequence }}{{ x is sequence }}{{ 3 is odd }}{{ -3 is odd }}{{ 4 is even }}",
+    "{{ 1 is eq 1 }}{{ 1 is ne(2) }}{{ 3 is gt 2 }}{{ 3 is lessthan 2 }}{{ 1 is in [1, 2] }}{{ 1 is not in [1] }}{{ 'a' is equalto 'a' and true }}",
+    "{{ 'y' if x is not defined else 'n' }}{{ not x is defined or false }}",
+    # methods
+    "[{{ ' a '.strip() }}][{{ 'xxay'.lstrip('xy') }}][{{ 'xxay'.rstrip('xy') }}][{{ '\\n\\na\\n'.strip('\\n') }}][{{ ' a '.strip(none) }}]",
+    "{{ 'a,b,,c'.split(',')|join('|') }} {{ '  a b  c '.split()|join('|') }} {{ 'a,b,c'.split(',', 1)|last }} {{ ''.split(',')|length }}",
+    "{{ ' a b  c d '.split(none, 2)|join('|') }}! {{ 'aXbX'.split(sep='X', maxsplit=-1)|length }} {{ ''.split()|length }}",
+    "{{ 'abc'.startswith('ab') }}{{ 'abc'.endswith(('x', 'bc')) }}{{ 'abc'.startswith('') }}{{ 'a'.endswith('aa') }}",
+    "{{ messages[0].get('role') }}{{ messages[0].get('x') }}{{ messages[0].get('x', 'y') }}{{ {'a': 1}.values()|list|first }}",
+    # functions
+    "{{ strftime_now('%d %b %Y') }} {{ strftime_now('%A, %B') }} {{ strftime_now('%Y-%m-%d %H:%M:%S %j %a %y %F %I%p 100%%') }}",
+    "{{ raise_exception('no: ' ~ messages|length) }}", "{% if false %}{{ raise_exception('never') }}{% endif %}fine",
+    # failures
+    "{{ x.y }}", "{{ x + 'a' }}", "{{ 'a' + x }}", "{{ x[0] }}", "{{ -x }}", "{{ x < 1 }}",
+    "{{ 'a' + 1 }}", "{{ 1 + 'a' }}", "{{ none + 'a' }}", "{{ 1 % 0 }}", "{{ 1 // 0 }}", "{{ 1 < 'a' }}", "{{ 1 in 'a' }}", "{{ 1 in 2 }}",
+    "{% for x in 5 %}{% endfor %}", "{% for a, b in [1] %}{% endfor %}", "{% for a, b in [(1, 2, 3)] %}{% endfor %}", "{{ 5|length }}",
+    "{{ 'a'.split('') }}", "{{ 'abc'[::0] }}", "{{ messages['a':] }}", "{{ tools[1:] }}", "{{ messages[0][1:] }}", "{% set x = 1 %}{% set x.y = 2 %}", "{{ x|tojson }}",
+    "{{ messages.strip() }}", "{{ x.strip() }}", "{{ -'a' }}", "{{ 5|join }}", "{{ 'a'|trim(1) }}", "{{ 'a'|trim('a', 'b') }}", "{{ [2]|first + 'a' }}",
+    "{% set raise_exception = 1 %}{{ raise_exception('a') }}", "{{ 5|items|list }}", "{{ 'a'.startswith(1) }}", "{{ [1]|select|last }}",
+]
+
+
+def write(name, value):
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
+    meta = {"jinja2": jinja2.__version__, "python": sys.version.split()[0], "maker": "make_goldens.py"}
+    lines = ",\n  ".join(json.dumps(entry, ensure_ascii=True) for entry in value)
+    with open(path, "w") as file:
+        file.write('{\n "meta": %s,\n "entries": [\n  %s\n ]\n}\n' % (json.dumps(meta), lines))
+
+
+families = []
+for name, (trims, conversations, source) in FAMILIES.items():
+    template = environment.from_string(source)
+    cases = [case(template, c, flag, trims) for c in conversations for flag in (True, False)]
+    families.append({"name": name, "template": source, "cases": cases})
+write("families.json", families)
+write("constructs.json", [
+    {"name": source, "template": source, "cases": [case(environment.from_string(source), TURNS, True)]}
+    for source in CONSTRUCTS])
