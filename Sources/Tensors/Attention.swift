@@ -1,5 +1,3 @@
-import Foundation
-
 /// Causal attention with grouped queries over one sequence, block of queries by block of queries.
 ///
 /// Letters: `T` tokens of the sequence, `P` cached tokens before them, `H` query heads, `G` key/value
@@ -63,7 +61,10 @@ public struct Attention: Sendable {
                     let sum = Softmax.exponentiate(row, seen, shift: largest)
                     Softmax.scale(row, seen, by: 1 / sum)
                     Softmax.clear(row + seen, keys - seen)
-                    if let logSumExp { logSumExp[h * tokens + first + i] = largest + log(sum) }
+                    if let logSumExp {
+                        logSumExp[h * tokens + first + i] =
+                            largest + Float(logarithm(Double(sum)))
+                    }
                 }
                 matMul(
                     m: rows, n: n, k: keys, scratch, strideA: keys, value, strideB: keyWidth,

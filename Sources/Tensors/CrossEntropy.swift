@@ -1,5 +1,3 @@
-import Foundation
-
 /// Cross-entropy of rows of logits against target tokens.
 ///
 /// Letters: `V` vocabulary. Rows are processed where they lie; the caller holds only a chunk of them,
@@ -29,7 +27,7 @@ public enum CrossEntropy {
             Softmax.scale(logits, vocabulary, by: 1 / sum)
             logits[target] -= 1
         }
-        return Row(loss: log(Double(sum)) - Double(own - largest), correct: correct)
+        return Row(loss: logarithm(Double(sum)) - Double(own - largest), correct: correct)
     }
 
     private static func isFirst(

@@ -22,6 +22,24 @@ import Testing
         #expect(exp1(-.infinity) == 0)
     }
 
+    @Test("the logarithm is within 2 ulp of the library's, and NaN where there is none")
+    func logarithmOfSums() {
+        var worst = 0.0
+        for i in 0..<20_000 {
+            let x = pow(1.0017, Double(i - 10_000))
+            worst = max(worst, abs(logarithm(x) - log(x)) / max(log(x).ulp, 1e-300))
+        }
+        // The library's own last bit may be off by one, too.
+        #expect(worst <= 2, "worst error \(worst) ulp")
+        #expect(logarithm(1) == 0)
+        #expect(logarithm(0) == -.infinity)
+        for x in [-1, Double.nan, .infinity] { #expect(logarithm(x).isNaN) }
+        // Down to the smallest number and up to the largest.
+        for x in [Double.leastNonzeroMagnitude, .greatestFiniteMagnitude] {
+            #expect(abs(logarithm(x) / log(x) - 1) < 1e-15)
+        }
+    }
+
     @Test("products agree with a plain loop, transposed or not")
     func products() {
         let (m, n, k) = (5, 7, 11)
