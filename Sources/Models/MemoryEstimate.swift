@@ -22,11 +22,13 @@ public struct MemoryEstimate: Sendable, Equatable {
         public var lossTokens: Int
         /// Bytes of the model's file, which is mapped.
         public var fileBytes: Int
+        /// What is judged without gradient; nil when nothing is.
+        public var judged: Judged?
 
         public init(
             model: ModelConfiguration, adapter: AdapterShape, residence: WeightResidence,
             gradientCheckpointing: Bool, dropout: Bool, threads: Int, tokens: Int, longest: Int,
-            lossTokens: Int, fileBytes: Int
+            lossTokens: Int, fileBytes: Int, judged: Judged? = nil
         ) {
             self.model = model
             self.adapter = adapter
@@ -38,33 +40,65 @@ public struct MemoryEstimate: Sendable, Equatable {
             self.longest = longest
             self.lossTokens = lossTokens
             self.fileBytes = fileBytes
+            self.judged = judged
+        }
+    }
+
+    /// The largest batches of a validation, as many as are computed at once.
+    public struct Judged: Sendable, Equatable {
+        public var threads: Int
+        public var tokens: Int
+        public var lossTokens: Int
+
+        public init(threads: Int, tokens: Int, lossTokens: Int) {
+            self.threads = threads
+            self.tokens = tokens
+            self.lossTokens = lossTokens
         }
     }
 
     /// The base model: fp32 when resident; its mapped file when streamed.
     public let weights: Int
-    /// Activations and scratch of one thread.
+    /// Activations and scratch of one thread that trains.
     public let workspace: Int
+    /// Those of the threads that only judge, all together: more of them than train, at times.
+    public let judging: Int
     /// The adapter, its gradient sums and the optimizer's moments.
     public let adapter: Int
     public let threads: Int
 
-    public var total: Int { weights + threads * workspace + adapter }
+    public var total: Int { weights + threads * workspace + judging + adapter }
 
     public init(_ plan: Plan) {
-        let size = BatchSize(
-            tokens: plan.tokens, longest: plan.longest, lossRows: plan.lossTokens,
-            model: plan.model, adapter: plan.adapter, training: true,
-            checkpointing: plan.gradientCheckpointing, dropout: plan.dropout,
-            streamedFloats: plan.residence == .resident ? 0 : plan.model.largestStreamedFloats)
-        var arena = Arena()
-        _ = BatchMemory(size, &arena)
-        workspace = 4 * arena.used
+        let training = Self.workspaceBytes(
+            plan, tokens: plan.tokens, lossTokens: plan.lossTokens, training: true)
+        if let judged = plan.judged {
+            let bytes = Self.workspaceBytes(
+                plan, tokens: judged.tokens, lossTokens: judged.lossTokens, training: false)
+            workspace = max(training, bytes)
+            judging = max(0, judged.threads - plan.threads) * bytes
+        } else {
+            workspace = training
+            judging = 0
+        }
         weights = plan.residence == .resident ? 4 * plan.model.parameterCount : plan.fileBytes
         // Parameters, two moments, the step's sum, and per thread one gradient being written and
         // one waiting for its sibling.
         adapter = 4 * plan.adapter.layout.count * (4 + 2 * plan.threads)
         threads = plan.threads
+    }
+
+    private static func workspaceBytes(
+        _ plan: Plan, tokens: Int, lossTokens: Int, training: Bool
+    ) -> Int {
+        let size = BatchSize(
+            tokens: tokens, longest: plan.longest, lossRows: lossTokens, model: plan.model,
+            adapter: plan.adapter, training: training, checkpointing: plan.gradientCheckpointing,
+            dropout: training && plan.dropout,
+            streamedFloats: plan.residence == .resident ? 0 : plan.model.largestStreamedFloats)
+        var arena = Arena()
+        _ = BatchMemory(size, &arena)
+        return 4 * arena.used
     }
 }
 

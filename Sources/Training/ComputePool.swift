@@ -1,11 +1,15 @@
 import Foundation
 import Models
 
-/// A few dedicated threads that compute micro-batches, each with a workspace of its own.
+/// A few dedicated threads that compute micro-batches.
 ///
 /// Not Swift's shared pool: matrix products on it would delay everything else in the process. One
 /// micro-batch is computed whole on one thread, so results do not depend on how many there are.
 /// One caller at a time uses a pool; it blocks until its work is done.
+///
+/// Workspaces are lent to jobs, the last returned first: as many grow to the size of a training
+/// micro-batch as are computed at once, however many threads there are. A workspace for each thread
+/// would in time grow on every one of them.
 public final class ComputePool: Sendable {
     public let threadCount: Int
     private let channel = Channel()
@@ -16,8 +20,12 @@ public final class ComputePool: Sendable {
         for number in 0..<self.threadCount {
             let channel = self.channel
             let thread = Thread {
-                let workspace = DecoderWorkspace()
-                while let job = channel.nextJob() { job(workspace) }
+                while let (job, workspace) = channel.nextJob() {
+                    let deliver = job(workspace.value)
+                    // First, so that whoever gets the result finds the workspace free.
+                    channel.giveBack(workspace)
+                    deliver()
+                }
             }
             thread.name = "skein-compute-\(number)"
             thread.stackSize = 8 << 20
@@ -40,7 +48,10 @@ public final class ComputePool: Sendable {
         let results = Mailbox<(Int, Result)>()
         channel.add(
             (0..<count).map { index in
-                { workspace in results.put((index, body(index, workspace))) }
+                { workspace in
+                    let result = body(index, workspace)
+                    return { results.put((index, result)) }
+                }
             })
         var received = 0
         while received < count {
@@ -61,12 +72,27 @@ public final class ComputePool: Sendable {
 }
 
 extension ComputePool {
-    typealias Job = @Sendable (DecoderWorkspace) -> Void
+    /// Computes, and returns what hands the result to the caller.
+    typealias Job = @Sendable (DecoderWorkspace) -> () -> Void
+
+    /// A workspace on its way between the channel and one thread.
+    private struct LentWorkspace: @unchecked Sendable {
+        // Taken off the channel's stack under its lock, so one thread at a time has it.
+        let value = DecoderWorkspace()
+    }
+
+    private struct Waiting: Sendable {
+        /// The next one last.
+        var jobs: [Job] = []
+        /// Nobody's at the moment, the last returned last.
+        var workspaces: [LentWorkspace] = []
+        var isClosed = false
+    }
 
     /// Jobs that wait for a thread. Holds at most the micro-batches of one step.
     private final class Channel: Sendable {
         // The condition guards the state; both live exactly as long as each other.
-        private let condition = Condition<(jobs: [Job], closed: Bool)>(([], false))
+        private let condition = Condition(Waiting())
 
         func add(_ jobs: [Job]) {
             condition.change { $0.jobs += jobs.reversed() }
@@ -80,15 +106,20 @@ extension ComputePool {
         }
 
         func close() {
-            condition.change { $0.closed = true }
+            condition.change { $0.isClosed = true }
         }
 
-        /// The next job, first come first served; nil when the pool is gone.
-        func nextJob() -> Job? {
+        /// The next job, first come first served, and where to compute it; nil when the pool is gone.
+        func nextJob() -> (Job, LentWorkspace)? {
             condition.wait { state in
-                if state.closed { return .some(nil) }
-                return state.jobs.popLast().map { .some($0) }
+                if state.isClosed { return .some(nil) }
+                guard let job = state.jobs.popLast() else { return nil }
+                return (job, state.workspaces.popLast() ?? LentWorkspace())
             }
+        }
+
+        func giveBack(_ workspace: LentWorkspace) {
+            condition.change(waking: false) { $0.workspaces.append(workspace) }
         }
     }
 
@@ -116,12 +147,13 @@ final class Condition<State: Sendable>: @unchecked Sendable {
         self.state = state
     }
 
+    /// Changes the state, and with `waking` lets those who wait look at it.
     @discardableResult
-    func change<Result>(_ body: (inout State) -> Result) -> Result {
+    func change<Result>(waking: Bool = true, _ body: (inout State) -> Result) -> Result {
         lock.lock()
         defer { lock.unlock() }
         let result = body(&state)
-        lock.broadcast()
+        if waking { lock.broadcast() }
         return result
     }
 

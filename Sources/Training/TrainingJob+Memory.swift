@@ -6,33 +6,64 @@ extension TrainingJob {
     public func memoryEstimate(
         residence: WeightResidence, checkpointing: Bool, threads: Int
     ) -> MemoryEstimate {
-        let largest = largestMicroBatch
-        return MemoryEstimate(
-            MemoryEstimate.Plan(
-                model: model.configuration, adapter: shape, residence: residence,
-                gradientCheckpointing: checkpointing, dropout: configuration.dropout > 0,
-                threads: min(threads, largest.count), tokens: largest.tokens,
-                longest: longestRow, lossTokens: largest.lossTokens,
-                fileBytes: model.weightBytes))
+        Sizes(self).estimate(
+            of: self, residence: residence, checkpointing: checkpointing, threads: threads)
     }
 
-    /// Enough to meet about every row once; a plan may have millions.
-    private static let estimatedSteps = 10_000
+    /// The most that is held at once, over the first steps of the plan and all rows that are judged.
+    private struct Sizes {
+        var tokens = 0
+        var lossTokens = 0
+        /// Micro-batches of a step.
+        var count = 0
+        var judgedTokens = 0
+        var judgedLossTokens = 0
+        var judgedCount = 0
 
-    /// The most that a micro-batch holds, and the most of them in a step, over the first steps of
-    /// the plan. Later epochs shuffle the same rows into much the same sizes.
-    private var largestMicroBatch: (tokens: Int, lossTokens: Int, count: Int) {
-        var largest = (tokens: 0, lossTokens: 0, count: 0)
-        for step in plan.steps().prefix(Self.estimatedSteps) {
-            largest.count = max(largest.count, step.microBatches.count)
-            for rows in step.microBatches {
-                largest.tokens = max(
-                    largest.tokens, rows.reduce(0) { $0 + training[$1].ids.count })
-                largest.lossTokens = max(
-                    largest.lossTokens, rows.reduce(0) { $0 + training[$1].lossTokenCount })
+        /// Enough to meet about every row once; a plan may have millions of steps, and a step
+        /// thousands of rows. Later epochs shuffle the same rows into much the same sizes.
+        private static let steps = 10_000
+        private static let rows = 1_000_000
+
+        init(_ job: TrainingJob) {
+            var seen = 0
+            for step in job.plan.steps().prefix(Self.steps) {
+                if seen > Self.rows { break }
+                seen += step.rowCount
+                count = max(count, step.microBatches.count)
+                for rows in step.microBatches {
+                    tokens = max(tokens, rows.reduce(0) { $0 + job.training[$1].ids.count })
+                    lossTokens = max(
+                        lossTokens, rows.reduce(0) { $0 + job.training[$1].lossTokenCount })
+                }
+            }
+            for rows in [job.validation, job.test] {
+                let groups = Evaluation.consecutiveGroups(
+                    rows.map(\.ids.count), target: job.configuration.microBatchTokens)
+                judgedCount = max(judgedCount, groups.count)
+                for group in groups {
+                    judgedTokens = max(
+                        judgedTokens, rows[group].reduce(0) { $0 + $1.ids.count })
+                    judgedLossTokens = max(
+                        judgedLossTokens, rows[group].reduce(0) { $0 + $1.lossTokenCount })
+                }
             }
         }
-        return largest
+
+        func estimate(
+            of job: TrainingJob, residence: WeightResidence, checkpointing: Bool, threads: Int
+        ) -> MemoryEstimate {
+            let judged = MemoryEstimate.Judged(
+                threads: min(threads, judgedCount), tokens: judgedTokens,
+                lossTokens: judgedLossTokens)
+            return MemoryEstimate(
+                MemoryEstimate.Plan(
+                    model: job.model.configuration, adapter: job.shape, residence: residence,
+                    gradientCheckpointing: checkpointing, dropout: job.configuration.dropout > 0,
+                    threads: min(threads, count), tokens: tokens, longest: job.longestRow,
+                    lossTokens: lossTokens, fileBytes: job.model.weightBytes,
+                    judged: judgedCount > 0 ? judged : nil))
+        }
     }
 
     /// Chooses where the weights are held, or says which flag would make the run fit.
@@ -52,10 +83,12 @@ extension TrainingJob {
             case .resident: [.resident]
             case .streamed: [.streamed]
             }
+        let sizes = Sizes(self)
         func estimate(
             _ residence: WeightResidence, _ again: Bool, _ threads: Int
         ) -> MemoryEstimate {
-            memoryEstimate(residence: residence, checkpointing: again, threads: threads)
+            sizes.estimate(
+                of: self, residence: residence, checkpointing: again, threads: threads)
         }
         for residence in wanted {
             let needed = estimate(residence, checkpointing, threads)
