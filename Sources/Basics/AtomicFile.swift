@@ -79,4 +79,30 @@ public enum AtomicFile {
             throw FileError.failed(operation: "flush", path: directory, code: errno)
         }
     }
+
+    /// Makes a directory and those above it that are missing, so that they stay after power is lost.
+    ///
+    /// - Throws: `FileError`, also when something in the path is a file.
+    public static func makeDirectory(_ path: String) throws {
+        if mkdir(path, 0o755) == 0 {
+            try syncDirectory(of: path)
+            return
+        }
+        let code = errno
+        if code == EEXIST {
+            var isDirectory: ObjCBool = false
+            let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
+            if exists, isDirectory.boolValue { return }
+            throw FileError.failed(operation: "use as a directory", path: path, code: ENOTDIR)
+        }
+        let parent = (path as NSString).deletingLastPathComponent
+        guard code == ENOENT, !parent.isEmpty, parent != path else {
+            throw FileError.failed(operation: "make the directory", path: path, code: code)
+        }
+        try makeDirectory(parent)
+        guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
+            throw FileError.failed(operation: "make the directory", path: path, code: errno)
+        }
+        try syncDirectory(of: path)
+    }
 }

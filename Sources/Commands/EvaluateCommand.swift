@@ -22,7 +22,7 @@ struct EvaluateCommand: Command {
         var microBatchTokens: Int
         var skipBadLines: Bool
         var threads: Int?
-        var weights: WeightsResidence
+        var weights: ResidenceChoice
         var json: Bool
     }
 
@@ -130,7 +130,7 @@ struct EvaluateCommand: Command {
         var mean = sum.gradient
         GradientNorm.divide(&mean, by: sum.lossTokens)
         try SafetensorsWriter.write(
-            AdapterParameters.tensors(of: mean, layout: adapter.shape.layout),
+            adapter.shape.layout.tensors(mean),
             metadata: ["format": "pt"], to: path)
     }
 

@@ -22,7 +22,7 @@ struct GenerateCommand: Command {
         var topP: Double
         var seed: UInt64
         var threads: Int?
-        var weights: WeightsResidence
+        var weights: ResidenceChoice
         /// Where to write the prompt's logits; nothing is generated then.
         var logits: String?
         var json: Bool

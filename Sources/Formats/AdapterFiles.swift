@@ -67,20 +67,9 @@ public struct AdapterFiles: Sendable {
                 expected: found.modules.joined(separator: ", "),
                 found: configuration.targetModules.joined(separator: ", "))
         }
-        try makeDirectory(directory)
+        try AtomicFile.makeDirectory(directory)
         try SafetensorsWriter.write(tensors, metadata: ["format": "pt"], to: weightsPath)
         try AtomicFile.write(configuration.json, to: "\(directory)/\(configurationName)")
-    }
-
-    private static func makeDirectory(_ path: String) throws {
-        if mkdir(path, 0o755) == 0 || errno == EEXIST { return }
-        let code = errno
-        let parent = (path as NSString).deletingLastPathComponent
-        if code == ENOENT, !parent.isEmpty, parent != path {
-            try makeDirectory(parent)
-            if mkdir(path, 0o755) == 0 || errno == EEXIST { return }
-        }
-        throw FileError.failed(operation: "create the directory", path: path, code: code)
     }
 
     /// Checks that every matrix fits the weight of `model` that it is added to.

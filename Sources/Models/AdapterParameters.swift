@@ -36,19 +36,16 @@ public struct AdapterParameters: Sendable {
             throw AdapterError.scale(expected: shape.configuration.scale, found: scale)
         }
         self.shape = shape
-        values = [Float](repeating: 0, count: shape.layout.count)
-        var unused = Set(files.tensors.keys)
-        for entry in shape.layout.entries {
-            guard let view = files.tensors[entry.name] else {
-                throw AdapterError.missingMatrix(name: entry.name)
+        do throws(LayoutProblem) {
+            values = try shape.layout.flatten(files.tensors)
+        } catch {
+            switch error {
+            case .missing(let name): throw AdapterError.missingMatrix(name: name)
+            case .wrongShape(let name, let expected, let found):
+                throw AdapterError.shape(name: name, expected: expected, found: found)
             }
-            guard view.shape == entry.shape else {
-                throw AdapterError.shape(
-                    name: entry.name, expected: entry.shape, found: view.shape)
-            }
-            values.replaceSubrange(entry.range, with: view.floats())
-            unused.remove(entry.name)
         }
+        let unused = Set(files.tensors.keys).subtracting(shape.layout.entries.map(\.name))
         if let name = unused.min() {
             throw AdapterError.unexpectedMatrix(name: name)
         }
@@ -69,21 +66,6 @@ public struct AdapterParameters: Sendable {
             targets: configuration.targetModules.compactMap(TargetModule.init(name:)),
             layers: first..<(last + 1))
         try self.init(shape: AdapterShape(lora, model: model), files: files)
-    }
-
-    /// The matrices as named tensors, for writing.
-    public func tensors() -> [SafetensorsWriter.Tensor] {
-        Self.tensors(of: values, layout: shape.layout)
-    }
-
-    /// Any flat vector in this layout (a gradient, a moment) as named tensors.
-    public static func tensors(
-        of vector: [Float], layout: ParameterLayout
-    ) -> [SafetensorsWriter.Tensor] {
-        layout.entries.map { entry in
-            SafetensorsWriter.Tensor(
-                name: entry.name, shape: entry.shape, floats: Array(vector[entry.range]))
-        }
     }
 }
 

@@ -53,12 +53,12 @@ public struct CheckpointStore: Sendable {
     /// - Throws: `FileError`; the other checkpoints are then untouched.
     @discardableResult
     public func save(_ checkpoint: Checkpoint, layout: ParameterLayout) throws -> String {
-        try Directories.make(directory)
+        try AtomicFile.makeDirectory(directory)
         let name = Self.name(ofStep: checkpoint.state.step)
         let final = Directories.join(directory, name)
         let temporary = Directories.join(directory, Self.temporaryPrefix + name)
         try Directories.remove(temporary)
-        try Directories.make(temporary)
+        try AtomicFile.makeDirectory(temporary)
         do {
             try checkpoint.write(layout: layout, to: temporary)
             if FileManager.default.fileExists(atPath: final) {

@@ -3,32 +3,6 @@ import Foundation
 
 /// Directories with errors that name the system's reason.
 enum Directories {
-    /// Makes a directory and those above it that are missing.
-    ///
-    /// - Throws: `FileError`, also when something in the path is a file.
-    static func make(_ path: String) throws {
-        if mkdir(path, 0o755) == 0 {
-            try AtomicFile.syncDirectory(of: path)
-            return
-        }
-        let code = errno
-        if code == EEXIST {
-            var isDirectory: ObjCBool = false
-            let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
-            if exists, isDirectory.boolValue { return }
-            throw FileError.failed(operation: "use as a directory", path: path, code: ENOTDIR)
-        }
-        let parent = (path as NSString).deletingLastPathComponent
-        guard code == ENOENT, !parent.isEmpty, parent != path else {
-            throw FileError.failed(operation: "make the directory", path: path, code: code)
-        }
-        try make(parent)
-        guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
-            throw FileError.failed(operation: "make the directory", path: path, code: errno)
-        }
-        try AtomicFile.syncDirectory(of: path)
-    }
-
     /// Names in a directory, sorted; empty when there is no such directory.
     static func names(in path: String) throws -> [String] {
         guard let stream = opendir(path) else {

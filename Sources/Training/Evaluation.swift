@@ -29,16 +29,14 @@ public struct Evaluation: Sendable, Equatable {
     ///   - parameters: the flat vector of LoRA matrices; nil judges the base model.
     ///   - microBatchTokens: about how many tokens one thread takes at once.
     ///   - pool: who computes.
-    ///   - progress: is told (rows done, all rows); returning false ends with what there is.
     /// - Returns: sums over all rows.
-    /// - Throws: never by itself; `progress` may.
+    /// - Throws: never by itself.
     public static func run(
         _ rows: [TokenizedRow], decoder: Decoder, parameters: [Float]?, microBatchTokens: Int,
-        pool: ComputePool, progress: ((Int, Int) throws -> Void)? = nil
+        pool: ComputePool
     ) throws -> Evaluation {
         let groups = consecutiveGroups(rows.map(\.ids.count), target: microBatchTokens)
         var losses = [BatchLoss](repeating: BatchLoss(), count: groups.count)
-        var done = 0
         try pool.forEach(groups.count) { index, workspace in
             let batch = PackedBatch(groups[index].map { PackedBatch.Sequence(rows[$0]) })
             guard let parameters else {
@@ -49,8 +47,6 @@ public struct Evaluation: Sendable, Equatable {
             }
         } receive: { index, loss in
             losses[index] = loss
-            done += groups[index].count
-            try progress?(done, rows.count)
         }
         var result = Evaluation()
         result.rows = rows.count

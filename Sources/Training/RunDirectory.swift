@@ -29,7 +29,7 @@ public final class RunDirectory: Sendable {
     ///   - resuming: `--resume`.
     /// - Throws: `TrainingError.outputNotEmpty`, `.outputInUse`, `.notARunDirectory`; `FileError`.
     public init(path: String, resuming: Bool) throws {
-        try Directories.make(path)
+        try AtomicFile.makeDirectory(path)
         // Before the lock: nothing may be written into a directory that is somebody else's.
         _ = try Self.hasRun(path, resuming: resuming)
         let lock = try Self.lock(path)

@@ -3,8 +3,8 @@ import Models
 
 /// Everything that `skein train` can be told about a run, with the defaults of interface.md.
 ///
-/// `TrainingConfiguration.options` is the one table behind flags, `--config` files, run.json, the
-/// comparison for `--resume` and the digest.
+/// `TrainingConfiguration.options` is the one table behind run.json, the comparison for `--resume` and
+/// the digest. The flags have a table of their own, typed, in Commands.
 public struct TrainingConfiguration: Sendable, Equatable {
     // The adapter
     public var rank = 8
@@ -56,7 +56,7 @@ public struct TrainingConfiguration: Sendable, Equatable {
     // The machine
     /// nil: all cores.
     public var threads: Int?
-    public var weights = WeightsResidence.auto
+    public var weights = ResidenceChoice.auto
     public var gradientCheckpointing = false
     public var minWorkers = 1
     /// How long to wait for a peer that is gone.
@@ -90,7 +90,7 @@ public struct TrainingConfiguration: Sendable, Equatable {
 }
 
 /// Where the frozen weights are held (`--weights`).
-public enum WeightsResidence: String, Sendable, CaseIterable {
+public enum ResidenceChoice: String, Sendable, CaseIterable {
     /// Resident when they fit into memory, else streamed.
     case auto
     /// As Float in memory.

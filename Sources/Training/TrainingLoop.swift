@@ -217,7 +217,7 @@ extension TrainingLoop {
     private func keepAdapter() throws {
         try AdapterFiles.write(
             configuration: job.adapterConfiguration,
-            tensors: AdapterParameters.tensors(of: parameters, layout: job.shape.layout),
+            tensors: job.shape.layout.tensors(parameters),
             to: directory.adapter)
     }
 

@@ -160,7 +160,7 @@ import Testing
             let order = Checkpoint.files + ["manifest.json"]
             for count in 0...order.count {
                 let leftover = directory + "/.writing-step-000100"
-                try Directories.make(leftover)
+                try AtomicFile.makeDirectory(leftover)
                 for (index, name) in order.prefix(count).enumerated() {
                     let bytes = whole[name] ?? []
                     try AtomicFile.write(
@@ -190,7 +190,7 @@ import Testing
             for step in [5, 50, 100, 999_999, 1_000_000] {
                 try store.save(checkpoint(step), layout: layout)
             }
-            try Directories.make(directory + "/step-7")
+            try AtomicFile.makeDirectory(directory + "/step-7")
             #expect(try store.steps() == [5, 50, 100, 999_999, 1_000_000])
             try store.keepNewest(2, protecting: [50])
             #expect(try store.steps() == [50, 999_999, 1_000_000])

@@ -121,8 +121,8 @@ import Testing
                 _ = run
             }
             try AtomicFile.write("{}", to: path + "/run.json")
-            try Directories.make(path + "/checkpoints/.writing-step-000001")
-            try Directories.make(path + "/adapter")
+            try AtomicFile.makeDirectory(path + "/checkpoints/.writing-step-000001")
+            try AtomicFile.makeDirectory(path + "/adapter")
             try AtomicFile.write("", to: path + "/adapter/adapter_model.safetensors.tmp-9")
             #expect(throws: TrainingError.outputNotEmpty(path: path)) {
                 try RunDirectory(path: path, resuming: false)

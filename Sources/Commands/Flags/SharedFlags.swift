@@ -10,7 +10,7 @@ enum SharedFlags {
     static let threads = Option.optional(
         "threads", .integer(1...1024), absent: "all cores",
         "threads that compute; the result does not depend on it")
-    static let weights = Option<WeightsResidence>(
+    static let weights = Option<ResidenceChoice>(
         "weights", .choice, default: "auto",
         "frozen weights: 32-bit in memory, or read from the file layer by layer; auto goes by memory"
     )

@@ -11,11 +11,11 @@ struct ModelSession: Sendable {
     /// nil: the base model.
     let adapter: AdapterParameters?
     let threads: Int
-    private let weights: WeightsResidence
+    private let weights: ResidenceChoice
 
     /// Opens and checks the files; no weight is loaded yet.
     init(
-        model path: String, adapter directory: String?, threads: Int?, weights: WeightsResidence
+        model path: String, adapter directory: String?, threads: Int?, weights: ResidenceChoice
     ) throws {
         let model = try ModelDirectory.open(path)
         self.model = model

@@ -1,5 +1,4 @@
 import Formats
-import Models
 
 // The flat vector of all trained matrices as named tensors of a file, and back.
 extension ParameterLayout {
