@@ -85,6 +85,8 @@ public struct RunFile: Sendable, Equatable {
             configuration: configuration)
     }
 
+    static let fingerprintField = "fingerprint"
+
     /// Makes sure that the run described by `recorded` can be continued as `self` asks for.
     ///
     /// The version of Skein is not compared: what it means for the bits stands in the fingerprint.
@@ -106,7 +108,7 @@ public struct RunFile: Sendable, Equatable {
         compare("validation data (SHA-256)", recorded.validationDigest, validationDigest)
         compare("init-adapter (SHA-256)", recorded.initAdapterDigest, initAdapterDigest)
         differences += configuration.differences(from: recorded.configuration)
-        compare("fingerprint", recorded.fingerprint, fingerprint)
+        compare(Self.fingerprintField, recorded.fingerprint, fingerprint)
         guard differences.isEmpty else {
             throw TrainingError.resumeDiffers(path: path, differences: differences)
         }

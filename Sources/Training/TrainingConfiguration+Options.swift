@@ -19,7 +19,8 @@ extension TrainingConfiguration {
         .number("weight-decay", "a number from 0 to 10", \.weightDecay) { $0 >= 0 && $0 <= 10 },
         .number("beta1", "a number from 0 to below 1", \.beta1) { $0 >= 0 && $0 < 1 },
         .number("beta2", "a number from 0 to below 1", \.beta2) { $0 >= 0 && $0 < 1 },
-        .number("epsilon", "a number above 0, at most 1", \.epsilon) { $0 > 0 && $0 <= 1 },
+        // As Float, too, it must be above 0: where a gradient is 0, the update is 0 / epsilon.
+        .number("epsilon", "a number from 1e-30 to 1", \.epsilon) { $0 >= 1e-30 && $0 <= 1 },
         .choice("schedule", \.schedule),
         .integer("warmup-steps", 0...Limits.steps, \.warmupSteps),
         .number("max-grad-norm", "a number from 0 (off) to 1e6", \.maxGradNorm) {

@@ -26,7 +26,10 @@ extension TrainingError {
                     }.joined(separator: "; "),
                 place: path,
                 remedy: "resume with the recorded settings, or start a new run with another "
-                    + "--output",
+                    + "--output"
+                    + (differences.contains { $0.field == RunFile.fingerprintField }
+                        ? "; the fingerprint ends in the name of OpenBLAS's kernels, which the "
+                            + "environment variable OPENBLAS_CORETYPE sets" : ""),
                 status: .badData)
         case .damagedRecord(let path, let line, let detail):
             Explanation(

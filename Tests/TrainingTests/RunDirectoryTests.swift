@@ -92,6 +92,12 @@ import Testing
             ])
         #expect(throws: error) { try other.checkResume(of: recorded, path: "r") }
         #expect(error.explanation.what.contains("rank was 8 and is now 9"))
+        #expect(error.explanation.remedy.contains("OPENBLAS_CORETYPE"))
+        let elsewhere = runFile { $0.dataDigest = "bx" }
+        let plain = try #require(throws: TrainingError.self) {
+            try elsewhere.checkResume(of: recorded, path: "r")
+        }
+        #expect(!plain.explanation.remedy.contains("OPENBLAS"))
         #expect(error.explanation.status == .badData)
     }
 

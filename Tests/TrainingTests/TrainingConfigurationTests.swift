@@ -31,7 +31,7 @@ import Testing
         ("dropout", "1"), ("dropout", "-0.1"), ("target-modules", "q_proj,x"),
         ("target-modules", ""), ("layers", "0"), ("layers", "5-4"), ("layers", "-3"),
         ("layers", "1-2-3"), ("learning-rate", "0"), ("learning-rate", "inf"), ("beta1", "1"),
-        ("epsilon", "0"), ("schedule", "Linear"), ("warmup-steps", "-1"),
+        ("epsilon", "1e-31"), ("schedule", "Linear"), ("warmup-steps", "-1"),
         ("max-grad-norm", "-1"), ("epochs", "0"), ("iterations", "0"), ("batch-size", "x"),
         ("max-length", "1"), ("seed", "-1"), ("shuffle", "yes"), ("validation-split", "1"),
         ("prompt-format", "chatml"), ("train-on", "first"), ("init-adapter", ""),

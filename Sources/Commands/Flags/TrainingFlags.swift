@@ -42,7 +42,7 @@ enum TrainingFlags {
     static let beta2 = Option(
         "beta2", .number(0..<1), default: "0.999", "decay of the mean squared gradient")
     static let epsilon = Option(
-        "epsilon", .number(above: 0, to: 1), default: "1e-8", "added to the root of that mean")
+        "epsilon", .number(1e-30...1), default: "1e-8", "added to the root of that mean")
     static let schedule = Option<Schedule.Kind>(
         "schedule", .choice, default: "constant", "of the learning rate, after the warm-up")
     static let warmupSteps = Option(

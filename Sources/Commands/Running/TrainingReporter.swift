@@ -10,13 +10,14 @@ import Training
 final class TrainingReporter: Sendable {
     private let io: CommandIO
     private let job: TrainingJob
-    private let began = ContinuousClock.now
     /// The loop's thread and the interrupt's queue both write lines.
     private let state: Mutex<State>
 
     private struct State: Sendable {
         var display: ProgressDisplay
         var firstStep = 0
+        /// When the first step of this process began: what came before says nothing of the pace.
+        var began: ContinuousClock.Instant?
     }
 
     init(_ io: CommandIO, job: TrainingJob) {
@@ -47,10 +48,11 @@ final class TrainingReporter: Sendable {
 
     func showMemory(_ estimate: MemoryEstimate, residence: WeightResidence) {
         let size = MemoryError.gibibytes
+        let judging = estimate.judging > 0 ? ", validation \(size(estimate.judging)) more" : ""
         io.log.info(
             "memory: about \(size(estimate.total)): weights \(size(estimate.weights)) "
                 + "(\(residence.rawValue)), \(estimate.threads) x \(size(estimate.workspace)) of "
-                + "activations, adapter and optimizer \(size(estimate.adapter))")
+                + "activations\(judging), adapter and optimizer \(size(estimate.adapter))")
     }
 
     func show(_ event: TrainingLoop.Event) {
@@ -60,8 +62,17 @@ final class TrainingReporter: Sendable {
                 warn("\(error.explanation.what) (\(error.explanation.place))")
             }
             state.withLock { $0.firstStep = step }
-            info(step == 0 ? "resuming: no checkpoint yet" : "resuming after step \(step)")
+            let beginning = rejected.isEmpty ? "" : " that can be used, so from the beginning"
+            info(
+                step == 0
+                    ? "resuming: no checkpoint yet" + beginning : "resuming after step \(step)")
         case .step(let metrics, let stepCount):
+            let now = ContinuousClock.now
+            let began = state.withLock { state in
+                let began = state.began ?? now - .seconds(metrics.seconds)
+                state.began = began
+                return began
+            }
             guard metrics.step % job.configuration.reportEvery == 0 || metrics.step == stepCount
             else { return }
             state.withLock {
