@@ -12,7 +12,7 @@ public final class DecoderWorkspace {
     static let headPanel = 8192
 
     let matMul: MatMul
-    private var buffer = FloatBuffer(count: 0)
+    private(set) var buffer = FloatBuffer(count: 0)
 
     public init(tally: MatMulTally? = nil) {
         matMul = MatMul(tally: tally)

@@ -54,6 +54,48 @@ import Testing
         #expect(found.gradient == expected.gradient)
     }
 
+    @Test("whatever lies in a workspace is written before it is read")
+    func poisonedWorkspace() throws {
+        let batch = TinyDecoder.batch([70, 5, 2])
+        for residence in WeightResidence.allCases {
+            let weights = try TinyDecoder.weights(residence: residence)
+            for targets in [TargetModule.allCases, [.output], [.value], [.up], [.down], [.gate]] {
+                for (layers, checkpointing) in [(0..<2, false), (0..<1, true), (1..<2, false)] {
+                    let lora = LoRAConfiguration(
+                        rank: 3, scale: 2, dropout: 0.1, targets: targets, layers: layers)
+                    let shape = AdapterShape(lora, model: weights.configuration)
+                    let decoder = Decoder(
+                        weights: weights, adapter: shape, gradientCheckpointing: checkpointing)
+                    let workspace = DecoderWorkspace()
+                    func run() -> (BatchLoss, BatchLoss, [Float]) {
+                        let parameters = TinyDecoder.parameters(shape)
+                        func poison() {
+                            workspace.buffer.base.update(
+                                repeating: .nan, count: workspace.buffer.count)
+                        }
+                        var gradient = [Float](repeating: .nan, count: shape.layout.count)
+                        let dropout = Decoder.DropoutAddress(
+                            dropout: Dropout(probability: 0.1, seed: 9), step: 4)
+                        poison()
+                        let loss = decoder.gradient(
+                            of: batch, parameters: parameters, dropout: dropout,
+                            workspace: workspace, into: &gradient)
+                        poison()
+                        return (
+                            loss,
+                            decoder.loss(of: batch, parameters: parameters, workspace: workspace),
+                            gradient
+                        )
+                    }
+                    // The first run makes the memory, the second finds it full of NaN.
+                    let expected = run()
+                    #expect(expected.2.allSatisfy { $0.isFinite }, "\(targets) \(layers)")
+                    #expect(run() == expected, "\(targets) \(layers) \(checkpointing)")
+                }
+            }
+        }
+    }
+
     @Test("sequences in one batch do not see each other, and keep their dropout masks")
     func packing() throws {
         let weights = try TinyDecoder.weights()
