@@ -106,6 +106,9 @@ extension CommandError: Explained {
             Explanation(
                 what: "the input is longer than \(limit) bytes", place: name,
                 remedy: "give a part of it at a time", status: .badData)
+        case .badInput(let problem, let place):
+            Explanation(
+                what: problem.what, place: place, remedy: problem.remedy, status: .badData)
         case .outputClosed:
             Explanation(
                 what: "nobody reads standard output any more", place: "standard output",

@@ -27,6 +27,8 @@ enum UsageError: Error, Equatable {
 enum CommandError: Error, Equatable {
     case notWired(command: String)
     case inputTooLong(name: String, limit: Int)
+    /// What was given at `place` (a path, an argument, standard input) cannot be used.
+    case badInput(InputProblem, place: String)
     /// The reader of standard output went away, as `head` does.
     case outputClosed
 }
