@@ -2,7 +2,10 @@
 enum TokenIDs {
     /// Ids with blanks, line breaks or commas between them; a JSON list's brackets are fine, too.
     ///
-    /// - Parameter vocabularySize: ids are below it.
+    /// - Parameters:
+    ///   - text: What was typed or piped.
+    ///   - vocabularySize: Ids are below it.
+    /// - Returns: The ids in their order.
     /// - Throws: `.notAnID`, `.idOutOfRange`.
     static func read(_ text: String, vocabularySize: Int) throws(InputProblem) -> [Int32] {
         var ids: [Int32] = []

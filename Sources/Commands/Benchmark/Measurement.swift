@@ -1,3 +1,5 @@
+import Foundation
+
 /// Repeated timings of one piece of work, in seconds.
 struct Measurement: Sendable, Equatable {
     let seconds: [Double]
@@ -37,22 +39,37 @@ struct Effort: Sendable, Equatable {
     static let step = Effort(repetitions: 5, minimumSeconds: 0)
 }
 
-/// The only reader of the clock among the benchmarks.
+/// How long something took.
+struct Timing: Sendable, Equatable {
+    /// On the wall.
+    var seconds: Double
+    /// Of all processors together, by this process alone. With as many threads as processors and no
+    /// neighbours it is `seconds` times the threads; a busy machine stretches the wall time only.
+    var processorSeconds: Double
+}
+
+/// The only reader of the clocks among the benchmarks.
 enum Stopwatch {
-    /// Seconds that `body` takes.
-    static func time(_ body: () throws -> Void) rethrows -> Double {
+    /// Times `body`, whatever threads of this process work for it.
+    static func time(_ body: () throws -> Void) rethrows -> Timing {
+        let processor = processorTime(CLOCK_PROCESS_CPUTIME_ID)
         let began = ContinuousClock.now
         try body()
-        return (ContinuousClock.now - began) / .seconds(1)
+        return Timing(
+            seconds: (ContinuousClock.now - began) / .seconds(1),
+            processorSeconds: processorTime(CLOCK_PROCESS_CPUTIME_ID) - processor)
     }
 
-    /// Times `body` after a run that only warms caches and says how often a timing repeats it.
+    /// Measures work of the calling thread alone, by the processor time of this thread: what a
+    /// neighbour on the same processor takes does not count.
+    ///
+    /// The first run only warms caches and says how often a timing repeats the work.
     static func measure(_ effort: Effort, _ body: () -> Void) -> Measurement {
-        let once = time(body)
+        let once = threadTime(body)
         let times = repeats(once: once, minimum: effort.minimumSeconds)
         return Measurement(
             seconds: (0..<effort.repetitions).map { _ in
-                time { for _ in 0..<times { body() } } / Double(times)
+                threadTime { for _ in 0..<times { body() } } / Double(times)
             })
     }
 
@@ -60,5 +77,17 @@ enum Stopwatch {
     static func repeats(once: Double, minimum: Double) -> Int {
         guard minimum > once else { return 1 }
         return Int(min(1e6, (minimum / max(once, 1e-9)).rounded(.up)))
+    }
+
+    private static func threadTime(_ body: () -> Void) -> Double {
+        let began = processorTime(CLOCK_THREAD_CPUTIME_ID)
+        body()
+        return processorTime(CLOCK_THREAD_CPUTIME_ID) - began
+    }
+
+    private static func processorTime(_ clock: clockid_t) -> Double {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 }

@@ -31,6 +31,7 @@ enum RowMix: String, Sendable, CaseIterable {
     ///   - tokens: about how many the micro-batch has.
     ///   - vocabulary: ids are below it.
     ///   - number: of the first row within its step; the others follow.
+    /// - Returns: The rows of one micro-batch.
     func rows(tokens: Int, vocabulary: Int, number: Int) -> [TokenizedRow] {
         let random = AddressedRandom(seed: 0, purpose: .benchmark)
         return lengths(tokens: tokens).enumerated().map { index, length in

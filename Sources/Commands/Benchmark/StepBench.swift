@@ -85,10 +85,10 @@ struct StepBench {
         let counts = tally(microBatches[0])
         let operands = (0..<threads).map { _ in ProductReplay(counts) }
         var trainer = BenchedTrainer(
-            configuration, decoder: decoder, shape: shape, pool: pool, threads: threads)
+            configuration, decoder: decoder, shape: shape, pool: pool)
         _ = try trainer.step(microBatches)
         var steps: [BenchedTrainer.Times] = []
-        var alone: [Double] = []
+        var alone: [Timing] = []
         for _ in 0..<effort.repetitions {
             steps.append(try trainer.step(microBatches))
             alone.append(
@@ -104,8 +104,7 @@ struct StepBench {
             mix: mix, rowTokens: microBatches[0].rows.map(\.ids.count),
             lossTokens: microBatches[0].lossTokenCount, threads: threads,
             operations: operands[0].operations, parameters: shape.layout.count,
-            step: Measurement(seconds: steps.map(\.whole)),
-            productsAlone: Measurement(seconds: alone), hash: hash,
+            step: steps.map(\.whole), productsAlone: alone, hash: hash,
             reduction: Measurement(seconds: steps.map(\.reduction)),
             optimizer: Measurement(seconds: steps.map(\.optimizer)))
     }
@@ -125,7 +124,7 @@ struct StepBench {
 struct BenchedTrainer {
     /// Seconds of one step and of its parts on the caller's thread.
     struct Times: Sendable, Equatable {
-        var whole: Double
+        var whole: Timing
         var reduction: Double
         var optimizer: Double
     }
@@ -139,7 +138,7 @@ struct BenchedTrainer {
 
     init(
         _ configuration: TrainingConfiguration, decoder: Decoder, shape: AdapterShape,
-        pool: ComputePool, threads: Int
+        pool: ComputePool
     ) {
         self.configuration = configuration
         source = Self.source(configuration, decoder: decoder, pool: pool)
@@ -164,17 +163,18 @@ struct BenchedTrainer {
         let whole = try Stopwatch.time {
             var tree = ReductionTree(count: microBatches.count)
             try source.compute(microBatches, parameters: parameters) { delivery in
-                reduction += Stopwatch.time { tree.add(delivery.index, delivery.result) }
+                reduction += Stopwatch.time { tree.add(delivery.index, delivery.result) }.seconds
             }
             guard let sum = tree.finish() else { return }
-            update = Stopwatch.time {
-                gradient = sum.gradient
-                GradientNorm.divide(&gradient, by: sum.lossTokens)
-                let norm = GradientNorm.norm(of: gradient)
-                GradientNorm.clip(&gradient, norm: norm, maximum: configuration.maxGradNorm)
-                optimizer.update(
-                    &parameters, gradient: gradient, learningRate: configuration.learningRate)
-            }
+            update =
+                Stopwatch.time {
+                    gradient = sum.gradient
+                    GradientNorm.divide(&gradient, by: sum.lossTokens)
+                    let norm = GradientNorm.norm(of: gradient)
+                    GradientNorm.clip(&gradient, norm: norm, maximum: configuration.maxGradNorm)
+                    optimizer.update(
+                        &parameters, gradient: gradient, learningRate: configuration.learningRate)
+                }.seconds
         }
         return Times(whole: whole, reduction: reduction, optimizer: update)
     }

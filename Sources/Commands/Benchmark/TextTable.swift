@@ -5,6 +5,7 @@ enum TextTable {
     /// - Parameters:
     ///   - rows: The first one is the heading; all have equally many cells.
     ///   - leftColumns: How many columns, from the first, begin at the left.
+    /// - Returns: Lines without blanks at their ends.
     static func text(_ rows: [[String]], leftColumns: Int = 1) -> String {
         var widths: [Int] = []
         for row in rows {

@@ -59,7 +59,7 @@ extension Facts {
     /// SHA-256 of a file's bytes.
     static func digest(ofFile path: String) throws -> String {
         let file = try MappedFile(path: path)
-        return SHA256.digest(of: file.bytes).description
+        return withExtendedLifetime(file) { SHA256.digest(of: file.bytes).description }
     }
 
     /// How many tensors, and numbers in them, there are of each element type, most numbers first.

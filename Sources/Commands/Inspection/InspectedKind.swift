@@ -50,8 +50,9 @@ enum InspectedKind: Sendable, Equatable {
         if name.hasSuffix(".gguf") { return .model }
         if name.hasSuffix(".safetensors") { return .safetensors }
         let file = try MappedFile(path: path)
-        if file.bytes.prefix(4).elementsEqual("GGUF".utf8) { return .model }
-        if file.count > 8, file.bytes[8] == UInt8(ascii: "{") { return .safetensors }
+        let beginning = withExtendedLifetime(file) { Array(file.bytes.prefix(9)) }
+        if beginning.starts(with: "GGUF".utf8) { return .model }
+        if beginning.count == 9, beginning[8] == UInt8(ascii: "{") { return .safetensors }
         throw CommandError.badInput(.unknownKind(lookedFor: fileKinds), place: path)
     }
 }
