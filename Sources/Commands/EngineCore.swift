@@ -95,7 +95,7 @@ public enum EngineCore {
     /// The first processor's part of /proc/cpuinfo; empty when it cannot be read.
     ///
     /// A host with hundreds of cores takes long to write all of it, so only the beginning is read.
-    private static func processorDescription() -> String {
+    static func processorDescription() -> String {
         let descriptor = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return "" }
         defer { close(descriptor) }
