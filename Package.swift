@@ -49,7 +49,8 @@ let package = Package(
         tests(of: "Training", ["Basics", "Tensors", "Formats", "Models", "Tokenizers"]),
         tests(of: "Commands", ["Basics", "Formats", "Models", "Tokenizers", "Training"]),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["Basics", "TestSupport", "skein"],
+            name: "EndToEndTests",
+            dependencies: ["Basics", "Formats", "Models", "Training", "TestSupport", "skein"],
             swiftSettings: strict),
     ]
 )

@@ -1,0 +1,134 @@
+/// Methods of texts and mappings, `value.name(arguments)`, as Python has them.
+extension TemplateInterpreter {
+    /// `value.name(arguments)`
+    mutating func call(
+        _ name: String, of value: TemplateValue, _ arguments: Arguments
+    ) throws -> TemplateValue {
+        switch value {
+        case .text(let text) where TemplateVocabulary.textMethods.contains(name):
+            try charge(bytes: text.bytes.count)
+            return try call(name, of: text, arguments)
+        case .mapping(let mapping) where TemplateVocabulary.mappingMethods.contains(name):
+            return try call(name, of: mapping, arguments)
+        default:
+            if case .undefined(let hint) = try attribute(name, of: value) { throw undefined(hint) }
+            throw fault(.notCallable(TemplateError.excerpt(name)))
+        }
+    }
+
+    private mutating func call(
+        _ name: String, of text: TemplateText, _ arguments: Arguments
+    ) throws -> TemplateValue {
+        switch name {
+        case "strip", "lstrip", "rstrip":
+            let characters = try bind(arguments, [], "\(name)()", positionalOnly: 1)[0]
+            let sides: TemplateText.Sides =
+                name == "strip" ? .both : name == "lstrip" ? .left : .right
+            return .text(try strip(text, sides, characters, for: name))
+        case "startswith", "endswith":
+            let affix = try bind(arguments, [], "\(name)()", positionalOnly: 1, required: 1)[0]
+            return .bool(try hasAffix(text, affix ?? .none, isPrefix: name == "startswith"))
+        case "split":
+            return try split(text, arguments)
+        case "upper", "lower":
+            _ = try bind(arguments, [], "\(name)()")
+            return .text(try recased(text, name))
+        default:
+            throw fault(.notCallable(name))
+        }
+    }
+
+    /// `text` without `characters` at its `sides`; without white space where these are none.
+    mutating func strip(
+        _ text: TemplateText, _ sides: TemplateText.Sides, _ characters: TemplateValue?,
+        for function: String
+    ) throws -> TemplateText {
+        let characters = try optionalText(characters, for: function)
+        try charge(bytes: text.bytes.count)
+        try charge(characters?.bytes.count ?? 0)
+        return text.stripped(sides, characters: characters)
+    }
+
+    /// `text` in upper or lower case. Unicode's mappings are slow, so each byte counts.
+    mutating func recased(_ text: TemplateText, _ name: String) throws -> TemplateText {
+        try charge(text.bytes.count)
+        return name == "upper" ? text.uppercased() : text.lowercased()
+    }
+
+    /// The text in an optional argument, nil where it is none or absent.
+    private func optionalText(_ value: TemplateValue?, for function: String) throws -> TemplateText?
+    {
+        switch value {
+        case nil, .some(.none): return nil
+        case .text(let text): return text
+        case .some(let other): throw fault(.operand(function: function, type: other.typeName))
+        }
+    }
+
+    /// `startswith` and `endswith` take a text or a tuple of texts.
+    private mutating func hasAffix(
+        _ text: TemplateText, _ affix: TemplateValue, isPrefix: Bool
+    ) throws -> Bool {
+        let candidates: [TemplateValue]
+        if case .tuple(let tuple) = affix { candidates = tuple.items } else { candidates = [affix] }
+        for candidate in candidates {
+            guard case .text(let part) = candidate else {
+                let function = isPrefix ? "startswith" : "endswith"
+                throw fault(.operand(function: function, type: candidate.typeName))
+            }
+            try charge(bytes: part.bytes.count)
+            if isPrefix ? text.hasPrefix(part) : text.hasSuffix(part) { return true }
+        }
+        return false
+    }
+
+    private mutating func split(
+        _ text: TemplateText, _ arguments: Arguments
+    ) throws -> TemplateValue {
+        let bound = try bind(arguments, ["sep", "maxsplit"], "split()")
+        let separator = try optionalText(bound[0], for: "split")
+        // More cuts than a list may have items need not be made: `collection` refuses them.
+        var limit = TemplateLimits.items
+        if let value = bound[1] {
+            guard let number = value.number else {
+                throw fault(.operand(function: "split", type: value.typeName))
+            }
+            if number >= 0 { limit = min(limit, number) }
+        }
+        if separator?.isEmpty == true { throw fault(.emptySeparator) }
+        try charge(separator?.bytes.count ?? 0)
+        let parts =
+            separator.map { text.split(separator: $0, limit: limit) }
+            ?? text.splitAtSpace(limit: limit)
+        return .list(try collection(parts.map { .text(text.slice($0)) }))
+    }
+
+    private mutating func call(
+        _ name: String, of mapping: TemplateMapping, _ arguments: Arguments
+    ) throws -> TemplateValue {
+        if name == "get" {
+            let bound = try bind(arguments, [], "get()", positionalOnly: 2, required: 1)
+            guard case .text(let key)? = bound[0] else { return bound[1] ?? .none }
+            return try lookUp(key, in: mapping) ?? bound[1] ?? .none
+        }
+        _ = try bind(arguments, [], "\(name)()")
+        switch name {
+        case "keys": return try view(mapping.keys.map { .text($0) })
+        case "values": return try view(mapping.values)
+        default: return try view(try pairs(of: mapping))
+        }
+    }
+
+    /// The `(key, value)` tuples of a mapping.
+    mutating func pairs(of mapping: TemplateMapping) throws -> [TemplateValue] {
+        var pairs: [TemplateValue] = []
+        for (key, value) in zip(mapping.keys, mapping.values) {
+            pairs.append(.tuple(try collection([.text(key), value])))
+        }
+        return pairs
+    }
+
+    private mutating func view(_ items: [TemplateValue]) throws -> TemplateValue {
+        .iterator(TemplateIterator(try collection(items).items, isView: true))
+    }
+}
