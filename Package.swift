@@ -51,7 +51,8 @@ let package = Package(
             of: "Commands",
             ["Basics", "Tensors", "Formats", "Models", "Tokenizers", "Training"]),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["Basics", "TestSupport", "skein"],
+            name: "EndToEndTests",
+            dependencies: ["Basics", "Formats", "Models", "Training", "TestSupport", "skein"],
             swiftSettings: strict),
     ]
 )
