@@ -36,6 +36,13 @@ struct OutputTests {
             let again = try bench.train("run", run + ["--resume"])
             #expect(again.output == first.output)
             #expect(try bench.digests(of: "run") == before)
+
+            // Killed after its last checkpoint and before an old one was cleared away.
+            let checkpoints = bench.path("run/checkpoints/")
+            try FileManager.default.copyItem(
+                atPath: checkpoints + "step-000016", toPath: checkpoints + "step-000003")
+            try bench.train("run", run + ["--resume"])
+            #expect(try bench.digests(of: "run") == before)
         }
     }
 

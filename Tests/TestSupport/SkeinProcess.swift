@@ -73,7 +73,7 @@ public final class SkeinProcess {
     }
 
     deinit {
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        end()
         // A temporary directory that stays is no failure of a test.
         try? FileManager.default.removeItem(at: directory)
     }
@@ -100,6 +100,13 @@ public final class SkeinProcess {
         if process.isRunning { kill(process.processIdentifier, signal) }
     }
 
+    /// Kills the process and waits until it is gone, so that it writes nothing any more.
+    private func end() {
+        guard process.isRunning else { return }
+        send(SIGKILL)
+        process.waitUntilExit()
+    }
+
     /// Blocks until standard error contains `text` or the process has ended.
     public func waitForError(_ text: String, seconds: Double = 60) throws {
         try wait(seconds, for: "\"\(text)\"") { errorText.contains(text) || !process.isRunning }
@@ -121,7 +128,7 @@ public final class SkeinProcess {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while !isDone() {
             guard ContinuousClock.now < deadline else {
-                send(SIGKILL)
+                end()
                 throw Failure.deadline(what: what, arguments: arguments, error: errorText)
             }
             Thread.sleep(forTimeInterval: 0.002)
