@@ -47,9 +47,12 @@ let package = Package(
         tests(of: "Tokenizers", ["Basics", "Formats"]),
         tests(of: "Models", ["Basics", "Tensors", "Formats"]),
         tests(of: "Training", ["Basics", "Tensors", "Formats", "Models", "Tokenizers"]),
-        tests(of: "Commands", ["Basics", "Formats", "Models", "Tokenizers", "Training"]),
+        tests(
+            of: "Commands",
+            ["Basics", "Tensors", "Formats", "Models", "Tokenizers", "Training"]),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["Basics", "TestSupport", "skein"],
+            name: "EndToEndTests",
+            dependencies: ["Basics", "Formats", "Models", "Training", "TestSupport", "skein"],
             swiftSettings: strict),
     ]
 )

@@ -28,6 +28,8 @@ extension FileError: Explained {
         case ENOENT: "check the path"
         case EACCES, EPERM, EROFS: "check the permissions of the file and of its directory"
         case ENOSPC, EDQUOT: "free some space on this file system, then continue with --resume"
+        case EFBIG:
+            "raise the limit of file sizes (ulimit -f), then continue with --resume"
         case EISDIR: "give a file, not a directory"
         case ENOTDIR: "a part of the path is a file and not a directory; check it"
         case EMFILE, ENFILE: "raise the limit of open files (ulimit -n)"

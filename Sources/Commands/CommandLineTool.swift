@@ -20,6 +20,8 @@ public enum CommandLineTool {
         // A reader that goes away is an error of the write and no sudden death: a long run must not
         // end because somebody looked at its first lines with `head`.
         signal(SIGPIPE, SIG_IGN)
+        // Likewise a limit of file sizes (ulimit -f, a batch system): the write says so.
+        signal(SIGXFSZ, SIG_IGN)
         return run(words, .process())
     }
 

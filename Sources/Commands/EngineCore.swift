@@ -51,7 +51,7 @@ public enum EngineCore {
                 let better = choice(chosen: chosen, processor: processorDescription)
             else { return }
             setenv(variable, better, 1)
-            execv("/proc/self/exe", CommandLine.unsafeArgv)
+            execv(programPath, CommandLine.unsafeArgv)
             // Still here: the program works without, only slower.
             let reason = String(cString: strerror(errno))
             unsetenv(variable)
@@ -59,6 +59,14 @@ public enum EngineCore {
                 "OpenBLAS runs with its \(chosen) kernels, and starting again with "
                     + "\(variable)=\(better) failed: \(reason); set the variable by hand")
         #endif
+    }
+
+    /// The program's file by its own name, so that `ps` and `pgrep` know it after the second start.
+    private static var programPath: String {
+        let link = "/proc/self/exe"
+        guard let path = realpath(link, nil) else { return link }
+        defer { free(path) }
+        return String(cString: path)
     }
 
     /// The core name to ask for instead of `chosen` when the processor can do better.
@@ -95,7 +103,7 @@ public enum EngineCore {
     /// The first processor's part of /proc/cpuinfo; empty when it cannot be read.
     ///
     /// A host with hundreds of cores takes long to write all of it, so only the beginning is read.
-    private static func processorDescription() -> String {
+    static func processorDescription() -> String {
         let descriptor = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return "" }
         defer { close(descriptor) }

@@ -100,12 +100,16 @@ struct EvaluateCommand: Command {
             try writeGradients(of: rows, decoder, adapter, pool, to: path)
             io.log.info("gradients of \(rows.count) rows: \(path)")
         }
-        let needsBase = options.compare || options.requireImprovement || session.adapter == nil
+        // The JSON form promises both; a table shows the base where it was asked for.
+        let needsBase =
+            options.compare || options.requireImprovement || options.json
+            || session.adapter == nil
         let base = try needsBase ? judge(rows, decoder, nil, pool) : nil
         let adapted = try session.adapter.map { try judge(rows, decoder, $0.values, pool) }
         try show(base: base, adapter: adapted, io)
         if options.requireImprovement, let base = base?.loss, let adapter = adapted?.loss,
-            adapter >= base
+            // A loss that is not a number is no improvement either.
+            !(adapter < base)
         {
             throw CommandError.noImprovement(base: base, adapter: adapter)
         }

@@ -15,7 +15,8 @@ struct InspectCommand: Command {
         command: "inspect",
         summary: "tells what a model, adapter, checkpoint or run directory is",
         positional: Positional(
-            "PATH", count: .one, "a GGUF file, or the folder of a model, adapter, checkpoint or run"
+            "PATH", count: .one,
+            "a GGUF or safetensors file, or the folder of a model, adapter, checkpoint or run"
         ),
         groups: [
             OptionGroup(
@@ -33,6 +34,30 @@ struct InspectCommand: Command {
     }
 
     func run(_ io: CommandIO) throws {
-        throw CommandError.notWired(command: Self.table.command)
+        let facts = try facts()
+        if options.json {
+            try io.print(json: facts.fields)
+        } else {
+            try io.write(facts.text)
+        }
+    }
+
+    private func facts() throws -> Facts {
+        let path = options.path
+        let kind = try InspectedKind(path: path)
+        if options.verifyLedger, kind != .run {
+            throw CommandError.badInput(.noRun, place: path)
+        }
+        switch kind {
+        case .model: return try Facts(modelAt: path)
+        case .adapter: return try Facts(adapterAt: path)
+        case .checkpoint: return try Facts(checkpointAt: path)
+        case .safetensors: return try Facts(safetensorsAt: path)
+        case .run:
+            let paths = RunPaths(directory: path)
+            var facts = try Facts(runAt: paths)
+            if options.verifyLedger { try facts.addLedger(paths) }
+            return facts
+        }
     }
 }

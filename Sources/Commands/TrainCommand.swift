@@ -110,5 +110,7 @@ extension TrainingConfiguration {
         weights = arguments[SharedFlags.weights]
         gradientCheckpointing = arguments[TrainingFlags.gradientCheckpointing]
         logFormat = arguments[SharedFlags.logFormat]
+        minWorkers = arguments[TrainingFlags.minimumWorkers]
+        patience = arguments[TrainingFlags.patience]
     }
 }

@@ -98,10 +98,6 @@ extension UsageError: Explained {
 extension CommandError: Explained {
     var explanation: Explanation {
         switch self {
-        case .notWired(let command):
-            Explanation(
-                what: "this build cannot do the work of skein \(command) yet", place: command,
-                remedy: "use a later version", status: .internalError)
         case .interrupted(let step, let directory):
             Explanation(
                 what: "interrupted after step \(step)", place: directory,
@@ -123,6 +119,9 @@ extension CommandError: Explained {
             Explanation(
                 what: "the input is longer than \(limit) bytes", place: name,
                 remedy: "give a part of it at a time", status: .badData)
+        case .badInput(let problem, let place):
+            Explanation(
+                what: problem.what, place: place, remedy: problem.remedy, status: .badData)
         case .outputClosed:
             Explanation(
                 what: "nobody reads standard output any more", place: "standard output",

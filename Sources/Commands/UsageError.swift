@@ -25,7 +25,6 @@ enum UsageError: Error, Equatable {
 
 /// What can go wrong between the command line and the rooms that do the work.
 enum CommandError: Error, Equatable {
-    case notWired(command: String)
     /// Ctrl-C; the checkpoint of `step` holds everything.
     case interrupted(step: Int, directory: String)
     /// `--require-improvement`, and there was none.
@@ -34,6 +33,8 @@ enum CommandError: Error, Equatable {
     /// Prompt and answer are longer than the model can read.
     case promptTooLong(tokens: Int, limit: Int)
     case inputTooLong(name: String, limit: Int)
+    /// What was given at `place` (a path, an argument, standard input) cannot be used.
+    case badInput(InputProblem, place: String)
     /// The reader of standard output went away, as `head` does.
     case outputClosed
 }

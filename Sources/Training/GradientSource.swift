@@ -78,7 +78,7 @@ public struct LocalGradientSource: GradientSource {
     }
 
     /// One micro-batch, on the calling thread.
-    func gradient(
+    public func gradient(
         of microBatch: MicroBatch, parameters: [Float], workspace: DecoderWorkspace
     ) -> GradientDelivery {
         let address = dropout.map { Decoder.DropoutAddress(dropout: $0, step: microBatch.step) }

@@ -10,6 +10,11 @@ public enum MemoryError: Error, Equatable {
     public struct Way: Sendable, Equatable {
         public var flags: String
         public var bytes: Int
+
+        public init(flags: String, bytes: Int) {
+            self.flags = flags
+            self.bytes = bytes
+        }
     }
 }
 

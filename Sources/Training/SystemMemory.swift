@@ -3,14 +3,11 @@ import Foundation
 /// How much memory this process may use.
 public enum SystemMemory {
     /// Bytes that can be had without swapping: MemAvailable, and less when a control group (a
-    /// container, a batch system) allows less. nil where the system does not tell.
+    /// container, a batch system) or `ulimit -v` allows less. nil where the system does not tell.
     public static var available: Int? {
         let group = groupLimit.flatMap { limit in groupUsage.map { max(0, limit - $0) } }
-        switch (memAvailable, group) {
-        case (let system?, let group?): return min(system, group)
-        case (let system?, nil): return system
-        case (nil, let group): return group
-        }
+        let addresses = addressLimit.flatMap { limit in addressesInUse.map { max(0, limit - $0) } }
+        return [memAvailable, group, addresses].compactMap { $0 }.min()
     }
 
     /// What a run may plan with: an estimate is no promise, and the system wants some of its page
@@ -36,6 +33,18 @@ public enum SystemMemory {
             return Int(line.dropFirst(5))
         }
         return nil
+    }
+
+    /// Bytes of address space that this process may have (RLIMIT_AS); nil without a limit.
+    private static var addressLimit: Int? {
+        let name = "Max address space"
+        let line = lines("/proc/self/limits").first { $0.hasPrefix(name) }
+        return line?.dropFirst(name.count).split(separator: " ").first.flatMap { Int($0) }
+    }
+
+    private static var addressesInUse: Int? {
+        let pages = lines("/proc/self/statm").first?.split(separator: " ").first
+        return pages.flatMap { Int($0) }.map { $0 * sysconf(Int32(_SC_PAGESIZE)) }
     }
 
     /// The lines of a file of the kernel; none where it does not exist.

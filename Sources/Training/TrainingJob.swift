@@ -107,6 +107,9 @@ public struct TrainingJob: Sendable {
             usesRankStabilizedScale: false)
     }
 
+    /// Whether validation was asked for, be there rows for it or not.
+    var wantsValidation: Bool { !validation.isEmpty || configuration.validationSplit > 0 }
+
     /// Tokens of the longest row of any kind: positions that the model must know.
     public var longestRow: Int {
         [training, validation, test].joined().reduce(1) { max($0, $1.ids.count) }

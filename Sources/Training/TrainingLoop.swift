@@ -142,10 +142,12 @@ public struct TrainingLoop {
     }
 
     /// Validates, and keeps the adapter when it is the best so far.
+    ///
+    /// Where validation was wanted and there is no row for it, the loss is null and judges nothing.
     private mutating func judge(_ metrics: borrowing Metrics, epoch: Int) throws {
-        guard !job.validation.isEmpty else { return }
-        let result = try validate(parameters)
-        let isBest = stopping.record(loss: result.loss ?? .nan, step: step)
+        guard job.wantsValidation else { return }
+        let result = job.validation.isEmpty ? Evaluation() : try validate(parameters)
+        let isBest = result.loss.map { stopping.record(loss: $0, step: step) } ?? false
         let line = ValidationMetrics(
             step: step, epoch: epoch, loss: result.loss, tokens: result.lossTokens)
         try metrics.append(line)
@@ -196,6 +198,8 @@ extension TrainingLoop {
                 patience: job.configuration.earlyStopPatience,
                 bestLoss: state.bestValidationLoss, bestStep: state.bestStep,
                 validationsSinceBest: state.validationsSinceBest)
+            // A kill may have come between the last checkpoint and this.
+            try prune()
         }
         try report(.resumed(step: step, rejected: found.rejected))
     }
@@ -210,8 +214,12 @@ extension TrainingLoop {
             averages: optimizer.averages, squareAverages: optimizer.squareAverages)
         let path = try directory.checkpoints.save(checkpoint, layout: job.shape.layout)
         savedStep = step
-        try directory.checkpoints.keepNewest(job.configuration.keepCheckpoints)
+        try prune()
         try report(.checkpoint(step: step, path: path))
+    }
+
+    private func prune() throws {
+        try directory.checkpoints.keepNewest(job.configuration.keepCheckpoints, through: step)
     }
 
     private func keepAdapter() throws {

@@ -159,12 +159,13 @@ extension TrainingOption {
 }
 
 /// Durations as flags have them: a whole number and ms, s, m or h; a bare number is seconds.
-enum DurationText {
+public enum DurationText {
     private static let units: [(name: String, milliseconds: Int)] = [
         ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000),
     ]
 
-    static func duration(of text: String) -> Duration? {
+    /// The duration of a text, or nil when it is none.
+    public static func duration(of text: String) -> Duration? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let suffix = text.dropFirst(digits.count)
         guard let count = Int(digits), count <= 1_000_000_000,
@@ -173,7 +174,8 @@ enum DurationText {
         return .milliseconds(count * unit.milliseconds)
     }
 
-    static func text(of duration: Duration) -> String {
+    /// The text that `duration(of:)` reads back.
+    public static func text(of duration: Duration) -> String {
         let milliseconds =
             Int(duration.components.seconds) * 1000
             + Int(duration.components.attoseconds / 1_000_000_000_000_000)

@@ -77,6 +77,13 @@ enum TrainingFlags {
     static let reportEvery = Option(
         "report-every", .integer(1...1_000_000), default: "1", "steps between reports")
 
+    static let minimumWorkers = Option(
+        "min-workers", .integer(1...65536), default: "1",
+        "workers that a coordinator waits for; a run in one process has none to wait for")
+    static let patience = Option<Duration>(
+        "patience", .duration, default: "60s",
+        "how long to wait for a peer that is gone; a run in one process has none")
+
     static let groups = [
         OptionGroup(
             title: "what",
@@ -119,5 +126,7 @@ enum TrainingFlags {
                 reportEvery.description, checkpointEvery.description, keepCheckpoints.description,
             ]),
         SharedFlags.machine,
+        OptionGroup(
+            title: "cluster", options: [minimumWorkers.description, patience.description]),
     ]
 }

@@ -42,3 +42,13 @@ extension ValueFormat where Value == UInt64 {
             read: { Int($0).flatMap { UInt64(exactly: $0) } }, json: { .integer(Int($0)) })
     }
 }
+
+extension ValueFormat where Value == Duration {
+    /// A whole number and a unit, such as `60s`.
+    static var duration: ValueFormat {
+        ValueFormat(
+            placeholder: "TIME", accepted: "a time like 500ms, 60s, 5m or 1h",
+            read: { DurationText.duration(of: $0) },
+            json: { .string(DurationText.text(of: $0)) })
+    }
+}

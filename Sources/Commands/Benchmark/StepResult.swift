@@ -1,0 +1,111 @@
+import Basics
+
+/// Training steps over one mix of rows, measured.
+struct StepResult: Sendable, Equatable {
+    var mix: RowMix
+    /// Tokens of each row of a micro-batch.
+    var rowTokens: [Int]
+    /// Loss tokens of a micro-batch.
+    var lossTokens: Int
+    /// Micro-batches of a step, one on each thread.
+    var threads: Int
+    /// Floating-point operations of all matrix products of a micro-batch.
+    var operations: Int
+    /// Trained numbers.
+    var parameters: Int
+    /// Whole steps.
+    var step: [Timing]
+    /// The products of all threads' micro-batches and nothing else, as many threads at once.
+    var productsAlone: [Timing]
+    /// SHA-256 of one micro-batch's gradient.
+    var hash: Measurement
+    var reduction: Measurement
+    var optimizer: Measurement
+
+    /// The least that issue 2 accepts.
+    static let wantedShare = 0.6
+    /// The most that issue 2 accepts.
+    static let allowedHashShare = 0.01
+
+    /// Tokens of a micro-batch.
+    var tokens: Int { rowTokens.reduce(0, +) }
+    var stepTime: Measurement { Measurement(seconds: step.map(\.seconds)) }
+    var productsTime: Measurement { Measurement(seconds: productsAlone.map(\.seconds)) }
+    var tokensPerSecond: Double { stepTime.rate(of: tokens * threads) }
+    /// FLOP/s of the products over the whole step.
+    var rate: Double { stepTime.rate(of: operations * threads) }
+    /// FLOP/s of the same products alone.
+    var rateAlone: Double { productsTime.rate(of: operations * threads) }
+    var share: Double { Self.ratio(productsTime.median, stepTime.median) }
+
+    /// The same share by processor time: what holds on a machine that others use, too.
+    var processorShare: Double {
+        Self.ratio(
+            Measurement.median(of: productsAlone.map(\.processorSeconds)),
+            Measurement.median(of: step.map(\.processorSeconds)))
+    }
+
+    /// Part of the steps' time in which the threads had a processor; well below 1 when the machine
+    /// was busy with something else, and then no wall time means much.
+    var processorPresence: Double {
+        Self.ratio(
+            step.reduce(0) { $0 + $1.processorSeconds },
+            step.reduce(0) { $0 + $1.seconds } * Double(threads))
+    }
+
+    /// Each thread hashes one gradient in each step.
+    var hashShare: Double {
+        let processor = Measurement.median(of: step.map(\.processorSeconds))
+        return Self.ratio(hash.median * Double(threads), processor)
+    }
+
+    private static func ratio(_ part: Double, _ whole: Double) -> Double {
+        whole > 0 ? part / whole : 0
+    }
+
+    var json: JSONLine.Value {
+        .object([
+            ("mix", .string(mix.rawValue)), ("row_tokens", .array(rowTokens.map { .integer($0) })),
+            ("tokens", .integer(tokens)), ("loss_tokens", .integer(lossTokens)),
+            ("threads", .integer(threads)), ("parameters", .integer(parameters)),
+            ("repetitions", .integer(step.count)),
+            ("step_seconds", .number(stepTime.median)), ("step_spread", .number(stepTime.spread)),
+            ("tokens_per_second", .number(tokensPerSecond)),
+            ("operations", .integer(operations * threads)), ("flops_in_step", .number(rate)),
+            ("products_seconds", .number(productsTime.median)),
+            ("products_spread", .number(productsTime.spread)),
+            ("flops_alone", .number(rateAlone)), ("share", .number(share)),
+            ("processor_share", .number(processorShare)),
+            ("processor_presence", .number(processorPresence)),
+            ("wanted_share", .number(Self.wantedShare)),
+            ("hash_seconds", .number(hash.median)), ("hash_share", .number(hashShare)),
+            ("allowed_hash_share", .number(Self.allowedHashShare)),
+            ("reduction_seconds", .number(reduction.median)),
+            ("optimizer_seconds", .number(optimizer.median)),
+        ])
+    }
+
+    /// Labels in the first column, a column for each result.
+    static func table(_ results: [StepResult]) -> [[String]] {
+        func row(_ label: String, _ cell: (StepResult) -> String) -> [String] {
+            [label] + results.map(cell)
+        }
+        return [
+            row("mix") { $0.mix.rawValue },
+            row("tokens of each row") { $0.rowTokens.map(String.init).joined(separator: " + ") },
+            row("tokens, with loss") { "\($0.tokens), \($0.lossTokens)" },
+            row("step") { Figures.seconds($0.stepTime.median) },
+            row("slowest - fastest") { Figures.percent($0.stepTime.spread) },
+            row("tokens/s") { Figures.significant($0.tokensPerSecond) },
+            row("products in the step") { Figures.rate($0.rate, unit: "FLOP") },
+            row("products alone") { Figures.rate($0.rateAlone, unit: "FLOP") },
+            row("share (wanted: 60 %)") { Figures.percent($0.share) },
+            row("by processor time") { Figures.percent($0.processorShare) },
+            row("threads had a processor") { Figures.percent($0.processorPresence) },
+            row("hash of a gradient") { Figures.seconds($0.hash.median) },
+            row("of the step (below 1 %)") { Figures.percent($0.hashShare) },
+            row("reduction") { Figures.seconds($0.reduction.median) },
+            row("optimizer") { Figures.seconds($0.optimizer.median) },
+        ]
+    }
+}

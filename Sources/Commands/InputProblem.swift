@@ -1,0 +1,50 @@
+/// Why an input that a person named cannot be used.
+enum InputProblem: Error, Equatable {
+    // tokenize
+    /// The bytes from `offset` on are not UTF-8.
+    case notUTF8(offset: Int)
+    case notAnID(word: String)
+    /// Ids are 0 ..< `vocabularySize`.
+    case idOutOfRange(id: String, vocabularySize: Int)
+    case noChatTemplate
+    /// A conversation without a message.
+    case noMessages
+    /// A field of a conversation that is missing or of another type than `expected`.
+    case badField(_ path: String, expected: String)
+
+    // inspect
+    /// None of `lookedFor` is there.
+    case unknownKind(lookedFor: [String])
+    /// A ledger was asked for where there is no run.
+    case noRun
+}
+
+extension InputProblem {
+    var what: String {
+        switch self {
+        case .notUTF8(let offset): "the text is not UTF-8 from byte \(offset) on"
+        case .notAnID(let word): "\"\(word)\" is not a token id"
+        case .idOutOfRange(let id, let size):
+            "the token id \(id) is not in the vocabulary, which has 0 to \(size - 1)"
+        case .noChatTemplate: "the model has no chat template"
+        case .noMessages: "the conversation has no messages"
+        case .badField(let path, let expected): "\"\(path)\" is missing or not \(expected)"
+        case .unknownKind: "this is no model, adapter, checkpoint, run or safetensors file"
+        case .noRun: "this is no run directory, so it has no ledger"
+        }
+    }
+
+    var remedy: String {
+        switch self {
+        case .notUTF8: "convert it to UTF-8 (iconv -f latin1 -t utf-8)"
+        case .notAnID: "give whole numbers with blanks or commas between them"
+        case .idOutOfRange: "check that the ids were made with this model"
+        case .noChatTemplate: "leave out --chat, or use an instruction-tuned model"
+        case .noMessages, .badField:
+            "write [{\"role\": \"user\", \"content\": \"...\"}, ...], or "
+                + "{\"messages\": [...], \"add_generation_prompt\": true}"
+        case .unknownKind(let lookedFor): "looked for " + Words.either(lookedFor)
+        case .noRun: "give the --output folder of a training run"
+        }
+    }
+}

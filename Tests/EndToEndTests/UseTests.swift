@@ -1,0 +1,162 @@
+import Basics
+import Formats
+import Foundation
+import TestSupport
+import Testing
+
+/// `evaluate` and `generate` with an adapter that was just trained.
+@Suite("using an adapter")
+struct UseTests {
+    /// A tiny run that learns its rows nearly by heart.
+    private let run = [
+        "--epochs", "12", "--learning-rate", "1e-2", "--target-modules", "all-linear",
+        "--validation-split", "0", "--dropout", "0",
+    ]
+
+    private func evaluate(_ bench: Workbench, _ more: [String]) throws -> SkeinProcess.Ending {
+        try SkeinProcess.run(
+            ["evaluate", "--model", bench.model, "--data", bench.data] + more)
+    }
+
+    @Test("evaluate shows base and adapter, and the adapter has learned")
+    func evaluate() throws {
+        try Workbench.with { bench in
+            try bench.train("run", run)
+            let adapter = ["--adapter", bench.path("run/adapter")]
+            let ending = try evaluate(bench, adapter + ["--json"])
+            #expect(ending.status == 0, "\(ending.error)")
+            let both = try Workbench.object(ending.output)
+            #expect(both.keys.sorted() == ["adapter", "base"])
+            func number(_ name: String, _ field: String) throws -> Double {
+                try #require((both[name] as? [String: Any])?[field] as? Double)
+            }
+            for name in ["base", "adapter"] {
+                #expect(
+                    (both[name] as? [String: Any])?.keys.sorted()
+                        == ["loss", "loss_tokens", "perplexity", "rows", "token_accuracy"])
+                #expect(try number(name, "rows") == 40)
+                let loss = try number(name, "loss")
+                #expect(abs(try number(name, "perplexity") / exp(loss) - 1) < 1e-12)
+            }
+            #expect(try number("adapter", "loss") < 0.7 * number("base", "loss"), "\(both)")
+            #expect(try number("adapter", "token_accuracy") > number("base", "token_accuracy"))
+
+            // The rows that are learned are those that are judged: the loss of the last epoch is near.
+            let base = try evaluate(bench, ["--json", "--threads", "1", "--weights", "streamed"])
+            #expect(try Workbench.object(base.output).keys.sorted() == ["base"])
+            for threads in ["1", "2"] {
+                let again = try evaluate(bench, adapter + ["--json", "--threads", threads])
+                #expect(again.output == ending.output)
+            }
+            let table = try evaluate(bench, adapter + ["--compare"]).output
+            #expect(table.contains("base") && table.contains("adapter"))
+            #expect(table.split(separator: "\n").count == 6)
+        }
+    }
+
+    @Test("--require-improvement is an exit status")
+    func requireImprovement() throws {
+        try Workbench.with { bench in
+            try bench.train("good", run)
+            try bench.train("bad", ["--iterations", "3", "--learning-rate", "10"])
+            func ask(_ adapter: String) throws -> SkeinProcess.Ending {
+                try evaluate(bench, ["--adapter", bench.path(adapter), "--require-improvement"])
+            }
+            #expect(try ask("good/adapter").status == 0)
+            let complaint = Complaint(65, "is not below the base's")
+            complaint.check(try ask("bad/adapter"), isPlaced: false)
+
+            // An adapter of numbers that are none must not pass for a better one.
+            let files = try AdapterFiles.read(bench.path("good/adapter"))
+            try AdapterFiles.write(
+                configuration: files.configuration,
+                tensors: files.tensors.map { name, view in
+                    SafetensorsWriter.Tensor(
+                        name: name, shape: view.shape,
+                        floats: view.floats().map { _ in Float.nan })
+                }, to: bench.path("nan"))
+            complaint.check(try ask("nan"), isPlaced: false)
+            let json = try evaluate(bench, ["--adapter", bench.path("nan"), "--json"])
+            #expect(json.output.contains("\"adapter\":{\"loss\":null"), "\(json.output)")
+        }
+    }
+
+    @Test("evaluate refuses what it cannot judge")
+    func evaluateRefuses() throws {
+        try Workbench.with { bench in
+            Complaint(64, "--compare", "--adapter").check(try evaluate(bench, ["--compare"]))
+            Complaint(65, "adapter_config.json")
+                .check(try evaluate(bench, ["--adapter", bench.directory]))
+            try bench.train("run", ["--iterations", "1"])
+            var other = TinyModel()
+            other.width = 32
+            try other.writeGGUF(to: bench.path("other.gguf"))
+            let ending = try SkeinProcess.run([
+                "evaluate", "--model", bench.path("other.gguf"), "--data", bench.data,
+                "--adapter", bench.path("run/adapter"),
+            ])
+            Complaint(65, "shape", "adapter_model.safetensors").check(ending)
+        }
+    }
+
+    @Test("generate answers as its flags say, and the same way each time")
+    func generate() throws {
+        try Workbench.with { bench in
+            try bench.train("run", run)
+            func ask(_ more: [String]) throws -> (tokens: [Int], all: [String: Any]) {
+                let ending = try SkeinProcess.run(
+                    [
+                        "generate", "--model", bench.model, "--prompt", "What is the wind of 2?",
+                        "--max-tokens", "24", "--json",
+                    ] + more)
+                #expect(ending.status == 0, "\(ending.error)")
+                let object = try Workbench.object(ending.output)
+                #expect(
+                    object.keys.sorted() == [
+                        "prompt_tokens", "text", "tokens", "tokens_per_second",
+                    ])
+                return (try #require(object["tokens"] as? [Int]), object)
+            }
+            let greedy = try ask([])
+            #expect(try ask(["--threads", "1", "--weights", "streamed"]).tokens == greedy.tokens)
+            #expect(!greedy.tokens.isEmpty && greedy.tokens.count <= 24)
+            let chat = try #require(greedy.all["prompt_tokens"] as? Int)
+            #expect(try #require(ask(["--raw"]).all["prompt_tokens"] as? Int) < chat)
+
+            let adapter = ["--adapter", bench.path("run/adapter")]
+            let learned = try ask(adapter)
+            #expect(learned.tokens != greedy.tokens)
+            let text = try #require(learned.all["text"] as? String)
+            #expect(text.hasPrefix("The "), "\(text)")
+            let plain = try SkeinProcess.run(
+                [
+                    "generate", "--model", bench.model, "--prompt", "What is the wind of 2?",
+                    "--max-tokens", "24",
+                ] + adapter)
+            #expect(plain.output == text + "\n")
+
+            let warm = ["--temperature", "1", "--top-k", "40", "--top-p", "0.95"]
+            let drawn = try ask(warm + ["--seed", "7"]).tokens
+            #expect(try ask(warm + ["--seed", "7", "--threads", "1"]).tokens == drawn)
+            #expect(try ask(warm + ["--seed", "8"]).tokens != drawn)
+        }
+    }
+
+    @Test("generate refuses what it cannot answer")
+    func generateRefuses() throws {
+        try Workbench.with(rows: 1) { bench in
+            let table: [(flags: [String], complaint: Complaint, isPlaced: Bool)] = [
+                (["--prompt", "", "--raw"], Complaint(65, "no tokens"), true),
+                (["--prompt", "x", "--max-tokens", "4000"], Complaint(65, "at most 256"), false),
+                (["--prompt", "x", "--raw", "--system", "y"], Complaint(64, "--system"), true),
+                (["--prompt", "x", "--adapter", bench.path("none")], Complaint(65, "none"), true),
+                ([], Complaint(64, "--prompt is missing"), true),
+            ]
+            for (flags, complaint, isPlaced) in table {
+                complaint.check(
+                    try SkeinProcess.run(["generate", "--model", bench.model] + flags),
+                    isPlaced: isPlaced)
+            }
+        }
+    }
+}

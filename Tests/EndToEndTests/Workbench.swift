@@ -1,0 +1,114 @@
+import Basics
+import Foundation
+import TestSupport
+import Testing
+
+/// A temporary directory with a tiny model and a few rows, and runs of the real `skein` in it.
+struct Workbench {
+    let directory: String
+
+    var model: String { path("tiny.gguf") }
+    var data: String { path("rows.jsonl") }
+
+    /// Makes the bench, hands it to `body` and removes it afterwards.
+    static func with(
+        rows: Int = 40, model: TinyModel = TinyModel(), _ body: (Workbench) throws -> Void
+    ) throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let bench = Workbench(directory: directory)
+            try model.writeGGUF(to: bench.model)
+            try bench.write(Self.rows(rows), to: "rows.jsonl")
+            try body(bench)
+        }
+    }
+
+    func path(_ name: String) -> String { directory + "/" + name }
+
+    @discardableResult
+    func write(_ text: String, to name: String) throws -> String {
+        try AtomicFile.write(text, to: path(name))
+        return path(name)
+    }
+
+    /// Prompt and completion rows of different lengths, a function of their number.
+    static func rows(_ count: Int) -> String {
+        let nouns = ["goose", "skein", "wind", "lake", "flock", "wing", "reed"]
+        return (0..<count).map { i in
+            let noun = nouns[i % nouns.count]
+            let tail = (0...(i * 5 % 7)).map { nouns[(i + $0) % nouns.count] }
+            return JSONLine([
+                ("prompt", .string("What is the \(noun) of \(i)?")),
+                (
+                    "completion",
+                    .string("The \(noun) is for the \(tail.joined(separator: " and the ")).")
+                ),
+            ]).text + "\n"
+        }.joined()
+    }
+
+    /// The words of `skein train` with the bench's model and rows.
+    func trainWords(
+        _ output: String, _ more: [String] = [], model: String? = nil, data: String? = nil
+    ) -> [String] {
+        [
+            "train", "--model", model ?? self.model, "--data", data ?? self.data,
+            "--output", path(output),
+        ] + more
+    }
+
+    /// Trains to the end and expects that nothing goes wrong.
+    @discardableResult
+    func train(
+        _ output: String, _ more: [String] = [], data: String? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> SkeinProcess.Ending {
+        let ending = try SkeinProcess.run(trainWords(output, more, data: data), seconds: 120)
+        #expect(ending.status == 0, "\(ending.error)", sourceLocation: sourceLocation)
+        return ending
+    }
+
+    /// SHA-256 of each file that a run's result consists of: the adapter and every checkpoint.
+    func result(of output: String) throws -> [String: String] {
+        try digests(of: output).filter {
+            $0.key.hasPrefix("adapter/") || $0.key.hasPrefix("checkpoints/")
+        }
+    }
+
+    /// SHA-256 of each file below a directory, by its path in there.
+    func digests(of name: String) throws -> [String: String] {
+        var digests: [String: String] = [:]
+        for file in try FileManager.default.subpathsOfDirectory(atPath: path(name)) {
+            var isDirectory: ObjCBool = false
+            let full = path(name) + "/" + file
+            _ = FileManager.default.fileExists(atPath: full, isDirectory: &isDirectory)
+            if isDirectory.boolValue { continue }
+            digests[file] = SHA256.digest(of: try bytes(full)).description
+        }
+        return digests
+    }
+
+    func bytes(_ path: String) throws -> [UInt8] {
+        try MappedFile(path: path).withBytes { Array($0) }
+    }
+
+    func text(_ path: String) throws -> String {
+        String(decoding: try bytes(path), as: UTF8.self)
+    }
+
+    /// The lines of metrics.jsonl without what a clock says.
+    func metrics(of output: String) throws -> [String] {
+        try text(path(output) + "/metrics.jsonl").split(separator: "\n").map { line in
+            var fields = try Self.object(String(line))
+            fields["seconds"] = nil
+            fields["tokens_per_second"] = nil
+            let data = try JSONSerialization.data(withJSONObject: fields, options: .sortedKeys)
+            return String(decoding: data, as: UTF8.self)
+        }
+    }
+
+    static func object(_ text: String) throws -> [String: Any] {
+        try #require(
+            try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any],
+            "\(text)")
+    }
+}
