@@ -61,7 +61,8 @@ public struct MemoryEstimate: Sendable, Equatable {
     public let weights: Int
     /// Activations and scratch of one thread that trains.
     public let workspace: Int
-    /// Those of the threads that only judge, all together: more of them than train, at times.
+    /// What judging takes beyond that, all threads together: there may be more of them, and their
+    /// batches may be larger.
     public let judging: Int
     /// The adapter, its gradient sums and the optimizer's moments.
     public let adapter: Int
@@ -70,15 +71,15 @@ public struct MemoryEstimate: Sendable, Equatable {
     public var total: Int { weights + threads * workspace + judging + adapter }
 
     public init(_ plan: Plan) {
-        let training = Self.workspaceBytes(
+        workspace = Self.workspaceBytes(
             plan, tokens: plan.tokens, lossTokens: plan.lossTokens, training: true)
         if let judged = plan.judged {
+            // Workspaces that train judge first, and grow if they must; then come others.
             let bytes = Self.workspaceBytes(
                 plan, tokens: judged.tokens, lossTokens: judged.lossTokens, training: false)
-            workspace = max(training, bytes)
-            judging = max(0, judged.threads - plan.threads) * bytes
+            let shared = min(plan.threads, judged.threads)
+            judging = shared * max(0, bytes - workspace) + (judged.threads - shared) * bytes
         } else {
-            workspace = training
             judging = 0
         }
         weights = plan.residence == .resident ? 4 * plan.model.parameterCount : plan.fileBytes

@@ -100,7 +100,9 @@ import Testing
                 try TrainingJob(
                     configuration: configuration, modelPath: model,
                     dataPath: directory + "/rows.jsonl", version: "test"
-                ).memoryEstimate(residence: .resident, checkpointing: false, threads: threads)
+                ).memoryEstimate(
+                    residence: .resident, checkpointing: configuration.gradientCheckpointing,
+                    threads: threads)
             }
             let (few, many) = (try estimate(4), try estimate(64))
             #expect(few.threads == 4 && few.judging == 0)
@@ -108,6 +110,14 @@ import Testing
             #expect(many.threads == 4 && many.workspace == few.workspace)
             #expect(many.judging > 0 && many.judging < 26 * many.workspace)
             #expect(many.total == few.total + many.judging)
+            // Packed into one batch they take more than a step that trains one row at a time.
+            configuration.gradientCheckpointing = true
+            configuration.batchSize = 1
+            let narrow = try estimate(1)
+            configuration.microBatchTokens = 512
+            let packed = try estimate(1)
+            #expect(narrow.judging == 0 && packed.judging > 0)
+            #expect(packed.workspace == narrow.workspace)
             configuration.validationSplit = 0
             #expect(try estimate(64).judging == 0)
         }
