@@ -93,13 +93,15 @@ struct GenerateCommand: Command {
             weights: options.weights)
         let tokenizer = try Tokenizer(model: session.model)
         try session.check(tokenizer)
-        let prompt = tokenizer.encode(try text(session.model, tokenizer))
-        let total = prompt.count + options.maximumTokens
+        let prompt = try self.prompt(session.model, tokenizer)
         let limit = session.model.configuration.contextLength
         guard !prompt.isEmpty else { throw CommandError.emptyPrompt }
-        guard total <= limit else {
-            throw CommandError.promptTooLong(tokens: total, limit: limit)
+        guard prompt.count < limit else {
+            throw CommandError.promptTooLong(tokens: prompt.count, limit: limit)
         }
+        // An answer ends where the model's context does, as other tools have it.
+        let maximum = min(options.maximumTokens, limit - prompt.count)
+        let total = prompt.count + maximum
         let reader = DecoderSession(
             decoder: try session.decoder(positions: total),
             parameters: session.adapter?.values, capacity: total)
@@ -110,20 +112,28 @@ struct GenerateCommand: Command {
                 temperature: Float(options.temperature), topK: options.topK ?? 0,
                 topP: Float(options.topP), seed: options.seed),
             stopTokens: tokenizer.endOfTurnIDs)
-        try answer(prompt, generator, tokenizer, io)
+        try answer(prompt, maximum, generator, tokenizer, io)
     }
 
-    /// What the model reads: the prompt in the model's chat template, or as it stands.
-    private func text(_ model: ModelDirectory, _ tokenizer: Tokenizer) throws -> String {
-        guard !options.raw, let source = model.chatTemplate else { return options.prompt }
+    /// What the model reads: the prompt in the model's chat template, or as it stands. Without a
+    /// template the end token follows the prompt, which is how `train` puts it.
+    private func prompt(_ model: ModelDirectory, _ tokenizer: Tokenizer) throws -> [Int32] {
+        if options.raw { return tokenizer.encode(options.prompt) }
+        guard let source = model.chatTemplate else {
+            guard options.system == nil else {
+                throw CommandError.systemWithoutTemplate(model: model.path)
+            }
+            return tokenizer.encode(options.prompt) + (tokenizer.endID.map { [$0] } ?? [])
+        }
         let template = try ChatTemplate(source: source, name: "chat template of \(model.path)")
         let system = options.system.map { [ChatMessage(role: "system", content: $0)] } ?? []
-        return try template.render(
+        let text = try template.render(
             system + [ChatMessage(role: "user", content: options.prompt)],
             addGenerationPrompt: true,
             beginToken: tokenizer.beginID.flatMap { tokenizer.piece($0) } ?? "",
             endToken: tokenizer.endID.flatMap { tokenizer.piece($0) } ?? ""
         ).text
+        return tokenizer.encode(text)
     }
 
     /// "logits", [prompt tokens, vocabulary], and "ids", [prompt tokens]: what another program needs
@@ -143,12 +153,13 @@ struct GenerateCommand: Command {
     }
 
     private func answer(
-        _ prompt: [Int32], _ generator: Generator, _ tokenizer: Tokenizer, _ io: CommandIO
+        _ prompt: [Int32], _ maximum: Int, _ generator: Generator, _ tokenizer: Tokenizer,
+        _ io: CommandIO
     ) throws {
         let began = ContinuousClock.now
         var tokens: [Int32] = []
         var pending: [UInt8] = []
-        try generator.run(prompt: prompt, maximumTokens: options.maximumTokens) { token in
+        try generator.run(prompt: prompt, maximumTokens: maximum) { token in
             tokens.append(token)
             if options.json { return true }
             // A character may need several tokens; half of one is not written.

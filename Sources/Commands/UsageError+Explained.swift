@@ -113,8 +113,12 @@ extension CommandError: Explained {
                 remedy: "give a text to answer or to continue", status: .badData)
         case .promptTooLong(let tokens, let limit):
             Explanation(
-                what: "prompt and answer have \(tokens) tokens, the model reads at most \(limit)",
-                remedy: "give a shorter --prompt or a smaller --max-tokens", status: .badData)
+                what: "the prompt has \(tokens) tokens, the model reads at most \(limit)",
+                remedy: "give a shorter --prompt", status: .badData)
+        case .systemWithoutTemplate(let model):
+            Explanation(
+                what: "the model has no chat template, so there is no place for --system",
+                place: model, remedy: "put that text into --prompt", status: .badData)
         case .inputTooLong(let name, let limit):
             Explanation(
                 what: "the input is longer than \(limit) bytes", place: name,

@@ -30,7 +30,9 @@ enum CommandError: Error, Equatable {
     /// `--require-improvement`, and there was none.
     case noImprovement(base: Double, adapter: Double)
     case emptyPrompt
-    /// Prompt and answer are longer than the model can read.
+    /// A system turn needs a chat template.
+    case systemWithoutTemplate(model: String)
+    /// The prompt leaves no room for an answer.
     case promptTooLong(tokens: Int, limit: Int)
     case inputTooLong(name: String, limit: Int)
     /// What was given at `place` (a path, an argument, standard input) cannot be used.

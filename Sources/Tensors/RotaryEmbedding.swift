@@ -32,6 +32,10 @@ public struct RotaryEmbedding: Sendable {
         self.sines = sines
     }
 
+    /// The table's numbers, for those who must know whether two machines have the same: cosines, then
+    /// sines, each [positions, N/2].
+    public var table: [Float] { cosines + sines }
+
     /// Turns every head of every token in place.
     ///
     /// Shapes and ranges:

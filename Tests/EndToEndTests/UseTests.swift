@@ -142,12 +142,28 @@ struct UseTests {
         }
     }
 
+    @Test("an answer ends where the model's context does")
+    func contextEnd() throws {
+        try Workbench.with(rows: 1) { bench in
+            let ending = try SkeinProcess.run([
+                "generate", "--model", bench.model, "--raw", "--prompt", "x", "--max-tokens",
+                "4000", "--json",
+            ])
+            #expect(ending.status == 0, "\(ending.error)")
+            let object = try Workbench.object(ending.output)
+            let prompt = try #require(object["prompt_tokens"] as? Int)
+            let tokens = try #require(object["tokens"] as? [Int])
+            #expect(prompt + tokens.count <= 256)
+        }
+    }
+
     @Test("generate refuses what it cannot answer")
     func generateRefuses() throws {
         try Workbench.with(rows: 1) { bench in
+            let long = String(repeating: "0 1 ", count: 200)
             let table: [(flags: [String], complaint: Complaint, isPlaced: Bool)] = [
                 (["--prompt", "", "--raw"], Complaint(65, "no tokens"), true),
-                (["--prompt", "x", "--max-tokens", "4000"], Complaint(65, "at most 256"), false),
+                (["--prompt", long, "--raw"], Complaint(65, "at most 256"), false),
                 (["--prompt", "x", "--raw", "--system", "y"], Complaint(64, "--system"), true),
                 (["--prompt", "x", "--adapter", bench.path("none")], Complaint(65, "none"), true),
                 ([], Complaint(64, "--prompt is missing"), true),
