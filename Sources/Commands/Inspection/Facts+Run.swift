@@ -136,6 +136,7 @@ extension Facts {
     private static func plain(_ value: JSONLine.Value) -> String {
         switch value {
         case .string(let text): text
+        case .bool(let flag): flag ? "on" : "off"
         case .array(let items): items.map(plain).joined(separator: ",")
         default: JSONLine.render(value)
         }
