@@ -11,6 +11,8 @@ public enum LedgerFinding: Sendable, Equatable {
     case stepMissing(step: Int)
     /// Lines of a step that has no line in the metrics: it was not finished.
     case uncommitted(step: Int)
+    /// The metrics do not count the steps 1, 2, 3 and so on.
+    case metricsOutOfOrder(expected: Int, found: Int)
     case tokensDiffer(step: Int, ledger: Int, metrics: Int)
     case lossTokensDiffer(step: Int, ledger: Int, metrics: Int)
     case lossDiffers(step: Int, ledger: Double, metrics: Double)
@@ -53,10 +55,18 @@ extension Ledger {
         ledger: String, metrics: String, microBatchCount: ((Int) -> Int)? = nil
     ) throws -> LedgerReport {
         var committed: [Int: StepMetrics] = [:]
+        var steps: [Int] = []
         try Metrics.read(path: metrics) { record in
-            if case .step(let metrics) = record { committed[metrics.step] = metrics }
+            guard case .step(let metrics) = record else { return }
+            committed[metrics.step] = metrics
+            steps.append(metrics.step)
         }
         var check = Check(committed: committed, microBatchCount: microBatchCount)
+        // Every step from 1 on, once and in order: a step may not be missing from both files.
+        for (place, step) in steps.enumerated() where step != place + 1 {
+            check.report.note(.metricsOutOfOrder(expected: place + 1, found: step))
+            break
+        }
         try read(path: ledger) { check.take($0) }
         check.finish()
         return check.report

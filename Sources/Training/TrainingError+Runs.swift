@@ -88,6 +88,8 @@ extension LedgerFinding {
         case .outOfOrder(let step, let after): "step \(step) stands after step \(after)"
         case .stepMissing(let step): "step \(step) was committed and has no line"
         case .uncommitted(let step): "step \(step) has lines and was not committed"
+        case .metricsOutOfOrder(let expected, let found):
+            "the metrics have step \(found) where step \(expected) should stand"
         case .tokensDiffer(let step, let ledger, let metrics):
             "step \(step) has \(ledger) tokens in the ledger and \(metrics) in the metrics"
         case .lossTokensDiffer(let step, let ledger, let metrics):

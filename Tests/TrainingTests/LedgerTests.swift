@@ -120,6 +120,30 @@ import Testing
         }
     }
 
+    @Test("a step that is missing from both files, or stands twice in the metrics, is found")
+    func metricsCount() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/metrics.jsonl"
+            try write(directory) { $0.removeSubrange(3..<6) }
+            let lines = try String(contentsOfFile: path, encoding: .utf8)
+                .split(separator: "\n").map { $0 + "\n" }
+            try AtomicFile.write((lines[..<1] + lines[2...]).joined(), to: path)
+            #expect(
+                try verify(directory).findings
+                    == [.metricsOutOfOrder(expected: 2, found: 3)])
+        }
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/metrics.jsonl"
+            try write(directory)
+            let lines = try String(contentsOfFile: path, encoding: .utf8)
+                .split(separator: "\n").map { $0 + "\n" }
+            try AtomicFile.write((lines[..<2] + lines[1...]).joined(), to: path)
+            #expect(
+                try verify(directory).findings
+                    == [.metricsOutOfOrder(expected: 3, found: 2)])
+        }
+    }
+
     @Test("lines of a step that a kill kept from being committed are no finding")
     func uncommittedEnd() throws {
         try TestPaths.withTemporaryDirectory { directory in
