@@ -28,14 +28,24 @@ let package = Package(
         .systemLibrary(
             name: "COpenBLAS", pkgConfig: "openblas",
             providers: [.apt(["libopenblas-dev"]), .brew(["openblas"])]),
+        .systemLibrary(
+            name: "CZstd", pkgConfig: "libzstd",
+            providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
         .target(name: "CSHA256"),
         room("Basics", ["CSHA256"]),
         room("Tensors", ["Basics", "COpenBLAS"]),
         room("Formats", ["Basics", "Tensors"]),
         room("Tokenizers", ["Basics", "Formats"]),
         room("Models", ["Basics", "Tensors", "Formats"]),
-        room("Training", ["Basics", "Tensors", "Formats", "Models", "Tokenizers"]),
-        room("Commands", ["Basics", "Tensors", "Formats", "Models", "Tokenizers", "Training"]),
+        room("Training", ["Basics", "Tensors", "Formats", "Models", "Tokenizers", "CZstd"]),
+        room("Coordination", ["Basics"]),
+        room("Nodes", ["Basics", "Formats", "Models", "Training", "Coordination"]),
+        room(
+            "Commands",
+            [
+                "Basics", "Tensors", "Formats", "Models", "Tokenizers", "Training", "Coordination",
+                "Nodes",
+            ]),
         .executableTarget(name: "skein", dependencies: ["Commands"], swiftSettings: strict),
 
         .target(
@@ -47,12 +57,20 @@ let package = Package(
         tests(of: "Tokenizers", ["Basics", "Formats"]),
         tests(of: "Models", ["Basics", "Tensors", "Formats"]),
         tests(of: "Training", ["Basics", "Tensors", "Formats", "Models", "Tokenizers"]),
+        tests(of: "Coordination", ["Basics"]),
+        tests(of: "Nodes", ["Basics", "Formats", "Models", "Training", "Coordination"]),
         tests(
             of: "Commands",
-            ["Basics", "Tensors", "Formats", "Models", "Tokenizers", "Training"]),
+            [
+                "Basics", "Tensors", "Formats", "Models", "Tokenizers", "Training", "Coordination",
+                "Nodes",
+            ]),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["Basics", "Formats", "Models", "Training", "TestSupport", "skein"],
+            dependencies: [
+                "Basics", "Formats", "Models", "Training", "Coordination", "Nodes", "TestSupport",
+                "skein",
+            ],
             swiftSettings: strict),
     ]
 )

@@ -1,0 +1,34 @@
+/// Bounds on everything that comes out of a socket, each with its arithmetic.
+public enum Limits {
+    /// Payload of one frame. 1 MiB takes 9 ms at 1 Gbit/s: heartbeats between chunks stay in time.
+    public static let framePayloadBytes = 1 << 20
+
+    /// A message before the peer is known. The longest, `Hello`, has less than 300 bytes.
+    public static let greetingBytes = 1024
+
+    public static let nameBytes = 64
+    public static let softwareBytes = 64
+    public static let fingerprintBytes = 256
+    public static let reasonBytes = 512
+
+    /// run.json's options are 2 KB.
+    public static let configurationBytes = 64 << 10
+
+    /// Files of a model: a folder of 4096 shards would be 20 TB.
+    public static let modelFiles = 4096
+
+    /// A piece of a model file: with its header it fits into one frame.
+    public static let modelChunkBytes = (1 << 20) - 64
+
+    /// Work that one worker holds at a time: 1024 threads, twice.
+    public static let heldWork = 2048
+
+    /// Rows of one lease: a micro-batch of one-token rows could not be larger.
+    public static let leasedRows = 1 << 16
+
+    /// Tokens of one lease; as `--max-length` and `--micro-batch-tokens` allow, together.
+    public static let leasedTokens = 2 << 20
+
+    /// A status report: 64 workers take 20 KB.
+    public static let statusBytes = 1 << 20
+}

@@ -1,0 +1,208 @@
+import Basics
+
+/// One piece of work of one round. Rounds are numbered from 1 through a coordinator's term; a round
+/// is a training step or a validation.
+public struct WorkKey: Sendable, Hashable {
+    public var round: UInt64
+    /// Of the micro-batch in its step, or of the group of rows in its validation.
+    public var index: UInt32
+
+    public init(round: UInt64, index: UInt32) {
+        self.round = round
+        self.index = index
+    }
+}
+
+/// What is to be done with the rows of a lease.
+public enum WorkKind: UInt8, Sendable, CaseIterable {
+    /// Loss and gradient, with dropout.
+    case gradient = 1
+    /// Loss and correct tokens, without dropout.
+    case evaluation = 2
+}
+
+/// Work for a worker, with all that it needs besides model, configuration and parameters.
+public struct LeaseGrant: Sendable, Equatable {
+    public var key: WorkKey
+    /// How often this work has been given out, counted from 1.
+    public var attempt: UInt32
+    public var kind: WorkKind
+    /// The optimizer step, from 1: addresses random numbers.
+    public var step: UInt32
+    /// The parameters to compute with.
+    public var parameterVersion: UInt64
+    public var rows: [Row]
+
+    /// A tokenized row.
+    public struct Row: Sendable, Equatable {
+        /// Its number in the data file: addresses random numbers.
+        public var number: UInt32
+        public var ids: [Int32]
+        /// Ascending, disjoint, non-empty ranges in 1 ..< ids.count.
+        public var targets: [Range<Int>]
+
+        public init(number: UInt32, ids: [Int32], targets: [Range<Int>]) {
+            self.number = number
+            self.ids = ids
+            self.targets = targets
+        }
+    }
+
+    public init(
+        key: WorkKey, attempt: UInt32, kind: WorkKind, step: UInt32, parameterVersion: UInt64,
+        rows: [Row]
+    ) {
+        self.key = key
+        self.attempt = attempt
+        self.kind = kind
+        self.step = step
+        self.parameterVersion = parameterVersion
+        self.rows = rows
+    }
+}
+
+/// The coordinator does not need this work any more.
+public struct Cancellation: Sendable, Equatable {
+    public var key: WorkKey
+
+    public init(key: WorkKey) {
+        self.key = key
+    }
+}
+
+/// What a lease gave.
+public struct WorkResult: Sendable, Equatable {
+    public var key: WorkKey
+    public var attempt: UInt32
+    public var kind: WorkKind
+    public var tokens: UInt32
+    public var lossTokens: UInt32
+    /// Loss tokens that the model would have picked itself; 0 for a gradient.
+    public var correct: UInt32
+    public var lossSum: Double
+    /// SHA-256 of the rounded gradient's canonical bytes; zeros for an evaluation.
+    public var digest: [UInt8]
+    /// The gradient, packed by the run's codec; empty for an evaluation.
+    public var payload: [UInt8]
+
+    public init(
+        key: WorkKey, attempt: UInt32, kind: WorkKind, tokens: UInt32, lossTokens: UInt32,
+        correct: UInt32, lossSum: Double, digest: [UInt8], payload: [UInt8]
+    ) {
+        self.key = key
+        self.attempt = attempt
+        self.kind = kind
+        self.tokens = tokens
+        self.lossTokens = lossTokens
+        self.correct = correct
+        self.lossSum = lossSum
+        self.digest = digest
+        self.payload = payload
+    }
+}
+
+/// What the coordinator made of a result.
+public struct ResultAnswer: Sendable, Equatable {
+    public enum Verdict: UInt8, Sendable, CaseIterable {
+        case accepted = 1
+        /// Somebody else's result for the same work came first.
+        case duplicate = 2
+        /// Its step or term is over.
+        case stale = 3
+        /// It is not what this work must give; `detail` says why.
+        case refused = 4
+    }
+
+    public var key: WorkKey
+    public var verdict: Verdict
+    public var detail: String
+
+    public init(key: WorkKey, verdict: Verdict, detail: String = "") {
+        self.key = key
+        self.verdict = verdict
+        self.detail = detail
+    }
+}
+
+/// Parameters of the adapter, whole or as the difference from the version before.
+public struct ParameterUpdate: Sendable, Equatable {
+    /// Versions are numbered from 1 through a coordinator's term.
+    public var version: UInt64
+    /// The version that `payload` is a difference from; 0: it stands for itself.
+    public var base: UInt64
+    /// SHA-256 of the parameters of `version` as fp32, little endian.
+    public var digest: [UInt8]
+    public var payload: [UInt8]
+
+    public init(version: UInt64, base: UInt64, digest: [UInt8], payload: [UInt8]) {
+        self.version = version
+        self.base = base
+        self.digest = digest
+        self.payload = payload
+    }
+}
+
+/// A worker that cannot use an update asks for the whole.
+public struct ParameterRequest: Sendable, Equatable {
+    public var version: UInt64
+
+    public init(version: UInt64) {
+        self.version = version
+    }
+}
+
+/// A sign of life, from both sides, whatever else is on its way.
+public struct Heartbeat: Sendable, Equatable {
+    /// What is being computed; empty from a coordinator.
+    public var computing: [Progress]
+    /// Bytes of memory that the process has in use; 0 when unknown.
+    public var residentBytes: UInt64
+
+    public struct Progress: Sendable, Equatable {
+        public var key: WorkKey
+        /// How much of it is done, in thousandths.
+        public var thousandths: UInt16
+
+        public init(key: WorkKey, thousandths: UInt16) {
+            self.key = key
+            self.thousandths = thousandths
+        }
+    }
+
+    public init(computing: [Progress] = [], residentBytes: UInt64 = 0) {
+        self.computing = computing
+        self.residentBytes = residentBytes
+    }
+}
+
+/// Goodbye, in good order.
+public struct Leave: Sendable, Equatable {
+    public enum Reason: UInt8, Sendable, CaseIterable {
+        /// The worker was asked to stop; it has handed in what it could.
+        case draining = 1
+        /// The run is complete.
+        case complete = 2
+        /// The coordinator stops with a checkpoint; it may come back.
+        case interrupted = 3
+        /// The run failed; `Leave.detail` says why.
+        case failed = 4
+    }
+
+    public var reason: Reason
+    public var detail: String
+
+    public init(reason: Reason, detail: String = "") {
+        self.reason = reason
+        self.detail = detail
+    }
+}
+
+/// The coordinator's state, as `skein status` shows it.
+public struct StatusReport: Sendable, Equatable {
+    /// A JSON object; docs/PROTOCOL.md names its fields.
+    public var json: [UInt8]
+
+    public init(json: [UInt8]) {
+        self.json = json
+    }
+}

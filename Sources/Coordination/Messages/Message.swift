@@ -1,0 +1,209 @@
+import Basics
+
+/// Everything that coordinator and worker say to each other. docs/PROTOCOL.md gives every byte.
+///
+/// Gradients, parameters and rows are opaque or plain numbers here: this room knows no tensor.
+public enum Message: Sendable, Equatable {
+    // Before the peer is known; each at most `Limits.greetingBytes` long.
+    case hello(Hello)
+    case challenge(Challenge)
+    case authentication(Authentication)
+    /// The coordinator may say this at any time; it is the last thing that it says.
+    case rejection(Rejection)
+
+    // From here on every frame is authenticated with a session key.
+    case offer(Offer)
+    case modelRequest(ModelRequest)
+    case modelChunk(ModelChunk)
+    case ready(Ready)
+    case welcome(Welcome)
+    case heartbeat(Heartbeat)
+    case parameters(ParameterUpdate)
+    case parameterRequest(ParameterRequest)
+    case lease(LeaseGrant)
+    case cancellation(Cancellation)
+    case result(WorkResult)
+    case answer(ResultAnswer)
+    case leave(Leave)
+    case statusRequest
+    case status(StatusReport)
+}
+
+/// Who dials.
+public enum PeerRole: UInt8, Sendable, CaseIterable {
+    case worker = 1
+    /// `skein status`: asks, and computes nothing.
+    case observer = 2
+}
+
+/// The dialler's first words.
+public struct Hello: Sendable, Equatable {
+    /// The minor protocol versions that it speaks.
+    public var minor: ClosedRange<UInt8>
+    public var role: PeerRole
+    /// At most `Limits.nameBytes` of UTF-8; one worker holds a name at a time.
+    public var name: String
+    /// 16 random bytes of this process: a new one fences the old one of the same name.
+    public var incarnation: [UInt8]
+    /// 32 random bytes of this connection.
+    public var nonce: [UInt8]
+    /// Version of Skein, for the log.
+    public var software: String
+
+    public init(
+        minor: ClosedRange<UInt8>, role: PeerRole, name: String, incarnation: [UInt8],
+        nonce: [UInt8], software: String
+    ) {
+        self.minor = minor
+        self.role = role
+        self.name = name
+        self.incarnation = incarnation
+        self.nonce = nonce
+        self.software = software
+    }
+}
+
+/// The coordinator's answer to `Hello`.
+public struct Challenge: Sendable, Equatable {
+    /// The minor version that both speak from now on.
+    public var minor: UInt8
+    /// 32 random bytes.
+    public var nonce: [UInt8]
+
+    public init(minor: UInt8, nonce: [UInt8]) {
+        self.minor = minor
+        self.nonce = nonce
+    }
+}
+
+/// The dialler's proof that it knows the token.
+public struct Authentication: Sendable, Equatable {
+    /// HMAC-SHA256, 32 bytes; see `Handshake`.
+    public var proof: [UInt8]
+
+    public init(proof: [UInt8]) {
+        self.proof = proof
+    }
+}
+
+/// What the coordinator's run is: what a worker must agree with, and what it needs to join.
+public struct Offer: Sendable, Equatable {
+    /// The coordinator's proof that it knows the token, 32 bytes.
+    public var proof: [UInt8]
+    /// Raised at every start of a coordinator on this run directory.
+    public var term: UInt32
+    /// 32 bytes each.
+    public var modelDigest: [UInt8]
+    public var dataDigest: [UInt8]
+    public var configurationDigest: [UInt8]
+    public var fingerprint: String
+    /// The run's options as JSON, as in run.json.
+    public var configuration: [UInt8]
+    /// Tokens of the longest row: positions that the model must know.
+    public var longestRow: UInt32
+    /// The files that the base model consists of, for a worker that has none.
+    public var modelFiles: [ModelFile]
+
+    /// A file of the base model.
+    public struct ModelFile: Sendable, Equatable {
+        /// Without a directory; empty for a GGUF file.
+        public var name: String
+        public var byteCount: UInt64
+        /// SHA-256, 32 bytes.
+        public var digest: [UInt8]
+
+        public init(name: String, byteCount: UInt64, digest: [UInt8]) {
+            self.name = name
+            self.byteCount = byteCount
+            self.digest = digest
+        }
+    }
+
+    public init(
+        proof: [UInt8], term: UInt32, modelDigest: [UInt8], dataDigest: [UInt8],
+        configurationDigest: [UInt8], fingerprint: String, configuration: [UInt8],
+        longestRow: UInt32, modelFiles: [ModelFile]
+    ) {
+        self.proof = proof
+        self.term = term
+        self.modelDigest = modelDigest
+        self.dataDigest = dataDigest
+        self.configurationDigest = configurationDigest
+        self.fingerprint = fingerprint
+        self.configuration = configuration
+        self.longestRow = longestRow
+        self.modelFiles = modelFiles
+    }
+}
+
+/// A worker's request for a piece of a model file.
+public struct ModelRequest: Sendable, Equatable {
+    /// Index into `Offer.modelFiles`.
+    public var file: UInt32
+    public var offset: UInt64
+
+    public init(file: UInt32, offset: UInt64) {
+        self.file = file
+        self.offset = offset
+    }
+}
+
+/// A piece of a model file, at most `Limits.modelChunkBytes`.
+public struct ModelChunk: Sendable, Equatable {
+    public var file: UInt32
+    public var offset: UInt64
+    /// SHA-256 of `bytes`.
+    public var digest: [UInt8]
+    public var bytes: [UInt8]
+
+    public init(file: UInt32, offset: UInt64, digest: [UInt8], bytes: [UInt8]) {
+        self.file = file
+        self.offset = offset
+        self.digest = digest
+        self.bytes = bytes
+    }
+}
+
+/// A worker that has loaded its model and says what it is.
+public struct Ready: Sendable, Equatable {
+    public var modelDigest: [UInt8]
+    /// Of the run that the worker belongs to since it first joined one; it echoes the offer then.
+    public var dataDigest: [UInt8]
+    public var configurationDigest: [UInt8]
+    public var fingerprint: String
+    /// Micro-batches that it computes at a time.
+    public var threads: UInt16
+    /// The term and version of the parameters that it holds; 0 and 0 for none.
+    public var parameterTerm: UInt32
+    public var parameterVersion: UInt64
+    /// Results of this term that it has finished and that nobody has answered.
+    public var held: [WorkKey]
+
+    public init(
+        modelDigest: [UInt8], dataDigest: [UInt8], configurationDigest: [UInt8],
+        fingerprint: String, threads: UInt16, parameterTerm: UInt32, parameterVersion: UInt64,
+        held: [WorkKey]
+    ) {
+        self.modelDigest = modelDigest
+        self.dataDigest = dataDigest
+        self.configurationDigest = configurationDigest
+        self.fingerprint = fingerprint
+        self.threads = threads
+        self.parameterTerm = parameterTerm
+        self.parameterVersion = parameterVersion
+        self.held = held
+    }
+}
+
+/// The worker is in.
+public struct Welcome: Sendable, Equatable {
+    /// How often each side is to be heard, in milliseconds.
+    public var heartbeatMilliseconds: UInt32
+    /// After how much silence a side counts as gone, in milliseconds.
+    public var silenceMilliseconds: UInt32
+
+    public init(heartbeatMilliseconds: UInt32, silenceMilliseconds: UInt32) {
+        self.heartbeatMilliseconds = heartbeatMilliseconds
+        self.silenceMilliseconds = silenceMilliseconds
+    }
+}

@@ -1,0 +1,12 @@
+import Coordination
+import Testing
+
+@Suite("limits")
+struct LimitsTests {
+    @Test("a piece of a model with its header fits into one frame")
+    func modelChunk() {
+        // file, offset, digest, length
+        let header = 4 + 8 + 32 + 4
+        #expect(Limits.modelChunkBytes + header <= Limits.framePayloadBytes)
+    }
+}
