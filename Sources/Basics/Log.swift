@@ -26,7 +26,8 @@ public struct Log: Sendable {
         write(.error, message, facts)
     }
 
-    private func write(_ level: Level, _ message: String, _ facts: [JSONLine.Field]) {
+    /// Writes one line of the given level.
+    public func write(_ level: Level, _ message: String, _ facts: [JSONLine.Field] = []) {
         let line =
             switch format {
             case .text: level == .info ? message : "\(level.rawValue): \(message)"

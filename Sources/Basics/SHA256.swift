@@ -3,8 +3,27 @@ import CSHA256
 /// SHA-256 (FIPS 180-4), incremental. The compression runs in C on the CPU's own instructions.
 public struct SHA256: Sendable {
     /// 32 bytes; prints as 64 lower-case hexadecimal digits.
-    public struct Digest: Sendable, Hashable, CustomStringConvertible {
+    public struct Digest: Sendable, Hashable, LosslessStringConvertible {
         public let bytes: [UInt8]
+
+        init(bytes: [UInt8]) {
+            self.bytes = bytes
+        }
+
+        /// Bytes from elsewhere; nil when they are not 32.
+        public init?(_ bytes: [UInt8]) {
+            guard bytes.count == 32 else { return nil }
+            self.bytes = bytes
+        }
+
+        /// What `description` gives; nil when it is not 64 hexadecimal digits.
+        public init?(_ description: String) {
+            let digits = description.compactMap(\.hexDigitValue)
+            guard digits.count == 64, description.count == 64 else { return nil }
+            bytes = stride(from: 0, to: 64, by: 2).map {
+                UInt8(digits[$0] << 4 | digits[$0 + 1])
+            }
+        }
 
         public var description: String {
             var text = ""

@@ -25,10 +25,18 @@ public struct ModelDirectory: Sendable {
     private let sources: [SourceFile]
 
     /// A file that the model is made of.
-    struct SourceFile: Sendable {
-        let name: String
-        let file: MappedFile
+    public struct SourceFile: Sendable {
+        /// Without a directory; empty for a GGUF file, whose name tells nothing.
+        public let name: String
+        public let file: MappedFile
+
+        /// SHA-256 of the file; reads every byte.
+        public func digest() -> SHA256.Digest { file.withBytes { SHA256.digest(of: $0) } }
     }
+
+    /// The files that the model is made of and no others, in the order of their names: copied into
+    /// an empty folder they are the same model, with the same `contentDigest`.
+    public var files: [SourceFile] { sources.sorted { $0.name < $1.name } }
 
     /// Opens a GGUF file or a folder with config.json; weights are mapped, not read.
     ///
@@ -68,7 +76,7 @@ public struct ModelDirectory: Sendable {
             return SHA256.digest(of: only.file.bytes)
         }
         var hash = SHA256()
-        for source in sources.sorted(by: { $0.name < $1.name }) {
+        for source in files {
             hash.update("\(source.name)\n\(source.file.count)\n")
             hash.update(source.file.bytes)
         }

@@ -46,24 +46,48 @@ public struct Decoder: Sendable {
         of batch: PackedBatch, parameters: UnsafePointer<Float>, dropout: DropoutAddress?,
         workspace: DecoderWorkspace, into gradient: UnsafeMutablePointer<Float>
     ) -> BatchLoss {
+        // Only who holds a progress can abandon a pass.
+        self.gradient(
+            of: batch, parameters: parameters, dropout: dropout, workspace: workspace,
+            into: gradient, progress: nil) ?? BatchLoss()
+    }
+
+    /// Sum loss and *sum* gradient of a batch; nil, and no gradient, when the pass was abandoned.
+    ///
+    /// The bits are those of a pass that nobody follows.
+    public func gradient(
+        of batch: PackedBatch, parameters: UnsafePointer<Float>, dropout: DropoutAddress?,
+        workspace: DecoderWorkspace, into gradient: UnsafeMutablePointer<Float>,
+        progress: PassProgress?
+    ) -> BatchLoss? {
+        let lowest = adapter?.lowestLayer ?? model.layerCount
+        progress?.begin(layers: 2 * model.layerCount - lowest)
         let pass = DecoderPass(
             decoder: self, batch: batch, parameters: parameters, dropout: dropout,
-            training: true, workspace: workspace)
-        pass.forward()
+            training: true, progress: progress, workspace: workspace)
+        guard pass.forward() else { return nil }
         let loss = pass.head(gradient: true)
-        pass.backward(into: gradient)
-        return loss
+        return pass.backward(into: gradient) ? loss : nil
     }
 
     /// Sum loss of a batch, without gradient and without dropout.
     public func loss(
         of batch: PackedBatch, parameters: UnsafePointer<Float>?, workspace: DecoderWorkspace
     ) -> BatchLoss {
+        // As above.
+        loss(of: batch, parameters: parameters, workspace: workspace, progress: nil) ?? BatchLoss()
+    }
+
+    /// Sum loss of a batch, without gradient and without dropout; nil when the pass was abandoned.
+    public func loss(
+        of batch: PackedBatch, parameters: UnsafePointer<Float>?, workspace: DecoderWorkspace,
+        progress: PassProgress?
+    ) -> BatchLoss? {
+        progress?.begin(layers: model.layerCount)
         let pass = DecoderPass(
             decoder: self, batch: batch, parameters: parameters, dropout: nil, training: false,
-            workspace: workspace)
-        pass.forward()
-        return pass.head(gradient: false)
+            progress: progress, workspace: workspace)
+        return pass.forward() ? pass.head(gradient: false) : nil
     }
 
     /// Room for the largest piece of a streamed matrix; 0 when all weights are resident.
@@ -81,6 +105,8 @@ struct DecoderPass {
     let training: Bool
     /// Tokens that a cache holds already; then the batch is one sequence that goes on from there.
     let past: Int
+    /// nil: nobody follows.
+    let progress: PassProgress?
     let memory: BatchMemory
     let matMul: MatMul
     let attention: Attention
@@ -88,10 +114,11 @@ struct DecoderPass {
     init(
         decoder: Decoder, batch: PackedBatch, parameters: UnsafePointer<Float>?,
         dropout: Decoder.DropoutAddress?, training: Bool, past: Int = 0,
-        workspace: DecoderWorkspace
+        progress: PassProgress? = nil, workspace: DecoderWorkspace
     ) {
         let model = decoder.model
         self.past = past
+        self.progress = progress
         self.decoder = decoder
         self.batch = batch
         self.parameters = parameters

@@ -6,9 +6,12 @@ extension DecoderPass {
     ///
     /// Goes down to the lowest adapted layer and, in it, to the lowest adapted projection; nothing
     /// below is trained, so nothing below is multiplied.
-    func backward(into gradient: UnsafeMutablePointer<Float>) {
-        guard let shape = decoder.adapter, let lowest = shape.lowestLayer else { return }
+    ///
+    /// - Returns: false when the pass was abandoned on the way.
+    func backward(into gradient: UnsafeMutablePointer<Float>) -> Bool {
+        guard let shape = decoder.adapter, let lowest = shape.lowestLayer else { return true }
         for layer in stride(from: model.layerCount - 1, through: lowest, by: -1) {
+            if progress?.isAbandoned == true { return false }
             if decoder.gradientCheckpointing { blockForward(layer, again: true) }
             let isLowest = layer == lowest
             let trainsAttention = TargetModule.allCases.contains { module in
@@ -18,7 +21,9 @@ extension DecoderPass {
             if !isLowest || trainsAttention {
                 attentionBackward(layer, gradient, isLowest: isLowest)
             }
+            progress?.finishLayer()
         }
+        return true
     }
 
     /// Adds to `memory.gradient` (that of the block's output) what flows back to its middle.

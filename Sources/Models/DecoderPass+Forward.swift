@@ -3,11 +3,16 @@ import Tensors
 
 extension DecoderPass {
     /// Fills the residual stream up to the last block's output.
-    func forward() {
+    ///
+    /// - Returns: false when the pass was abandoned on the way.
+    func forward() -> Bool {
         embed()
         for layer in 0..<model.layerCount {
+            if progress?.isAbandoned == true { return false }
             blockForward(layer)
+            progress?.finishLayer()
         }
+        return true
     }
 
     /// The tokens' rows of the embedding.

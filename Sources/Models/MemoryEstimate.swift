@@ -64,7 +64,7 @@ public struct MemoryEstimate: Sendable, Equatable {
     /// What judging takes beyond that, all threads together: there may be more of them, and their
     /// batches may be larger.
     public let judging: Int
-    /// The adapter, its gradient sums and the optimizer's moments.
+    /// The adapter, its gradient sums, the optimizer's moments, and a checkpoint being written.
     public let adapter: Int
     public let threads: Int
 
@@ -83,9 +83,9 @@ public struct MemoryEstimate: Sendable, Equatable {
             judging = 0
         }
         weights = plan.residence == .resident ? 4 * plan.model.parameterCount : plan.fileBytes
-        // Parameters, two moments, the step's sum, and per thread one gradient being written and
-        // one waiting for its sibling.
-        adapter = 4 * plan.adapter.layout.count * (4 + 2 * plan.threads)
+        // Parameters, two moments, a checkpoint's copies of the three, the step's sum, and per thread
+        // one gradient being written and one waiting for its sibling.
+        adapter = 4 * plan.adapter.layout.count * (7 + 2 * plan.threads)
         threads = plan.threads
     }
 

@@ -136,34 +136,3 @@ extension ComputePool {
         }
     }
 }
-
-/// A value that several threads change and wait for.
-final class Condition<State: Sendable>: @unchecked Sendable {
-    // Every access to `state` holds `lock`; hence Sendable.
-    private let lock = NSCondition()
-    private var state: State
-
-    init(_ state: State) {
-        self.state = state
-    }
-
-    /// Changes the state, and with `waking` lets those who wait look at it.
-    @discardableResult
-    func change<Result>(waking: Bool = true, _ body: (inout State) -> Result) -> Result {
-        lock.lock()
-        defer { lock.unlock() }
-        let result = body(&state)
-        if waking { lock.broadcast() }
-        return result
-    }
-
-    /// Blocks until `body` gives something.
-    func wait<Result>(_ body: (inout State) -> Result?) -> Result {
-        lock.lock()
-        defer { lock.unlock() }
-        while true {
-            if let result = body(&state) { return result }
-            lock.wait()
-        }
-    }
-}

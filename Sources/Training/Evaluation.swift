@@ -35,27 +35,58 @@ public struct Evaluation: Sendable, Equatable {
         _ rows: [TokenizedRow], decoder: Decoder, parameters: [Float]?, microBatchTokens: Int,
         pool: ComputePool
     ) throws -> Evaluation {
-        let groups = consecutiveGroups(rows.map(\.ids.count), target: microBatchTokens)
+        let groups = groups(of: rows, microBatchTokens: microBatchTokens)
         var losses = [BatchLoss](repeating: BatchLoss(), count: groups.count)
         try pool.forEach(groups.count) { index, workspace in
-            let batch = PackedBatch(groups[index].map { PackedBatch.Sequence(rows[$0]) })
-            guard let parameters else {
-                return decoder.loss(of: batch, parameters: nil, workspace: workspace)
-            }
-            return parameters.withUnsafeBufferPointer {
-                decoder.loss(of: batch, parameters: $0.baseAddress, workspace: workspace)
-            }
+            loss(
+                of: groups[index], decoder: decoder, parameters: parameters, workspace: workspace,
+                progress: nil)
         } receive: { index, loss in
-            losses[index] = loss
+            // Only who holds a progress can abandon a pass.
+            losses[index] = loss ?? BatchLoss()
         }
-        var result = Evaluation()
-        result.rows = rows.count
+        return Evaluation(losses: losses, rows: rows.count)
+    }
+
+    /// The rows that are judged together, in file order: the same for every run over them.
+    public static func groups(
+        of rows: [TokenizedRow], microBatchTokens: Int
+    ) -> [[TokenizedRow]] {
+        consecutiveGroups(rows.map(\.ids.count), target: microBatchTokens).map { Array(rows[$0]) }
+    }
+
+    /// Judges one group on the calling thread.
+    ///
+    /// - Parameters:
+    ///   - group: of `groups`; its ids are the model's (`TokenizedRow.fits`).
+    ///   - decoder: the model.
+    ///   - parameters: the flat vector of LoRA matrices; nil judges the base model.
+    ///   - workspace: of the calling thread.
+    ///   - progress: lets another thread follow and abandon.
+    /// - Returns: nil when the pass was abandoned.
+    public static func loss(
+        of group: [TokenizedRow], decoder: Decoder, parameters: [Float]?,
+        workspace: DecoderWorkspace, progress: PassProgress?
+    ) -> BatchLoss? {
+        let batch = PackedBatch(group.map(PackedBatch.Sequence.init))
+        guard let parameters else {
+            return decoder.loss(
+                of: batch, parameters: nil, workspace: workspace, progress: progress)
+        }
+        return parameters.withUnsafeBufferPointer {
+            decoder.loss(
+                of: batch, parameters: $0.baseAddress, workspace: workspace, progress: progress)
+        }
+    }
+
+    /// Adds the losses of all groups, in their order.
+    public init(losses: [BatchLoss], rows: Int) {
+        self.rows = rows
         for loss in losses {
-            result.lossSum += loss.lossSum
-            result.lossTokens += loss.lossTokens
-            result.correct += loss.correct
+            lossSum += loss.lossSum
+            lossTokens += loss.lossTokens
+            correct += loss.correct
         }
-        return result
     }
 
     /// Sum loss and sum gradient over `rows`, without dropout, grouped as `run` groups them.
@@ -72,12 +103,12 @@ public struct Evaluation: Sendable, Equatable {
         _ rows: [TokenizedRow], decoder: Decoder, parameters: [Float], microBatchTokens: Int,
         pool: ComputePool
     ) throws -> MicroBatchResult {
-        let groups = consecutiveGroups(rows.map(\.ids.count), target: microBatchTokens)
+        let groups = groups(of: rows, microBatchTokens: microBatchTokens)
         let source = LocalGradientSource(
             decoder: decoder, pool: pool, dropout: nil, codec: .fp32, seed: 0)
         var tree = ReductionTree(count: groups.count)
         let microBatches = groups.enumerated().map { index, group in
-            MicroBatch(step: 0, index: index, rows: Array(rows[group]))
+            MicroBatch(step: 0, index: index, rows: group)
         }
         try source.compute(microBatches, parameters: parameters) {
             tree.add($0.index, $0.result)

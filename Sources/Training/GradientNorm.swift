@@ -51,8 +51,21 @@ public enum GradientNorm {
         return factor
     }
 
-    /// Index of the first element that is NaN or infinite.
+    /// Index of the first element that is NaN or infinite; nil when all are finite.
     public static func firstNotFinite(in gradient: [Float]) -> Int? {
-        gradient.firstIndex { !$0.isFinite }
+        gradient.withUnsafeBufferPointer { gradient in
+            for start in stride(from: 0, to: gradient.count, by: 1024) {
+                let end = min(start + 1024, gradient.count)
+                // Without its sign, plus one in the exponent: the top bit tells all ones there.
+                var sums: UInt32 = 0
+                for i in start..<end {
+                    sums |= (gradient[i].bitPattern & 0x7FFF_FFFF) &+ 0x0080_0000
+                }
+                if sums & 0x8000_0000 != 0 {
+                    return (start..<end).first { !gradient[$0].isFinite }
+                }
+            }
+            return nil
+        }
     }
 }

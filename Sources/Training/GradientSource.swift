@@ -18,6 +18,48 @@ public protocol GradientSource: Sendable {
         _ microBatches: [MicroBatch], parameters: [Float],
         deliver: (GradientDelivery) throws -> Void
     ) throws
+
+    /// What the source has spent since it was asked last; nil when it does not count.
+    func takeFigures() -> StepFigures?
+}
+
+/// A source that stops in the middle of a step. What was committed stays; the training loop saves it.
+public struct SourceStopped: Error {
+    public enum Reason: Sendable {
+        /// Somebody asked for an end, and the step could not be brought to its own.
+        case interrupted
+        /// Nobody can compute any more.
+        case failed(any Error)
+    }
+
+    public let reason: Reason
+
+    public init(reason: Reason) {
+        self.reason = reason
+    }
+}
+
+extension GradientSource {
+    public func takeFigures() -> StepFigures? { nil }
+}
+
+/// What a step cost the coordinator, besides time.
+public struct StepFigures: Sendable, Equatable {
+    /// CPU time of the coordinator's threads, without that of workers in the same process.
+    public var cpuSeconds: Double
+    /// On the wire, with frames and heartbeats.
+    public var sentBytes: Int
+    /// On the wire, with frames and heartbeats.
+    public var receivedBytes: Int
+    /// Packed gradients that went into the step.
+    public var payloadBytes: Int
+
+    public init(cpuSeconds: Double, sentBytes: Int, receivedBytes: Int, payloadBytes: Int) {
+        self.cpuSeconds = cpuSeconds
+        self.sentBytes = sentBytes
+        self.receivedBytes = receivedBytes
+        self.payloadBytes = payloadBytes
+    }
 }
 
 /// One micro-batch's result, rounded by the codec and hashed.
@@ -30,6 +72,16 @@ public struct GradientDelivery: Sendable {
     public var worker: String
     /// Counted from 1.
     public var attempt: Int
+
+    public init(
+        index: Int, result: MicroBatchResult, digest: SHA256.Digest, worker: String, attempt: Int
+    ) {
+        self.index = index
+        self.result = result
+        self.digest = digest
+        self.worker = worker
+        self.attempt = attempt
+    }
 }
 
 /// Computes micro-batches on threads of this process.
@@ -75,48 +127,5 @@ public struct LocalGradientSource: GradientSource {
         } receive: { _, delivery in
             try deliver(delivery)
         }
-    }
-
-    /// One micro-batch, on the calling thread.
-    public func gradient(
-        of microBatch: MicroBatch, parameters: [Float], workspace: DecoderWorkspace
-    ) -> GradientDelivery {
-        let address = dropout.map { Decoder.DropoutAddress(dropout: $0, step: microBatch.step) }
-        var loss = BatchLoss()
-        var gradient = [Float](unsafeUninitializedCapacity: parameters.count) { buffer, count in
-            guard let out = buffer.baseAddress else { return }
-            parameters.withUnsafeBufferPointer { parameters in
-                guard let parameters = parameters.baseAddress else { return }
-                loss = decoder.gradient(
-                    of: microBatch.packed, parameters: parameters, dropout: address,
-                    workspace: workspace, into: out)
-            }
-            count = parameters.count
-        }
-        codec.round(
-            &gradient, seed: seed, step: microBatch.step, microBatch: microBatch.index)
-        let digest = GradientCodec.digest(of: gradient)
-        return GradientDelivery(
-            index: microBatch.index,
-            result: MicroBatchResult(
-                tokens: microBatch.tokenCount, lossTokens: loss.lossTokens,
-                lossSum: loss.lossSum, gradient: gradient),
-            digest: digest, worker: workerName, attempt: 1)
-    }
-}
-
-extension MicroBatch {
-    /// The rows end to end, as the decoder takes them.
-    var packed: PackedBatch { PackedBatch(rows.map(PackedBatch.Sequence.init)) }
-}
-
-extension PackedBatch.Sequence {
-    init(_ row: TokenizedRow) {
-        var isTarget = [Bool](repeating: false, count: row.ids.count)
-        for range in row.targets {
-            for position in range { isTarget[position] = true }
-        }
-        self.init(
-            tokens: row.ids, isTarget: isTarget, number: UInt32(truncatingIfNeeded: row.number))
     }
 }

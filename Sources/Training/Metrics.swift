@@ -14,9 +14,19 @@ public struct StepMetrics: Sendable, Equatable, Decodable {
     public var seconds: Double
     public var tokensPerSecond: Double
     public var workers: Int
+    /// What the step cost a coordinator; all nil, and not written, in a run of one process.
+    public var coordinatorCPUSeconds: Double?
+    public var sentBytes: Int?
+    public var receivedBytes: Int?
+    /// Packed gradients of the step.
+    public var payloadBytes: Int?
 
     enum CodingKeys: String, CodingKey {
         case step, epoch, loss, tokens, seconds, workers
+        case coordinatorCPUSeconds = "coordinator_cpu_seconds"
+        case sentBytes = "sent_bytes"
+        case receivedBytes = "received_bytes"
+        case payloadBytes = "payload_bytes"
         case lossTokens = "loss_tokens"
         case learningRate = "learning_rate"
         case gradientNorm = "gradient_norm"
@@ -25,7 +35,8 @@ public struct StepMetrics: Sendable, Equatable, Decodable {
 
     public init(
         step: Int, epoch: Int, loss: Double, tokens: Int, lossTokens: Int, learningRate: Double,
-        gradientNorm: Double, seconds: Double, tokensPerSecond: Double, workers: Int
+        gradientNorm: Double, seconds: Double, tokensPerSecond: Double, workers: Int,
+        figures: StepFigures? = nil
     ) {
         self.step = step
         self.epoch = epoch
@@ -37,16 +48,30 @@ public struct StepMetrics: Sendable, Equatable, Decodable {
         self.seconds = seconds
         self.tokensPerSecond = tokensPerSecond
         self.workers = workers
+        coordinatorCPUSeconds = figures?.cpuSeconds
+        sentBytes = figures?.sentBytes
+        receivedBytes = figures?.receivedBytes
+        payloadBytes = figures?.payloadBytes
     }
 
     public var line: JSONLine {
-        JSONLine([
+        var fields: [JSONLine.Field] = [
             ("step", .integer(step)), ("epoch", .integer(epoch)), ("loss", .number(loss)),
             ("tokens", .integer(tokens)), ("loss_tokens", .integer(lossTokens)),
             ("learning_rate", .number(learningRate)), ("gradient_norm", .number(gradientNorm)),
             ("seconds", .number(seconds)), ("tokens_per_second", .number(tokensPerSecond)),
             ("workers", .integer(workers)),
-        ])
+        ]
+        if let seconds = coordinatorCPUSeconds {
+            fields.append((CodingKeys.coordinatorCPUSeconds.rawValue, .number(seconds)))
+        }
+        for (key, bytes) in [
+            (CodingKeys.sentBytes, sentBytes), (.receivedBytes, receivedBytes),
+            (.payloadBytes, payloadBytes),
+        ] {
+            if let bytes { fields.append((key.rawValue, .integer(bytes))) }
+        }
+        return JSONLine(fields)
     }
 }
 

@@ -48,11 +48,29 @@ public final class RunDirectory: Sendable {
 
     deinit { close(lock) }
 
+    /// Raises the term of this directory, durably, and returns it: one for each coordinator that
+    /// ever works here, from 1.
+    ///
+    /// - Throws: `TrainingError.damagedRecord`; `FileError`.
+    public func nextTerm() throws -> UInt32 {
+        try TermFile(path: Directories.join(path, TermFile.name)).raise()
+    }
+
     private static let lockName = ".lock"
+
+    /// What may stand there before a run does: the lock, and a cluster's token and term.
+    private static let companions: Set = [lockName, "token", TermFile.name]
+
+    /// Whether a run could begin at `path` or, with `resuming`, go on there; makes nothing.
+    ///
+    /// - Throws: `TrainingError.outputNotEmpty`, `.notARunDirectory`; `FileError`.
+    public static func check(_ path: String, resuming: Bool) throws {
+        _ = try hasRun(path, resuming: resuming)
+    }
 
     private static func hasRun(_ path: String, resuming: Bool) throws -> Bool {
         let names = try Directories.names(in: path).filter {
-            $0 != lockName && !isTemporary($0)
+            !companions.contains($0) && !isTemporary($0)
         }
         if names.isEmpty { return false }
         guard resuming else { throw TrainingError.outputNotEmpty(path: path) }

@@ -70,12 +70,7 @@ public struct RunFile: Sendable, Equatable {
         guard let fields = object["configuration"] as? [String: Any] else {
             throw damaged("\"configuration\" is missing or not an object")
         }
-        var configuration = TrainingConfiguration()
-        do {
-            try configuration.apply(fields)
-        } catch let error as TrainingError {
-            throw damaged("configuration: \(error.explanation.what)")
-        }
+        let configuration = try TrainingConfiguration(recorded: fields, path: path)
         self.init(
             version: try string("version"), fingerprint: try string("fingerprint"),
             model: try string("model"), data: try string("data"),

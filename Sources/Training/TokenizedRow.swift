@@ -37,6 +37,13 @@ public struct TokenizedRow: Sendable, Equatable {
         lossTokenCount = kept.reduce(0) { $0 + $1.count }
     }
 
+    /// Whether a model can compute this row: there is something to learn, all ids are of its
+    /// vocabulary, and it knows as many positions. For rows that come over a wire.
+    public func fits(vocabularySize: Int, positions: Int) -> Bool {
+        lossTokenCount > 0 && ids.count <= positions
+            && ids.allSatisfy { $0 >= 0 && Int($0) < vocabularySize }
+    }
+
     /// Whether the token at `position` carries loss.
     public func isTarget(_ position: Int) -> Bool {
         targets.contains { $0.contains(position) }

@@ -40,12 +40,13 @@ public struct TrainingLoop {
     /// Asked after every step; true ends the run with a checkpoint.
     let shouldStop: () -> Bool
 
-    private var parameters: [Float]
-    private var optimizer: AdamW
-    private var stopping: EarlyStopping
-    private var step = 0
-    /// The newest checkpoint's step.
-    private var savedStep: Int?
+    var parameters: [Float]
+    var optimizer: AdamW
+    var stopping: EarlyStopping
+    var step = 0
+    /// The step of the newest checkpoint that is durable.
+    var savedStep: Int?
+    let writer: CheckpointWriter
 
     /// Takes up the run where its newest good checkpoint is, or at the beginning.
     ///
@@ -64,18 +65,46 @@ public struct TrainingLoop {
         parameters = job.initial.values
         optimizer = AdamW(settings: job.configuration.adamW, count: parameters.count)
         stopping = EarlyStopping(patience: job.configuration.earlyStopPatience)
+        writer = CheckpointWriter(
+            store: directory.checkpoints, layout: job.shape.layout,
+            keeping: job.configuration.keepCheckpoints)
         try takeUp()
     }
 
     /// Runs to the end of the plan.
+    ///
+    /// However it ends, no checkpoint is being written any more when it returns or throws.
     public mutating func run() throws -> Outcome {
+        do {
+            let outcome = try runSteps()
+            try waitForCheckpoint()
+            return outcome
+        } catch let stopped as SourceStopped {
+            try waitForCheckpoint()
+            guard case .failed(let error) = stopped.reason else {
+                return outcome(isComplete: false)
+            }
+            throw error
+        } catch {
+            waitQuietly()
+            throw error
+        }
+    }
+
+    private mutating func runSteps() throws -> Outcome {
         let ledger = try Ledger(path: directory.ledger, keepingThroughStep: step)
         let metrics = try Metrics(path: directory.metrics, keepingThroughStep: step)
         let rates = job.configuration.learningRates(stepCount: job.plan.stepCount)
         for planned in job.plan.steps(from: step + 1) {
             if stopping.shouldStop { break }
             let began = ContinuousClock.now
-            let (sum, entries) = try gradient(of: planned)
+            let (sum, entries): (MicroBatchResult, [LedgerEntry])
+            do {
+                (sum, entries) = try gradient(of: planned)
+            } catch let stopped as SourceStopped {
+                try saveCommitted()
+                throw stopped
+            }
             let norm = try update(sum, learningRate: rates.rate(ofStep: planned.step)) {
                 try ledger.append(entries)
             }
@@ -83,9 +112,10 @@ public struct TrainingLoop {
             let line = Self.metrics(
                 planned, sum, rate: rates.rate(ofStep: step), norm: norm,
                 seconds: (ContinuousClock.now - began) / .seconds(1),
-                workers: source.workerCount)
+                workers: source.workerCount, figures: source.takeFigures())
             try metrics.append(line)
             try report(.step(line, stepCount: job.plan.stepCount))
+            try reportSaved(writer.poll())
 
             let isLast = step == job.plan.stepCount
             if planned.endsEpoch || isLast { try judge(metrics, epoch: planned.epoch) }
@@ -125,7 +155,7 @@ public struct TrainingLoop {
     ) throws -> Double {
         let failing = optimizer.step + 1
         guard sum.lossSum.isFinite else {
-            throw TrainingError.lossNotFinite(step: failing, lastCheckpoint: lastCheckpoint)
+            throw TrainingError.lossNotFinite(step: failing, lastCheckpoint: lastCheckpoint())
         }
         var gradient = sum.gradient
         GradientNorm.divide(&gradient, by: sum.lossTokens)
@@ -133,7 +163,7 @@ public struct TrainingLoop {
         if let index = norm.isFinite ? nil : GradientNorm.firstNotFinite(in: gradient) {
             let entry = job.shape.layout.entries.last { $0.offset <= index }
             throw TrainingError.gradientNotFinite(
-                step: failing, tensor: entry?.name ?? "", lastCheckpoint: lastCheckpoint)
+                step: failing, tensor: entry?.name ?? "", lastCheckpoint: lastCheckpoint())
         }
         GradientNorm.clip(&gradient, norm: norm, maximum: job.configuration.maxGradNorm)
         try record()
@@ -173,75 +203,17 @@ public struct TrainingLoop {
             step: step, isComplete: isComplete, bestValidationLoss: stopping.bestLoss,
             keptStep: stopping.bestLoss == nil ? step : stopping.bestStep)
     }
-}
-
-// Taking up, saving, keeping.
-extension TrainingLoop {
-    private mutating func takeUp() throws {
-        guard directory.isResumed else {
-            try job.runFile.write(to: directory.runFile)
-            return
-        }
-        try job.runFile.checkResume(
-            of: RunFile(path: directory.runFile), path: directory.runFile)
-        let found = try directory.checkpoints.newest(
-            layout: job.shape.layout, configurationDigest: job.configuration.digest.description)
-        if let checkpoint = found.checkpoint {
-            let state = checkpoint.state
-            step = state.step
-            savedStep = step
-            parameters = checkpoint.parameters
-            optimizer = AdamW(
-                settings: job.configuration.adamW, step: state.step,
-                averages: checkpoint.averages, squareAverages: checkpoint.squareAverages)
-            stopping = EarlyStopping(
-                patience: job.configuration.earlyStopPatience,
-                bestLoss: state.bestValidationLoss, bestStep: state.bestStep,
-                validationsSinceBest: state.validationsSinceBest)
-            // A kill may have come between the last checkpoint and this.
-            try prune()
-        }
-        try report(.resumed(step: step, rejected: found.rejected))
-    }
-
-    private mutating func save(epoch: Int) throws {
-        let checkpoint = Checkpoint(
-            state: TrainingState(
-                step: step, epoch: epoch, bestValidationLoss: stopping.bestLoss,
-                bestStep: stopping.bestStep, validationsSinceBest: stopping.validationsSinceBest,
-                configurationDigest: job.configuration.digest.description),
-            adapter: job.adapterConfiguration, parameters: parameters,
-            averages: optimizer.averages, squareAverages: optimizer.squareAverages)
-        let path = try directory.checkpoints.save(checkpoint, layout: job.shape.layout)
-        savedStep = step
-        try prune()
-        try report(.checkpoint(step: step, path: path))
-    }
-
-    private func prune() throws {
-        try directory.checkpoints.keepNewest(job.configuration.keepCheckpoints, through: step)
-    }
-
-    private func keepAdapter() throws {
-        try AdapterFiles.write(
-            configuration: job.adapterConfiguration,
-            tensors: job.shape.layout.tensors(parameters),
-            to: directory.adapter)
-    }
-
-    private var lastCheckpoint: String? {
-        savedStep.map { directory.checkpoints.path(ofStep: $0) }
-    }
 
     private static func metrics(
         _ planned: PlannedStep, _ sum: MicroBatchResult, rate: Double, norm: Double,
-        seconds: Double, workers: Int
+        seconds: Double, workers: Int, figures: StepFigures?
     ) -> StepMetrics {
         StepMetrics(
             step: planned.step, epoch: planned.epoch,
             loss: sum.lossSum / Double(sum.lossTokens), tokens: sum.tokens,
             lossTokens: sum.lossTokens, learningRate: rate, gradientNorm: norm,
-            seconds: seconds, tokensPerSecond: Double(sum.tokens) / seconds, workers: workers)
+            seconds: seconds, tokensPerSecond: Double(sum.tokens) / seconds, workers: workers,
+            figures: figures)
     }
 }
 

@@ -126,6 +126,36 @@ import Testing
         }
     }
 
+    @Test("a copy of the files that a model names is the same model")
+    func files() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let tiny = TinyModel()
+            for isSharded in [false, true] {
+                let folder = "\(directory)/\(isSharded)"
+                try AtomicFile.makeDirectory(folder)
+                try tiny.writeHuggingFaceFolder(to: folder)
+                if isSharded { try writeShards(of: tiny, to: folder) }
+                try AtomicFile.write("not of the model", to: folder + "/README.md")
+                let model = try ModelDirectory.open(folder)
+                let names = model.files.map(\.name)
+                #expect(names == names.sorted() && !names.contains("README.md"))
+                #expect(names.contains("config.json") && names.contains("tokenizer.json"))
+                try AtomicFile.makeDirectory(folder + "/copy")
+                for source in model.files {
+                    let bytes = source.file.withBytes { Array($0) }
+                    #expect(source.digest() == SHA256.digest(of: bytes))
+                    try AtomicFile.write(bytes, to: "\(folder)/copy/\(source.name)")
+                }
+                let copy = try ModelDirectory.open(folder + "/copy")
+                #expect(copy.contentDigest() == model.contentDigest())
+            }
+            try tiny.writeGGUF(to: directory + "/tiny.gguf")
+            let gguf = try ModelDirectory.open(directory + "/tiny.gguf")
+            #expect(gguf.files.map(\.name) == [""])
+            #expect(gguf.files.map { $0.digest() } == [gguf.contentDigest()])
+        }
+    }
+
     @Test("of a list of chat templates the default one is taken")
     func templateList() throws {
         try TestPaths.withTemporaryDirectory { directory in

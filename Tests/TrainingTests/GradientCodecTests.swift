@@ -62,6 +62,26 @@ import Testing
         #expect(rounded(step: 1, microBatch: 2) != rounded(step: 1, microBatch: 3))
     }
 
+    @Test("int8 is scale * floor(x / scale + u), bit for bit")
+    func formula() {
+        let random = AddressedRandom(seed: 11, purpose: .rounding)
+        var original = gradient(1000) + [0, -0.0, 1, -1, 1, -1]
+        // A block in which every number is a level already, and one of equal numbers.
+        for i in 128..<192 { original[i] = Float(i - 160) * 4 }
+        original[128] = -127
+        for i in 192..<256 { original[i] = -0.3 }
+        var rounded = original
+        GradientCodec.int8.round(&rounded, seed: 11, step: 4, microBatch: 6)
+        for (index, x) in original.enumerated() {
+            let start = index / 64 * 64
+            let block = original[start..<min(start + 64, original.count)]
+            let scale = (block.map(abs).max() ?? 0) / 127
+            let u = AddressedRandom.unitFloat(random.block(UInt32(index / 4), 4, 6)[index % 4])
+            let level = max(-127, min(127, (x / scale + u).rounded(.down)))
+            #expect(rounded[index].bitPattern == (level * scale).bitPattern, "\(index)")
+        }
+    }
+
     @Test("int8 rounds each block alone, and leaves zeros and what is not finite")
     func blocks() {
         var zeros = [Float](repeating: 0, count: 70)

@@ -101,6 +101,25 @@ import Testing
         #expect(error.explanation.status == .badData)
     }
 
+    @Test("a token and a term may lie in the output before the run does")
+    func companions() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            for name in ["token", "term"] {
+                try AtomicFile.write("1", to: directory + "/" + name)
+            }
+            for resuming in [false, true] {
+                try RunDirectory.check(directory, resuming: resuming)
+                #expect(try !RunDirectory(path: directory, resuming: resuming).isResumed)
+            }
+            try RunDirectory.check(directory + "/nothing", resuming: false)
+            #expect(try Directories.names(in: directory) == [".lock", "term", "token"])
+            try AtomicFile.write("mine", to: directory + "/letter.txt")
+            #expect(throws: TrainingError.outputNotEmpty(path: directory)) {
+                try RunDirectory.check(directory, resuming: false)
+            }
+        }
+    }
+
     @Test("an output with anything in it needs --resume, and is not touched")
     func notEmpty() throws {
         try TestPaths.withTemporaryDirectory { directory in

@@ -31,15 +31,35 @@ public enum GradientCodec: String, Sendable, CaseIterable {
                 for i in 0..<gradient.count { gradient[i] = Self.bf16(gradient[i]) }
             }
         case .int8:
-            let random = AddressedRandom(seed: seed, purpose: .rounding)
-            gradient.withUnsafeMutableBufferPointer { gradient in
-                for start in stride(from: 0, to: gradient.count, by: Self.blockCount) {
-                    let end = min(start + Self.blockCount, gradient.count)
-                    Self.roundBlock(
+            withUnsafeTemporaryAllocation(of: Int8.self, capacity: Self.blockCount) { levels in
+                guard let levels = levels.baseAddress else { return }
+                Self.forEachBlock(
+                    &gradient, address: (seed, step, microBatch), levels: { _ in levels },
+                    scale: { _, _ in })
+            }
+        }
+    }
+
+    /// Rounds block after block.
+    ///
+    /// Shapes and ranges:
+    ///   - levels: where the levels of a block go, by the block's index; room for `blockCount`.
+    ///   - scale: gets the block's index and its scale, nil for a block that was left as it is.
+    static func forEachBlock(
+        _ gradient: inout [Float], address: (seed: UInt64, step: Int, microBatch: Int),
+        levels: (Int) -> UnsafeMutablePointer<Int8>, scale: (Int, Float?) -> Void
+    ) {
+        let random = AddressedRandom(seed: address.seed, purpose: .rounding)
+        gradient.withUnsafeMutableBufferPointer { gradient in
+            for start in stride(from: 0, to: gradient.count, by: blockCount) {
+                let end = min(start + blockCount, gradient.count)
+                let block = start / blockCount
+                scale(
+                    block,
+                    roundBlock(
                         UnsafeMutableBufferPointer(rebasing: gradient[start..<end]),
-                        block: start / Self.blockCount, random: random, step: step,
-                        microBatch: microBatch)
-                }
+                        levels: levels(block), block: block, random: random, step: address.step,
+                        microBatch: address.microBatch))
             }
         }
     }
@@ -55,20 +75,26 @@ public enum GradientCodec: String, Sendable, CaseIterable {
     /// x -> scale * floor(x / scale + u), scale = max |x| / 127, u uniform in [0, 1).
     ///
     /// A block with NaN or infinity is left as it is, so that the step's check still sees it.
+    ///
+    /// - Returns: the scale, 0 for a block that became zeros, nil for one that is not finite. The
+    ///   block is then, bit for bit, `value(level, scale)` of the levels written.
     private static func roundBlock(
-        _ block: UnsafeMutableBufferPointer<Float>, block index: Int, random: AddressedRandom,
-        step: Int, microBatch: Int
-    ) {
+        _ block: UnsafeMutableBufferPointer<Float>, levels: UnsafeMutablePointer<Int8>,
+        block index: Int, random: AddressedRandom, step: Int, microBatch: Int
+    ) -> Float? {
         var largest: Float = 0
         for value in block {
-            guard value.isFinite else { return }
+            guard value.isFinite else { return nil }
             largest = max(largest, abs(value))
         }
         let scale = largest / 127
         // A scale without all its bits would not bring 127 back to the largest value.
         guard scale >= .leastNormalMagnitude else {
-            for i in 0..<block.count { block[i] = 0 }
-            return
+            for i in 0..<block.count {
+                block[i] = 0
+                levels[i] = 0
+            }
+            return 0
         }
         for start in stride(from: 0, to: block.count, by: 4) {
             let words = random.block(
@@ -76,11 +102,16 @@ public enum GradientCodec: String, Sendable, CaseIterable {
                 UInt32(truncatingIfNeeded: step), UInt32(truncatingIfNeeded: microBatch))
             for i in start..<min(start + 4, block.count) {
                 let shifted = block[i] / scale + AddressedRandom.unitFloat(words[i - start])
-                let level = max(-127, min(127, shifted.rounded(.down)))
-                block[i] = level * scale
+                levels[i] = Int8(max(-127, min(127, shifted.rounded(.down))))
+                block[i] = value(levels[i], scale)
             }
         }
+        return scale
     }
+
+    /// What a level of `int8` stands for.
+    @inline(__always)
+    static func value(_ level: Int8, _ scale: Float) -> Float { Float(level) * scale }
 
     /// SHA-256 of a gradient's canonical bytes (fp32, little endian, in the order of
     /// `ParameterLayout`): the ledger's proof of what was summed.

@@ -1,0 +1,58 @@
+import Basics
+import Formats
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Training
+
+/// How much smaller real gradients become.
+@Suite struct PackingRatioTests {
+    /// The gradients of the B matrices of SmolLM2-135M over a batch of step 0, from PyTorch: B is
+    /// zero there, so A has no gradient, and these numbers are what later steps look like, too.
+    private func gradient() throws -> [Float] {
+        let file = try SafetensorsFile(
+            path: TestPaths.fixture("reference/grads_step0_lora_B.safetensors"))
+        return file.tensors.keys.sorted().flatMap { file.tensors[$0]?.floats() ?? [] }
+    }
+
+    @Test(
+        "packed gradients of a real model are as small as promised",
+        arguments: [(GradientCodec.fp32, 1.12), (.bf16, 2.5), (.int8, 3.9)])
+    func ratio(codec: GradientCodec, bar: Double) throws {
+        var gradient = try gradient()
+        let bytes = codec.pack(&gradient, seed: 0, step: 1, microBatch: 0)
+        let ratio = Double(4 * gradient.count) / Double(bytes.count)
+        print("packing: \(codec) \(gradient.count) numbers, ratio \(ratio)")
+        #expect(ratio >= bar)
+        #expect(try codec.unpack(bytes, count: gradient.count) == gradient)
+    }
+
+    @Test("packing and unpacking are fast beside computing", arguments: GradientCodec.allCases)
+    func speed(codec: GradientCodec) throws {
+        let some = try gradient()
+        let original = (0..<921_600).map { some[$0 % some.count] }
+        var (packing, unpacking, rounding) = (
+            Duration.seconds(9), Duration.seconds(9), Duration.seconds(9)
+        )
+        var bytes: [UInt8] = []
+        var unpacked: [Float] = []
+        let clock = ContinuousClock()
+        for _ in 0..<9 {
+            var gradient = original
+            gradient[0] = 1
+            packing = min(
+                packing,
+                clock.measure { bytes = codec.pack(&gradient, seed: 0, step: 1, microBatch: 0) })
+            unpacking = try min(
+                unpacking, clock.measure { unpacked = try codec.unpack(bytes, count: 921_600) })
+            gradient = original
+            gradient[0] = 1
+            rounding = min(
+                rounding, clock.measure { codec.round(&gradient, seed: 0, step: 1, microBatch: 0) })
+            #expect(gradient == unpacked)
+        }
+        print("packing: \(codec) pack \(packing) unpack \(unpacking) round alone \(rounding)")
+        #expect(packing + unpacking < .seconds(1))
+    }
+}

@@ -1,0 +1,137 @@
+import Basics
+import Foundation
+import Models
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Training
+
+/// A loop whose source does what a cluster may do to it.
+@Suite struct TrainingLoopTests {
+    private struct Gone: Error {}
+
+    /// Computes here, and fails at a step.
+    private struct Source: GradientSource {
+        let local: LocalGradientSource
+        let failingStep: Int
+        var workerCount: Int { 3 }
+
+        func compute(
+            _ microBatches: [MicroBatch], parameters: [Float],
+            deliver: (GradientDelivery) throws -> Void
+        ) throws {
+            if microBatches.first?.step == failingStep { throw Gone() }
+            try local.compute(microBatches, parameters: parameters, deliver: deliver)
+        }
+
+        func takeFigures() -> StepFigures? {
+            StepFigures(cpuSeconds: 0.25, sentBytes: 1, receivedBytes: 2, payloadBytes: 3)
+        }
+    }
+
+    private func run(
+        _ output: String, resuming: Bool, model: String, data: String, failingStep: Int = 0,
+        events: inout [String]
+    ) throws -> TrainingLoop.Outcome {
+        var configuration = TrainingConfiguration()
+        configuration.checkpointEvery = 2
+        configuration.epochs = 2
+        configuration.maxLength = 64
+        let job = try TrainingJob(
+            configuration: configuration, modelPath: model, dataPath: data, version: "test")
+        let weights = try DecoderWeights(
+            model: job.model, residence: .resident, positions: job.longestRow, threads: 1)
+        let decoder = Decoder(weights: weights, adapter: job.shape)
+        let pool = ComputePool(threadCount: 1)
+        var log: [String] = []
+        defer { events += log }
+        var loop = try TrainingLoop(
+            job: job, directory: RunDirectory(path: output, resuming: resuming),
+            source: Source(
+                local: LocalGradientSource(
+                    decoder: decoder, pool: pool, configuration: configuration),
+                failingStep: failingStep),
+            validate: {
+                try Evaluation.run(
+                    job.validation, decoder: decoder, parameters: $0, microBatchTokens: 512,
+                    pool: pool)
+            },
+            report: { event in
+                switch event {
+                case .resumed(let step, _): log.append("resumed \(step)")
+                case .step(let metrics, _): log.append("step \(metrics.step)")
+                case .checkpoint(let step, let path):
+                    let isThere = FileManager.default.fileExists(atPath: path + "/manifest.json")
+                    log.append("checkpoint \(step) \(isThere)")
+                case .validation, .stoppedEarly: break
+                }
+            }, shouldStop: { false })
+        return try loop.run()
+    }
+
+    @Test("a source that fails leaves durable checkpoints, and the run goes on to the same bytes")
+    func failing() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let model = directory + "/tiny.gguf"
+            let data = directory + "/rows.jsonl"
+            try TinyModel().writeGGUF(to: model)
+            let rows = (0..<20).map {
+                "{\"prompt\": \"\($0)?\", \"completion\": \"the answer is \($0)\"}\n"
+            }
+            try AtomicFile.write(rows.joined(), to: data)
+            var events: [String] = []
+            #expect(throws: Gone.self) {
+                _ = try run(
+                    directory + "/a", resuming: false, model: model, data: data, failingStep: 7,
+                    events: &events)
+            }
+            // Each checkpoint is told of once, in order, and none is on its way any more.
+            #expect(
+                events.filter { $0.hasPrefix("checkpoint") } == [
+                    "checkpoint 2 true", "checkpoint 4 true", "checkpoint 6 true",
+                ])
+            #expect(
+                try CheckpointStore(directory: directory + "/a/checkpoints").steps() == [2, 4, 6])
+            let outcome = try run(
+                directory + "/a", resuming: true, model: model, data: data, events: &events)
+            #expect(events.contains("resumed 6"))
+            var other: [String] = []
+            let whole = try run(
+                directory + "/b", resuming: false, model: model, data: data, events: &other)
+            #expect(outcome == whole && whole.isComplete)
+            #expect(other.last == "checkpoint \(whole.step) true")
+            for file in ["adapter/adapter_model.safetensors", "ledger.jsonl"] {
+                #expect(
+                    FileManager.default.contents(atPath: "\(directory)/a/\(file)")
+                        == FileManager.default.contents(atPath: "\(directory)/b/\(file)"))
+            }
+            var lines = 0
+            try Metrics.read(path: directory + "/a/metrics.jsonl") { record in
+                guard case .step(let metrics) = record else { return }
+                lines += 1
+                #expect(metrics.coordinatorCPUSeconds == 0.25 && metrics.workers == 3)
+                #expect(metrics.sentBytes == 1 && metrics.receivedBytes == 2)
+                #expect(metrics.payloadBytes == 3)
+            }
+            #expect(lines == whole.step)
+        }
+    }
+
+    @Test("a step without figures writes none of their fields")
+    func figures() {
+        func line(_ figures: StepFigures?) -> String {
+            StepMetrics(
+                step: 1, epoch: 1, loss: 2, tokens: 3, lossTokens: 2, learningRate: 0.1,
+                gradientNorm: 1, seconds: 1, tokensPerSecond: 3, workers: 1, figures: figures
+            ).line.text
+        }
+        #expect(line(nil).hasSuffix(",\"workers\":1}"))
+        let figures = StepFigures(
+            cpuSeconds: 0.5, sentBytes: 10, receivedBytes: 20, payloadBytes: 15)
+        #expect(
+            line(figures).hasSuffix(
+                ",\"workers\":1,\"coordinator_cpu_seconds\":0.5,\"sent_bytes\":10,"
+                    + "\"received_bytes\":20,\"payload_bytes\":15}"))
+    }
+}
