@@ -8,6 +8,10 @@ public enum Limits {
 
     public static let nameBytes = 64
     public static let softwareBytes = 64
+
+    /// NAME_MAX of Linux' file systems.
+    public static let fileNameBytes = 255
+
     public static let fingerprintBytes = 256
     public static let reasonBytes = 512
 
@@ -16,6 +20,9 @@ public enum Limits {
 
     /// Files of a model: a folder of 4096 shards would be 20 TB.
     public static let modelFiles = 4096
+
+    /// An offer's configuration, its list of files and 1 KiB for the rest.
+    public static let offerBytes = configurationBytes + modelFiles * (fileNameBytes + 42) + 1024
 
     /// A piece of a model file: with its header it fits into one frame.
     public static let modelChunkBytes = (1 << 20) - 64

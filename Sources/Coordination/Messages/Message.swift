@@ -78,7 +78,7 @@ public struct Challenge: Sendable, Equatable {
 
 /// The dialler's proof that it knows the token.
 public struct Authentication: Sendable, Equatable {
-    /// HMAC-SHA256, 32 bytes; see `Handshake`.
+    /// HMAC-SHA256, 32 bytes; see `WorkerHandshake`.
     public var proof: [UInt8]
 
     public init(proof: [UInt8]) {

@@ -1,0 +1,74 @@
+import Basics
+
+extension RejectCode {
+    /// As logs and docs/OPERATING.md write it.
+    public var name: String {
+        switch self {
+        case .version: "version"
+        case .authentication: "authentication"
+        case .model: "model"
+        case .data: "data"
+        case .configuration: "configuration"
+        case .fingerprint: "fingerprint"
+        case .full: "full"
+        case .draining: "draining"
+        case .staleTerm: "stale-term"
+        case .quarantined: "quarantined"
+        case .protocolViolation: "protocol-violation"
+        case .timeout: "timeout"
+        case .superseded: "superseded"
+        }
+    }
+
+    /// What to do about it.
+    public var remedy: String {
+        switch self {
+        case .version: "run the same version of skein on both sides"
+        case .authentication:
+            "give both sides the same file with --token-file, without a changed or added byte"
+        case .model:
+            "give the worker the base model of the run with --model, or leave --model out so that "
+                + "it fetches it"
+        case .data:
+            "this worker belongs to a run on other data; start it again to let it join this one"
+        case .configuration:
+            "this worker belongs to a run with other options; start it again to let it join this "
+                + "one"
+        case .fingerprint:
+            "run the same version of skein and OpenBLAS on all hosts; where only the core type "
+                + "differs, set OPENBLAS_CORETYPE=Haswell on the faster host, and for the "
+                + "coordinator, too"
+        case .full: "wait until a worker leaves, or stop one"
+        case .draining: "the coordinator is about to stop; come back when it runs again"
+        case .staleTerm:
+            "the coordinator was started anew; the worker joins it again by itself"
+        case .quarantined:
+            "the worker failed several times; read its log, it is let in again after a while"
+        case .protocolViolation:
+            "run the same version of skein on both sides; if it is the same, report the reason"
+        case .timeout: "check the network between the hosts and the load of the worker's"
+        case .superseded:
+            "another process goes by the same name; give each worker its own --name"
+        }
+    }
+
+    /// Whether the same worker would be refused again, so that it must not come back by itself.
+    public var isFinal: Bool {
+        switch self {
+        case .version, .authentication, .model, .data, .configuration, .fingerprint, .superseded:
+            true
+        // A line can damage a frame: that is no reason to lose a worker.
+        case .full, .draining, .staleTerm, .quarantined, .protocolViolation, .timeout: false
+        }
+    }
+
+    /// What a worker exits with that gives up because of this.
+    public var exitStatus: ExitStatus {
+        switch self {
+        case .version, .authentication, .model, .data, .configuration, .fingerprint: .badData
+        case .full, .draining, .staleTerm, .quarantined, .protocolViolation, .timeout,
+            .superseded:
+            .peerGone
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Basics
+
+/// How long a coordinator waits for whom. A user sets `minimumWorkers` and `patience`; the rest is
+/// derived or fixed.
+public struct CoordinatorSettings: Sendable, Equatable {
+    /// A round begins when as many workers are there.
+    public var minimumWorkers: Int
+    /// How long too few workers may be there; ten times that before the first one ever came.
+    public var patience: Duration
+    /// How often each side is to be heard.
+    public var heartbeat = Duration.milliseconds(500)
+    /// After three missed heartbeats somebody else may compute a worker's leases, too.
+    public var suspectAfter = Duration.milliseconds(1500)
+    /// After five missed heartbeats a worker counts as gone.
+    public var lostAfter = Duration.milliseconds(2500)
+    /// No lease is overdue before.
+    public var leaseFloor = Duration.seconds(2)
+    /// No lease is doubled for being slow before: a second one would not save more than it costs.
+    public var speculationFloor = Duration.milliseconds(250)
+    /// After so long without progress the log says what is waited for.
+    public var stallAfter = Duration.seconds(5)
+    /// Peers of 1 MiB of state each would be 4 GiB; more hosts than that want more coordinators.
+    public var maximumWorkers = 4096
+    /// A piece of work that was refused as often ends the run: the fault is not a worker's.
+    public var maximumRefusals = 16
+
+    public init(minimumWorkers: Int = 1, patience: Duration = .seconds(60)) {
+        precondition(minimumWorkers >= 1, "a run without workers")
+        self.minimumWorkers = minimumWorkers
+        self.patience = patience
+    }
+}
+
+extension Welcome {
+    /// What a worker must know of the settings.
+    public init(_ settings: CoordinatorSettings) {
+        self.init(
+            heartbeatMilliseconds: settings.heartbeat.inMilliseconds,
+            silenceMilliseconds: settings.lostAfter.inMilliseconds)
+    }
+}
+
+extension Duration {
+    /// Seconds as a floating-point number.
+    var inSeconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) * 1e-18
+    }
+
+    /// "3.1 s".
+    var inWords: String {
+        let tenths = max(0, Int((inSeconds * 10).rounded()))
+        return "\(tenths / 10).\(tenths % 10) s"
+    }
+
+    /// Whole milliseconds, rounded up, as the wire has them.
+    var inMilliseconds: UInt32 {
+        UInt32(clamping: max(0, Int((inSeconds * 1000).rounded(.up))))
+    }
+}

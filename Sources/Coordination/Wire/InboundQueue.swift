@@ -1,0 +1,36 @@
+/// Bytes from a socket in, messages out: a `FrameOpener` and a `MessageAssembler`.
+public struct InboundQueue: Sendable {
+    private var opener = FrameOpener()
+    private var assembler: MessageAssembler
+
+    public init(bounds: MessageBounds) {
+        assembler = MessageAssembler(bounds: bounds)
+    }
+
+    /// What the peer may say now. Set it after each message that changes the phase and before the
+    /// next one is taken.
+    public var bounds: MessageBounds {
+        get { assembler.bounds }
+        set { assembler.bounds = newValue }
+    }
+
+    /// Appends bytes as they come; see `FrameOpener`.
+    public mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        opener.append(bytes)
+    }
+
+    /// Demands tags from the next frame on.
+    public mutating func authenticate(with key: FrameKey) {
+        opener.authenticate(with: key)
+    }
+
+    /// The next whole message, or nil when more bytes are needed.
+    ///
+    /// - Throws: `WireError`; the connection is of no use then.
+    public mutating func next() throws(WireError) -> ReceivedMessage? {
+        while let frame = try opener.next() {
+            if let message = try assembler.add(frame) { return message }
+        }
+        return nil
+    }
+}

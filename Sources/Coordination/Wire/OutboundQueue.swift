@@ -1,0 +1,105 @@
+/// Messages in, frames out, in the order that keeps heartbeats in time: urgent messages overtake
+/// bulky ones, also between their chunks. Each frame is sealed when it is asked for, so that
+/// sequence numbers go up in the order of the wire.
+public struct OutboundQueue: Sendable {
+    private var sealer = FrameSealer()
+    private var urgent = Line()
+    private var bulky = Line()
+
+    public init() {}
+
+    /// Bytes of messages that are not in frames yet, 40 more for each message. A frame that
+    /// `nextFrame` gave does not count any more.
+    public var pendingBytes: Int { urgent.byteCount + bulky.byteCount }
+
+    public var isEmpty: Bool { urgent.first == nil && bulky.first == nil }
+
+    /// Puts a message into its line.
+    ///
+    /// - Parameters:
+    ///   - message: what to say.
+    ///   - term: the coordinator's, 0 before it is known.
+    public mutating func add(_ message: Message, term: UInt32) {
+        add(EncodedMessage(message), term: term)
+    }
+
+    /// Puts a message into its line that others may share.
+    public mutating func add(_ message: EncodedMessage, term: UInt32) {
+        precondition(message.bytes.count <= UInt32.max)
+        if message.type.isUrgent {
+            urgent.append(QueuedMessage(message: message, term: term))
+        } else {
+            bulky.append(QueuedMessage(message: message, term: term))
+        }
+    }
+
+    /// Puts tags on the frames from here on; see `FrameSealer`. An AUTHENTICATION that waits goes
+    /// out without one, as it must.
+    public mutating func authenticate(with key: FrameKey) {
+        sealer.authenticate(with: key)
+    }
+
+    /// The next frame to write, to be written whole and before any later one; nil when nothing
+    /// waits.
+    public mutating func nextFrame() -> [UInt8]? {
+        if let next = urgent.first {
+            urgent.removeFirst()
+            return seal(next, 0..<next.message.bytes.count)
+        }
+        guard let next = bulky.first else { return nil }
+        let count = next.message.bytes.count
+        let end = min(next.sent + Limits.framePayloadBytes, count)
+        if end == count { bulky.removeFirst() } else { bulky.advanceFirst(to: end) }
+        return seal(next, next.sent..<end)
+    }
+
+    private mutating func seal(_ waiting: QueuedMessage, _ range: Range<Int>) -> [UInt8] {
+        let count = waiting.message.bytes.count
+        var flags: FrameHeader.Flags = []
+        if range.lowerBound > 0 { flags.insert(.continuation) }
+        if range.upperBound < count { flags.insert(.more) }
+        return waiting.message.bytes.withUnsafeBytes {
+            sealer.seal(
+                type: waiting.message.type.rawValue, flags: flags, term: waiting.term,
+                messageLength: count, payload: UnsafeRawBufferPointer(rebasing: $0[range]))
+        }
+    }
+}
+
+/// A message and how much of it has gone out.
+private struct QueuedMessage: Sendable {
+    let message: EncodedMessage
+    let term: UInt32
+    var sent = 0
+
+    var byteCount: Int { FrameHeader.byteCount + message.bytes.count - sent }
+}
+
+/// First in, first out. Places at the front are left empty and given back from time to time.
+private struct Line: Sendable {
+    private var places: [QueuedMessage?] = []
+    private var head = 0
+    private(set) var byteCount = 0
+
+    var first: QueuedMessage? { head < places.count ? places[head] : nil }
+
+    mutating func append(_ waiting: QueuedMessage) {
+        places.append(waiting)
+        byteCount += waiting.byteCount
+    }
+
+    mutating func removeFirst() {
+        byteCount -= first?.byteCount ?? 0
+        places[head] = nil
+        head += 1
+        if head * 2 >= places.count {
+            places.removeSubrange(..<head)
+            head = 0
+        }
+    }
+
+    mutating func advanceFirst(to sent: Int) {
+        byteCount -= sent - (first?.sent ?? 0)
+        places[head]?.sent = sent
+    }
+}

@@ -1,0 +1,43 @@
+import Basics
+import Foundation
+import Testing
+
+@testable import Coordination
+
+@Suite("a cluster in one thread")
+struct SimulationTests {
+    /// SKEIN_TEST_SEED replays one seed.
+    static var seeds: [UInt64] {
+        let one = ProcessInfo.processInfo.environment["SKEIN_TEST_SEED"].flatMap { UInt64($0) }
+        return one.map { [$0] } ?? Array(1...320)
+    }
+
+    @Test("every piece is accepted once, whoever dies, stops, drains or computes wrongly")
+    func everyPieceOnce() {
+        var counts: [String: Int] = [:]
+        for seed in Self.seeds {
+            let simulation = Simulation(seed: seed, workers: 2 + Int(seed % 6))
+            simulation.run(limit: .seconds(400))
+            counts.merge(simulation.counts) { $0 + $1 }
+            guard !simulation.violations.isEmpty else { continue }
+            print(simulation.trace.suffix(120).joined(separator: "\n"))
+            Issue.record("SKEIN_TEST_SEED=\(seed): \(simulation.violations)")
+            return
+        }
+        let table = counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        print("\(Self.seeds.count) seeds; " + table.joined(separator: "; "))
+        guard Self.seeds.count > 1 else { return }
+        // All of it does happen, else the test would say nothing.
+        for event in [
+            "lease next in order", "lease given back by w",
+            "lease the worker has finished it already",
+            "lease it waited behind other work at w", "lease w is silent",
+            "lease w is past its deadline",
+            "lease w would finish last", "answer stale", "answer duplicate", "answer refused",
+            "cancel the worker drains", "disconnect timeout", "disconnect quarantined",
+            "disconnect superseded", "deliver",
+        ] {
+            #expect(counts[event, default: 0] > 0, "\(event) never happened")
+        }
+    }
+}
