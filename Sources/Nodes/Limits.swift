@@ -2,4 +2,64 @@
 enum Limits {
     /// How long a peer may take for its handshake.
     static let handshake = Duration.seconds(5)
+
+    /// Connections that the system keeps for a listener until they are accepted: a fleet of 500
+    /// that reconnects at once.
+    static let listenBacklog: Int32 = 512
+
+    /// Connections taken before the loop looks at the others again.
+    static let acceptsPerTurn = 32
+
+    /// How long a listener rests when the process has no descriptor left.
+    static let acceptPause = Duration.milliseconds(100)
+
+    /// Descriptors that a node asks for: 600 connections, model shards, and room.
+    static let openFiles = 4096
+
+    /// Work that other threads have posted and a loop has not begun: each of 1024 compute threads
+    /// posts a result and its progress. A thread that posts more waits.
+    static let postedWork = 4096
+
+    /// Bytes read at a time from a peer that nobody knows yet.
+    static let strangerReadBytes = 4 << 10
+
+    /// Bytes read at a time from a peer that is known: a quarter of a frame.
+    static let readBytes = 256 << 10
+
+    /// Bytes that wait for a peer beyond its largest message before it counts as one that does not
+    /// read: two updates of an 8-billion-parameter model's adapter as bf16.
+    static let pendingBytes = 64 << 20
+
+    /// How long a peer may have more than that waiting.
+    static let pendingTime = Duration.seconds(5)
+
+    /// Times the bound that may wait for a peer however short: a burst of messages within one turn
+    /// of a loop must not grow without end.
+    static let pendingBurst = 4
+
+    /// Bytes that the system takes before they can be sent: what waits there cannot be overtaken by
+    /// a heartbeat. 4 ms at 1 Gbit/s.
+    static let unsentBytes: Int32 = 512 << 10
+
+    /// Bytes written to one connection before the loop looks at the others again.
+    static let writesPerTurn = 4 << 20
+
+    /// How long sent bytes may stay unacknowledged before the system gives a connection up.
+    static let unacknowledged = Duration.seconds(5)
+
+    /// How long last words may take.
+    static let flush = Duration.seconds(2)
+
+    /// Bytes of a token file. 16 cannot be guessed, when they are random; more than 4096 is a file
+    /// given by mistake.
+    static let tokenBytes = 16...4096
+
+    /// Bytes of a host name (RFC 1035).
+    static let hostBytes = 253
+
+    /// Connections that have not proved the token. With `strangerHeldBytes` each they cost 32 MiB.
+    static let strangers = 512
+
+    /// Bytes of a model that may wait for a worker: eight pieces, twice what one asks for at a time.
+    static let modelBacklogBytes = 8 << 20
 }

@@ -1,0 +1,87 @@
+import Coordination
+import Synchronization
+
+/// What the training loop's thread asks of the network's.
+struct CoordinatorDesk: Sendable {
+    let hub: Confined<CoordinatorHub>
+    let counts: HubCounts
+
+    /// Workers that are in.
+    var memberCount: Int { counts.members }
+
+    func open(_ round: OpenRound) {
+        hub.post { hub in
+            hub.round = round
+            if hub.publication?.version != round.publication.version {
+                hub.publication = round.publication
+            }
+            hub.handle(.opened(round.forState))
+            for peer in hub.peers.values { hub.bringParameters(to: peer) }
+        }
+    }
+
+    func close(_ number: UInt64) {
+        hub.post { hub in
+            hub.round = nil
+            for peer in hub.peers.values { peer.waitingGrants = [] }
+            hub.handle(.closed(round: number))
+            hub.parked = [:]
+            hub.handle(.phase(.betweenSteps("applies the update and writes it down")))
+        }
+    }
+
+    func checked(_ candidate: Candidate, _ outcome: CoordinatorState.CheckOutcome) {
+        hub.post { $0.handle(.checked(candidate.peer, candidate.result.key, outcome)) }
+    }
+
+    /// The whole of a version that a worker needs.
+    func offer(_ snapshot: EncodedMessage, version: UInt64) {
+        hub.post { hub in
+            guard let current = hub.publication, current.version == version else { return }
+            hub.publication = current.with(snapshot: snapshot)
+            for peer in hub.peers.values { hub.bringParameters(to: peer) }
+        }
+    }
+
+    func note(_ change: @escaping @Sendable (inout RunProgress) -> Void) {
+        hub.post { change(&$0.progress) }
+    }
+
+    /// What the network's thread has used and sent so far; nothing when it has ended.
+    func figures() -> (seconds: Double, traffic: Traffic) {
+        do {
+            return try hub.call { (ProcessFigures.threadProcessorSeconds ?? 0, $0.traffic) }
+        } catch {
+            return (0, Traffic())
+        }
+    }
+
+    func finish(_ leave: Leave) {
+        hub.post { $0.finish(leave) }
+    }
+}
+
+/// Bytes on the wire.
+struct Traffic: Sendable {
+    var sent = 0
+    var received = 0
+}
+
+/// Numbers that both threads of a coordinator read.
+final class HubCounts: Sendable {
+    private let memberCount = Atomic<Int>(0)
+    private let connectionCount = Atomic<Int>(0)
+
+    var members: Int { memberCount.load(ordering: .relaxed) }
+
+    /// Connections of any kind.
+    var connections: Int { connectionCount.load(ordering: .relaxed) }
+
+    func setConnections(_ count: Int) {
+        connectionCount.store(count, ordering: .relaxed)
+    }
+
+    func setMembers(_ count: Int) {
+        memberCount.store(count, ordering: .relaxed)
+    }
+}

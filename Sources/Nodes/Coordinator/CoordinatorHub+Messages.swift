@@ -1,0 +1,195 @@
+import Basics
+import Coordination
+import Training
+
+// What peers say.
+extension CoordinatorHub {
+    func receive(_ received: ReceivedMessage, from peer: Peer) {
+        peer.lastHeard = now
+        let message = received.message
+        if peer.stage == .preparing || peer.stage == .member, received.term != identity.offer.term {
+            return reject(
+                peer,
+                Rejection(
+                    code: .staleTerm,
+                    reason: "the term is \(identity.offer.term), the frame's \(received.term)"))
+        }
+        switch (peer.stage, message) {
+        case (.leaving, _): break
+        case (.greeting, _), (.preparing, .ready): greet(message, peer)
+        case (.preparing, .heartbeat), (.observer, .heartbeat): break
+        case (.preparing, .modelRequest(let request)): serve(request, to: peer)
+        case (.preparing, .leave), (.member, .leave): goodbye(from: peer)
+        case (.member, .heartbeat(let heartbeat)):
+            handle(.heard(peer.id, heartbeat.computing))
+        case (.member, .result(let result)): arrived(result, from: peer)
+        case (.member, .parameterRequest): bringSnapshot(to: peer)
+        case (.observer, .statusRequest):
+            peer.connection?.send(.status(StatusReport(json: statusJSON())))
+            peer.connection?.closeAfterFlush()
+        default:
+            reject(
+                peer,
+                Rejection(
+                    code: .protocolViolation,
+                    reason: "\(message.type.name) came while the peer was \(peer.stage.rawValue)"))
+        }
+    }
+
+    private func greet(_ message: Message, _ peer: Peer) {
+        do {
+            switch try peer.handshake.receive(message) {
+            case .challenged(let hello, let challenge):
+                peer.hello = hello
+                peer.connection?.bounds = MessageBounds(from: .dialler, in: .proof)
+                peer.connection?.send(challenge)
+            case .authenticated(let hello, let keys, let offer):
+                try welcomeIn(peer, hello, keys, offer)
+            case .ready(let ready): admit(peer, ready)
+            }
+        } catch {
+            let name = peer.hello.map { "worker \($0.name) (\(peer.address))" } ?? peer.address
+            log.warning("\(name) is refused (\(error.code.name)): \(error.reason)")
+            reject(peer, error)
+        }
+    }
+
+    /// The peer knows the token: all that follows has tags.
+    private func welcomeIn(
+        _ peer: Peer, _ hello: Hello, _ keys: SessionKeys, _ offer: Message
+    ) throws(Rejection) {
+        peer.connection?.authenticate(
+            receiving: keys.workerToCoordinator, sending: keys.coordinatorToWorker)
+        peer.connection?.term = identity.offer.term
+        if let farewell {
+            throw Rejection(code: .draining, reason: farewell.detail, retryMilliseconds: 1000)
+        }
+        switch hello.role {
+        case .worker:
+            let rejection = state.admission(
+                name: hello.name, incarnation: hello.incarnation, now: now)
+            if let rejection { throw rejection }
+            peer.stage = .preparing
+            peer.connection?.bounds = MessageBounds(from: .dialler, in: .joining)
+        case .observer:
+            peer.stage = .observer
+            peer.connection?.bounds = MessageBounds(from: .dialler, in: .observing)
+        }
+        peer.connection?.send(offer)
+    }
+
+    private func admit(_ peer: Peer, _ ready: Ready) {
+        guard let hello = peer.hello else { return }
+        if ready.parameterTerm == identity.offer.term {
+            peer.parameterVersion = ready.parameterVersion
+        }
+        peer.stage = .member
+        peer.connection?.bounds = MessageBounds(
+            from: .dialler, in: .serving, gradientPayloadBytes: identity.mostGradientBytes)
+        peer.connection?.send(.welcome(Welcome(state.settings)))
+        bringParameters(to: peer)
+        log.info("worker \(hello.name) (\(peer.address)) joins with \(ready.threads) threads")
+        handle(
+            .joined(
+                peer.id,
+                Member(
+                    name: hello.name, address: peer.address, threads: Int(ready.threads),
+                    incarnation: hello.incarnation, held: ready.held)))
+    }
+
+    private func goodbye(from peer: Peer) {
+        peer.saidGoodbye = true
+        if peer.stage == .member { handle(.draining(peer.id)) }
+    }
+
+    private func arrived(_ result: WorkResult, from peer: Peer) {
+        let key = result.key
+        if parked[peer.id]?[key] == nil {
+            parked[peer.id, default: [:]][key] = Candidate(
+                peer: peer.id, worker: peer.name, result: result)
+        }
+        handle(.arrived(peer.id, key, attempt: result.attempt, digest: result.digest))
+    }
+
+    private func serve(_ request: ModelRequest, to peer: Peer) {
+        guard (peer.connection?.pendingBytes ?? 0) < Limits.modelBacklogBytes,
+            let chunk = identity.modelChunk(request)
+        else {
+            return reject(
+                peer,
+                Rejection(
+                    code: .protocolViolation,
+                    reason: "a piece of the model that does not exist, or too many at once"))
+        }
+        peer.connection?.send(.modelChunk(chunk))
+    }
+}
+
+// What the state directs.
+extension CoordinatorHub {
+    func carryOut(_ directive: CoordinatorState.Directive) {
+        switch directive {
+        case .lease(let id, let key, let attempt, _):
+            guard let peer = peers[id], let round, round.number == key.round else { return }
+            let grant = round.grant(Int(key.index), attempt: attempt)
+            bringParameters(to: peer)
+            if peer.parameterVersion == grant.parameterVersion {
+                peer.connection?.send(.lease(grant))
+            } else {
+                peer.waitingGrants.append(grant)
+            }
+        case .cancel(let id, let key, _):
+            guard let peer = peers[id] else { return }
+            peer.waitingGrants.removeAll { $0.key == key }
+            peer.connection?.send(.cancellation(Cancellation(key: key)))
+        case .check(let id, let key):
+            if let candidate = parked[id]?[key] { inbox.put(.check(candidate)) }
+        case .deliver(let id, let key):
+            if let candidate = parked[id]?[key] { inbox.put(.deliver(candidate)) }
+        case .answer(let id, let key, let verdict, let detail):
+            parked[id]?[key] = nil
+            if parked[id]?.isEmpty == true { parked[id] = nil }
+            peers[id]?.connection?.send(
+                .answer(ResultAnswer(key: key, verdict: verdict, detail: detail)))
+        case .disconnect(let id, let rejection):
+            if let peer = peers[id] { reject(peer, rejection) }
+        case .log(let level, let sentence):
+            switch level {
+            case .info: log.info(sentence)
+            case .warning: log.warning(sentence)
+            case .error: log.error(sentence)
+            }
+        case .giveUp(let sentence):
+            inbox.put(.failed(NodeError.workersMissing(sentence: sentence)))
+        }
+    }
+
+    /// Sends the parameters that the round needs, once; what waited for them follows.
+    func bringParameters(to peer: Peer) {
+        guard let publication, peer.stage == .member else { return }
+        if peer.parameterVersion != publication.version {
+            if let difference = publication.difference,
+                peer.parameterVersion == publication.version - 1, peer.parameterVersion > 0
+            {
+                peer.connection?.send(shared: difference)
+            } else if let snapshot = publication.snapshot {
+                peer.connection?.send(shared: snapshot)
+            } else {
+                if snapshotAsked != publication.version {
+                    snapshotAsked = publication.version
+                    inbox.put(.snapshotWanted(version: publication.version))
+                }
+                return
+            }
+            peer.parameterVersion = publication.version
+        }
+        for grant in peer.waitingGrants { peer.connection?.send(.lease(grant)) }
+        peer.waitingGrants = []
+    }
+
+    /// A worker could not use what it got.
+    private func bringSnapshot(to peer: Peer) {
+        peer.parameterVersion = 0
+        bringParameters(to: peer)
+    }
+}

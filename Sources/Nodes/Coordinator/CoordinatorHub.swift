@@ -1,0 +1,207 @@
+import Basics
+import Coordination
+import Foundation
+import Training
+
+/// The coordinator's side of the network: carries out what `CoordinatorState` directs.
+///
+/// Lives on the event loop's thread and computes nothing. Decisions are the state's; results are
+/// checked on the training loop's thread, which reaches this through `CoordinatorDesk`.
+final class CoordinatorHub {
+    let loop: EventLoop
+    let inbox: Inbox
+    let identity: RunIdentity
+    let options: CoordinatorOptions
+    let counts: HubCounts
+    let log: Log
+
+    var state: CoordinatorState
+    var peers: [PeerID: Peer] = [:] {
+        didSet { counts.setConnections(peers.count) }
+    }
+    var round: OpenRound?
+    var publication: ParameterPublication?
+    /// The version whose whole was asked of the training loop's thread.
+    var snapshotAsked: UInt64 = 0
+    /// Whole results that wait for their check or for an answer, at most one for each lease.
+    var parked: [PeerID: [WorkKey: Candidate]] = [:]
+    var progress = RunProgress()
+    /// Set once the run is over: nobody is let in any more.
+    private(set) var farewell: Leave?
+    private var listener: Listener?
+    private var nextPeer: UInt64 = 1
+    private let start: ContinuousClock.Instant
+
+    init(
+        loop: EventLoop, inbox: Inbox, identity: RunIdentity, options: CoordinatorOptions,
+        settings: CoordinatorSettings, counts: HubCounts, log: Log
+    ) {
+        self.loop = loop
+        self.inbox = inbox
+        self.identity = identity
+        self.options = options
+        self.counts = counts
+        self.log = log
+        start = loop.now
+        state = CoordinatorState(settings: settings, now: .zero)
+    }
+
+    /// Time since this coordinator began; what the state is told.
+    var now: Duration { loop.now - start }
+
+    /// Listens and begins to keep time.
+    ///
+    /// - Returns: the address that was bound.
+    /// - Throws: `NodeError.portInUse`, `.cannotListen`, `.tokenRequired`.
+    func listen(on addresses: [SocketAddress], name: NetworkAddress) throws -> SocketAddress {
+        let listener = try Listener(on: addresses, name: name, loop: loop) { [weak self] socket in
+            self?.accept(socket)
+        }
+        guard options.token != nil || listener.address.isLoopback else {
+            listener.end()
+            throw NodeError.tokenRequired(address: listener.address.description)
+        }
+        self.listener = listener
+        loop.setTimer(
+            nextDeadline: { [weak self] in
+                guard let self, let deadline = state.nextDeadline else { return nil }
+                return start + deadline
+            }, tick: { [weak self] _ in self?.handle(.tick) })
+        beat()
+        return listener.address
+    }
+
+    /// Tells the state what happened and does what it says.
+    func handle(_ event: CoordinatorState.Event) {
+        // Carrying out one directive may close a connection, which is an event of its own: it has
+        // its turn after the directives that are under way.
+        pendingEvents.append(event)
+        guard pendingEvents.count == 1 else { return }
+        while let next = pendingEvents.first {
+            for directive in state.handle(next, now: now) { carryOut(directive) }
+            pendingEvents.removeFirst()
+        }
+        counts.setMembers(peers.values.count { $0.stage == .member })
+    }
+
+    private var pendingEvents: [CoordinatorState.Event] = []
+    /// Of connections that have closed.
+    private var pastTraffic = Traffic()
+
+    private func accept(_ socket: Socket) {
+        dropOldestStranger()
+        let id = PeerID(nextPeer)
+        nextPeer += 1
+        let nonce: [UInt8]
+        do {
+            nonce = try SystemRandomness.bytes(32)
+        } catch {
+            log.error(error.explanation.what)
+            return socket.close()
+        }
+        let peer = Peer(
+            id: id, address: socket.peer.description,
+            handshake: CoordinatorHandshake(
+                token: options.token ?? [], nonce: nonce, offer: identity.offer,
+                comparesFingerprints: !options.admitsOtherEngines),
+            since: now)
+        peers[id] = peer
+        let connection = Connection(
+            socket, bounds: MessageBounds(from: .dialler, in: .greeting), loop: loop)
+        connection.onMessage = { [weak self, weak peer] received in
+            if let self, let peer { receive(received, from: peer) }
+        }
+        connection.onViolation = { [weak self, weak peer] error in
+            if let self, let peer { reject(peer, error.rejection) }
+        }
+        connection.onClose = { [weak self, weak peer] reason in
+            if let self, let peer { closed(peer, reason.description) }
+        }
+        connection.pendingLimit = Limits.pendingBytes + identity.mostParameterBytes
+        peer.connection = connection
+    }
+
+    /// Strangers that never speak must not keep workers out.
+    private func dropOldestStranger() {
+        let strangers = peers.values.filter { $0.stage == .greeting }
+        guard strangers.count >= Limits.strangers,
+            let oldest = strangers.min(by: { $0.since < $1.since })
+        else { return }
+        oldest.connection?.close()
+        closed(oldest, "there were too many strangers")
+    }
+
+    /// Every half second: signs of life to everybody, and an eye on those that the state does not
+    /// know.
+    private func beat() {
+        let now = now
+        for peer in Array(peers.values) {
+            switch peer.stage {
+            case .greeting, .observer:
+                if now - peer.since > Limits.handshake {
+                    reject(peer, Rejection(code: .timeout, reason: "5 s without a handshake"))
+                }
+            case .preparing:
+                if now - peer.lastHeard > state.settings.lostAfter {
+                    reject(peer, Rejection(code: .timeout, reason: "silent while it prepared"))
+                }
+            case .member, .leaving: break
+            }
+            if peer.stage == .preparing || peer.stage == .member {
+                peer.connection?.send(.heartbeat(Heartbeat()))
+            }
+        }
+        inbox.put(.pulse)
+        loop.setAlarm(at: .now + state.settings.heartbeat) { [weak self] in self?.beat() }
+    }
+
+    /// Says why, hangs up, and forgets the peer.
+    func reject(_ peer: Peer, _ rejection: Rejection) {
+        guard peer.stage != .leaving else { return }
+        depart(peer, .lost(rejection.reason))
+        peer.connection?.send(.rejection(rejection))
+        peer.connection?.closeAfterFlush()
+    }
+
+    private func closed(_ peer: Peer, _ reason: String) {
+        if peer.stage == .member {
+            log.info("worker \(peer.name) (\(peer.address)) is gone: \(reason)")
+        }
+        depart(peer, peer.saidGoodbye ? .goodbye : .lost(reason))
+        if let connection = peer.connection {
+            pastTraffic.sent += Int(connection.bytesSent)
+            pastTraffic.received += Int(connection.bytesReceived)
+        }
+        peers[peer.id] = nil
+    }
+
+    /// Bytes over all connections of this coordinator, frames and heartbeats included.
+    var traffic: Traffic {
+        peers.values.reduce(into: pastTraffic) { sum, peer in
+            sum.sent += Int(peer.connection?.bytesSent ?? 0)
+            sum.received += Int(peer.connection?.bytesReceived ?? 0)
+        }
+    }
+
+    private func depart(_ peer: Peer, _ departure: Departure) {
+        let wasMember = peer.stage == .member
+        peer.stage = .leaving
+        if wasMember { handle(.left(peer.id, departure)) }
+    }
+
+    /// Says goodbye to everybody and lets go of the port.
+    func finish(_ leave: Leave) {
+        farewell = leave
+        listener?.end()
+        listener = nil
+        handle(.phase(.finished))
+        handle(.stopAdmitting)
+        for peer in Array(peers.values) where peer.stage != .leaving {
+            if peer.stage == .preparing || peer.stage == .member {
+                peer.connection?.send(.leave(leave))
+            }
+            peer.stage = .leaving
+            peer.connection?.closeAfterFlush()
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import Basics
+import Coordination
+import Formats
+import Foundation
+import Models
+import Synchronization
+import Training
+
+/// What a coordinator needs besides the job.
+public struct CoordinatorOptions: Sendable {
+    /// `HOST:PORT`; port 0 lets the system choose.
+    public var listen: String
+    /// nil: only workers of this machine are served.
+    public var token: [UInt8]?
+    /// Threads of this process that compute, too.
+    public var localWorkers: Int
+    /// Lets workers in whose engine computes other bits. The law does not hold then.
+    public var admitsOtherEngines: Bool
+
+    public init(
+        listen: String, token: [UInt8]?, localWorkers: Int = 0, admitsOtherEngines: Bool = false
+    ) {
+        self.listen = listen
+        self.token = token
+        self.localWorkers = localWorkers
+        self.admitsOtherEngines = admitsOtherEngines
+    }
+}
+
+/// A coordinator: plans, leases, averages, applies AdamW, checkpoints and serves resume state.
+///
+/// The training loop runs on the caller's thread; the network has one of its own.
+public final class CoordinatorNode: Sendable {
+    private let job: TrainingJob
+    private let directory: RunDirectory
+    private let options: CoordinatorOptions
+    private let version: String
+    private let log: Log
+    private let loop: EventLoop
+    private let desk: CoordinatorDesk
+    private let inbox = Inbox()
+    /// As bound.
+    public let address: String
+
+    /// Binds the port, raises the term and begins to answer.
+    ///
+    /// - Throws: `NodeError.tokenRequired` for an address that others reach, `.portInUse` and others;
+    ///   `TrainingError` for a damaged term.
+    public init(
+        job: TrainingJob, directory: RunDirectory, options: CoordinatorOptions, version: String,
+        log: Log
+    ) throws {
+        self.job = job
+        self.directory = directory
+        self.options = options
+        self.version = version
+        self.log = log
+        ProcessFigures.raiseFileLimit()
+        let name = try NetworkAddress(parsing: options.listen)
+        let addresses = try name.resolved(for: .listening)
+        let identity = try RunIdentity(job: job, term: directory.nextTerm())
+        let settings = CoordinatorSettings(
+            minimumWorkers: job.configuration.minWorkers, patience: job.configuration.patience)
+        let counts = HubCounts()
+        let loop = try EventLoop(name: "skein-network")
+        self.loop = loop
+        do {
+            let hub = try Confined(to: loop) { [inbox] in
+                CoordinatorHub(
+                    loop: loop, inbox: inbox, identity: identity, options: options,
+                    settings: settings, counts: counts, log: log)
+            }
+            desk = CoordinatorDesk(hub: hub, counts: counts)
+            address = try hub.call { try $0.listen(on: addresses, name: name).description }
+        } catch {
+            loop.stop()
+            throw error
+        }
+    }
+
+    /// Runs to the end of the plan and says goodbye to the workers.
+    ///
+    /// - Returns: how the run ended, and the loss on the test rows when there are some.
+    /// - Throws: what `TrainingLoop` throws; `NodeError.workersMissing` when nobody came in time.
+    public func run(
+        report: @escaping (TrainingLoop.Event) throws -> Void,
+        shouldStop: @escaping @Sendable () -> Bool
+    ) throws -> (outcome: TrainingLoop.Outcome, test: Evaluation?) {
+        defer { loop.stop() }
+        let local = LocalWorkers(
+            threads: options.localWorkers, address: address, token: options.token,
+            job: job, version: version, log: log)
+        do {
+            let ending = try train(report: report, shouldStop: shouldStop)
+            farewell(
+                ending.outcome.isComplete
+                    ? Leave(reason: .complete, detail: "the run is complete")
+                    : Leave(reason: .interrupted, detail: "the coordinator was asked to stop"))
+            local.wait()
+            return ending
+        } catch {
+            let detail = (error as? any Explained)?.explanation.what ?? String(describing: error)
+            farewell(Leave(reason: .failed, detail: detail))
+            local.wait()
+            throw error
+        }
+    }
+
+    /// Tells everybody, and gives the last words time to arrive.
+    private func farewell(_ leave: Leave) {
+        desk.finish(leave)
+        let deadline = ContinuousClock.now + Limits.flush
+        while desk.counts.connections > 0, ContinuousClock.now < deadline {
+            Thread.sleep(forTimeInterval: 0.01)
+        }
+    }
+
+    private func train(
+        report: @escaping (TrainingLoop.Event) throws -> Void,
+        shouldStop: @escaping @Sendable () -> Bool
+    ) throws -> (outcome: TrainingLoop.Outcome, test: Evaluation?) {
+        let source = ClusterSource(
+            desk: desk, inbox: inbox, configuration: job.configuration,
+            parameterCount: job.shape.layout.count, shouldStop: shouldStop)
+        let step = Mutex(0)
+        desk.note { [job, directory] in
+            $0.output = directory.path
+            $0.stepCount = job.plan.stepCount
+        }
+        var loop = try TrainingLoop(
+            job: job, directory: directory, source: source,
+            validate: { [job] parameters in
+                try source.evaluate(
+                    job.validation, afterStep: step.withLock { $0 }, parameters: parameters)
+            },
+            report: { [desk] event in
+                switch event {
+                case .step(let metrics, _):
+                    step.withLock { $0 = metrics.step }
+                    desk.note { $0.record(metrics) }
+                case .resumed(let resumed, _):
+                    step.withLock { $0 = resumed }
+                    desk.note { $0.step = resumed }
+                case .validation, .checkpoint, .stoppedEarly: break
+                }
+                try report(event)
+            }, shouldStop: shouldStop)
+        let outcome = try loop.run()
+        guard outcome.isComplete, !job.test.isEmpty else { return (outcome, nil) }
+        let test = try source.evaluate(
+            job.test, afterStep: outcome.step, parameters: loop.keptParameters())
+        return (outcome, test)
+    }
+}

@@ -1,0 +1,43 @@
+import Coordination
+
+/// One connection of a coordinator. Lives on the loop's thread.
+final class Peer {
+    enum Stage: String {
+        /// Nobody knows yet who it is.
+        case greeting
+        /// It has proved the token and loads its model.
+        case preparing
+        case member
+        /// `skein status`.
+        case observer
+        /// Its last message is on its way.
+        case leaving
+    }
+
+    let id: PeerID
+    let address: String
+    var connection: Connection?
+    var handshake: CoordinatorHandshake
+    var stage = Stage.greeting
+    var hello: Hello?
+    /// Since when it is connected.
+    let since: Duration
+    var lastHeard: Duration
+    /// The version of the parameters that it has, or that is on its way.
+    var parameterVersion: UInt64 = 0
+    /// Leases that must not overtake their parameters.
+    var waitingGrants: [LeaseGrant] = []
+
+    /// It has said that it leaves.
+    var saidGoodbye = false
+
+    var name: String { hello?.name ?? "" }
+
+    init(id: PeerID, address: String, handshake: CoordinatorHandshake, since: Duration) {
+        self.id = id
+        self.address = address
+        self.handshake = handshake
+        self.since = since
+        lastHeard = since
+    }
+}

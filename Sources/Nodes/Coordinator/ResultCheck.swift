@@ -1,0 +1,147 @@
+import Basics
+import Coordination
+import Models
+import Training
+
+/// A result that is what its work must give.
+struct CheckedResult: Sendable {
+    let index: Int
+    let worker: String
+    let attempt: Int
+    let tokens: Int
+    let loss: BatchLoss
+    let digest: SHA256.Digest
+    /// Empty for an evaluation.
+    let gradient: [Float]
+}
+
+/// Unpacks a result and compares it with what the plan says: nothing a worker sends is trusted.
+struct ResultCheck: Sendable {
+    enum Verdict: Sendable {
+        case accepted(CheckedResult)
+        /// Well-formed, with NaN or infinity in it: a broken worker, or a run that diverged.
+        case notFinite(CheckedResult, detail: String)
+        case refused(detail: String)
+
+        var result: CheckedResult? {
+            switch self {
+            case .accepted(let result), .notFinite(let result, _): result
+            case .refused: nil
+            }
+        }
+
+        var outcome: CoordinatorState.CheckOutcome {
+            switch self {
+            case .accepted: .accepted
+            case .notFinite(_, let detail): .notFinite(detail)
+            case .refused(let detail): .refused(detail)
+            }
+        }
+    }
+
+    let round: OpenRound
+    let codec: GradientCodec
+    let parameterCount: Int
+
+    /// Blocks for some milliseconds for a gradient of a million numbers.
+    func callAsFunction(_ candidate: Candidate) -> Verdict {
+        let result = candidate.result
+        let index = Int(result.key.index)
+        guard round.expected.indices.contains(index), result.kind == round.kind else {
+            return .refused(detail: "there is no such work in this round")
+        }
+        let expected = round.expected[index]
+        guard result.tokens == expected.tokens, result.lossTokens == expected.lossTokens else {
+            return .refused(
+                detail: "\(result.tokens) tokens, \(result.lossTokens) of them with loss; the plan "
+                    + "has \(expected.tokens) and \(expected.lossTokens)")
+        }
+        guard result.correct <= result.lossTokens else {
+            return .refused(detail: "\(result.correct) correct of \(result.lossTokens) tokens")
+        }
+        guard let digest = SHA256.Digest(result.digest) else {
+            return .refused(detail: "its SHA-256 has not 32 bytes")
+        }
+        var gradient: [Float] = []
+        if round.kind == .gradient {
+            do {
+                gradient = try codec.unpack(result.payload, count: parameterCount)
+            } catch {
+                let reason = (error as? any Explained)?.explanation.what ?? "\(error)"
+                return .refused(detail: "its gradient cannot be unpacked: \(reason)")
+            }
+            guard digest == GradientCodec.digest(of: gradient) else {
+                return .refused(detail: "its gradient has another SHA-256 than it says")
+            }
+        } else if !result.payload.isEmpty {
+            return .refused(detail: "an evaluation has no gradient")
+        }
+        let checked = CheckedResult(
+            index: index, worker: candidate.worker, attempt: Int(result.attempt),
+            tokens: Int(result.tokens),
+            loss: BatchLoss(
+                lossSum: result.lossSum, lossTokens: Int(result.lossTokens),
+                correct: Int(result.correct)),
+            digest: digest, gradient: gradient)
+        guard result.lossSum.isFinite else {
+            return .notFinite(checked, detail: "its loss is \(result.lossSum)")
+        }
+        if let place = GradientNorm.firstNotFinite(in: gradient) {
+            return .notFinite(
+                checked, detail: "its gradient is not finite, first at number \(place)")
+        }
+        return .accepted(checked)
+    }
+}
+
+/// A round as both threads of a coordinator see it.
+struct OpenRound: Sendable {
+    struct Expected: Sendable {
+        let tokens: Int
+        let lossTokens: Int
+    }
+
+    let number: UInt64
+    let label: RoundLabel
+    let kind: WorkKind
+    let step: Int
+    /// Rows of each piece of work.
+    let rows: [[TokenizedRow]]
+    let expected: [Expected]
+    let publication: ParameterPublication
+
+    init(
+        number: UInt64, label: RoundLabel, kind: WorkKind, step: Int, rows: [[TokenizedRow]],
+        publication: ParameterPublication
+    ) {
+        self.number = number
+        self.label = label
+        self.kind = kind
+        self.step = step
+        self.rows = rows
+        expected = rows.map { rows in
+            Expected(
+                tokens: rows.reduce(0) { $0 + $1.ids.count },
+                lossTokens: rows.reduce(0) { $0 + $1.lossTokenCount })
+        }
+        self.publication = publication
+    }
+
+    /// The round as the coordinator's state sees it.
+    var forState: Round {
+        Round(number: number, label: label, costs: expected.map(\.tokens))
+    }
+
+    /// The work at `index` as it is sent.
+    func grant(_ index: Int, attempt: UInt32) -> LeaseGrant {
+        LeaseGrant(
+            key: WorkKey(round: number, index: UInt32(index)), attempt: attempt,
+            kind: kind, step: UInt32(truncatingIfNeeded: step),
+            parameterVersion: publication.version,
+            rows: rows[index].map {
+                LeaseGrant.Row(
+                    number: UInt32(truncatingIfNeeded: $0.number), ids: $0.ids,
+                    targets: $0.targets)
+            })
+    }
+}

@@ -1,0 +1,60 @@
+import Basics
+import Coordination
+import Formats
+import Foundation
+import Models
+import Training
+
+/// What a coordinator tells every worker about its run, and the model's bytes for those who have none.
+struct RunIdentity: Sendable {
+    let offer: Offer
+    /// Bound of a packed gradient of this run.
+    let mostGradientBytes: Int
+    /// Bound of packed parameters of this run.
+    let mostParameterBytes: Int
+    private let files: [ModelDirectory.SourceFile]
+
+    /// Hashes every file of the model.
+    init(job: TrainingJob, term: UInt32) throws {
+        files = job.model.files
+        mostGradientBytes = job.configuration.gradientCodec.mostPackedBytes(
+            count: job.shape.layout.count)
+        mostParameterBytes = ParameterCodec.mostPackedBytes(count: job.shape.layout.count)
+        let run = job.runFile
+        offer = Offer(
+            proof: [], term: term,
+            modelDigest: Self.bytes(of: run.modelDigest),
+            dataDigest: Self.bytes(of: run.dataDigest),
+            configurationDigest: run.configuration.digest.bytes,
+            fingerprint: run.fingerprint,
+            configuration: job.configuration.json,
+            longestRow: UInt32(clamping: job.longestRow),
+            modelFiles: files.map { file in
+                Offer.ModelFile(
+                    name: file.name, byteCount: UInt64(file.file.count),
+                    digest: file.digest().bytes)
+            })
+    }
+
+    private static func bytes(of digest: String) -> [UInt8] {
+        guard let digest = SHA256.Digest(digest) else {
+            preconditionFailure("run.json's digests are printed by Digest itself")
+        }
+        return digest.bytes
+    }
+
+    /// A piece of a file; nil when there is no such file or place.
+    func modelChunk(_ request: ModelRequest) -> ModelChunk? {
+        guard let index = Int(exactly: request.file), files.indices.contains(index),
+            let offset = Int(exactly: request.offset)
+        else { return nil }
+        return files[index].file.withBytes { bytes in
+            guard offset < bytes.count else { return nil }
+            let end = min(bytes.count, offset + Coordination.Limits.modelChunkBytes)
+            let piece = UnsafeRawBufferPointer(rebasing: bytes[offset..<end])
+            return ModelChunk(
+                file: request.file, offset: request.offset,
+                digest: SHA256.digest(of: piece).bytes, bytes: Array(piece))
+        }
+    }
+}

@@ -1,0 +1,42 @@
+/// State of a node that one loop's thread alone reads and writes, in a form that other threads may
+/// hold.
+///
+/// A shell is a plain class that is not Sendable. It is made on the loop, its handlers run there,
+/// and other threads reach it by `post` only; so it needs no lock and no proof of its own.
+final class Confined<State>: @unchecked Sendable {
+    // Sendable, because `state` is made, used and dropped on the loop's thread alone, and `init`
+    // has waited for the loop before anybody else sees this object.
+    let loop: EventLoop
+    private var state: State?
+
+    /// Makes the state on the loop's thread and waits for it.
+    ///
+    /// - Throws: what `make` throws, or `NodeError.stopped`.
+    init(to loop: EventLoop, _ make: @escaping @Sendable () throws -> State) throws {
+        self.loop = loop
+        state = nil
+        try loop.call {
+            self.state = try make()
+            loop.whenEnding { self.state = nil }
+        }
+    }
+
+    /// Has `body` done on the loop's thread; not at all when the loop has stopped.
+    func post(_ body: @escaping @Sendable (State) -> Void) {
+        loop.post {
+            if let state = self.state { body(state) }
+        }
+    }
+
+    /// Has `body` done on the loop's thread and waits for what it gives.
+    ///
+    /// - Throws: what `body` throws, or `NodeError.stopped`.
+    func call<Value: Sendable>(
+        _ body: @escaping @Sendable (State) throws -> Value
+    ) throws -> Value {
+        try loop.call {
+            guard let state = self.state else { throw NodeError.stopped }
+            return try body(state)
+        }
+    }
+}

@@ -1,0 +1,290 @@
+import Foundation
+
+/// One thread that waits for sockets, for deadlines and for work that other threads post, and that
+/// carries out all three. It sleeps when nothing is due, and it never computes.
+///
+/// All state of a node is confined to this thread: handlers, alarms and posted work run on it, one
+/// after the other, so they need no lock. `Confined` holds such state for other threads.
+///
+/// A loop lives until `stop()`. What stands in this class's methods:
+/// - from any thread: `post`, `call`, `stop`, `runsOnLoop`;
+/// - on the loop's thread only, or it is a bug of ours: everything else.
+final class EventLoop: @unchecked Sendable {
+    // Sendable, because `shared` is used under `condition` alone, `wakeReader` and `wakeWriter`
+    // never change, and everything else is used on the loop's thread alone, which
+    // `preconditionOnLoop()` checks in each method that other files can call.
+
+    private struct Shared {
+        var posted: [@Sendable () -> Void] = []
+        /// Whether a byte is on its way through the pipe, so that one is enough for many posts.
+        var isWaking = false
+        var isStopping = false
+        /// Whether posts are refused: the loop has taken the last ones.
+        var isClosed = false
+        var hasEnded = false
+        var thread: pthread_t?
+    }
+
+    private let condition = NSCondition()
+    private var shared = Shared()
+    private let wakeReader: Int32
+    private let wakeWriter: Int32
+
+    private var watches = WatchList()
+    private var alarms = AlarmList()
+    private var nextDeadline: () -> ContinuousClock.Instant? = { nil }
+    private var tick: (ContinuousClock.Instant) -> Void = { _ in }
+    private var endings: [() -> Void] = []
+
+    /// The time of this turn, the same for all that happens in it, never before an earlier one:
+    /// what a state machine is to be told.
+    private(set) var now = ContinuousClock.now
+
+    /// Where connections read to, one after the other: a buffer for each would be 150 MB for 600.
+    let scratch = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: Limits.readBytes, alignment: 64)
+
+    /// How often the loop has woken up; a loop that has nothing to do does not count on.
+    private(set) var turns = 0
+
+    /// Starts the thread.
+    ///
+    /// - Parameter name: of the thread, for debuggers.
+    /// - Throws: `NodeError.systemRefused`.
+    init(name: String) throws(NodeError) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else {
+            throw .systemRefused(operation: "make a pipe", code: errno)
+        }
+        wakeReader = ends[0]
+        wakeWriter = ends[1]
+        for end in ends { Descriptor.prepare(end) }
+        let thread = Thread { self.run() }
+        thread.name = name
+        thread.stackSize = 1 << 20
+        thread.start()
+    }
+
+    deinit {
+        close(wakeReader)
+        close(wakeWriter)
+        scratch.deallocate()
+    }
+
+    // MARK: From any thread
+
+    /// Whether the caller is the loop's thread.
+    var runsOnLoop: Bool {
+        condition.lock()
+        defer { condition.unlock() }
+        return shared.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
+    }
+
+    func preconditionOnLoop() {
+        precondition(runsOnLoop, "this belongs to the loop's thread")
+    }
+
+    /// Has `work` done on the loop's thread, after everything that was posted before.
+    ///
+    /// A thread that has posted `Limits.postedWork` more than the loop has begun waits here; so hold
+    /// no lock that the loop may want. The loop's own posts never wait.
+    /// - Returns: whether it will be done; false once the loop has stopped.
+    @discardableResult
+    func post(_ work: @escaping @Sendable () -> Void) -> Bool {
+        condition.lock()
+        defer { condition.unlock() }
+        let isLoop = shared.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
+        while !isLoop, !shared.isClosed, shared.posted.count >= Limits.postedWork {
+            condition.wait()
+        }
+        guard !shared.isClosed else { return false }
+        shared.posted.append(work)
+        wake()
+        return true
+    }
+
+    /// Has `body` done on the loop's thread and waits for what it gives; at once on the loop itself.
+    ///
+    /// - Throws: what `body` throws, or `NodeError.stopped`.
+    func call<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Value {
+        if runsOnLoop { return try body() }
+        let answer = Answer<Value>()
+        guard post({ answer.give(Result(catching: body)) }) else { throw NodeError.stopped }
+        return try answer.wait().get()
+    }
+
+    /// Ends the loop after what has been posted until now, drops its watches and alarms, and waits
+    /// for its thread; on the loop's own thread it does not wait.
+    func stop() {
+        let isLoop = runsOnLoop
+        condition.lock()
+        defer { condition.unlock() }
+        shared.isStopping = true
+        wake()
+        while !isLoop, !shared.hasEnded { condition.wait() }
+    }
+
+    /// The lock is held.
+    private func wake() {
+        guard !shared.isWaking else { return }
+        shared.isWaking = true
+        var byte: UInt8 = 1
+        // A full pipe wakes as well; there is no other way for this to fail.
+        _ = write(wakeWriter, &byte, 1)
+    }
+
+    // MARK: On the loop's thread
+
+    /// Calls `handler` whenever `descriptor` is ready for what is of interest, or broken.
+    ///
+    /// The loop does not own the descriptor; end the watch before closing it.
+    func watch(
+        _ descriptor: Int32, for interest: Readiness, handler: @escaping (Readiness) -> Void
+    ) -> Watch {
+        preconditionOnLoop()
+        return watches.add(descriptor, interest, handler)
+    }
+
+    /// Changes what a watch waits for; nothing at all still reports a broken descriptor.
+    func change(_ watch: Watch, to interest: Readiness) {
+        preconditionOnLoop()
+        watches.change(watch, to: interest)
+    }
+
+    /// Ends a watch: its handler is not called any more, not even in the turn that is under way.
+    func end(_ watch: Watch) {
+        preconditionOnLoop()
+        watches.remove(watch)
+    }
+
+    /// Calls `action` once, at `deadline` or as soon as possible after it.
+    ///
+    /// Alarms go off in the order of their deadlines, equal ones in the order of setting.
+    @discardableResult
+    func setAlarm(at deadline: ContinuousClock.Instant, _ action: @escaping () -> Void) -> Alarm {
+        preconditionOnLoop()
+        return alarms.add(deadline, action)
+    }
+
+    /// Takes an alarm back; nothing happens when it has gone off.
+    func cancel(_ alarm: Alarm) {
+        preconditionOnLoop()
+        alarms.remove(alarm)
+    }
+
+    /// Lets a state machine say when it wants to look at the clock.
+    ///
+    /// `nextDeadline` is asked before every sleep; when its time has come, `tick` is called with
+    /// now. A `tick` that leaves a deadline in the past is called again a millisecond later.
+    func setTimer(
+        nextDeadline: @escaping () -> ContinuousClock.Instant?,
+        tick: @escaping (ContinuousClock.Instant) -> Void
+    ) {
+        preconditionOnLoop()
+        self.nextDeadline = nextDeadline
+        self.tick = tick
+    }
+
+    /// Calls `action` when the loop has stopped, as the last thing on its thread.
+    func whenEnding(_ action: @escaping () -> Void) {
+        preconditionOnLoop()
+        endings.append(action)
+    }
+
+    private func run() {
+        condition.lock()
+        shared.thread = pthread_self()
+        condition.unlock()
+        let waking = watches.add(wakeReader, .read) { [wakeReader] _ in
+            var bytes: (UInt64, UInt64) = (0, 0)
+            while read(wakeReader, &bytes, 16) > 0 {}
+        }
+        while doPostedWork() {
+            let count = watches.wait(milliseconds: sleep())
+            // Before sockets are read and after the sleep: when the whole process has been stopped
+            // for a while, peers that have spoken meanwhile are heard before they are judged.
+            now = .now
+            turns += 1
+            // No access to `watches` is under way while a handler runs: it may add and end some.
+            for index in 0..<count {
+                if let (handler, readiness) = watches.takeReady(index) { handler(readiness) }
+            }
+            runDueAlarms()
+        }
+        watches.remove(waking)
+        dropEverything()
+        condition.lock()
+        shared.hasEnded = true
+        // The system may give the number of this thread to another one.
+        shared.thread = nil
+        condition.broadcast()
+        condition.unlock()
+    }
+
+    /// - Returns: whether the loop goes on.
+    private func doPostedWork() -> Bool {
+        condition.lock()
+        let work = shared.posted
+        shared.posted = []
+        shared.isWaking = false
+        let isStopping = shared.isStopping
+        if isStopping { shared.isClosed = true }
+        if !work.isEmpty || isStopping { condition.broadcast() }
+        condition.unlock()
+        for item in work { item() }
+        return !isStopping
+    }
+
+    private func runDueAlarms() {
+        while let action = alarms.takeDue(now) { action() }
+        if let deadline = nextDeadline(), deadline <= now { tick(now) }
+    }
+
+    /// Milliseconds to the next deadline, rounded up so that a wait never ends too early; -1: none.
+    private func sleep() -> Int32 {
+        guard let deadline = [alarms.first, nextDeadline()].compactMap({ $0 }).min() else {
+            return -1
+        }
+        let (seconds, attoseconds) = (deadline - .now).components
+        guard seconds >= 0, attoseconds >= 0 else { return 1 }
+        guard seconds < 3600 else { return 3_600_000 }
+        return max(
+            1,
+            Int32(seconds) * 1000
+                + Int32(
+                    (attoseconds + 999_999_999_999_999)
+                        / 1_000_000_000_000_000))
+    }
+
+    private func dropEverything() {
+        nextDeadline = { nil }
+        tick = { _ in }
+        watches.removeAll()
+        alarms.removeAll()
+        for action in endings { action() }
+        endings = []
+    }
+}
+
+/// One value on its way from one thread to another.
+private final class Answer<Value: Sendable>: @unchecked Sendable {
+    // `result` is used under `condition` alone.
+    private let condition = NSCondition()
+    private var result: Result<Value, any Error>?
+
+    func give(_ result: Result<Value, any Error>) {
+        condition.lock()
+        self.result = result
+        condition.signal()
+        condition.unlock()
+    }
+
+    func wait() -> Result<Value, any Error> {
+        condition.lock()
+        defer { condition.unlock() }
+        while true {
+            if let result { return result }
+            condition.wait()
+        }
+    }
+}

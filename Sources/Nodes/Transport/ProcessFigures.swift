@@ -1,0 +1,45 @@
+import Foundation
+
+/// What this process uses, as the system counts it.
+public enum ProcessFigures {
+    /// Processor seconds of all threads since the start, or nil where the system does not tell.
+    public static var processorSeconds: Double? { seconds(of: CLOCK_PROCESS_CPUTIME_ID) }
+
+    /// Processor seconds of the calling thread since its start.
+    public static var threadProcessorSeconds: Double? { seconds(of: CLOCK_THREAD_CPUTIME_ID) }
+
+    /// Bytes of memory in use (resident), or nil where there is no /proc.
+    public static var residentBytes: UInt64? {
+        guard let data = FileManager.default.contents(atPath: "/proc/self/statm") else {
+            return nil
+        }
+        let fields = String(decoding: data, as: UTF8.self).split(separator: " ")
+        guard fields.count > 1, let pages = UInt64(fields[1]) else { return nil }
+        return pages * UInt64(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    /// Raises the soft limit of open files to `Limits.openFiles`, as far as the hard one allows.
+    ///
+    /// - Returns: the limit that holds now, or nil where the system does not tell.
+    @discardableResult
+    public static func raiseFileLimit() -> UInt64? {
+        #if canImport(Glibc)
+            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+            let resource = RLIMIT_NOFILE
+        #endif
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0 else { return nil }
+        let wanted = min(limit.rlim_max, rlim_t(Limits.openFiles))
+        guard limit.rlim_cur < wanted else { return UInt64(limit.rlim_cur) }
+        let before = limit.rlim_cur
+        limit.rlim_cur = wanted
+        return UInt64(setrlimit(resource, &limit) == 0 ? wanted : before)
+    }
+
+    private static func seconds(of clock: clockid_t) -> Double? {
+        var time = timespec()
+        guard clock_gettime(clock, &time) == 0 else { return nil }
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+}

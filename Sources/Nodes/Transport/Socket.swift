@@ -1,0 +1,129 @@
+import Foundation
+
+/// Settings that every descriptor of a node has.
+enum Descriptor {
+    /// No child process inherits it, and no call on it blocks.
+    static func prepare(_ descriptor: Int32) {
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+    }
+}
+
+/// What a read or a write on a socket came to.
+enum Transfer: Equatable {
+    case bytes(Int)
+    /// Nothing for the moment.
+    case wouldBlock
+    /// The peer has closed its side: death, not silence.
+    case ended
+    /// The connection is broken (errno).
+    case failed(Int32)
+}
+
+/// A TCP socket. It owns its descriptor and closes it once.
+///
+/// It never blocks, is not inherited, sends without delay, raises no SIGPIPE, and the system gives
+/// it up when sent bytes stay unacknowledged for `Limits.unacknowledged` (where it can).
+final class Socket {
+    let descriptor: Int32
+    let peer: SocketAddress
+    private(set) var isOpen = true
+
+    /// Takes over a descriptor that is connected or connecting to `peer`.
+    init(owning descriptor: Int32, peer: SocketAddress) {
+        self.descriptor = descriptor
+        self.peer = peer
+        Descriptor.prepare(descriptor)
+        Self.set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+        Self.set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
+        #if os(Linux)
+            let milliseconds = Limits.unacknowledged.components.seconds * 1000
+            Self.set(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, Int32(milliseconds))
+            Self.set(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, Limits.unsentBytes)
+        #else
+            Self.set(descriptor, SOL_SOCKET, SO_NOSIGPIPE, 1)
+        #endif
+    }
+
+    deinit { close() }
+
+    /// Begins to connect to `address`; the socket is writable when that is decided, and
+    /// `takeError()` then says how.
+    ///
+    /// - Throws: `NodeError.cannotConnect`.
+    convenience init(connectingTo address: SocketAddress) throws(NodeError) {
+        let descriptor = socket(address.family, SocketAddress.stream, 0)
+        guard descriptor >= 0 else {
+            throw .cannotConnect(address: address.description, code: errno)
+        }
+        self.init(owning: descriptor, peer: address)
+        let status = address.withSystemAddress { connect(descriptor, $0, $1) }
+        // A signal does not interrupt a connect, it only goes on in the background.
+        guard status == 0 || errno == EINPROGRESS || errno == EINTR else {
+            throw .cannotConnect(address: address.description, code: errno)
+        }
+    }
+
+    /// This side's address.
+    var local: SocketAddress? {
+        SocketAddress.asked { getsockname(descriptor, $0, $1) }
+    }
+
+    /// The error that has happened since the last call (errno), or 0.
+    func takeError() -> Int32 {
+        var code: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        guard getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length) == 0 else {
+            return errno
+        }
+        return code
+    }
+
+    /// Reads as much as there is and fits.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
+        precondition(isOpen && !buffer.isEmpty)
+        while true {
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            if count > 0 { return .bytes(count) }
+            if count == 0 { return .ended }
+            if errno == EINTR { continue }
+            return errno == EAGAIN || errno == EWOULDBLOCK ? .wouldBlock : .failed(errno)
+        }
+    }
+
+    /// Writes as much of `bytes` as the system takes.
+    func write(_ bytes: UnsafeRawBufferPointer) -> Transfer {
+        precondition(isOpen && !bytes.isEmpty)
+        while true {
+            #if os(Linux)
+                let flags = Int32(MSG_NOSIGNAL)
+            #else
+                let flags: Int32 = 0
+            #endif
+            let count = send(descriptor, bytes.baseAddress, bytes.count, flags)
+            if count >= 0 { return .bytes(count) }
+            if errno == EINTR { continue }
+            return errno == EAGAIN || errno == EWOULDBLOCK ? .wouldBlock : .failed(errno)
+        }
+    }
+
+    /// Says that nothing more will be sent; what is under way still arrives.
+    func endWriting() {
+        precondition(isOpen)
+        _ = shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    /// Closes the descriptor; a second call does nothing.
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        _ = Foundation.close(descriptor)
+    }
+
+    static func set(_ descriptor: Int32, _ level: Int32, _ name: Int32, _ value: Int32) {
+        // Every option is a comfort: a system without it serves, too.
+        var value = value
+        _ = setsockopt(
+            descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+}

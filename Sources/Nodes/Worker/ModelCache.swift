@@ -1,0 +1,39 @@
+import Basics
+import Coordination
+import Foundation
+
+/// Where models that were fetched from a coordinator lie: `models/<SHA-256>` in the cache.
+enum ModelCache {
+    /// `SKEIN_CACHE`, else `skein` in `XDG_CACHE_HOME`, else `~/.cache/skein`.
+    static var root: String {
+        let environment = ProcessInfo.processInfo.environment
+        if let path = environment["SKEIN_CACHE"], !path.isEmpty { return path }
+        if let path = environment["XDG_CACHE_HOME"], !path.isEmpty { return path + "/skein" }
+        return NSHomeDirectory() + "/.cache/skein"
+    }
+
+    static func directory(of digest: [UInt8], in cache: String) -> String {
+        cache + "/models/" + (SHA256.Digest(digest)?.description ?? "unknown")
+    }
+
+    /// A GGUF file has no name of its own on the wire.
+    static func path(of file: Offer.ModelFile, in directory: String) -> String {
+        directory + "/" + (file.name.isEmpty ? "model.gguf" : file.name)
+    }
+
+    /// What `--model` would be: the file itself, or the folder.
+    static func path(of files: [Offer.ModelFile], in directory: String) -> String {
+        if files.count == 1, let only = files.first, only.name.isEmpty {
+            return path(of: only, in: directory)
+        }
+        return directory
+    }
+
+    /// Whether the file is there with the right length and SHA-256.
+    static func isIntact(_ path: String, _ file: Offer.ModelFile) throws -> Bool {
+        guard FileManager.default.fileExists(atPath: path) else { return false }
+        let mapped = try MappedFile(path: path)
+        guard UInt64(mapped.count) == file.byteCount else { return false }
+        return mapped.withBytes { SHA256.digest(of: $0).bytes } == file.digest
+    }
+}

@@ -1,0 +1,130 @@
+import Basics
+import Coordination
+import Foundation
+import Models
+import Training
+
+// What the coordinator says, and what the compute threads say.
+extension WorkerHub {
+    func receive(_ message: Message) {
+        handle(.heard)
+        switch message {
+        case .challenge, .offer: greet(message)
+        case .rejection(let rejection): handle(.rejected(rejection))
+        case .modelChunk(let chunk): loading?.receive(chunk)
+        case .welcome(let welcome):
+            heartbeat = .milliseconds(min(max(welcome.heartbeatMilliseconds, 50), 10_000))
+            connection?.bounds = MessageBounds(
+                from: .coordinator, in: .serving,
+                parameterPayloadBytes: engine?.mostParameterBytes ?? 0)
+            connection?.pendingLimit = Limits.pendingBytes + 2 * (engine?.mostGradientBytes ?? 0)
+            handle(.welcomed(welcome))
+        case .heartbeat: break
+        case .parameters(let update):
+            guard let offer, let engine else { return }
+            if !engine.parameters.receive(update, term: offer.term) {
+                connection?.send(.parameterRequest(ParameterRequest(version: update.version)))
+            }
+        case .lease(let lease):
+            // The state may refuse it at once, by `forget`.
+            leases[lease.key] = lease
+            handle(.leased(lease.key, attempt: lease.attempt))
+        case .cancellation(let cancellation): handle(.cancelled(cancellation.key))
+        case .answer(let answer):
+            handle(.answered(answer.key, answer.verdict, answer.detail))
+        case .leave(let leave): handle(.dismissed(leave))
+        default:
+            connection?.close()
+            disconnected("the coordinator said \(message.type.name), which is not for a worker")
+        }
+    }
+
+    private func greet(_ message: Message) {
+        guard var handshake else { return }
+        do {
+            let outcome = try handshake.receive(message)
+            self.handshake = handshake
+            switch outcome {
+            case .nothing: break
+            case .answered(let reply, let keys):
+                connection?.send(reply)
+                connection?.authenticate(
+                    receiving: keys.coordinatorToWorker, sending: keys.workerToCoordinator)
+                connection?.bounds = MessageBounds(from: .coordinator, in: .proof)
+            case .offered(let offer):
+                self.offer = offer
+                connection?.term = offer.term
+                connection?.bounds = MessageBounds(from: .coordinator, in: .joining)
+                handle(.offered(term: offer.term))
+                prepare(for: offer)
+            }
+        } catch .rejected(let rejection) {
+            handle(.rejected(rejection))
+        } catch {
+            ending.keep(.failure(error))
+        }
+    }
+
+    /// Loads the model on a thread of its own, unless it is there already.
+    private func prepare(for offer: Offer) {
+        guard engine == nil, modelDigest == nil || modelDigest == offer.modelDigest else {
+            return handle(.prepared)
+        }
+        let desk = desk
+        let loading = EngineLoading(offer: offer, setup: setup, log: log)
+        self.loading = loading
+        loading.start(
+            request: { request in
+                desk?.post { $0.connection?.send(.modelRequest(request)) }
+            },
+            completion: { result in
+                desk?.post { $0.loaded(result, by: loading) }
+            })
+    }
+
+    private func loaded(
+        _ result: Result<EngineLoading.Loaded, any Error>, by loading: EngineLoading
+    ) {
+        guard self.loading === loading else { return }
+        self.loading = nil
+        switch result {
+        case .success(let loaded):
+            modelDigest = loaded.modelDigest
+            if let engine = loaded.engine { use(engine) }
+            // The connection may have gone meanwhile; the next offer finds everything loaded.
+            if offer != nil { handle(.prepared) }
+        case .failure(let error as NodeError) where error == .connectionLost: break
+        case .failure(let error): ending.keep(.failure(error))
+        }
+    }
+
+    private func use(_ engine: WorkerEngine) {
+        self.engine = engine
+        let desk = desk
+        threads = ComputeThreads(count: setup.threads) { thread, job, workspace in
+            let outcome = Result {
+                try engine.perform(job, workspace: workspace) { version in
+                    desk?.post {
+                        $0.connection?.send(
+                            .parameterRequest(ParameterRequest(version: version)))
+                    }
+                }
+            }
+            desk?.post { $0.ended(thread, job, outcome) }
+        }
+    }
+
+    private func ended(
+        _ thread: Int, _ job: ComputeThreads.Job,
+        _ outcome: Result<WorkResult?, any Error>
+    ) {
+        running[thread] = nil
+        switch outcome {
+        case .success(let result?):
+            made[thread] = result
+            handle(.computed(thread: thread, job.lease.key))
+        case .success(nil): handle(.abandoned(thread: thread, job.lease.key))
+        case .failure(let error): ending.keep(.failure(error))
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Basics
+import Coordination
+import Foundation
+import Training
+
+/// What a worker is started with.
+public struct WorkerOptions: Sendable {
+    /// `HOST:PORT`.
+    public var coordinator: String
+    /// nil: there is none, as on loopback.
+    public var token: [UInt8]?
+    /// nil: the model is fetched from the coordinator.
+    public var modelPath: String?
+    /// nil: all cores.
+    public var threads: Int?
+    /// nil: made of the host's name and the process.
+    public var name: String?
+    /// How long to try without being let in.
+    public var patience: Duration
+    public var weights: ResidenceChoice
+
+    public init(
+        coordinator: String, token: [UInt8]?, modelPath: String? = nil, threads: Int? = nil,
+        name: String? = nil, patience: Duration = .seconds(60), weights: ResidenceChoice = .auto
+    ) {
+        self.coordinator = coordinator
+        self.token = token
+        self.modelPath = modelPath
+        self.threads = threads
+        self.name = name
+        self.patience = patience
+        self.weights = weights
+    }
+}
+
+/// How a worker ended well.
+public enum WorkerOutcome: Sendable, Equatable {
+    /// The run is complete.
+    case complete
+    /// It was asked to stop, and has handed in what it computed.
+    case drained
+}
+
+/// A worker: dials the coordinator, computes what it is given, and comes back by itself.
+public enum WorkerNode {
+    /// Works until the run is complete or `shouldDrain` says so; blocks.
+    ///
+    /// - Parameters:
+    ///   - options: whom to work for, and with what.
+    ///   - log: what happens.
+    ///   - version: of Skein, told to the coordinator.
+    ///   - shouldDrain: asked ten times a second; true ends the worker after what it computes.
+    /// - Returns: how it ended well.
+    /// - Throws: `NodeError` when nobody lets it in within its patience or the run failed;
+    ///   `HandshakeError` for a coordinator that is not authentic or does not want it; what loading
+    ///   a model throws.
+    public static func run(
+        _ options: WorkerOptions, log: Log, version: String,
+        shouldDrain: @escaping @Sendable () -> Bool
+    ) throws -> WorkerOutcome {
+        let setup = try WorkerSetup(options, version: version)
+        let loop = try EventLoop(name: "skein-network")
+        defer { loop.stop() }
+        let ending = Promise<Result<WorkerState.Ending, any Error>>()
+        let hub = try Confined(to: loop) {
+            WorkerHub(loop: loop, setup: setup, log: log, ending: ending)
+        }
+        hub.post { state in
+            state.desk = hub
+            state.begin()
+        }
+        var isDraining = false
+        let result: Result<WorkerState.Ending, any Error>
+        while true {
+            if let kept = ending.value(within: 0.1) {
+                result = kept
+                break
+            }
+            if shouldDrain(), !isDraining {
+                isDraining = true
+                hub.post { $0.handle(.drain) }
+            }
+        }
+        try hub.call { $0.end() }
+        switch try result.get() {
+        case .complete: return .complete
+        case .drained: return .drained
+        case .failed(let detail): throw NodeError.runFailed(detail: detail)
+        case .rejected(let rejection): throw HandshakeError.rejected(rejection)
+        case .patience(let sentence): throw NodeError.coordinatorMissing(sentence: sentence)
+        }
+    }
+}
+
+/// A worker's options, resolved.
+struct WorkerSetup: Sendable {
+    let coordinator: NetworkAddress
+    let addresses: [SocketAddress]
+    let token: [UInt8]
+    let modelPath: String?
+    let threads: Int
+    let name: String
+    let patience: Duration
+    let weights: ResidenceChoice
+    /// 16 random bytes of this process.
+    let incarnation: [UInt8]
+    let version: String
+
+    /// Asks the name server.
+    ///
+    /// - Throws: `NodeError`.
+    init(_ options: WorkerOptions, version: String) throws {
+        coordinator = try NetworkAddress(parsing: options.coordinator)
+        addresses = try coordinator.resolved(for: .dialling)
+        token = options.token ?? []
+        modelPath = options.modelPath
+        threads = options.threads ?? ProcessInfo.processInfo.activeProcessorCount
+        let host = ProcessInfo.processInfo.hostName
+        name =
+            options.name
+            ?? "\(host.prefix(Coordination.Limits.nameBytes - 12))-\(getpid())"
+        patience = options.patience
+        weights = options.weights
+        incarnation = try SystemRandomness.bytes(16)
+        self.version = version
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import Testing
+
+@testable import Nodes
+
+@Suite("figures of the process")
+struct ProcessFiguresTests {
+    @Test("processor time counts what a thread does, and not its sleep")
+    func processorTime() throws {
+        let process = try #require(ProcessFigures.processorSeconds)
+        let thread = try #require(ProcessFigures.threadProcessorSeconds)
+        usleep(50_000)
+        let slept = try #require(ProcessFigures.threadProcessorSeconds) - thread
+        #expect(slept < 0.04)
+        while try #require(ProcessFigures.threadProcessorSeconds) < thread + 0.05 {}
+        #expect(try #require(ProcessFigures.processorSeconds) >= process + 0.04)
+    }
+
+    #if os(Linux)
+        @Test("resident memory counts pages that are touched")
+        func resident() throws {
+            let before = try #require(ProcessFigures.residentBytes)
+            let size = 64 << 20
+            let block = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 4096)
+            defer { block.deallocate() }
+            memset(block, 1, size)
+            let after = try #require(ProcessFigures.residentBytes)
+            #expect(after > before && after - before > 32 << 20)
+        }
+    #endif
+
+    @Test("the limit of open files is raised once, and not lowered")
+    func openFiles() throws {
+        let first = try #require(ProcessFigures.raiseFileLimit())
+        #expect(try #require(ProcessFigures.raiseFileLimit()) == first)
+        #expect(first >= 1024)
+    }
+}
