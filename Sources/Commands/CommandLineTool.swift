@@ -8,7 +8,8 @@ public enum CommandLineTool {
 
     /// In the order in which help lists them.
     static let commands: [any Command.Type] = [
-        TrainCommand.self, EvaluateCommand.self, GenerateCommand.self, TokenizeCommand.self,
+        TrainCommand.self, CoordinatorCommand.self, WorkerCommand.self, LaunchCommand.self,
+        StatusCommand.self, EvaluateCommand.self, GenerateCommand.self, TokenizeCommand.self,
         InspectCommand.self, BenchCommand.self,
     ]
 

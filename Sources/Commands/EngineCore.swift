@@ -62,7 +62,7 @@ public enum EngineCore {
     }
 
     /// The program's file by its own name, so that `ps` and `pgrep` know it after the second start.
-    private static var programPath: String {
+    static var programPath: String {
         let link = "/proc/self/exe"
         guard let path = realpath(link, nil) else { return link }
         defer { free(path) }

@@ -17,6 +17,10 @@ enum InputProblem: Error, Equatable {
     case unknownKind(lookedFor: [String])
     /// A ledger was asked for where there is no run.
     case noRun
+
+    // status
+    /// What came is no JSON object.
+    case noStatus
 }
 
 extension InputProblem {
@@ -31,6 +35,7 @@ extension InputProblem {
         case .badField(let path, let expected): "\"\(path)\" is missing or not \(expected)"
         case .unknownKind: "this is no model, adapter, checkpoint, run or safetensors file"
         case .noRun: "this is no run directory, so it has no ledger"
+        case .noStatus: "the coordinator's report is not a JSON object"
         }
     }
 
@@ -45,6 +50,7 @@ extension InputProblem {
                 + "{\"messages\": [...], \"add_generation_prompt\": true}"
         case .unknownKind(let lookedFor): "looked for " + Words.either(lookedFor)
         case .noRun: "give the --output folder of a training run"
+        case .noStatus: "check that a coordinator of this version listens there"
         }
     }
 }

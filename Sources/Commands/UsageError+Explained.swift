@@ -1,4 +1,6 @@
 import Basics
+import Foundation
+import Training
 
 extension UsageError: Explained {
     var explanation: Explanation {
@@ -47,7 +49,36 @@ extension UsageError: Explained {
                 "--\(option) and --\(other) exclude each other", "skein \(command)",
                 "leave out one of them"
             )
+        case .needsOne, .tokenNeeded, .patienceTooShort, .notDiallable: clusterSentences
         case .configurationIsNoObject, .unknownKey, .repeatedKey, .badKeyValue: fileSentences
+        }
+    }
+
+    private var clusterSentences: (what: String, place: String, remedy: String) {
+        switch self {
+        case .needsOne(let names, let command):
+            (
+                "\(Words.either(names.map { "--" + $0 })) is missing", "skein \(command)",
+                "add one of them"
+            )
+        case .tokenNeeded(let option, let address, let command):
+            (
+                "--\(option) \(address) is not loopback, and there is no --token-file",
+                "skein \(command)",
+                "make a token and give its file (docs/OPERATING.md), or use 127.0.0.1"
+            )
+        case .patienceTooShort(let patience):
+            (
+                "--patience is \(DurationText.text(of: patience)), not longer than the "
+                    + "\(DurationText.text(of: PeerTimeouts.lost)) after which a peer counts as lost",
+                "--patience", "give it more, such as 60s"
+            )
+        case .notDiallable(let address, let command):
+            (
+                "workers on other hosts cannot dial \(address)", "skein \(command)",
+                "give --listen an address of this machine that the hosts can reach"
+            )
+        default: ("", "", "")
         }
     }
 
@@ -126,10 +157,32 @@ extension CommandError: Explained {
         case .badInput(let problem, let place):
             Explanation(
                 what: problem.what, place: place, remedy: problem.remedy, status: .badData)
+        case .launchInterrupted, .memberFailed, .notStarted:
+            clusterExplanation
         case .outputClosed:
             Explanation(
                 what: "nobody reads standard output any more", place: "standard output",
                 remedy: "keep the reading end open", status: .inputOutput)
+        }
+    }
+
+    // The cases that `explanation` hands on, and no other, come here.
+    private var clusterExplanation: Explanation {
+        switch self {
+        case .launchInterrupted(let directory):
+            Explanation(
+                what: "interrupted", place: directory,
+                remedy: "continue with the same command and --resume", status: .interrupted)
+        case .memberFailed(let name, let ending, let status):
+            Explanation(
+                what: "\(name) ended with \(ending)", place: "skein launch",
+                remedy: "its own lines above say why", status: status)
+        case .notStarted(let program, let code):
+            Explanation(
+                what: "cannot start a program: \(String(cString: strerror(code)))",
+                place: program, remedy: "check that it is there and may be run",
+                status: .inputOutput)
+        default: Explanation(what: "", status: .internalError)
         }
     }
 }

@@ -1,3 +1,5 @@
+import Basics
+
 /// A command line or configuration file that does not fit its command. Exit status 64.
 enum UsageError: Error, Equatable {
     case missingCommand(known: [String])
@@ -16,6 +18,14 @@ enum UsageError: Error, Equatable {
     case needs(option: String, other: String, command: String)
     /// `option` and `other` ask for different things.
     case excludes(option: String, other: String, command: String)
+    /// One of several options must be given; without dashes.
+    case needsOne(of: [String], command: String)
+    /// Only loopback is served and dialled without a token.
+    case tokenNeeded(option: String, address: String, command: String)
+    /// A patience that ends before a silent peer counts as lost.
+    case patienceTooShort(Duration)
+    /// Workers elsewhere cannot dial this address.
+    case notDiallable(address: String, command: String)
     case configurationIsNoObject(path: String)
     case unknownKey(_ key: String, path: String, suggestion: String?)
     /// The same option stands there in dashes and in camelCase.
@@ -37,6 +47,12 @@ enum CommandError: Error, Equatable {
     case inputTooLong(name: String, limit: Int)
     /// What was given at `place` (a path, an argument, standard input) cannot be used.
     case badInput(InputProblem, place: String)
+    /// Ctrl-C at a launch; `directory` is the run's.
+    case launchInterrupted(directory: String)
+    /// A child of a launch ended the run; its own lines say why.
+    case memberFailed(name: String, ending: String, status: ExitStatus)
+    /// The system did not start a program.
+    case notStarted(program: String, code: Int32)
     /// The reader of standard output went away, as `head` does.
     case outputClosed
 }

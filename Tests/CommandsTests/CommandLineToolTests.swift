@@ -10,7 +10,8 @@ import Testing
             """
             error: no command given
               at: skein
-              fix: give one of: train, evaluate, generate, tokenize, inspect, bench
+              fix: give one of: train, coordinator, worker, launch, status, evaluate, generate, \
+            tokenize, inspect, bench
 
             """
         ),
@@ -24,11 +25,12 @@ import Testing
             """
         ),
         (
-            ["coordinator"], 64,
+            ["distribute"], 64,
             """
-            error: there is no command "coordinator"
+            error: there is no command "distribute"
               at: skein
-              fix: give one of: train, evaluate, generate, tokenize, inspect, bench
+              fix: give one of: train, coordinator, worker, launch, status, evaluate, generate, \
+            tokenize, inspect, bench
 
             """
         ),

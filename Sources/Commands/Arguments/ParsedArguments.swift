@@ -28,6 +28,11 @@ struct ParsedArguments: Sendable {
         texts[option.name] != nil
     }
 
+    /// What was typed for an option, or stands in the configuration file; nil for neither.
+    func text(of option: OptionDescription) -> String? {
+        texts[option.name]
+    }
+
     /// The options that would be used, one per line in the table's order; `--config` reads it back.
     var configurationJSON: String {
         let lines = table.options.filter { !GeneralFlags.names.contains($0.name) }.map { option in

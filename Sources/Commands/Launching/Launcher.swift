@@ -1,0 +1,212 @@
+import Basics
+import Foundation
+
+/// Carries out what `Supervision` decides: starts processes, passes their lines on, signals and reaps
+/// them. One thread, which looks 20 times a second.
+struct Launcher: ~Copyable {
+    private let plan: LaunchPlan
+    private let io: CommandIO
+    /// How often Ctrl-C has come.
+    private let interruptCount: () -> Int
+    private let began = ContinuousClock.now
+
+    private var supervision: Supervision
+    private var children: [Supervision.Member: Child] = [:]
+    private var own: LinePrefixer
+    /// Where the coordinator listens, from its first line on.
+    private var address: String?
+    private var interruptsSeen = 0
+    private var verdict: Supervision.Verdict?
+    private var outputIsClosed = false
+
+    private struct Child {
+        var process: ChildProcess
+        var lines: LinePrefixer
+        /// Of a worker: whatever it prints is shown as its lines are.
+        var outputLines: LinePrefixer
+        var outputIsOpen = true
+        var errorIsOpen = true
+    }
+
+    init(
+        _ plan: LaunchPlan, computesLocally: Bool, io: CommandIO,
+        interruptCount: @escaping () -> Int
+    ) {
+        self.plan = plan
+        self.io = io
+        self.interruptCount = interruptCount
+        supervision = Supervision(
+            workerCount: plan.workers.count, computesLocally: computesLocally)
+        own = LinePrefixer(name: "launch", format: plan.format)
+    }
+
+    /// Runs until nobody is left.
+    ///
+    /// - Returns: how the run ended.
+    /// - Throws: what keeps a program from being started; whoever runs is killed then.
+    mutating func run() throws -> Supervision.Verdict {
+        defer { killAll() }
+        try handle(.began)
+        while true {
+            waitForLines()
+            for member in Array(children.keys) { try read(member) }
+            for member in Array(children.keys) { try reap(member) }
+            let count = interruptCount()
+            while interruptsSeen < count {
+                interruptsSeen += 1
+                try handle(.interrupted)
+            }
+            try handle(.tick)
+            if let verdict { return verdict }
+        }
+    }
+
+    private mutating func handle(_ event: Supervision.Event) throws {
+        for action in supervision.handle(event, now: ContinuousClock.now - began) {
+            switch action {
+            case .start(let member, let again): try start(member, again: again)
+            case .terminate(let member): children[member]?.process.send(SIGTERM)
+            case .kill(let member): children[member]?.process.send(SIGKILL)
+            case .say(let notice): say(LaunchText.sentence(notice, plan: plan))
+            case .finish(let verdict): self.verdict = verdict
+            }
+        }
+    }
+
+    private mutating func start(_ member: Supervision.Member, again: Bool) throws {
+        let program =
+            switch member {
+            case .coordinator: plan.coordinator(address: address, again: again)
+            case .worker(let index): plan.worker(index, address: address ?? plan.listen)
+            }
+        let prefixer = LinePrefixer(name: plan.name(of: member), format: plan.format)
+        children[member] = Child(
+            process: try ChildProcess.start(program.words, input: program.input),
+            lines: prefixer, outputLines: prefixer)
+    }
+
+    /// Sleeps until a child writes something, 50 ms at most.
+    private func waitForLines() {
+        var descriptors: [pollfd] = []
+        for child in children.values {
+            if child.outputIsOpen {
+                descriptors.append(
+                    pollfd(fd: child.process.output, events: Int16(POLLIN), revents: 0))
+            }
+            if child.errorIsOpen {
+                descriptors.append(
+                    pollfd(fd: child.process.error, events: Int16(POLLIN), revents: 0))
+            }
+        }
+        _ = poll(&descriptors, nfds_t(descriptors.count), 50)
+    }
+
+    /// Passes on what a child has written.
+    private mutating func read(_ member: Supervision.Member) throws {
+        guard var child = children[member] else { return }
+        if child.outputIsOpen {
+            let (bytes, isOpen) = Self.available(child.process.output)
+            child.outputIsOpen = isOpen
+            if member == .coordinator {
+                passOn(bytes)
+            } else {
+                for line in child.outputLines.lines(of: bytes) { io.writeError(line.shown) }
+            }
+        }
+        var lines: [LinePrefixer.Line] = []
+        if child.errorIsOpen {
+            let (bytes, isOpen) = Self.available(child.process.error)
+            child.errorIsOpen = isOpen
+            lines = child.lines.lines(of: bytes)
+        }
+        children[member] = child
+        for line in lines {
+            io.writeError(line.shown)
+            guard member == .coordinator else { continue }
+            switch CoordinatorLine(line.text) {
+            case .listening(let address):
+                self.address = address
+                try handle(.listening)
+            case .step: try handle(.progressed)
+            case .other: break
+            }
+        }
+    }
+
+    /// What is there to read, 1 MiB at most, and whether more can come.
+    private static func available(_ descriptor: Int32) -> (bytes: [UInt8], isOpen: Bool) {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while bytes.count < 1 << 20 {
+            let count = chunk.withUnsafeMutableBytes {
+                Foundation.read(descriptor, $0.baseAddress, $0.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                return (bytes, count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            }
+            bytes += chunk[..<count]
+        }
+        return (bytes, true)
+    }
+
+    /// The coordinator's results, as they are.
+    private mutating func passOn(_ bytes: [UInt8]) {
+        guard !bytes.isEmpty, !outputIsClosed else { return }
+        do {
+            try io.writeOutput(bytes)
+        } catch {
+            // The run is worth more than its reader; it goes on, and its files say the same.
+            outputIsClosed = true
+            say("warning: nobody reads standard output any more")
+        }
+    }
+
+    private mutating func reap(_ member: Supervision.Member) throws {
+        guard let ending = children[member]?.process.ending() else { return }
+        // Its last words were written before its end.
+        try read(member)
+        if var child = children.removeValue(forKey: member) {
+            for line in [child.lines.rest(), child.outputLines.rest()].compactMap({ $0 }) {
+                io.writeError(line.shown)
+            }
+            child.process.closeStreams()
+        }
+        try handle(.ended(member, ending))
+    }
+
+    private mutating func say(_ text: String) {
+        for line in own.lines(of: Array((text + "\n").utf8)) { io.writeError(line.shown) }
+    }
+
+    /// Leaves nobody behind.
+    private mutating func killAll() {
+        for child in children.values {
+            child.process.send(SIGKILL)
+            child.process.closeStreams()
+        }
+        for child in children.values {
+            while child.process.ending() == nil { usleep(1000) }
+        }
+        children = [:]
+    }
+}
+
+/// What launch says itself. Pure.
+enum LaunchText {
+    static func sentence(_ notice: Supervision.Notice, plan: LaunchPlan) -> String {
+        switch notice {
+        case .restarting(let member, let ending, let delay, let count):
+            let seconds = Figures.seconds(delay / .seconds(1))
+            return "\(plan.name(of: member)) ended with \(ending.text); started again in "
+                + "\(seconds) (\(count) of \(Supervision.restartLimit))"
+        case .givingUp(let member, let ending):
+            return "\(plan.name(of: member)) ended with \(ending.text) and is not started again"
+        case .noWorkersLeft: return "no worker is left; stopping the coordinator"
+        case .stopping:
+            return "stopping: the coordinator finishes its step and writes a checkpoint; again to "
+                + "kill all"
+        case .killing: return "killing all"
+        }
+    }
+}
