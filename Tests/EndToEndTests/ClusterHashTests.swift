@@ -1,0 +1,81 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The law over a network: whoever computes, the bytes are those of a run in one process.
+@Suite("one hash over a cluster", .serialized)
+struct ClusterHashTests {
+    private let run = ["--epochs", "4", "--checkpoint-every", "3"]
+    private let steps = 32
+
+    @Test(
+        "coordinator and workers give the bytes of a run in one process",
+        arguments: [1, 2, 3, 5, 7])
+    func workerCounts(count: Int) throws {
+        try Workbench.with { bench in
+            try bench.train("alone", run + ["--threads", "2"])
+            let cluster = try ClusterBench(
+                bench, "cluster", run + ["--min-workers", String(count)])
+            for number in 1...count { try cluster.startWorker("w\(number)") }
+            try cluster.finish()
+            #expect(try bench.result(of: "cluster") == bench.result(of: "alone"))
+            #expect(try losses(bench, "cluster") == losses(bench, "alone"))
+            try verifyLedger(bench, of: "cluster", steps: steps)
+        }
+    }
+
+    @Test("each codec has its own one hash", arguments: ["fp32", "bf16", "int8"])
+    func codecs(codec: String) throws {
+        try Workbench.with { bench in
+            let run = run + ["--gradient-codec", codec]
+            try bench.train("alone", run)
+            let cluster = try ClusterBench(bench, "cluster", run + ["--min-workers", "2"])
+            for number in 1...2 { try cluster.startWorker("w\(number)") }
+            try cluster.finish()
+            #expect(try bench.result(of: "cluster") == bench.result(of: "alone"))
+            try verifyLedger(bench, of: "cluster", steps: steps)
+        }
+    }
+
+    @Test("a worker with several threads and threads of the coordinator itself")
+    func threads() throws {
+        try Workbench.with { bench in
+            try bench.train("alone", run)
+            let cluster = try ClusterBench(bench, "cluster", run + ["--local-workers", "2"])
+            try cluster.startWorker("w1", threads: 3)
+            try cluster.finish()
+            #expect(try bench.result(of: "cluster") == bench.result(of: "alone"))
+            try verifyLedger(bench, of: "cluster", steps: steps)
+        }
+    }
+
+    @Test("a run that began in one process goes on in a cluster, and the other way round")
+    func changeOver() throws {
+        try Workbench.with { bench in
+            try bench.train("alone", run)
+            let first = try SkeinProcess(bench.trainWords("changed", run))
+            try first.waitForError("step 7/")
+            first.send(SIGKILL)
+            _ = try first.wait()
+            let cluster = try ClusterBench(bench, "changed", run + ["--resume"])
+            try cluster.startWorker("w1")
+            try cluster.waitForSteps(15)
+            cluster.coordinator.send(SIGKILL)
+            _ = try cluster.coordinator.wait()
+            cluster.workers[0].send(SIGKILL)
+            _ = try cluster.workers[0].wait()
+            try bench.train("changed", run + ["--resume"])
+            #expect(try bench.result(of: "changed") == bench.result(of: "alone"))
+            try verifyLedger(bench, of: "changed", steps: steps)
+        }
+    }
+
+    /// What metrics.jsonl says of the model, without who computed it.
+    private func losses(_ bench: Workbench, _ output: String) throws -> [String] {
+        try bench.text(bench.path(output) + "/metrics.jsonl").split(separator: "\n").map { line in
+            let fields = try Workbench.object(String(line))
+            let names = ["step", "epoch", "loss", "gradient_norm", "validation_loss"]
+            return names.map { "\(fields[$0] ?? "-")" }.joined(separator: " ")
+        }
+    }
+}
