@@ -67,13 +67,15 @@ extension CoordinatorState {
 
     mutating func heard(_ peer: PeerID, _ progress: [Heartbeat.Progress]) {
         let round = open?.round.number
-        let wasSuspect = members.update(peer) { [clock] worker in
+        let found = members.update(peer) { [clock] worker in
             defer { worker.isSuspect = false }
             worker.lastHeard = clock
-            if let round { worker.note(progress, round: round, now: clock) }
-            return worker.isSuspect
+            let hasMoved = round.map { worker.note(progress, round: $0, now: clock) } ?? false
+            return (hasMoved: hasMoved, wasSuspect: worker.isSuspect)
         }
-        if wasSuspect == true {
+        // A long piece of work that comes on is no stall.
+        if found?.hasMoved == true { noteProgress() }
+        if found?.wasSuspect == true {
             let silence = clock + settings.suspectAfter
             nextSilence = min(nextSilence ?? silence, silence)
             dispatch()

@@ -86,8 +86,12 @@ struct Worker: Sendable {
         heldLeases = 0
     }
 
-    mutating func note(_ progress: [Heartbeat.Progress], round: UInt64, now: Duration) {
-        guard !progress.isEmpty, !leases.isEmpty else { return }
+    /// - Returns: whether something has gone on since it was last heard.
+    mutating func note(
+        _ progress: [Heartbeat.Progress], round: UInt64, now: Duration
+    ) -> Bool {
+        guard !progress.isEmpty, !leases.isEmpty else { return false }
+        var hasMoved = false
         var done: [UInt32: UInt16] = [:]
         for entry in progress.prefix(Limits.heldWork) where entry.key.round == round {
             done[entry.key.index] = min(entry.thousandths, 1000)
@@ -99,6 +103,8 @@ struct Worker: Sendable {
             else { continue }
             leases[i].progress = thousandths
             leases[i].progressAt = now
+            hasMoved = true
         }
+        return hasMoved
     }
 }

@@ -167,6 +167,23 @@ struct CoordinatorMemberTests {
         #expect(told == [5, 10, 15, 20, 25, 30, 60, 90, 120])
     }
 
+    @Test("a long micro-batch that comes on is no stall; one that stands still is")
+    func slowProgress() {
+        var desk = Desk()
+        desk.join(1)
+        desk.open([1])
+        var told: [Int] = []
+        for second in 1...40 {
+            let done = UInt16(10 * min(second, 20))
+            desk.at(
+                Double(second),
+                .heard(PeerID(1), [Heartbeat.Progress(key: key(0), thousandths: done)]))
+            let said = desk.at(Double(second), .tick)
+            if said.sentences.contains(where: { $0.contains("worker w1") }) { told.append(second) }
+        }
+        #expect(told == [25, 30, 35, 40])
+    }
+
     @Test("the snapshot shows what a status page needs")
     func snapshot() {
         var desk = Desk()
