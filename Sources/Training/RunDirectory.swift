@@ -49,11 +49,12 @@ public final class RunDirectory: Sendable {
     deinit { close(lock) }
 
     /// Raises the term of this directory, durably, and returns it: one for each coordinator that
-    /// ever works here, from 1.
+    /// ever works here, from `first`, which should be random: workers of a run in a directory that
+    /// is gone must not take a new one for it.
     ///
     /// - Throws: `TrainingError.damagedRecord`; `FileError`.
-    public func nextTerm() throws -> UInt32 {
-        try TermFile(path: Directories.join(path, TermFile.name)).raise()
+    public func nextTerm(first: UInt32) throws -> UInt32 {
+        try TermFile(path: Directories.join(path, TermFile.name)).raise(first: first)
     }
 
     private static let lockName = ".lock"

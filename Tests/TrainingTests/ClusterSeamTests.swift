@@ -132,18 +132,18 @@ import Testing
     func terms() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/run"
-            for term: UInt32 in 1...3 {
+            for term: UInt32 in 7...9 {
                 // Killed before run.json was written: neither foreign nor a run.
-                let run = try RunDirectory(path: path, resuming: term == 3)
+                let run = try RunDirectory(path: path, resuming: term == 9)
                 #expect(!run.isResumed)
-                #expect(try run.nextTerm() == term)
+                #expect(try run.nextTerm(first: 7) == term)
                 #expect(try String(contentsOfFile: path + "/term", encoding: .utf8) == "\(term)\n")
             }
             let run = try RunDirectory(path: path, resuming: false)
-            #expect(try run.nextTerm() == 4)
+            #expect(try run.nextTerm(first: 7) == 10)
             for text in ["", "4", "x\n", "-1\n", "+4\n", "04\n", "4294967296\n", "4294967295\n"] {
                 try AtomicFile.write(text, to: path + "/term")
-                let error = #expect(throws: TrainingError.self) { try run.nextTerm() }
+                let error = #expect(throws: TrainingError.self) { try run.nextTerm(first: 7) }
                 guard case .damagedRecord(path + "/term", nil, _) = error else {
                     Issue.record("\(text): \(String(describing: error))")
                     continue

@@ -58,7 +58,8 @@ public final class CoordinatorNode: Sendable {
         ProcessFigures.raiseFileLimit()
         let name = try NetworkAddress(parsing: options.listen)
         let addresses = try name.resolved(for: .listening)
-        let identity = try RunIdentity(job: job, term: directory.nextTerm())
+        let identity = try RunIdentity(
+            job: job, term: directory.nextTerm(first: Self.randomTerm()))
         let settings = CoordinatorSettings(
             minimumWorkers: job.configuration.minWorkers, patience: job.configuration.patience)
         let counts = HubCounts()
@@ -76,6 +77,12 @@ public final class CoordinatorNode: Sendable {
             loop.stop()
             throw error
         }
+    }
+
+    /// A first term, 1 ... 2^31: what one run's workers hold of another run in the same place, with
+    /// the same options, has another term.
+    private static func randomTerm() throws -> UInt32 {
+        try SystemRandomness.bytes(4).reduce(0) { $0 << 8 | UInt32($1) } / 2 + 1
     }
 
     /// Runs to the end of the plan and says goodbye to the workers.

@@ -22,7 +22,26 @@ final class ParameterStore: Sendable {
         var values: [Float] = []
         /// In the order of arrival; a snapshot drops those before it.
         var pending: [ParameterUpdate] = []
+        /// What a thread unpacks at the moment.
+        var unpacking: ParameterUpdate?
+        /// Counts what makes an unpacking in vain: terms, and snapshots that take all back.
+        var epoch = 0
         var isClosed = false
+
+        /// The version at which the next difference must begin.
+        var newest: UInt64 { pending.last?.version ?? unpacking?.version ?? version }
+
+        /// Forgets everything that was had or sent.
+        mutating func reset() {
+            (version, values, pending, unpacking) = (0, [], [], nil)
+            epoch += 1
+        }
+    }
+
+    /// What a thread is to do next.
+    private enum Turn {
+        case answer(Answer)
+        case unpack(ParameterUpdate, [Float], epoch: Int)
     }
 
     let count: Int
@@ -36,8 +55,7 @@ final class ParameterStore: Sendable {
     /// The term and version that this store has or has been sent; 0 and 0 for none.
     var newest: (term: UInt32, version: UInt64) {
         state.change(waking: false) { state in
-            let version = state.pending.last?.version ?? state.version
-            return version == 0 ? (0, 0) : (state.term, version)
+            state.newest == 0 ? (0, 0) : (state.term, state.newest)
         }
     }
 
@@ -49,14 +67,16 @@ final class ParameterStore: Sendable {
     func receive(_ update: ParameterUpdate, term: UInt32) -> Bool {
         state.change { state in
             if state.term != term {
-                state = State(term: term, isClosed: state.isClosed)
+                state.reset()
+                state.term = term
             }
             if update.base == 0 {
+                // Nobody sends again what was good: this takes back what is had.
+                if update.version <= state.version { state.reset() }
                 state.pending = [update]
                 return true
             }
-            let newest = state.pending.last?.version ?? state.version
-            guard update.base == newest, newest > 0 else { return false }
+            guard update.base == state.newest, state.newest > 0 else { return false }
             state.pending.append(update)
             return true
         }
@@ -76,37 +96,58 @@ final class ParameterStore: Sendable {
     func parameters(
         version: UInt64, term: UInt32, isAbandoned: () -> Bool
     ) -> Answer {
-        state.wait { [count] state in
-            if state.isClosed || isAbandoned() { return .abandoned }
-            guard state.term == term else { return nil }
-            while state.version < version, let update = state.pending.first {
-                state.pending.removeFirst()
-                guard Self.apply(update, to: &state, count: count) else {
-                    state.version = 0
-                    state.pending = []
-                    return .unusable(version: version)
+        while true {
+            switch turn(version: version, term: term, isAbandoned: isAbandoned) {
+            case .answer(let answer): return answer
+            case .unpack(let update, let base, let epoch):
+                // Without the lock: the network's thread must not wait for milliseconds of work.
+                let values = unpacked(update, base)
+                let isUsable = state.change { state in
+                    guard state.epoch == epoch else { return true }
+                    state.unpacking = nil
+                    guard let values else {
+                        state.version = 0
+                        // Differences from what nobody has; a snapshot stands for itself.
+                        if state.pending.first?.base != 0 { state.pending = [] }
+                        return !state.pending.isEmpty
+                    }
+                    (state.version, state.values) = (update.version, values)
+                    return true
                 }
+                if !isUsable { return .unusable(version: version) }
             }
-            if state.version == version { return .parameters(state.values) }
-            // A later version is here already: its coordinator does not need this work any more.
-            return state.version > version ? .abandoned : nil
         }
     }
 
-    private static func apply(
-        _ update: ParameterUpdate, to state: inout State, count: Int
-    ) -> Bool {
+    private func turn(version: UInt64, term: UInt32, isAbandoned: () -> Bool) -> Turn {
+        state.wait { state in
+            if state.isClosed || isAbandoned() { return .answer(.abandoned) }
+            guard state.term == term, state.unpacking == nil else { return nil }
+            if state.version < version, !state.pending.isEmpty {
+                let update = state.pending.removeFirst()
+                state.unpacking = update
+                defer { state.values = [] }
+                return .unpack(update, state.values, epoch: state.epoch)
+            }
+            if state.version == version { return .answer(.parameters(state.values)) }
+            // A later version is here already: its coordinator does not need this work any more.
+            return state.version > version ? .answer(.abandoned) : nil
+        }
+    }
+
+    /// The parameters that the update leads to; nil: it cannot be used.
+    private func unpacked(_ update: ParameterUpdate, _ base: [Float]) -> [Float]? {
+        var values = base
         do {
             if update.base == 0 {
-                state.values = try ParameterCodec.parameters(of: update.payload, count: count)
+                values = try ParameterCodec.parameters(of: update.payload, count: count)
             } else {
-                try ParameterCodec.apply(update.payload, to: &state.values)
+                try ParameterCodec.apply(update.payload, to: &values)
             }
         } catch {
             // Whatever is wrong with it, the answer is the same: ask for the whole.
-            return false
+            return nil
         }
-        state.version = update.version
-        return GradientCodec.digest(of: state.values).bytes == update.digest
+        return GradientCodec.digest(of: values).bytes == update.digest ? values : nil
     }
 }
