@@ -60,6 +60,9 @@ enum Limits {
     /// Connections that have not proved the token. With `strangerHeldBytes` each they cost 32 MiB.
     static let strangers = 512
 
+    /// How often a worker may ask for the whole of one version: one that never can use it is broken.
+    static let snapshotsOfVersion = 4
+
     /// Bytes of a model that may wait for a worker: eight pieces, twice what one asks for at a time.
     static let modelBacklogBytes = 8 << 20
 }

@@ -31,7 +31,7 @@ struct CoordinatorDesk: Sendable {
     }
 
     func checked(_ candidate: Candidate, _ outcome: CoordinatorState.CheckOutcome) {
-        hub.post { $0.handle(.checked(candidate.peer, candidate.result.key, outcome)) }
+        hub.post { $0.checked(candidate, outcome) }
     }
 
     /// The whole of a version that a worker needs.

@@ -111,6 +111,13 @@ extension CoordinatorHub {
         handle(.arrived(peer.id, key, attempt: result.attempt, digest: result.digest))
     }
 
+    /// The training loop's thread has looked at a result. Its peer may have gone meanwhile.
+    func checked(_ candidate: Candidate, _ outcome: CoordinatorState.CheckOutcome) {
+        judged = candidate
+        handle(.checked(candidate.peer, candidate.result.key, outcome))
+        judged = nil
+    }
+
     private func serve(_ request: ModelRequest, to peer: Peer) {
         guard (peer.connection?.pendingBytes ?? 0) < Limits.modelBacklogBytes,
             let chunk = identity.modelChunk(request)
@@ -140,12 +147,17 @@ extension CoordinatorHub {
             }
         case .cancel(let id, let key, _):
             guard let peer = peers[id] else { return }
-            peer.waitingGrants.removeAll { $0.key == key }
-            peer.connection?.send(.cancellation(Cancellation(key: key)))
+            if let place = peer.waitingGrants.firstIndex(where: { $0.key == key }) {
+                // The worker has never heard of it, and would take the cancellation for one that
+                // has overtaken its lease: the next lease of this work would be dropped there.
+                peer.waitingGrants.remove(at: place)
+            } else {
+                peer.connection?.send(.cancellation(Cancellation(key: key)))
+            }
         case .check(let id, let key):
             if let candidate = parked[id]?[key] { inbox.put(.check(candidate)) }
-        case .deliver(let id, let key):
-            if let candidate = parked[id]?[key] { inbox.put(.deliver(candidate)) }
+        case .deliver:
+            if let judged { inbox.put(.deliver(judged)) }
         case .answer(let id, let key, let verdict, let detail):
             parked[id]?[key] = nil
             if parked[id]?.isEmpty == true { parked[id] = nil }
@@ -187,8 +199,19 @@ extension CoordinatorHub {
         peer.waitingGrants = []
     }
 
-    /// A worker could not use what it got.
+    /// A worker could not use what it got. Asking is cheap and the answer is not, so a version is
+    /// sent whole a few times only.
     private func bringSnapshot(to peer: Peer) {
+        let version = publication?.version ?? 0
+        if peer.snapshots.version != version { peer.snapshots = (version, 0) }
+        peer.snapshots.count += 1
+        guard peer.snapshots.count <= Limits.snapshotsOfVersion else {
+            return reject(
+                peer,
+                Rejection(
+                    code: .protocolViolation,
+                    reason: "it asked \(peer.snapshots.count) times for the same parameters"))
+        }
         peer.parameterVersion = 0
         bringParameters(to: peer)
     }

@@ -25,6 +25,8 @@ final class CoordinatorHub {
     var snapshotAsked: UInt64 = 0
     /// Whole results that wait for their check or for an answer, at most one for each lease.
     var parked: [PeerID: [WorkKey: Candidate]] = [:]
+    /// The result whose check is being told to the state.
+    var judged: Candidate?
     var progress = RunProgress()
     /// Set once the run is over: nobody is let in any more.
     private(set) var farewell: Leave?
@@ -187,6 +189,9 @@ final class CoordinatorHub {
         let wasMember = peer.stage == .member
         peer.stage = .leaving
         if wasMember { handle(.left(peer.id, departure)) }
+        // What is being checked is in the inbox; the rest nobody asks for any more.
+        parked[peer.id] = nil
+        peer.waitingGrants = []
     }
 
     /// Says goodbye to everybody and lets go of the port.

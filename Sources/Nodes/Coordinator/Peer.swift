@@ -25,6 +25,8 @@ final class Peer {
     var lastHeard: Duration
     /// The version of the parameters that it has, or that is on its way.
     var parameterVersion: UInt64 = 0
+    /// How often it has asked for the whole of which version.
+    var snapshots: (version: UInt64, count: Int) = (0, 0)
     /// Leases that must not overtake their parameters.
     var waitingGrants: [LeaseGrant] = []
 

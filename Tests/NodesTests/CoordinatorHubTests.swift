@@ -1,0 +1,144 @@
+import Basics
+import Coordination
+import Foundation
+import Models
+import TestSupport
+import Testing
+import Training
+
+@testable import Nodes
+
+/// What a hub sends to a worker that is in, whatever its state directs.
+@Suite("the coordinator's hub")
+struct CoordinatorHubTests {
+    /// A hub with one peer whose connection the station made; both on one loop.
+    private final class Bench {
+        let hub: CoordinatorHub
+        let station: Station
+        let peer: Peer
+
+        init(_ loop: EventLoop, _ identity: RunIdentity) {
+            station = Station(loop)
+            station.prepare = Station.authenticate
+            hub = CoordinatorHub(
+                loop: loop, inbox: Inbox(), identity: identity,
+                options: CoordinatorOptions(listen: "127.0.0.1:0", token: nil),
+                settings: CoordinatorSettings(), counts: HubCounts(), log: Log())
+            peer = Peer(
+                id: PeerID(1), address: "a worker",
+                handshake: CoordinatorHandshake(
+                    token: [], nonce: [UInt8](repeating: 1, count: 32), offer: identity.offer),
+                since: .zero)
+            peer.stage = .member
+            hub.peers[peer.id] = peer
+        }
+    }
+
+    private func withBench(
+        _ body: (Confined<Bench>, Confined<Station>) throws -> Void
+    ) throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
+            try AtomicFile.write(
+                "{\"prompt\": \"a?\", \"completion\": \"the answer\"}\n",
+                to: directory + "/rows.jsonl")
+            var configuration = TrainingConfiguration()
+            configuration.validationSplit = 0
+            let job = try TrainingJob(
+                configuration: configuration, modelPath: directory + "/tiny.gguf",
+                dataPath: directory + "/rows.jsonl", version: "test")
+            let identity = try RunIdentity(job: job, term: 7)
+            let loop = try EventLoop(name: "hub")
+            let bench = try Confined(to: loop) { Bench(loop, identity) }
+            let client = try Station.make("worker")
+            defer {
+                loop.stop()
+                client.loop.stop()
+            }
+            try client.call { $0.prepare = Station.authenticate }
+            let port = try bench.call { try $0.station.listen() }
+            try client.call { try $0.dial(port) }
+            #expect(try client.reaches { !$0.connections.isEmpty })
+            while try bench.call({ $0.station.connections.isEmpty }) { usleep(2000) }
+            try bench.call { $0.peer.connection = $0.station.connections[0] }
+            try body(bench, client)
+        }
+    }
+
+    private static func key(_ index: UInt32) -> WorkKey { WorkKey(round: 1, index: index) }
+
+    @Test("a lease that was not sent is not cancelled at its worker")
+    func unsentLease() throws {
+        try withBench { bench, worker in
+            try bench.call { bench in
+                bench.peer.waitingGrants = [
+                    LeaseGrant(
+                        key: Self.key(3), attempt: 1, kind: .gradient, step: 1,
+                        parameterVersion: 1, rows: [])
+                ]
+                bench.hub.carryOut(.cancel(bench.peer.id, Self.key(3), .roundClosed))
+                #expect(bench.peer.waitingGrants.isEmpty)
+                bench.hub.carryOut(.cancel(bench.peer.id, Self.key(4), .roundClosed))
+            }
+            #expect(try worker.reaches { !$0.received.isEmpty })
+            #expect(
+                try worker.call { $0.received } == [.cancellation(Cancellation(key: Self.key(4)))])
+        }
+    }
+
+    @Test("who asks for the same parameters again and again is hung up on")
+    func floodOfRequests() throws {
+        try withBench { bench, worker in
+            try bench.call { bench in
+                let update = ParameterUpdate(
+                    version: 1, base: 0, digest: [UInt8](repeating: 0, count: 32), payload: [1])
+                bench.hub.publication = ParameterPublication(
+                    version: 1, digest: update.digest, difference: nil,
+                    snapshot: EncodedMessage(.parameters(update)))
+                for _ in 0...Limits.snapshotsOfVersion {
+                    bench.hub.receive(
+                        ReceivedMessage(
+                            message: .parameterRequest(ParameterRequest(version: 1)), term: 7),
+                        from: bench.peer)
+                }
+                #expect(bench.peer.stage == .leaving)
+            }
+            #expect(try worker.reaches { !$0.reasons.isEmpty })
+            let types = try worker.call { $0.received.map(\.type) }
+            #expect(types.count { $0 == .parameters } == Limits.snapshotsOfVersion)
+            #expect(types.count { $0 == .rejection } == 1)
+        }
+    }
+
+    @Test("results of a peer that is gone are let go of, and a diverged one is delivered still")
+    func goneWithResults() throws {
+        try withBench { bench, _ in
+            try bench.call { bench in
+                let result = WorkResult(
+                    key: Self.key(0), attempt: 1, kind: .gradient, tokens: 1, lossTokens: 1,
+                    correct: 0, lossSum: .nan, digest: [UInt8](repeating: 1, count: 32),
+                    payload: [1])
+                let candidate = Candidate(peer: bench.peer.id, worker: "w", result: result)
+                let (hub, peer) = (bench.hub, bench.peer)
+                hub.handle(
+                    .joined(
+                        peer.id, Member(name: "w", address: "x", threads: 1, incarnation: [1])))
+                hub.handle(.opened(Round(number: 1, label: .step(1), costs: [1])))
+                hub.receive(ReceivedMessage(message: .result(result), term: 7), from: peer)
+                #expect(hub.parked[peer.id]?.count == 1)
+                hub.checked(candidate, .notFinite("NaN"))
+                hub.receive(ReceivedMessage(message: .result(result), term: 7), from: peer)
+                hub.reject(peer, Rejection(code: .timeout, reason: "gone"))
+                #expect(hub.parked.isEmpty)
+                hub.checked(candidate, .notFinite("NaN"))
+                for expected in ["check", "check", "deliver"] {
+                    switch hub.inbox.take() {
+                    case .check: #expect(expected == "check")
+                    case .deliver: #expect(expected == "deliver")
+                    default: Issue.record("not a result")
+                    }
+                }
+            }
+        }
+    }
+}
