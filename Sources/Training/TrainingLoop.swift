@@ -81,10 +81,11 @@ public struct TrainingLoop {
             return outcome
         } catch let stopped as SourceStopped {
             try waitForCheckpoint()
-            guard case .failed(let error) = stopped.reason else {
-                return outcome(isComplete: false)
-            }
-            throw error
+            if case .failed(let error) = stopped.reason { throw error }
+            // In the middle of a validation the newest step has no checkpoint: a resumed run would
+            // miss what follows from the judgement.
+            step = savedStep ?? 0
+            return outcome(isComplete: false)
         } catch {
             waitQuietly()
             throw error

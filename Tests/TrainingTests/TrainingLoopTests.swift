@@ -32,7 +32,7 @@ import Testing
 
     private func run(
         _ output: String, resuming: Bool, model: String, data: String, failingStep: Int = 0,
-        events: inout [String]
+        interruptsValidation: Bool = false, events: inout [String]
     ) throws -> TrainingLoop.Outcome {
         var configuration = TrainingConfiguration()
         configuration.checkpointEvery = 2
@@ -53,7 +53,8 @@ import Testing
                     decoder: decoder, pool: pool, configuration: configuration),
                 failingStep: failingStep),
             validate: {
-                try Evaluation.run(
+                if interruptsValidation { throw SourceStopped(reason: .interrupted) }
+                return try Evaluation.run(
                     job.validation, decoder: decoder, parameters: $0, microBatchTokens: 512,
                     pool: pool)
             },
@@ -81,6 +82,14 @@ import Testing
             }
             try AtomicFile.write(rows.joined(), to: data)
             var events: [String] = []
+            let interrupted = try run(
+                directory + "/c", resuming: false, model: model, data: data,
+                interruptsValidation: true, events: &events)
+            // Step 4 is computed, but its checkpoint comes after its validation.
+            #expect(!interrupted.isComplete && interrupted.step == 2)
+            #expect(
+                events.sorted() == ["checkpoint 2 true", "step 1", "step 2", "step 3", "step 4"])
+            events = []
             #expect(throws: Gone.self) {
                 _ = try run(
                     directory + "/a", resuming: false, model: model, data: data, failingStep: 7,

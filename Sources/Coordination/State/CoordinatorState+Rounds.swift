@@ -43,7 +43,7 @@ extension CoordinatorState {
     }
 
     /// Workers that are missing for the open round.
-    var missing: Int {
+    public var missing: Int {
         guard let open, !open.isComplete else { return 0 }
         return max(0, (open.begun ? 1 : settings.minimumWorkers) - members.active)
     }

@@ -132,7 +132,7 @@ final class ClusterSource: GradientSource {
             case .failed(let error):
                 throw SourceStopped(reason: .failed(error))
             case .pulse:
-                if shouldStop(), desk.memberCount == 0 {
+                if shouldStop(), desk.missingCount > 0 {
                     throw SourceStopped(reason: .interrupted)
                 }
             case .check, .deliver:

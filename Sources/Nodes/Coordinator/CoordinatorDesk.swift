@@ -8,6 +8,8 @@ struct CoordinatorDesk: Sendable {
 
     /// Workers that are in.
     var memberCount: Int { counts.members }
+    /// Workers that the open round waits for.
+    var missingCount: Int { counts.missing }
 
     func open(_ round: OpenRound) {
         hub.post { hub in
@@ -70,9 +72,13 @@ struct Traffic: Sendable {
 /// Numbers that both threads of a coordinator read.
 final class HubCounts: Sendable {
     private let memberCount = Atomic<Int>(0)
+    private let missingCount = Atomic<Int>(0)
     private let connectionCount = Atomic<Int>(0)
 
     var members: Int { memberCount.load(ordering: .relaxed) }
+
+    /// Workers without which the open round does not begin, or does not go on.
+    var missing: Int { missingCount.load(ordering: .relaxed) }
 
     /// Connections of any kind.
     var connections: Int { connectionCount.load(ordering: .relaxed) }
@@ -81,7 +87,8 @@ final class HubCounts: Sendable {
         connectionCount.store(count, ordering: .relaxed)
     }
 
-    func setMembers(_ count: Int) {
+    func setMembers(_ count: Int, missing: Int) {
         memberCount.store(count, ordering: .relaxed)
+        missingCount.store(missing, ordering: .relaxed)
     }
 }

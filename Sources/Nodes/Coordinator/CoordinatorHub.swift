@@ -83,7 +83,8 @@ final class CoordinatorHub {
             for directive in state.handle(next, now: now) { carryOut(directive) }
             pendingEvents.removeFirst()
         }
-        counts.setMembers(peers.values.count { $0.stage == .member })
+        counts.setMembers(
+            peers.values.count { $0.stage == .member }, missing: state.missing)
     }
 
     private var pendingEvents: [CoordinatorState.Event] = []
@@ -188,10 +189,10 @@ final class CoordinatorHub {
     private func depart(_ peer: Peer, _ departure: Departure) {
         let wasMember = peer.stage == .member
         peer.stage = .leaving
-        if wasMember { handle(.left(peer.id, departure)) }
         // What is being checked is in the inbox; the rest nobody asks for any more.
         parked[peer.id] = nil
         peer.waitingGrants = []
+        if wasMember { handle(.left(peer.id, departure)) }
     }
 
     /// Says goodbye to everybody and lets go of the port.

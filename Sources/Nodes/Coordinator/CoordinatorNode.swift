@@ -103,12 +103,12 @@ public final class CoordinatorNode: Sendable {
                 ending.outcome.isComplete
                     ? Leave(reason: .complete, detail: "the run is complete")
                     : Leave(reason: .interrupted, detail: "the coordinator was asked to stop"))
-            local.wait()
+            local.end()
             return ending
         } catch {
             let detail = (error as? any Explained)?.explanation.what ?? String(describing: error)
             farewell(Leave(reason: .failed, detail: detail))
-            local.wait()
+            local.end()
             throw error
         }
     }
@@ -154,8 +154,14 @@ public final class CoordinatorNode: Sendable {
             }, shouldStop: shouldStop)
         let outcome = try loop.run()
         guard outcome.isComplete, !job.test.isEmpty else { return (outcome, nil) }
-        let test = try source.evaluate(
-            job.test, afterStep: outcome.step, parameters: loop.keptParameters())
-        return (outcome, test)
+        do {
+            let test = try source.evaluate(
+                job.test, afterStep: outcome.step, parameters: loop.keptParameters())
+            return (outcome, test)
+        } catch let stopped as SourceStopped {
+            if case .failed(let error) = stopped.reason { throw error }
+            log.warning("stopped before the test rows were judged; the adapter is complete")
+            return (outcome, nil)
+        }
     }
 }

@@ -8,6 +8,7 @@ import Training
 /// so there is nothing that it may do and they may not.
 struct LocalWorkers: Sendable {
     private let ended = Promise<Bool>()
+    private let isOver = Promise<Bool>()
 
     /// Starts a worker with so many threads; none for 0.
     init(
@@ -21,9 +22,11 @@ struct LocalWorkers: Sendable {
             coordinator: Self.reachable(address), token: token, modelPath: job.model.path,
             threads: threads, name: "local", patience: job.configuration.patience,
             weights: job.configuration.weights)
-        let thread = Thread { [ended] in
+        let thread = Thread { [ended, isOver] in
             do {
-                _ = try WorkerNode.run(options, log: log, version: version) { false }
+                _ = try WorkerNode.run(options, log: log, version: version) {
+                    isOver.value(within: 0) != nil
+                }
             } catch {
                 let explanation = (error as? any Explained)?.explanation
                 log.error(
@@ -46,8 +49,9 @@ struct LocalWorkers: Sendable {
         return address
     }
 
-    /// Blocks until it has ended; it has been told, or finds out.
-    func wait() {
+    /// Ends it and blocks until it has: the coordinator does not come back in this process.
+    func end() {
+        isOver.keep(true)
         while ended.value(within: 1) == nil {}
     }
 }
