@@ -118,14 +118,15 @@ struct ClusterNodeTests {
             bench.configuration.patience = .seconds(4)
             let node = try bench.coordinator()
             let worker = BackgroundWorker(node.address, model: bench.model)
+            let report: (TrainingLoop.Event) throws -> Void = { event in
+                guard case .step(let metrics, let count) = event, metrics.step == count
+                else { return }
+                worker.drain()
+                let ending = try worker.outcome()
+                #expect(ending == .drained)
+            }
             let error = #expect(throws: NodeError.self) {
-                try node.run(
-                    report: { event in
-                        guard case .step(let metrics, let count) = event, metrics.step == count
-                        else { return }
-                        worker.drain()
-                        #expect(try worker.outcome() == .drained)
-                    }, shouldStop: { false })
+                _ = try node.run(report: report, shouldStop: { false })
             }
             guard case .workersMissing = error else {
                 Issue.record("\(String(describing: error))")

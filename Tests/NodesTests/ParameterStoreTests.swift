@@ -1,3 +1,4 @@
+import Basics
 import Coordination
 import Testing
 import Training

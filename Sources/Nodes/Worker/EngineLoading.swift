@@ -25,6 +25,13 @@ final class EngineLoading: Sendable {
         fetch = ModelFetch(offer: offer, cache: ModelCache.root)
     }
 
+    /// Whether what is loaded for the own offer does for `other`, which may be of a later term.
+    func serves(_ other: Offer) -> Bool {
+        var other = other
+        (other.term, other.proof) = (offer.term, offer.proof)
+        return other == offer
+    }
+
     /// A piece of the model that has come.
     func receive(_ piece: ModelChunk) {
         fetch.receive(piece)

@@ -122,17 +122,13 @@ private final class FetchLock {
         }
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR else {
-                let code = errno
-                close(descriptor)
-                throw FileError.failed(operation: "lock", path: path, code: code)
+                throw FileError.failed(operation: "lock", path: path, code: errno)
             }
-            if isCancelled() {
-                close(descriptor)
-                throw NodeError.connectionLost
-            }
+            if isCancelled() { throw NodeError.connectionLost }
             Thread.sleep(forTimeInterval: 0.2)
         }
     }
 
-    deinit { close(descriptor) }
+    /// Runs for an `init` that threw after it had the descriptor, too.
+    deinit { if descriptor >= 0 { close(descriptor) } }
 }

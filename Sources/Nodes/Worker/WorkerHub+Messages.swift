@@ -17,7 +17,9 @@ extension WorkerHub {
             connection?.bounds = MessageBounds(
                 from: .coordinator, in: .serving,
                 parameterPayloadBytes: engine?.mostParameterBytes ?? 0)
-            connection?.pendingLimit = Limits.pendingBytes + 2 * (engine?.mostGradientBytes ?? 0)
+            // All results that the state keeps may be sent at once.
+            connection?.pendingLimit =
+                Limits.pendingBytes + 2 * setup.threads * (engine?.mostGradientBytes ?? 0)
             handle(.welcomed(welcome))
         case .heartbeat: break
         case .parameters(let update):
@@ -70,6 +72,8 @@ extension WorkerHub {
         guard engine == nil, modelDigest == nil || modelDigest == offer.modelDigest else {
             return handle(.prepared)
         }
+        // Begun on an earlier connection: a second one would double the memory and the time.
+        if let loading, loading.serves(offer) { return }
         let desk = desk
         let loading = EngineLoading(offer: offer, setup: setup, log: log)
         self.loading = loading
@@ -93,7 +97,9 @@ extension WorkerHub {
             if let engine = loaded.engine { use(engine) }
             // The connection may have gone meanwhile; the next offer finds everything loaded.
             if offer != nil { handle(.prepared) }
-        case .failure(let error as NodeError) where error == .connectionLost: break
+        case .failure(let error as NodeError) where error == .connectionLost:
+            // The next connection may stand already.
+            if let offer { prepare(for: offer) }
         case .failure(let error): ending.keep(.failure(error))
         }
     }

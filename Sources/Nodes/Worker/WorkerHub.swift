@@ -109,7 +109,9 @@ final class WorkerHub {
 
     private func startDialling() {
         dial = Dial(
-            setup.addresses, name: setup.coordinator, patience: state.settings.handshake, loop: loop
+            setup.addresses, name: setup.coordinator,
+            // All of them have a turn before the state loses its patience with the attempt.
+            patience: state.settings.handshake / max(1, setup.addresses.count), loop: loop
         ) { [weak self] result in
             guard let self else { return }
             dial = nil
@@ -173,6 +175,7 @@ final class WorkerHub {
     /// Lets go of everything; nothing happens any more.
     func end() {
         hangUp("the worker ends")
+        for job in running.values { job.progress.abandon() }
         threads?.close()
         engine?.parameters.close()
         desk = nil
