@@ -86,6 +86,21 @@ struct CoordinatorHubTests {
         }
     }
 
+    @Test("what loads for an offer serves the same offer of a later term, and no other")
+    func loadingServes() throws {
+        try withBench { bench, _ in
+            let offer = try bench.call { $0.hub.identity.offer }
+            let options = WorkerOptions(coordinator: "127.0.0.1:9", token: nil, threads: 1)
+            let loading = EngineLoading(
+                offer: offer, setup: try WorkerSetup(options, version: "test"), log: Log())
+            var other = offer
+            (other.term, other.proof) = (offer.term + 1, [7])
+            #expect(loading.serves(other))
+            other.configuration.append(0x20)
+            #expect(!loading.serves(other))
+        }
+    }
+
     @Test("who asks for the same parameters again and again is hung up on")
     func floodOfRequests() throws {
         try withBench { bench, worker in
