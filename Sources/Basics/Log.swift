@@ -9,9 +9,12 @@ public struct Log: Sendable {
     public enum Level: String, Sendable { case info, warning, error }
 
     public var format: Format
+    /// Writes nothing of level info.
+    public var isQuiet: Bool
 
-    public init(format: Format = .text) {
+    public init(format: Format = .text, isQuiet: Bool = false) {
         self.format = format
+        self.isQuiet = isQuiet
     }
 
     public func info(_ message: String, _ facts: [JSONLine.Field] = []) {
@@ -28,6 +31,7 @@ public struct Log: Sendable {
 
     /// Writes one line of the given level.
     public func write(_ level: Level, _ message: String, _ facts: [JSONLine.Field] = []) {
+        if isQuiet, level == .info { return }
         let line =
             switch format {
             case .text: level == .info ? message : "\(level.rawValue): \(message)"

@@ -3,6 +3,9 @@ enum Limits {
     /// How long a peer may take for its handshake.
     static let handshake = Duration.seconds(5)
 
+    /// How long last words to somebody whose time for the handshake is over may take; part of it.
+    static let strangerFlush = Duration.milliseconds(250)
+
     /// Connections that the system keeps for a listener until they are accepted: a fleet of 500
     /// that reconnects at once.
     static let listenBacklog: Int32 = 512
@@ -42,7 +45,9 @@ enum Limits {
     static let unsentBytes: Int32 = 512 << 10
 
     /// Bytes written to one connection before the loop looks at the others again.
-    static let writesPerTurn = 4 << 20
+    /// A frame: with 64 peers that all get parameters, a turn is a fifth of a second, and heartbeats
+    /// are in time.
+    static let writesPerTurn = 1 << 20
 
     /// How long sent bytes may stay unacknowledged before the system gives a connection up.
     static let unacknowledged = Duration.seconds(5)
@@ -62,6 +67,9 @@ enum Limits {
 
     /// How often a worker may ask for the whole of one version: one that never can use it is broken.
     static let snapshotsOfVersion = 4
+
+    /// Workers that a status report lists: with 550 bytes each they stay below a report's 1 MiB.
+    static let statusWorkers = 1500
 
     /// Bytes of a model that may wait for a worker: eight pieces, twice what one asks for at a time.
     static let modelBacklogBytes = 8 << 20

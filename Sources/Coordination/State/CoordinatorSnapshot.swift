@@ -19,7 +19,19 @@ public struct Waiting: Sendable, Equatable {
 
 /// The state of a coordinator at one moment, for `skein status`.
 public struct CoordinatorSnapshot: Sendable, Equatable {
+    /// A piece of the open round in a worker's hands.
+    public struct Work: Sendable, Equatable {
+        public var index: Int
+        /// Time since a thread took it up.
+        public var age: Duration
+        /// From 0 to 1, as the worker last said.
+        public var progress: Double
+    }
+
     public struct Worker: Sendable, Equatable {
+        /// As many of a worker's pieces are told: a status of 1,500 workers has less than 1 MiB.
+        static let mostWork = 2
+
         public enum Condition: String, Sendable { case active, suspect, draining }
 
         public var name: String
@@ -29,6 +41,8 @@ public struct CoordinatorSnapshot: Sendable, Equatable {
         /// Leases, and how many of them it computes now.
         public var leases: Int
         public var computing: Int
+        /// The first few of those that it computes, in the order in which they began.
+        public var work: [Work]
         /// Tokens of gradients per second, over all its threads; nil before the first result.
         public var tokensPerSecond: Double?
         /// Time since it was last heard.

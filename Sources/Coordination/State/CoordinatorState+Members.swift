@@ -120,6 +120,9 @@ extension CoordinatorState {
                 remove(peer)
                 let reason = "silent for \(silence.inWords)"
                 say(.disconnect(peer, Rejection(code: .timeout, reason: reason)))
+                if worker.leases.isEmpty {
+                    say(.log(.warning, "lost \(worker.title), which had no work: \(reason)"))
+                }
                 noteLost(worker, reason)
                 continue
             }

@@ -27,10 +27,17 @@ extension CoordinatorState {
     private func row(_ worker: Worker, _ now: Duration) -> CoordinatorSnapshot.Worker {
         let standing = standings[worker.name]
         let pace = standing?.pace(.gradient)
+        let work = worker.leases.compactMap { lease in
+            lease.started.map {
+                CoordinatorSnapshot.Work(
+                    index: lease.index, age: now - $0, progress: Double(lease.progress) / 1000)
+            }
+        }
         return CoordinatorSnapshot.Worker(
             name: worker.name, address: worker.member.address, threads: worker.threads,
             condition: worker.isDraining ? .draining : worker.isSuspect ? .suspect : .active,
             leases: worker.leases.count, computing: worker.computing,
+            work: Array(work.prefix(CoordinatorSnapshot.Worker.mostWork)),
             tokensPerSecond: pace.flatMap { $0 > 0 ? Double(worker.threads) / $0 : nil },
             silence: now - worker.lastHeard, accepted: standing?.accepted ?? 0,
             refused: standing?.refused ?? 0)

@@ -14,6 +14,7 @@ struct CoordinatorDesk: Sendable {
     func open(_ round: OpenRound) {
         hub.post { hub in
             hub.round = round
+            hub.noteOpened(round)
             if hub.publication?.version != round.publication.version {
                 hub.publication = round.publication
             }
@@ -24,6 +25,7 @@ struct CoordinatorDesk: Sendable {
 
     func close(_ number: UInt64) {
         hub.post { hub in
+            hub.noteClosed(number)
             hub.round = nil
             for peer in hub.peers.values { peer.waitingGrants = [] }
             hub.handle(.closed(round: number))

@@ -8,7 +8,7 @@ extension CoordinatorHub {
         peer.lastHeard = now
         let message = received.message
         if peer.stage == .preparing || peer.stage == .member, received.term != identity.offer.term {
-            return reject(
+            return expel(
                 peer,
                 Rejection(
                     code: .staleTerm,
@@ -25,10 +25,11 @@ extension CoordinatorHub {
         case (.member, .result(let result)): arrived(result, from: peer)
         case (.member, .parameterRequest): bringSnapshot(to: peer)
         case (.observer, .statusRequest):
+            endHandshake(of: peer)
             peer.connection?.send(.status(StatusReport(json: statusJSON())))
             peer.connection?.closeAfterFlush()
         default:
-            reject(
+            expel(
                 peer,
                 Rejection(
                     code: .protocolViolation,
@@ -61,6 +62,7 @@ extension CoordinatorHub {
         peer.connection?.authenticate(
             receiving: keys.workerToCoordinator, sending: keys.coordinatorToWorker)
         peer.connection?.term = identity.offer.term
+        peer.isKnown = true
         if let farewell {
             throw Rejection(code: .draining, reason: farewell.detail, retryMilliseconds: 1000)
         }
@@ -69,6 +71,7 @@ extension CoordinatorHub {
             let rejection = state.admission(
                 name: hello.name, incarnation: hello.incarnation, now: now)
             if let rejection { throw rejection }
+            endHandshake(of: peer)
             peer.stage = .preparing
             peer.connection?.bounds = MessageBounds(from: .dialler, in: .joining)
         case .observer:
@@ -88,7 +91,14 @@ extension CoordinatorHub {
             from: .dialler, in: .serving, gradientPayloadBytes: identity.mostGradientBytes)
         peer.connection?.send(.welcome(Welcome(state.settings)))
         bringParameters(to: peer)
-        log.info("worker \(hello.name) (\(peer.address)) joins with \(ready.threads) threads")
+        log.info(
+            "worker \(hello.name) (\(peer.address)) joins with \(ready.threads) threads",
+            facts(
+                .joined,
+                [
+                    ("worker", .string(hello.name)), ("address", .string(peer.address)),
+                    ("threads", .integer(Int(ready.threads))),
+                ]))
         handle(
             .joined(
                 peer.id,
@@ -108,21 +118,15 @@ extension CoordinatorHub {
             parked[peer.id, default: [:]][key] = Candidate(
                 peer: peer.id, worker: peer.name, result: result)
         }
+        note(.arrived, worker: peer.name, of: key)
         handle(.arrived(peer.id, key, attempt: result.attempt, digest: result.digest))
-    }
-
-    /// The training loop's thread has looked at a result. Its peer may have gone meanwhile.
-    func checked(_ candidate: Candidate, _ outcome: CoordinatorState.CheckOutcome) {
-        judged = candidate
-        handle(.checked(candidate.peer, candidate.result.key, outcome))
-        judged = nil
     }
 
     private func serve(_ request: ModelRequest, to peer: Peer) {
         guard (peer.connection?.pendingBytes ?? 0) < Limits.modelBacklogBytes,
             let chunk = identity.modelChunk(request)
         else {
-            return reject(
+            return expel(
                 peer,
                 Rejection(
                     code: .protocolViolation,
@@ -136,8 +140,11 @@ extension CoordinatorHub {
 extension CoordinatorHub {
     func carryOut(_ directive: CoordinatorState.Directive) {
         switch directive {
-        case .lease(let id, let key, let attempt, _):
+        case .lease(let id, let key, let attempt, let reason):
             guard let peer = peers[id], let round, round.number == key.round else { return }
+            note(
+                .leased, worker: peer.name, of: key,
+                [("attempt", .integer(Int(attempt))), ("reason", .string("\(reason)"))])
             let grant = round.grant(Int(key.index), attempt: attempt)
             bringParameters(to: peer)
             if peer.parameterVersion == grant.parameterVersion {
@@ -145,8 +152,9 @@ extension CoordinatorHub {
             } else {
                 peer.waitingGrants.append(grant)
             }
-        case .cancel(let id, let key, _):
+        case .cancel(let id, let key, let reason):
             guard let peer = peers[id] else { return }
+            note(.cancelled, worker: peer.name, of: key, [("reason", .string("\(reason)"))])
             if let place = peer.waitingGrants.firstIndex(where: { $0.key == key }) {
                 // The worker has never heard of it, and would take the cancellation for one that
                 // has overtaken its lease: the next lease of this work would be dropped there.
@@ -157,7 +165,10 @@ extension CoordinatorHub {
         case .check(let id, let key):
             if let candidate = parked[id]?[key] { inbox.put(.check(candidate)) }
         case .deliver:
-            if let judged { inbox.put(.deliver(judged)) }
+            if let judged {
+                note(.accepted, worker: judged.worker, of: judged.result.key)
+                inbox.put(.deliver(judged))
+            }
         case .answer(let id, let key, let verdict, let detail):
             parked[id]?[key] = nil
             if parked[id]?.isEmpty == true { parked[id] = nil }

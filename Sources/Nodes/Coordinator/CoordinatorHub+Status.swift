@@ -8,7 +8,7 @@ extension CoordinatorHub {
         let snapshot = state.snapshot(now: now)
         let preparing = peers.values.filter { $0.stage == .preparing }
         let workers =
-            snapshot.workers.map { Self.fields(of: $0) }
+            snapshot.workers.map { Self.fields(of: $0, round: snapshot.round?.number) }
             + preparing.sorted { $0.id < $1.id }.map { fields(of: $0, now: now) }
         let counters = state.counters
         return Array(
@@ -30,7 +30,8 @@ extension CoordinatorHub {
                 ),
                 ("why", .string(snapshot.waiting.sentence)),
                 ("waiting_seconds", .number((now - snapshot.waiting.since) / .seconds(1))),
-                ("workers", .array(workers.map { .object($0) })),
+                ("worker_count", .integer(workers.count)),
+                ("workers", .array(workers.prefix(Limits.statusWorkers).map { .object($0) })),
                 (
                     "counters",
                     .object([
@@ -55,14 +56,28 @@ extension CoordinatorHub {
         }
     }
 
-    private static func fields(of worker: CoordinatorSnapshot.Worker) -> [JSONLine.Field] {
+    private static func fields(
+        of worker: CoordinatorSnapshot.Worker, round: UInt64?
+    ) -> [JSONLine.Field] {
         let condition =
             worker.condition == .active
             ? (worker.computing > 0 ? "computing" : "idle") : worker.condition.rawValue
         return [
             ("name", .string(worker.name)), ("address", .string(worker.address)),
             ("threads", .integer(worker.threads)), ("state", .string(condition)),
-            ("leases", .integer(worker.leases)), ("computing", .integer(worker.computing)),
+            ("lease_count", .integer(worker.leases)),
+            (
+                "leases",
+                .array(
+                    worker.work.map { work in
+                        .object([
+                            ("round", round.map { .integer(Int(clamping: $0)) } ?? .null),
+                            ("micro_batch", .integer(work.index)),
+                            ("seconds", .number(work.age / .seconds(1))),
+                            ("progress", .number(work.progress)),
+                        ])
+                    })
+            ),
             ("tokens_per_second", worker.tokensPerSecond.map { .number($0) } ?? .null),
             ("last_heard_seconds", .number(worker.silence / .seconds(1))),
             ("accepted", .integer(worker.accepted)), ("refused", .integer(worker.refused)),

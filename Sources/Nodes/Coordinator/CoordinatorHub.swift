@@ -50,6 +50,8 @@ final class CoordinatorHub {
 
     /// Time since this coordinator began; what the state is told.
     var now: Duration { loop.now - start }
+    /// The same, but of this very moment.
+    var sinceStart: Duration { .now - start }
 
     /// Listens and begins to keep time.
     ///
@@ -68,9 +70,26 @@ final class CoordinatorHub {
             nextDeadline: { [weak self] in
                 guard let self, let deadline = state.nextDeadline else { return nil }
                 return start + deadline
-            }, tick: { [weak self] _ in self?.handle(.tick) })
+            }, tick: { [weak self] _ in self?.tick() })
         beat()
         return listener.address
+    }
+
+    private func tick() {
+        hearBytes()
+        handle(.tick)
+    }
+
+    /// A peer lives as long as bytes of it come: on a slow link a heartbeat stands behind a frame
+    /// for longer than silence may last.
+    private func hearBytes() {
+        for peer in Array(peers.values) where peer.stage == .member || peer.stage == .preparing {
+            guard let connection = peer.connection else { continue }
+            let heard = connection.lastHeard - start
+            guard heard > peer.lastHeard else { continue }
+            peer.lastHeard = heard
+            if peer.stage == .member { handle(.heard(peer.id, [])) }
+        }
     }
 
     /// Tells the state what happened and does what it says.
@@ -115,18 +134,25 @@ final class CoordinatorHub {
             if let self, let peer { receive(received, from: peer) }
         }
         connection.onViolation = { [weak self, weak peer] error in
-            if let self, let peer { reject(peer, error.rejection) }
+            if let self, let peer { expel(peer, error.rejection) }
         }
         connection.onClose = { [weak self, weak peer] reason in
             if let self, let peer { closed(peer, reason.description) }
         }
         connection.pendingLimit = Limits.pendingBytes + identity.mostParameterBytes
         peer.connection = connection
+        // The last words are part of the time, so that nobody has more of it.
+        peer.handshakeAlarm = loop.setAlarm(
+            at: loop.now + Limits.handshake - Limits.strangerFlush
+        ) { [weak self, weak peer] in
+            guard let self, let peer else { return }
+            reject(peer, Rejection(code: .timeout, reason: "5 s without a handshake"))
+        }
     }
 
     /// Strangers that never speak must not keep workers out.
     private func dropOldestStranger() {
-        let strangers = peers.values.filter { $0.stage == .greeting }
+        let strangers = peers.values.filter { !$0.isKnown }
         guard strangers.count >= Limits.strangers,
             let oldest = strangers.min(by: { $0.since < $1.since })
         else { return }
@@ -134,21 +160,18 @@ final class CoordinatorHub {
         closed(oldest, "there were too many strangers")
     }
 
-    /// Every half second: signs of life to everybody, and an eye on those that the state does not
-    /// know.
+    /// Every half second: signs of life to everybody, and an eye on those that get ready, whom the
+    /// state does not know yet.
     private func beat() {
+        hearBytes()
         let now = now
         for peer in Array(peers.values) {
             switch peer.stage {
-            case .greeting, .observer:
-                if now - peer.since > Limits.handshake {
-                    reject(peer, Rejection(code: .timeout, reason: "5 s without a handshake"))
-                }
             case .preparing:
                 if now - peer.lastHeard > state.settings.lostAfter {
-                    reject(peer, Rejection(code: .timeout, reason: "silent while it prepared"))
+                    expel(peer, Rejection(code: .timeout, reason: "silent while it prepared"))
                 }
-            case .member, .leaving: break
+            case .greeting, .observer, .member, .leaving: break
             }
             if peer.stage == .preparing || peer.stage == .member {
                 peer.connection?.send(.heartbeat(Heartbeat()))
@@ -161,9 +184,29 @@ final class CoordinatorHub {
     /// Says why, hangs up, and forgets the peer.
     func reject(_ peer: Peer, _ rejection: Rejection) {
         guard peer.stage != .leaving else { return }
+        var patience = Limits.flush
+        if !peer.isKnown {
+            patience = min(patience, max(Limits.strangerFlush, peer.since + Limits.handshake - now))
+        }
         depart(peer, .lost(rejection.reason))
         peer.connection?.send(.rejection(rejection))
-        peer.connection?.closeAfterFlush()
+        peer.connection?.closeAfterFlush(within: patience)
+    }
+
+    /// Rejects a peer for what the state does not know of, and says so in the log, if it is no
+    /// stranger: of those there can be any number.
+    func expel(_ peer: Peer, _ rejection: Rejection) {
+        if peer.isKnown, peer.stage != .leaving {
+            log.warning(
+                "hung up on \(peer.title) (\(rejection.code.name)): \(rejection.reason)")
+        }
+        reject(peer, rejection)
+    }
+
+    /// The peer has said who it is: it may take its time.
+    func endHandshake(of peer: Peer) {
+        if let alarm = peer.handshakeAlarm { loop.cancel(alarm) }
+        peer.handshakeAlarm = nil
     }
 
     private func closed(_ peer: Peer, _ reason: String) {
@@ -188,11 +231,17 @@ final class CoordinatorHub {
 
     private func depart(_ peer: Peer, _ departure: Departure) {
         let wasMember = peer.stage == .member
+        endHandshake(of: peer)
         peer.stage = .leaving
         // What is being checked is in the inbox; the rest nobody asks for any more.
         parked[peer.id] = nil
         peer.waitingGrants = []
-        if wasMember { handle(.left(peer.id, departure)) }
+        guard wasMember else { return }
+        switch departure {
+        case .lost(let how): note(.lost, worker: peer.name, [("how", .string(how))])
+        case .goodbye: note(.left, worker: peer.name)
+        }
+        handle(.left(peer.id, departure))
     }
 
     /// Says goodbye to everybody and lets go of the port.

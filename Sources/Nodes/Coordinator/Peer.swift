@@ -20,8 +20,12 @@ final class Peer {
     var handshake: CoordinatorHandshake
     var stage = Stage.greeting
     var hello: Hello?
+    /// Whether it has proved that it knows the token.
+    var isKnown = false
     /// Since when it is connected.
     let since: Duration
+    /// When it must have said who it is, or an observer what it wants.
+    var handshakeAlarm: Alarm?
     var lastHeard: Duration
     /// The version of the parameters that it has, or that is on its way.
     var parameterVersion: UInt64 = 0
@@ -34,6 +38,9 @@ final class Peer {
     var saidGoodbye = false
 
     var name: String { hello?.name ?? "" }
+
+    /// As in a line of the log; of a stranger the address alone can be believed.
+    var title: String { isKnown ? "\(name) (\(address))" : address }
 
     init(id: PeerID, address: String, handshake: CoordinatorHandshake, since: Duration) {
         self.id = id

@@ -14,6 +14,16 @@ struct RunIdentity: Sendable {
     let mostParameterBytes: Int
     private let files: [ModelDirectory.SourceFile]
 
+    init(
+        offer: Offer, mostGradientBytes: Int, mostParameterBytes: Int,
+        files: [ModelDirectory.SourceFile]
+    ) {
+        self.offer = offer
+        self.mostGradientBytes = mostGradientBytes
+        self.mostParameterBytes = mostParameterBytes
+        self.files = files
+    }
+
     /// Hashes every file of the model.
     init(job: TrainingJob, term: UInt32) throws {
         files = job.model.files

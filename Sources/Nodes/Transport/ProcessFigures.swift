@@ -18,6 +18,23 @@ public enum ProcessFigures {
         return pages * UInt64(sysconf(Int32(_SC_PAGESIZE)))
     }
 
+    /// The most bytes of memory that this process ever had in use (resident).
+    public static var peakResidentBytes: UInt64? {
+        var usage = rusage()
+        #if canImport(Glibc)
+            let this = __rusage_who_t(RUSAGE_SELF.rawValue)
+        #else
+            let this = RUSAGE_SELF
+        #endif
+        guard getrusage(this, &usage) == 0 else { return nil }
+        #if os(Linux)
+            let unit: UInt64 = 1024
+        #else
+            let unit: UInt64 = 1
+        #endif
+        return UInt64(clamping: usage.ru_maxrss) * unit
+    }
+
     /// Raises the soft limit of open files to `Limits.openFiles`, as far as the hard one allows.
     ///
     /// - Returns: the limit that holds now, or nil where the system does not tell.

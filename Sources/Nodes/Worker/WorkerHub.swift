@@ -40,6 +40,8 @@ final class WorkerHub {
     private var attempt = 0
     private var dial: Dial?
     private let start: ContinuousClock.Instant
+    /// When the state was last told of bytes.
+    private var bytesHeard: ContinuousClock.Instant
     private var pendingEvents: [WorkerState.Event] = []
 
     init(
@@ -51,13 +53,14 @@ final class WorkerHub {
         self.log = log
         self.ending = ending
         start = loop.now
+        bytesHeard = loop.now
         state = WorkerState(
             settings: WorkerSettings(threads: setup.threads, patience: setup.patience))
         loop.setTimer(
             nextDeadline: { [weak self] in
                 guard let self, let deadline = state.nextDeadline else { return nil }
                 return start + deadline
-            }, tick: { [weak self] _ in self?.handle(.tick) })
+            }, tick: { [weak self] _ in self?.tick() })
     }
 
     /// Begins to dial.
@@ -67,6 +70,15 @@ final class WorkerHub {
     }
 
     var now: Duration { loop.now - start }
+
+    private func tick() {
+        // On a slow link a heartbeat stands behind a frame for longer than silence may last.
+        if let connection, connection.lastHeard > bytesHeard {
+            bytesHeard = connection.lastHeard
+            handle(.heard)
+        }
+        handle(.tick)
+    }
 
     /// Tells the state what happened and does what it says.
     func handle(_ event: WorkerState.Event) {

@@ -103,6 +103,16 @@ struct CoordinatorMemberTests {
         #expect(desk.at(1, .closed(round: 9)) == [])
     }
 
+    @Test("a worker that is lost for its silence is named in the log, also one without work")
+    func silentLoss() {
+        var desk = Desk()
+        desk.join(1)
+        let lost = desk.at(2.5, .tick)
+        #expect(lost.rejections.map(\.code) == [.timeout])
+        #expect(
+            lost.sentences == ["lost w1 (10.0.0.1:4011), which had no work: silent for 2.5 s"])
+    }
+
     @Test("the sentence names the culprit, since when, and what comes next")
     func sentences() {
         var desk = Desk(minimumWorkers: 2)

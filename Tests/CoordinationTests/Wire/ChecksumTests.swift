@@ -1,5 +1,6 @@
-import Coordination
 import Testing
+
+@testable import Coordination
 
 @Suite("CRC-32C and HMAC-SHA256")
 struct ChecksumTests {
@@ -27,6 +28,24 @@ struct ChecksumTests {
                 crc.update(UnsafeRawBufferPointer(rebasing: $0[cut...]))
             }
             #expect(crc.value == CRC32C.checksum(of: bytes))
+        }
+    }
+
+    @Test("CRC-32C by instruction and by tables is the same, at every length and alignment")
+    func paths() {
+        let bytes = (0..<600).map { UInt8(truncatingIfNeeded: $0 &* 91 &+ $0 / 256) }
+        bytes.withUnsafeBytes { buffer in
+            for start in 0..<9 {
+                for end in start...(start + 70) {
+                    let piece = UnsafeRawBufferPointer(rebasing: buffer[start..<end])
+                    var tables = CRC32C()
+                    tables.updateByTables(piece)
+                    #expect(tables.value == CRC32C.checksum(of: piece), "\(start)..<\(end)")
+                }
+            }
+            var tables = CRC32C()
+            tables.updateByTables(buffer)
+            #expect(tables.value == CRC32C.checksum(of: buffer))
         }
     }
 

@@ -1,0 +1,84 @@
+import Coordination
+import Foundation
+import Training
+
+/// The workers' half of the wire benchmark: many workers that do not compute.
+///
+/// Each does the handshake, takes parameters and leases, and answers every lease at once with a
+/// gradient that was prepared before. All of them live on one loop's thread.
+public struct WireLoad: Sendable {
+    public var workers: Int
+    public var codec: GradientCodec
+    /// Numbers of a gradient.
+    public var parameterCount: Int
+
+    /// Tokens of the only row of each micro-batch: a mean row of the demo.
+    public static let rowTokens = 182
+
+    public init(workers: Int, codec: GradientCodec, parameterCount: Int) {
+        precondition(workers > 0 && parameterCount > 0)
+        self.workers = workers
+        self.codec = codec
+        self.parameterCount = parameterCount
+    }
+
+    /// Works for the benchmark's coordinator until it says that the run is complete; blocks.
+    ///
+    /// - Parameter address: `HOST:PORT`.
+    /// - Throws: `NodeError` when it cannot be reached, and how the first worker ended that did
+    ///   not end well.
+    public func run(at address: String) throws {
+        ProcessFigures.raiseFileLimit()
+        let name = try NetworkAddress(parsing: address)
+        let addresses = try name.resolved(for: .dialling)
+        let gradients = PreparedGradients(codec: codec, count: parameterCount)
+        let ended = Promise<NodeError?>()
+        let loop = try EventLoop(name: "skein-load")
+        defer { loop.stop() }
+        let fleet = try Confined(to: loop) { [workers] in
+            try WireFleet(
+                workers, name: name, addresses: addresses, gradients: gradients, loop: loop,
+                ended: ended)
+        }
+        fleet.post { $0.begin() }
+        while true {
+            guard let ending = ended.value(within: 1) else { continue }
+            if let ending { throw ending }
+            return
+        }
+    }
+}
+
+/// All workers of a load. Lives on the loop's thread.
+final class WireFleet {
+    private let loop: EventLoop
+    private var clients: [WireClient] = []
+    private var left: Int
+    private let ended: Promise<NodeError?>
+
+    init(
+        _ count: Int, name: NetworkAddress, addresses: [SocketAddress],
+        gradients: PreparedGradients, loop: EventLoop, ended: Promise<NodeError?>
+    ) throws {
+        self.loop = loop
+        self.ended = ended
+        left = count
+        clients = try (0..<count).map { number in
+            try WireClient(number, gradients: gradients, loop: loop) { [weak self] problem in
+                self?.ended(problem)
+            }
+        }
+        for client in clients { client.dial(addresses, name: name) }
+    }
+
+    /// Begins to say that everybody is alive.
+    func begin() {
+        for client in clients { client.beat() }
+        loop.setAlarm(at: .now + .milliseconds(500)) { [weak self] in self?.begin() }
+    }
+
+    private func ended(_ problem: NodeError?) {
+        left -= 1
+        if let problem { ended.keep(problem) } else if left == 0 { ended.keep(nil) }
+    }
+}

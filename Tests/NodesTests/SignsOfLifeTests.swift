@@ -1,0 +1,63 @@
+import Basics
+import Coordination
+import Foundation
+import Testing
+import Training
+
+@testable import Nodes
+
+@Suite("signs of life", .timeLimit(.minutes(2)))
+struct SignsOfLifeTests {
+    private func wait(_ what: String, until isSo: () -> Bool) throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while !isSo() {
+            try #require(ContinuousClock.now < deadline, "\(what)")
+            Thread.sleep(forTimeInterval: 0.01)
+        }
+    }
+
+    @Test("a worker lives as long as bytes of it come, be they no heartbeat")
+    func trickle() throws {
+        let loop = try EventLoop(name: "test-hub")
+        defer { loop.stop() }
+        var settings = CoordinatorSettings()
+        settings.heartbeat = .milliseconds(50)
+        settings.suspectAfter = .milliseconds(500)
+        settings.lostAfter = .seconds(1)
+        let load = WireLoad(workers: 1, codec: .fp32, parameterCount: 10)
+        let counts = HubCounts()
+        let hub = try Confined(to: loop) { [settings] in
+            CoordinatorHub(
+                loop: loop, inbox: Inbox(), identity: RunIdentity(load),
+                options: CoordinatorOptions(listen: "127.0.0.1:0", token: nil),
+                settings: settings, counts: counts, log: Log(isQuiet: true))
+        }
+        let name = try NetworkAddress(parsing: "127.0.0.1:0")
+        let address = try NetworkAddress(
+            parsing: hub.call {
+                try $0.listen(on: name.resolved(for: .listening), name: name).description
+            })
+
+        let clientLoop = try EventLoop(name: "test-client")
+        defer { clientLoop.stop() }
+        let client = try Confined(to: clientLoop) {
+            try WireClient(
+                0, gradients: PreparedGradients(codec: .fp32, count: 10), loop: clientLoop
+            ) { _ in }
+        }
+        let addresses = try address.resolved(for: .dialling)
+        try client.call { $0.dial(addresses, name: address) }
+        try wait("nobody joined") { counts.members == 1 }
+
+        // The beginning of a frame, a byte at a time, for twice as long as silence may last.
+        let header: [UInt8] = [0x53, 0x4b, 0x4e, 0x46, 1, 0] + [UInt8](repeating: 0, count: 33)
+        for byte in header {
+            try client.call { client in
+                _ = [byte].withUnsafeBytes { client.connection?.socket.write($0) }
+            }
+            Thread.sleep(forTimeInterval: 0.05)
+        }
+        #expect(counts.members == 1)
+        try wait("silence was not noticed") { counts.members == 0 }
+    }
+}
