@@ -3,20 +3,32 @@ import Formats
 import Models
 import Training
 
-/// `skein bench`: how fast kernels and training steps are, each beside its physical limit.
+/// `skein bench`: how fast kernels, training steps, the wire and recovery are, each beside its limit.
 struct BenchCommand: Command {
     enum Subject: String, Sendable, CaseIterable {
         case kernels
         case step
+        case wire
+        case recovery
     }
 
     struct Options: Sendable, Equatable {
         var subject: Subject
-        /// Given when the subject is `step`.
+        /// Given when the subject is `step` or `recovery`.
         var model: String?
+        /// Given when the subject is `recovery`.
+        var data: String?
         /// Tokens of the micro-batch that is measured.
         var tokens: Int
         var threads: Int?
+        var steps: Int
+        var workers: Int
+        var rank: Int
+        var codec: GradientCodec
+        /// Where a wire benchmark listens whose workers this process is to be.
+        var dial: Endpoint?
+        var kills: Int
+        var seed: UInt64
         var json: Bool
     }
 
@@ -24,20 +36,42 @@ struct BenchCommand: Command {
         "threads", .integer(1...1024), absent: "all cores",
         "step: threads that compute at once; each kernel is measured on one")
     static let model = Option.optional(
-        "model", .path(), "step: the base model to train, a GGUF file or a Hugging Face folder")
+        "model", .path(),
+        "step, recovery: the base model to train, a GGUF file or a Hugging Face folder")
+    static let data = Option.optional(
+        "data", .path(), "recovery: rows to train on, as skein train takes them")
+    static let steps = Option.optional(
+        "steps", .integer(1...1_000_000), absent: "20 of wire, 40 of recovery",
+        "wire, recovery: steps of a run")
+    static let workers = Option(
+        "workers", .integer(1...1024), default: "64",
+        "wire: workers that send gradients and do not compute")
+    static let dial = Option.optional(
+        "dial", .endpoint, absent: "both sides",
+        "wire: be only the workers of a benchmark that listens there; it starts them so itself")
+    static let kills = Option(
+        "kills", .integer(1...10_000), default: "50",
+        "recovery: SIGKILLs of workers; half as many SIGSTOPs come with them")
+    static let seed = Option(
+        "seed", .seed, default: "0", "recovery: of the moments and of who is hit")
 
     static let table = ArgumentTable(
         command: "bench",
-        summary: "measures kernels or a training step, each beside its physical limit",
+        summary: "measures kernels, training steps, the wire or recovery, beside limits",
         positional: Positional(
             "WHAT", count: .one, choices: Subject.allCases.map(\.rawValue),
-            "kernels: each kernel alone; step: a whole training step of a model"),
+            "kernels: each kernel alone; step: a whole training step of a model; wire: a coordinator "
+                + "and many workers that do not compute; recovery: a cluster whose workers are "
+                + "killed and stopped"),
         groups: [
             OptionGroup(
                 title: "what",
                 options: [
-                    model.description, DataFlags.microBatchTokens.description,
-                    threads.description, SharedFlags.json.description,
+                    model.description, data.description, DataFlags.microBatchTokens.description,
+                    threads.description, steps.description, workers.description,
+                    TrainingFlags.rank.description, TrainingFlags.gradientCodec.description,
+                    dial.description, kills.description, seed.description,
+                    SharedFlags.json.description,
                 ])
         ],
         example: "skein bench step --model SmolLM2-135M-Instruct.Q4_1.gguf --threads 2")
@@ -49,12 +83,21 @@ struct BenchCommand: Command {
             throw UsageError.missingPositional("WHAT", command: Self.table.command)
         }
         options = Options(
-            subject: subject, model: arguments[Self.model],
+            subject: subject, model: arguments[Self.model], data: arguments[Self.data],
             tokens: arguments[DataFlags.microBatchTokens],
-            threads: arguments[Self.threads], json: arguments[SharedFlags.json])
-        if subject == .step, options.model == nil {
+            threads: arguments[Self.threads],
+            steps: arguments[Self.steps] ?? (subject == .wire ? 20 : 40),
+            workers: arguments[Self.workers], rank: arguments[TrainingFlags.rank],
+            codec: arguments[TrainingFlags.gradientCodec], dial: arguments[Self.dial],
+            kills: arguments[Self.kills], seed: arguments[Self.seed],
+            json: arguments[SharedFlags.json])
+        let needed: [(name: String, isMissing: Bool)] = [
+            ("model", (subject == .step || subject == .recovery) && options.model == nil),
+            ("data", subject == .recovery && options.data == nil),
+        ]
+        if let missing = needed.first(where: \.isMissing) {
             throw UsageError.missingOption(
-                "model", placeholder: "PATH", command: Self.table.command)
+                missing.name, placeholder: "PATH", command: Self.table.command)
         }
     }
 
@@ -62,6 +105,8 @@ struct BenchCommand: Command {
         switch options.subject {
         case .kernels: try runKernels(io)
         case .step: try runStep(io)
+        case .wire: try runWire(io)
+        case .recovery: try runRecovery(io)
         }
     }
 

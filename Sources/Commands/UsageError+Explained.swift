@@ -159,6 +159,10 @@ extension CommandError: Explained {
                 what: problem.what, place: place, remedy: problem.remedy, status: .badData)
         case .launchInterrupted, .memberFailed, .notStarted:
             clusterExplanation
+        case .benchFailed(let what, let place):
+            Explanation(
+                what: what, place: place,
+                remedy: "try again on a quiet machine, then report it", status: .internalError)
         case .outputClosed:
             Explanation(
                 what: "nobody reads standard output any more", place: "standard output",

@@ -53,6 +53,8 @@ enum CommandError: Error, Equatable {
     case memberFailed(name: String, ending: String, status: ExitStatus)
     /// The system did not start a program.
     case notStarted(program: String, code: Int32)
+    /// A benchmark that found more than a number: what must never be.
+    case benchFailed(what: String, place: String)
     /// The reader of standard output went away, as `head` does.
     case outputClosed
 }

@@ -154,9 +154,10 @@ import Training
         }
         #expect(
             throws: UsageError.badPositional(
-                "wire", command: "bench", accepted: "kernels or step", suggestion: nil)
+                "network", command: "bench", accepted: "kernels, step, wire or recovery",
+                suggestion: nil)
         ) {
-            try ArgumentParser.parse(["wire"], by: BenchCommand.table)
+            try ArgumentParser.parse(["network"], by: BenchCommand.table)
         }
     }
 

@@ -43,6 +43,17 @@ import Testing
                 == [.finish(.coordinator(.exited(65)))])
     }
 
+    @Test("workers of a run that was stopped would wait for its return, and are asked at once")
+    func stoppedRun() {
+        var rule = running()
+        #expect(
+            rule.handle(.interrupted, now: .zero) == [.say(.stopping), .terminate(.coordinator)])
+        #expect(rule.handle(.ended(.coordinator, .exited(130)), now: .seconds(1)) == [])
+        #expect(
+            rule.handle(.tick, now: .seconds(1))
+                == [.terminate(.worker(0)), .terminate(.worker(1))])
+    }
+
     @Test("a killed worker is started again after 0.5, 1, 2, 4 and 8 s, and then no more")
     func restarts() {
         var rule = running()

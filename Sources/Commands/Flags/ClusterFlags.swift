@@ -1,4 +1,5 @@
 import Basics
+import Coordination
 import Training
 
 /// Options of coordinators, workers and those who start them.
@@ -20,8 +21,9 @@ enum ClusterFlags {
             + "differs; who computed what then enters the result, and no run can be repeated")
 
     static let workerName = Option.optional(
-        "name", .workerName, absent: "the host's name",
-        "of this worker in ledger and status; a new worker takes the place of an old one")
+        "name", .workerName, absent: "the host's name and the process id",
+        "of this worker in ledger and status; a new worker takes the place of an old one of the "
+            + "same name")
     static let workerModel = Option.optional(
         "model", .path(), absent: "fetched from the coordinator",
         "base model: a GGUF file or a Hugging Face folder")
@@ -95,12 +97,13 @@ extension ValueFormat where Value == Duration {
 
 /// The times that follow from no setting; `--patience` must be longer than all of them.
 enum PeerTimeouts {
+    private static let settings = CoordinatorSettings()
     /// How often each side is heard.
-    static let heartbeat = Duration.milliseconds(500)
+    static let heartbeat = settings.heartbeat
     /// After so much silence a peer is suspected: it gets no new work.
-    static let suspect = Duration.milliseconds(1500)
+    static let suspect = settings.suspectAfter
     /// After so much silence a peer counts as lost.
-    static let lost = Duration.milliseconds(2500)
+    static let lost = settings.lostAfter
 
     /// `every 0.5 s, ...`, the times in their order.
     static func sentence(patience: Duration) -> String {

@@ -79,10 +79,12 @@ enum TrainingFlags {
 
     static let minimumWorkers = Option(
         "min-workers", .integer(1...65536), default: "1",
-        "workers that a coordinator waits for; a run in one process has none to wait for")
+        "workers that must be there before a coordinator begins a step; nothing to a run in one "
+            + "process")
     static let patience = Option<Duration>(
         "patience", .duration, default: "60s",
-        "how long to wait for a peer that is gone; a run in one process has none")
+        "how long a coordinator waits while workers are missing, 10 times as long before the first "
+            + "came; nothing to a run in one process")
 
     static let groups = [
         OptionGroup(

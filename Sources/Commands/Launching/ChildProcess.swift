@@ -117,6 +117,23 @@ struct ChildProcess: Sendable {
         return signal == 0 ? .exited((status >> 8) & 0xff) : .killed(signal: signal)
     }
 
+    /// What is there to read, 1 MiB at most, and whether more can come.
+    static func available(_ descriptor: Int32) -> (bytes: [UInt8], isOpen: Bool) {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while bytes.count < 1 << 20 {
+            let count = chunk.withUnsafeMutableBytes {
+                Foundation.read(descriptor, $0.baseAddress, $0.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                return (bytes, count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            }
+            bytes += chunk[..<count]
+        }
+        return (bytes, true)
+    }
+
     /// Lets go of its streams; a child that still runs sees the end of its input.
     func closeStreams() {
         for descriptor in [input, output, error] { close(descriptor) }

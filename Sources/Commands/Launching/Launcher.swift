@@ -105,7 +105,7 @@ struct Launcher: ~Copyable {
     private mutating func read(_ member: Supervision.Member) throws {
         guard var child = children[member] else { return }
         if child.outputIsOpen {
-            let (bytes, isOpen) = Self.available(child.process.output)
+            let (bytes, isOpen) = ChildProcess.available(child.process.output)
             child.outputIsOpen = isOpen
             if member == .coordinator {
                 passOn(bytes)
@@ -115,7 +115,7 @@ struct Launcher: ~Copyable {
         }
         var lines: [LinePrefixer.Line] = []
         if child.errorIsOpen {
-            let (bytes, isOpen) = Self.available(child.process.error)
+            let (bytes, isOpen) = ChildProcess.available(child.process.error)
             child.errorIsOpen = isOpen
             lines = child.lines.lines(of: bytes)
         }
@@ -131,23 +131,6 @@ struct Launcher: ~Copyable {
             case .other: break
             }
         }
-    }
-
-    /// What is there to read, 1 MiB at most, and whether more can come.
-    private static func available(_ descriptor: Int32) -> (bytes: [UInt8], isOpen: Bool) {
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 1 << 16)
-        while bytes.count < 1 << 20 {
-            let count = chunk.withUnsafeMutableBytes {
-                Foundation.read(descriptor, $0.baseAddress, $0.count)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                return (bytes, count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-            }
-            bytes += chunk[..<count]
-        }
-        return (bytes, true)
     }
 
     /// The coordinator's results, as they are.

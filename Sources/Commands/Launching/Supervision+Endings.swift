@@ -92,7 +92,9 @@ extension Supervision {
         for index in workers.indices {
             if case .waiting = workers[index].state { workers[index].state = .gone }
         }
-        phase = .leaving(deadline: now + Self.farewell, asked: false)
+        // Of a run that is over workers were told; of one that was stopped they wait for its return.
+        let isStopped = verdict == .interrupted || verdict == .coordinator(.exited(130))
+        phase = .leaving(deadline: isStopped ? now : now + Self.farewell, asked: false)
     }
 
     mutating func tick(_ now: Duration, _ actions: inout [Action]) {

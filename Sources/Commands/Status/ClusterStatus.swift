@@ -18,7 +18,10 @@ struct ClusterStatus: Sendable, Equatable {
         var address: String?
         var state: String?
         var threads: Int?
+        /// Those that it computes, the first few.
         var leases: [Lease] = []
+        /// All of them, those that wait behind others included.
+        var leaseCount: Int?
         var tokensPerSecond: Double?
         var lastHeardSeconds: Double?
         var accepted: Int?
@@ -81,6 +84,7 @@ extension ClusterStatus.Worker {
                 round: lease.integer("round"), microBatch: lease.integer("micro_batch"),
                 seconds: lease.number("seconds"), progress: lease.number("progress"))
         }
+        leaseCount = object.integer("lease_count")
         tokensPerSecond = object.number("tokens_per_second")
         lastHeardSeconds = object.number("last_heard_seconds")
         accepted = object.integer("accepted")

@@ -45,7 +45,7 @@ enum StatusText {
     private static func cells(of worker: ClusterStatus.Worker) -> [String] {
         [
             worker.name ?? "?", worker.state ?? "?", worker.address ?? "?",
-            leases(worker.leases), number(worker.threads),
+            leases(of: worker), number(worker.threads),
             worker.tokensPerSecond.map { Figures.significant($0) } ?? "-",
             worker.lastHeardSeconds.map { Figures.seconds($0) + " ago" } ?? "-",
             number(worker.accepted), number(worker.refused),
@@ -53,7 +53,8 @@ enum StatusText {
     }
 
     /// The first leases of a worker: `mb 17 (61 %, 2.80 s)`.
-    private static func leases(_ leases: [ClusterStatus.Lease]) -> String {
+    private static func leases(of worker: ClusterStatus.Worker) -> String {
+        let leases = worker.leases
         let shown = leases.prefix(2).map { lease in
             let details = [
                 lease.progress.map { "\(Figures.fixed(min(max($0, 0), 1) * 100, 0)) %" },
@@ -62,7 +63,7 @@ enum StatusText {
             let index = lease.microBatch.map { "mb \($0)" } ?? "mb ?"
             return details.isEmpty ? index : "\(index) (\(details.joined(separator: ", ")))"
         }
-        let rest = leases.count - shown.count
+        let rest = max(leases.count, worker.leaseCount ?? 0) - shown.count
         return leases.isEmpty
             ? "-" : shown.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
     }

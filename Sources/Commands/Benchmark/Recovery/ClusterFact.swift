@@ -1,0 +1,61 @@
+import Foundation
+
+/// A fact of a coordinator's log (`--log-format json`), as far as recovery is measured by it.
+struct ClusterFact: Sendable, Equatable {
+    enum Kind: String, Sendable {
+        case opened, closed, joined, left, lost, leased, cancelled, arrived, accepted, refused
+    }
+
+    var kind: Kind
+    /// Since the coordinator began.
+    var seconds: Double
+    var worker = ""
+    var round = 0
+    var microBatch = 0
+    /// Of a round that is opened.
+    var pieces = 0
+    /// Of a round that is opened.
+    var step = 0
+
+    init(_ kind: Kind, seconds: Double, worker: String = "", round: Int = 0, microBatch: Int = 0) {
+        self.kind = kind
+        self.seconds = seconds
+        self.worker = worker
+        self.round = round
+        self.microBatch = microBatch
+    }
+
+    /// A line of the log; nil for one that tells none of these.
+    init?(line: String) {
+        guard line.contains("\"event\""),
+            let object = Self.object(line), let seconds = object["seconds"] as? Double,
+            let kind = (object["event"] as? String).flatMap(Kind.init)
+        else { return nil }
+        self.init(
+            kind, seconds: seconds, worker: object["worker"] as? String ?? "",
+            round: object["round"] as? Int ?? 0, microBatch: object["micro_batch"] as? Int ?? 0)
+        pieces = object["pieces"] as? Int ?? 0
+        step = object["step"] as? Int ?? 0
+    }
+
+    private static func object(_ line: String) -> [String: Any]? {
+        do {
+            return try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        } catch {
+            // A crash report, or a line that was cut by a kill.
+            return nil
+        }
+    }
+}
+
+/// What was done to a worker.
+struct Blow: Sendable, Equatable {
+    enum Kind: String, Sendable { case kill, stop }
+
+    var kind: Kind
+    var worker: String
+    /// On the coordinator's clock.
+    var seconds: Double
+    /// When a stopped one was continued.
+    var continued: Double?
+}

@@ -1,0 +1,36 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `skein bench recovery` on a tiny model: that it strikes, sees and compares. Whether a machine
+/// that does other things, too, meets the bars is not asked here.
+@Suite("the benchmark of recovery")
+struct RecoveryTests {
+    @Test("workers are killed and stopped, and every figure has a value for each blow")
+    func recovery() throws {
+        try Workbench.with { bench in
+            let ending = try SkeinProcess.run(
+                [
+                    "bench", "recovery", "--model", bench.model, "--data", bench.data, "--kills",
+                    "2", "--steps", "2000", "--json",
+                ], seconds: 300)
+            if ending.status != 0 {
+                try #require(ending.error.contains("not as fast"), "\(ending.error)")
+            }
+            let json = try JSONSerialization.jsonObject(with: Data(ending.output.utf8))
+            let object = try #require(json as? [String: Any])
+            #expect(object["kills"] as? Int == 2 && object["stops"] as? Int == 1)
+            let figures = try #require(object["figures"] as? [[String: Any]])
+            let counts = Dictionary(
+                uniqueKeysWithValues: figures.map {
+                    ($0["name"] as? String ?? "", $0["count"] as? Int ?? -1)
+                })
+            #expect(counts["kill_noticed"] == 2)
+            #expect(counts["stop_noticed"] == 1)
+            #expect(counts["first_accepted"] == 2)
+            #expect(counts["idle"] == 3)
+            // A worker may hold nothing at the moment of its end.
+            #expect((0...2).contains(counts["leased_again"] ?? -1))
+        }
+    }
+}
