@@ -9,6 +9,7 @@ final class ClusterBench {
     let bench: Workbench
     let output: String
     private let options: [String]
+    private let model: String
     private(set) var coordinator: SkeinProcess
     private(set) var address: String
     private(set) var workers: [SkeinProcess] = []
@@ -16,20 +17,24 @@ final class ClusterBench {
     private(set) var pastErrors: [String] = []
 
     /// Starts a coordinator for `output` and waits until it listens.
-    init(_ bench: Workbench, _ output: String, _ options: [String] = []) throws {
+    init(
+        _ bench: Workbench, _ output: String, _ options: [String] = [], model: String? = nil
+    ) throws {
         self.bench = bench
         self.output = output
         self.options = options
+        self.model = model ?? bench.model
         (coordinator, address) = try Self.start(
-            bench, output, options, listen: "127.0.0.1:0")
+            bench, output, options, model: self.model, data: bench.data, listen: "127.0.0.1:0")
     }
 
     private static func start(
-        _ bench: Workbench, _ output: String, _ options: [String], listen: String
+        _ bench: Workbench, _ output: String, _ options: [String], model: String, data: String,
+        listen: String
     ) throws -> (SkeinProcess, String) {
         let process = try SkeinProcess(
             [
-                "coordinator", "--listen", listen, "--model", bench.model, "--data", bench.data,
+                "coordinator", "--listen", listen, "--model", model, "--data", data,
                 "--output", bench.path(output),
             ] + options)
         let mark = "listening on "
@@ -42,24 +47,46 @@ final class ClusterBench {
     }
 
     /// Kills the coordinator and starts it again on its port with `--resume`.
-    func restartCoordinator() throws {
+    ///
+    /// - Returns: how the first one ended.
+    @discardableResult
+    func restartCoordinator(_ signal: Int32 = SIGKILL) throws -> SkeinProcess.Ending {
+        coordinator.send(signal)
+        let ending = try coordinator.wait()
+        (coordinator, address) = try Self.start(
+            bench, output, options + ["--resume"], model: model, data: bench.data, listen: address)
+        return ending
+    }
+
+    /// Kills the coordinator and starts one of another run on its port.
+    func replaceCoordinator(data: String, _ output: String, _ options: [String]) throws {
         coordinator.send(SIGKILL)
         _ = try coordinator.wait()
         (coordinator, address) = try Self.start(
-            bench, output, options + ["--resume"], listen: address)
+            bench, output, options, model: model, data: data, listen: address)
+    }
+
+    /// Starts a worker without a model, for nil, with a `shell` as `SkeinProcess` has it, or at another
+    /// `place` than the coordinator's.
+    @discardableResult
+    func startWorker(
+        _ name: String, threads: Int = 1, model: String?, _ more: [String] = [],
+        shell: String? = nil, at place: String? = nil
+    ) throws -> SkeinProcess {
+        let worker = try SkeinProcess(
+            [
+                "worker", "--coordinator", place ?? address, "--name", name, "--threads",
+                String(threads),
+            ] + (model.map { ["--model", $0] } ?? []) + more, shell: shell)
+        workers.append(worker)
+        return worker
     }
 
     @discardableResult
     func startWorker(
         _ name: String, threads: Int = 1, _ more: [String] = []
     ) throws -> SkeinProcess {
-        let worker = try SkeinProcess(
-            [
-                "worker", "--coordinator", address, "--model", bench.model, "--name", name,
-                "--threads", String(threads),
-            ] + more)
-        workers.append(worker)
-        return worker
+        try startWorker(name, threads: threads, model: bench.model, more)
     }
 
     /// Kills a worker and starts another of the same name.
@@ -88,8 +115,15 @@ final class ClusterBench {
         return ending
     }
 
+    /// Leaves those out of `finish` whose end a test has seen.
+    func forgetWorkers() {
+        workers = []
+    }
+
     /// Steps that are committed so far.
-    var steps: Int {
+    var steps: Int { steps(of: output) }
+
+    private func steps(of output: String) -> Int {
         let path = bench.path(output) + "/metrics.jsonl"
         let data = FileManager.default.contents(atPath: path) ?? Data()
         return data.split(separator: 0x0A).filter {
@@ -98,9 +132,9 @@ final class ClusterBench {
     }
 
     /// Blocks until `count` steps are committed or the coordinator is gone.
-    func waitForSteps(_ count: Int, seconds: Double = 60) throws {
+    func waitForSteps(_ count: Int, in output: String? = nil, seconds: Double = 60) throws {
         let deadline = ContinuousClock.now + .seconds(seconds)
-        while steps < count, coordinator.isRunning {
+        while steps(of: output ?? self.output) < count, coordinator.isRunning {
             try #require(
                 ContinuousClock.now < deadline, "no step \(count): \(coordinator.errorText)")
             Thread.sleep(forTimeInterval: 0.005)

@@ -1,0 +1,217 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What goes wrong around a coordinator: ports, disks, directories, signals, nobody there.
+@Suite("cluster faults", .serialized)
+struct ClusterFaultTests {
+    private let endless = ["--epochs", "10000", "--micro-batch-tokens", "1"]
+
+    private func words(_ bench: Workbench, _ output: String, _ more: [String]) -> [String] {
+        [
+            "coordinator", "--model", bench.model, "--data", bench.data,
+            "--output", bench.path(output),
+        ] + more
+    }
+
+    @Test("two coordinators on one run directory, and two on one port")
+    func twice() throws {
+        try FaultBench.withCluster { cluster in
+            let bench = cluster.bench
+            for more in [["--resume"], []] {
+                let second = try SkeinProcess.run(
+                    words(bench, "run", FaultBench.run + ["--listen", "127.0.0.1:0"] + more))
+                Complaint(65, more.isEmpty ? "run" : "another skein process works", "run").check(
+                    second)
+            }
+            let other = words(bench, "other", FaultBench.run)
+            Complaint(74, "another process listens on this port", cluster.address).check(
+                try SkeinProcess.run(other + ["--listen", cluster.address]))
+            // The same command with another port is all that is needed.
+            let free = try SkeinProcess(other + ["--listen", "127.0.0.1:0"])
+            try free.waitForError("listening on")
+            #expect(free.errorText.contains("listening on"), "\(free.errorText)")
+            free.send(SIGKILL)
+            _ = try free.wait()
+            try FaultBench.finish(cluster)
+        }
+    }
+
+    @Test("a worker without a coordinator ends when its patience does")
+    func noCoordinator() throws {
+        let worker = try SkeinProcess.run([
+            "worker", "--coordinator", "127.0.0.1:9", "--patience", "2600ms",
+        ])
+        Complaint(69, "no coordinator has welcomed this worker", "--patience").check(
+            worker, isPlaced: false)
+        #expect(worker.error.contains("Connection refused"))
+        #expect(worker.error.contains("tries again in"))
+    }
+
+    @Test("a coordinator that too few workers come to ends when its patience does, and goes on")
+    func tooFew() throws {
+        try FaultBench.withCluster(["--min-workers", "2", "--patience", "3s"]) { cluster in
+            let worker = try cluster.startWorker("healthy")
+            let ending = try cluster.coordinator.wait()
+            Complaint(69, "1 of --min-workers 2", "--resume").check(ending, isPlaced: false)
+            let left = try worker.wait()
+            Complaint(69, "the run failed at the coordinator").check(left, isPlaced: false)
+            cluster.forgetWorkers()
+            try cluster.restartCoordinator()
+            try cluster.startWorker("second")
+            try FaultBench.finish(cluster)
+        }
+    }
+
+    @Test("a run that diverges ends as in one process, and everybody hears why")
+    func divergence() throws {
+        try Workbench.with { bench in
+            let run =
+                FaultBench.run + [
+                    "--learning-rate", "10", "--weight-decay", "1", "--max-grad-norm", "0",
+                ]
+            let alone = try SkeinProcess.run(bench.trainWords("alone", run))
+            let cluster = try ClusterBench(bench, "run", run + ["--min-workers", "2"])
+            for name in ["w1", "w2"] { try cluster.startWorker(name) }
+            let ending = try cluster.coordinator.wait()
+            #expect(ending.status == alone.status)
+            Complaint(65, "is not finite", "--learning-rate").check(alone)
+            func complaint(_ ending: SkeinProcess.Ending) -> [String] {
+                let lines = ending.error.split(separator: "\n").map(String.init)
+                return lines[(lines.firstIndex { $0.hasPrefix("error: ") } ?? lines.endIndex)...]
+                    .map { $0.replacing("/alone", with: "/run") }
+            }
+            #expect(complaint(ending) == complaint(alone))
+            #expect(try bench.result(of: "run") == bench.result(of: "alone"))
+            for worker in cluster.workers {
+                Complaint(69, "is not finite", "coordinator's log").check(
+                    try worker.wait(), isPlaced: false)
+            }
+        }
+    }
+
+    @Test("a worker that is asked to stop hands in what it computes and leaves; others go on")
+    func drained() throws {
+        try Workbench.with { bench in
+            let run = ["--epochs", "10", "--micro-batch-tokens", "1"]
+            try bench.train("quiet", run)
+            let cluster = try ClusterBench(bench, "run", run + ["--min-workers", "2"])
+            for name in ["leaves", "stays"] { try cluster.startWorker(name) }
+            try cluster.waitForSteps(3)
+            cluster.workers[0].send(SIGTERM)
+            let left = try cluster.workers[0].wait()
+            #expect(left.status == 0, "\(left.error)")
+            #expect(left.error.contains("left the run; the others go on"))
+            try cluster.startWorker("comes")
+            try cluster.finish()
+            #expect(try bench.result(of: "run") == bench.result(of: "quiet"))
+            try verifyLedger(bench, of: "run", steps: 80)
+            #expect(!cluster.coordinator.errorText.contains("lost leaves"))
+        }
+    }
+
+    @Test(
+        "Ctrl-C on a coordinator: a checkpoint, 130, and workers that come to the next one",
+        arguments: [SIGINT, SIGTERM])
+    func interrupted(signal: Int32) throws {
+        try Workbench.with { bench in
+            let run = ["--epochs", "10", "--micro-batch-tokens", "1"]
+            try bench.train("quiet", run)
+            let cluster = try ClusterBench(bench, "run", run)
+            for name in ["w1", "w2"] { try cluster.startWorker(name) }
+            try cluster.waitForSteps(5)
+            let ending = try cluster.restartCoordinator(signal)
+            Complaint(130, "interrupted after step", "--resume").check(ending)
+            try cluster.finish()
+            #expect(cluster.workers[0].errorText.contains("may come back"))
+            #expect(cluster.coordinator.errorText.contains("resuming after step"))
+            try bench.verifySame("run", as: "quiet", steps: 80)
+        }
+    }
+
+    @Test("killed in the middle of a step, a coordinator goes on and nothing counts twice")
+    func killedInStep() throws {
+        try FaultBench.withCluster { cluster in
+            // A member that holds on to its work keeps the step open.
+            let hole = try HostilePeer(cluster.address, name: "hole")
+            try hole.join(threads: 3)
+            _ = try hole.lease()
+            try cluster.startWorker("healthy")
+            try FaultBench.wait(for: "the worker") {
+                cluster.coordinator.errorText.contains("worker healthy")
+            }
+            Thread.sleep(forTimeInterval: 0.1)
+            try cluster.restartCoordinator()
+            #expect(try hole.rejection() == nil)
+            try FaultBench.finish(cluster, worker: nil)
+            #expect(cluster.workers[0].errorText.contains("has restarted: term "))
+        }
+    }
+
+    @Test("on a line so slow that a frame takes longer than a silence may, nobody counts as lost")
+    func slowLine() throws {
+        try FaultBench.withCluster { cluster in
+            let line = try SlowLine(to: cluster.address, seconds: 4)
+            defer { line.stop() }
+            let worker = try cluster.startWorker(
+                "far", model: cluster.bench.model, at: line.address)
+            try FaultBench.finish(cluster, worker: nil)
+            #expect(!worker.errorText.contains("silent"), "\(worker.errorText)")
+            #expect(!worker.errorText.contains("tries again"), "\(worker.errorText)")
+            let log = cluster.coordinator.errorText
+            #expect(!log.contains("lost far"), "\(log)")
+        }
+    }
+
+    private static let canMount: Bool = {
+        do {
+            return try SkeinProcess.run(["--version"], shell: "unshare -m true").status == 0
+        } catch {
+            return false
+        }
+    }()
+
+    @Test(
+        "on a full disk the coordinator ends with 74, keeps its checkpoints and can be resumed",
+        .enabled(if: canMount, "needs the right to mount in a namespace of its own"))
+    func fullDisk() throws {
+        try Workbench.with { bench in
+            let run = ["--epochs", "2", "--checkpoint-every", "2", "--keep-checkpoints", "99"]
+            try bench.train("whole", run)
+            try FileManager.default.createDirectory(
+                atPath: bench.path("disk"), withIntermediateDirectories: true)
+            // The mount lives in the namespace of this shell and goes with it.
+            let shell = """
+                exec unshare -m sh -c '
+                disk=$1; shift
+                mount -t tmpfs -o size=240k none "$disk" || exit 1
+                "$@"; echo "first: $?"
+                cp -r "$disk/run" "$disk.first"
+                mount -o remount,size=16m "$disk" || exit 1
+                "$@" --resume; echo "second: $?"
+                cp -r "$disk/run" "$disk.second"
+                ' sh '\(bench.path("disk"))' "$@"
+                """
+            let options = run + ["--listen", "127.0.0.1:0", "--local-workers", "1"]
+            let ending = try SkeinProcess.run(words(bench, "disk/run", options), shell: shell)
+            #expect(ending.output.contains("first: 74"), "\(ending.output) \(ending.error)")
+            #expect(ending.output.contains("second: 0"), "\(ending.error)")
+            #expect(ending.error.contains("No space left on device"))
+            #expect(ending.error.contains("--resume"))
+            #expect(try bench.result(of: "disk.second") == bench.result(of: "whole"))
+            try verifyLedger(bench, of: "disk.second", steps: FaultBench.steps)
+            let kept = try bench.digests(of: "disk.first").filter {
+                $0.key.hasPrefix("checkpoints/step-")
+            }
+            #expect(kept.count >= 5 && kept.count % 5 == 0, "\(kept.keys.sorted())")
+        }
+    }
+}
+
+extension Workbench {
+    /// Whether two runs have the same files, and the first one a ledger to show for it.
+    fileprivate func verifySame(_ output: String, as other: String, steps: Int) throws {
+        #expect(try result(of: output) == result(of: other))
+        try verifyLedger(self, of: output, steps: steps)
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `skein launch --local`: one command, whoever of its children dies, and nobody left behind.
+@Suite("launch", .serialized)
+struct LaunchTests {
+    private let run = ["--epochs", "40", "--checkpoint-every", "5"]
+    private let steps = 320
+    /// A round begins with both: so a worker that was killed must have come back for it.
+    private let both = ["--min-workers", "2"]
+
+    /// A launch and what it started.
+    private struct Launch {
+        let process: SkeinProcess
+
+        init(_ bench: Workbench, _ output: String, _ options: [String]) throws {
+            process = try SkeinProcess(
+                [
+                    "launch", "--local", "2", "--threads", "1", "--model", bench.model, "--data",
+                    bench.data, "--output", bench.path(output),
+                ] + options)
+        }
+
+        var children: [Int32] {
+            ProcessTree.children(of: process.identifier).map(\.identifier)
+        }
+
+        /// The one child whose command line has `word`.
+        func child(
+            _ word: String, sourceLocation: SourceLocation = #_sourceLocation
+        ) throws -> Int32 {
+            let found = ProcessTree.children(of: process.identifier).filter {
+                $0.words.contains(word)
+            }
+            try #require(
+                found.count == 1, "\(word): \(found)\n\(process.errorText)",
+                sourceLocation: sourceLocation)
+            return found[0].identifier
+        }
+
+        func waitForStep(_ step: Int) throws {
+            try process.waitForError("[coordinator] step \(step)/")
+            try #require(process.isRunning, "\(process.errorText)")
+        }
+    }
+
+    /// Blocks until none of these processes is left.
+    private func expectGone(
+        _ processes: [Int32], within seconds: Double,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        while processes.contains(where: ProcessTree.isAlive), ContinuousClock.now < deadline {
+            Thread.sleep(forTimeInterval: 0.01)
+        }
+        let left = processes.filter(ProcessTree.isAlive)
+        #expect(left.isEmpty, sourceLocation: sourceLocation)
+        for process in left { kill(process, SIGKILL) }
+    }
+
+    @Test("one command gives the bytes of a run in one process, and leaves nobody behind")
+    func oneHash() throws {
+        try Workbench.with { bench in
+            try bench.train("alone", run)
+            let launch = try Launch(bench, "launched", run)
+            try launch.waitForStep(2)
+            let children = launch.children
+            #expect(children.count == 3, "\(launch.process.errorText)")
+            let ending = try launch.process.wait(seconds: 120)
+            #expect(ending.status == 0, "\(ending.error)")
+            expectGone(children, within: 1)
+            #expect(ending.output.contains("sha256: "))
+            #expect(try bench.result(of: "launched") == bench.result(of: "alone"))
+            try verifyLedger(bench, of: "launched", steps: steps)
+            let token = try FileManager.default.attributesOfItem(
+                atPath: bench.path("launched/token"))
+            #expect(token[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
+    @Test("one Ctrl-C ends all of it with a checkpoint, and --resume goes on")
+    func interrupted() throws {
+        try Workbench.with { bench in
+            try bench.train("alone", run)
+            let launch = try Launch(bench, "stopped", run)
+            try launch.waitForStep(7)
+            let children = launch.children
+            launch.process.send(SIGINT)
+            let ending = try launch.process.wait(seconds: 60)
+            Complaint(130, "--resume").check(ending)
+            expectGone(children, within: 1)
+            let done = try bench.metrics(of: "stopped").filter { $0.contains("\"loss\"") }.count
+            #expect((7..<steps).contains(done))
+            let checkpoints = try FileManager.default.contentsOfDirectory(
+                atPath: bench.path("stopped/checkpoints"))
+            let name = "step-" + String(format: "%06d", done)
+            #expect(checkpoints.contains(name), "\(checkpoints) after \(done) steps")
+
+            let again = try Launch(bench, "stopped", run + ["--resume"])
+            let last = try again.process.wait(seconds: 120)
+            #expect(last.status == 0, "\(last.error)")
+            #expect(try bench.result(of: "stopped") == bench.result(of: "alone"))
+            try verifyLedger(bench, of: "stopped", steps: steps)
+        }
+    }
+
+    @Test(
+        "a child that is killed is started again, and the bytes stay",
+        arguments: ["w1", "coordinator"])
+    func killedChild(name: String) throws {
+        try Workbench.with { bench in
+            let run = run + both
+            try bench.train("alone", run)
+            let launch = try Launch(bench, "killed", run)
+            for step in [6, 30] {
+                try launch.waitForStep(step)
+                kill(try launch.child(name), SIGKILL)
+            }
+            let ending = try launch.process.wait(seconds: 120)
+            #expect(ending.status == 0, "\(ending.error)")
+            #expect(ending.error.contains("\(name) ended with signal 9; started again in"))
+            #expect(try bench.result(of: "killed") == bench.result(of: "alone"))
+            try verifyLedger(bench, of: "killed", steps: steps)
+        }
+    }
+
+    @Test("when launch itself is killed its children end within seconds")
+    func killedLaunch() throws {
+        try Workbench.with { bench in
+            let run = ["--epochs", "100000", "--checkpoint-every", "5"]
+            let launch = try Launch(bench, "orphaned", run)
+            try launch.process.waitForError("  checkpoint ")
+            let children = launch.children
+            #expect(children.count == 3)
+            launch.process.send(SIGKILL)
+            _ = try launch.process.wait()
+            expectGone(children, within: 10)
+            // The directory is free: another may go on at once.
+            let again = try Launch(bench, "orphaned", run + ["--resume"])
+            try again.process.waitForError("resuming after step")
+            try again.process.waitForError("[coordinator] step ")
+            let others = again.children
+            again.process.send(SIGINT)
+            #expect(try again.process.wait(seconds: 60).status == 130)
+            expectGone(others, within: 1)
+        }
+    }
+}

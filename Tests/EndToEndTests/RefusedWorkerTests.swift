@@ -1,0 +1,160 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Real workers that do not belong to the run: they end with the reason and its remedy, and those
+/// that do belong to it finish.
+@Suite("refused workers", .serialized)
+struct RefusedWorkerTests {
+    @Test("another token, none, or one too many")
+    func tokens() throws {
+        try Workbench.with { bench in
+            let right = try FaultBench.token(bench, text: "the right token, 32 characters..\n")
+            let wrong = try FaultBench.token(
+                bench, "wrong", text: "the wrong token, 32 characters..\n")
+            let cluster = try ClusterBench(bench, "run", FaultBench.run + ["--token-file", right])
+            for options in [["--token-file", wrong], []] {
+                let ending = try cluster.startWorker("stray", options).wait()
+                Complaint(65, "refused (authentication)", "--token-file").check(
+                    ending, isPlaced: false)
+            }
+            cluster.forgetWorkers()
+            try FaultBench.finish(cluster, ["--token-file", right])
+
+            let open = try ClusterBench(bench, "open", FaultBench.run)
+            let ending = try open.startWorker("stray", ["--token-file", right]).wait()
+            Complaint(65, "refused (authentication)", "--token-file").check(
+                ending, isPlaced: false)
+        }
+    }
+
+    @Test("a coordinator that knows no token gets nothing, whatever it says")
+    func impostor() throws {
+        try Workbench.with { bench in
+            let token = try FaultBench.token(bench, text: "the right token, 32 characters..\n")
+            let lies: [(Impostor.Lie, String)] = [
+                (.wrongKey, "session's key"), (.majorVersion, "version 2"),
+                (.garbage, "no frame of Skein"), (.silence, "no coordinator"),
+            ]
+            // All at the same time: each takes as long as a patience.
+            let pairs = try lies.map { lie, mention in
+                let impostor = try Impostor(lie)
+                let worker = try SkeinProcess([
+                    "worker", "--coordinator", impostor.address, "--token-file", token,
+                    "--model", bench.model, "--patience", "2600ms",
+                ])
+                return (impostor, worker, mention)
+            }
+            for (impostor, worker, mention) in pairs {
+                defer { impostor.stop() }
+                Complaint(69, mention, "--patience").check(try worker.wait(), isPlaced: false)
+                #expect(impostor.connections > 0)
+            }
+        }
+    }
+
+    @Test("another base model")
+    func model() throws {
+        try FaultBench.withCluster { cluster in
+            var other = TinyModel()
+            other.seed = 2
+            let path = cluster.bench.path("other.gguf")
+            try other.writeGGUF(to: path)
+            let ending = try cluster.startWorker("stray", model: path).wait()
+            Complaint(65, "refused (model)", "--model").check(ending, isPlaced: false)
+            cluster.forgetWorkers()
+            try FaultBench.finish(cluster)
+        }
+    }
+
+    @Test(
+        "a worker of another run, that finds this one at the same port",
+        arguments: [
+            "data", "configuration",
+        ])
+    func otherRun(what: String) throws {
+        try Workbench.with { bench in
+            let endless = ["--epochs", "10000", "--micro-batch-tokens", "1"]
+            let cluster = try ClusterBench(bench, "old", endless)
+            try cluster.startWorker("stray")
+            try cluster.waitForSteps(2)
+            var data = bench.data
+            if what == "data" {
+                data = try bench.write(Workbench.rows(41), to: "other.jsonl")
+            }
+            let options = what == "data" ? endless : FaultBench.run
+            try cluster.replaceCoordinator(data: data, "run", options)
+            let ending = try cluster.workers[0].wait()
+            Complaint(65, "refused (\(what))", "start it again").check(ending, isPlaced: false)
+            cluster.forgetWorkers()
+            // Started again, it belongs to this run.
+            try cluster.startWorker("stray")
+            if what == "data" { return try cluster.waitForSteps(2, in: "run") }
+            try cluster.finish()
+            try FaultBench.verify(bench, "run")
+        }
+    }
+
+    /// Whether OpenBLAS obeys OPENBLAS_CORETYPE here, so that there are two engines.
+    private static let hasTwoEngines: Bool = {
+        func fingerprint(_ shell: String?) throws -> String {
+            var text = ""
+            try Workbench.with(rows: 1) { bench in
+                _ = try SkeinProcess.run(bench.trainWords("run"), shell: shell)
+                let run = try Workbench.object(try bench.text(bench.path("run/run.json")))
+                text = run["fingerprint"] as? String ?? ""
+            }
+            return text
+        }
+        do {
+            return try fingerprint(nil) != fingerprint(other)
+        } catch {
+            return false
+        }
+    }()
+
+    private static let other = "OPENBLAS_CORETYPE=Prescott exec \"$@\""
+
+    @Test(
+        "other kernels are other bits: refused with the remedy, or admitted on request",
+        .enabled(if: hasTwoEngines, "needs an OpenBLAS with several kernel sets"))
+    func engines() throws {
+        try FaultBench.withCluster { cluster in
+            let model = cluster.bench.model
+            let ending = try cluster.startWorker("stray", model: model, shell: Self.other).wait()
+            Complaint(65, "refused (fingerprint)", "OPENBLAS_CORETYPE", "Prescott").check(
+                ending, isPlaced: false)
+            cluster.forgetWorkers()
+            try FaultBench.finish(cluster)
+        }
+        try FaultBench.withCluster(["--admit-other-engines"]) { cluster in
+            try cluster.startWorker("guest", model: cluster.bench.model, shell: Self.other)
+            let ending = try cluster.finish()
+            #expect(ending.error.contains("the result depends on who computes what"))
+            try verifyLedger(cluster.bench, of: "run", steps: FaultBench.steps)
+        }
+    }
+
+    @Test("token files that others may read, and addresses that others reach without one")
+    func carelessness() throws {
+        try Workbench.with { bench in
+            let open = try FaultBench.token(
+                bench, text: "a token that everybody may read.\n", mode: 0o644)
+            let training = ["--model", bench.model, "--data", bench.data]
+            func coordinator(_ options: [String]) throws -> SkeinProcess.Ending {
+                try SkeinProcess.run(
+                    ["coordinator"] + training + ["--output", bench.path("run")] + options)
+            }
+            Complaint(65, "its mode is 0644", "token", "chmod 600").check(
+                try coordinator(["--listen", "127.0.0.1:0", "--token-file", open]))
+            let words = ["worker", "--coordinator", "127.0.0.1:1", "--token-file", open]
+            Complaint(65, "its mode is 0644", "token", "chmod 600").check(
+                try SkeinProcess.run(words))
+            for address in ["0.0.0.0:0", "[::]:0"] {
+                Complaint(64, "is not loopback", "--token-file", "make a token").check(
+                    try coordinator(["--listen", address]))
+            }
+            #expect(!FileManager.default.fileExists(atPath: bench.path("run")))
+        }
+    }
+}

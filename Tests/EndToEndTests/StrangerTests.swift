@@ -1,0 +1,120 @@
+import Coordination
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Nodes
+
+/// Peers that nobody knows: each costs at most 64 KiB and 5 s, and they keep nobody out.
+@Suite("strangers", .serialized)
+struct StrangerTests {
+    /// Sockets that a process has.
+    private func sockets(_ process: SkeinProcess) throws -> Int {
+        let directory = "/proc/\(process.identifier)/fd"
+        return try FileManager.default.contentsOfDirectory(atPath: directory).count { name in
+            // It may be closed meanwhile.
+            let target = try? FileManager.default.destinationOfSymbolicLink(
+                atPath: directory + "/" + name)
+            return target?.hasPrefix("socket:") ?? false
+        }
+    }
+
+    @Test("500 connections that never speak, or never finish, cost little and keep nobody out")
+    func crowd() throws {
+        ProcessFigures.raiseFileLimit()
+        try FaultBench.withCluster { cluster in
+            let process = cluster.coordinator
+            let idle = try (sockets(process), FaultBench.residentBytes(process))
+            let strangers = try (0..<500).map { number in
+                let peer = try HostilePeer(cluster.address)
+                // All but the last byte of the longest first frame there is.
+                if number % 2 == 0 {
+                    let whole = peer.frame(1, [UInt8](repeating: 0, count: 1024), count: 1024)
+                    peer.send(Array(whole.dropLast()))
+                }
+                return peer
+            }
+            // Some of them are gone already where it takes 5 s to make them all.
+            try FaultBench.wait(for: "the crowd") {
+                try sockets(process) - idle.0 >= 400
+            }
+            let growth = try FaultBench.residentBytes(process) - idle.1
+            print("strangers: 500 connections cost \(growth >> 10) KiB")
+            #expect(growth < 32 << 20, "\(growth) bytes")
+
+            try cluster.startWorker("healthy")
+            try cluster.waitForSteps(FaultBench.steps / 2)
+            try FaultBench.finish(cluster, worker: nil)
+            withExtendedLifetime(strangers) {}
+        }
+    }
+
+    @Test("nobody has more than 5 s to say who he is, however slowly he speaks")
+    func slow() throws {
+        try FaultBench.withCluster { cluster in
+            let idle = try sockets(cluster.coordinator)
+            let began = ContinuousClock.now
+            let silent = try HostilePeer(cluster.address)
+            let loris = try HostilePeer(cluster.address)
+            let bytes = loris.frame(loris.greeting)
+            let half = try HostilePeer(cluster.address)
+            half.say(half.greeting)
+            let lazy = try HostilePeer(cluster.address, role: .observer)
+            try lazy.authenticate()
+            var ends: [String: Duration] = [:]
+            var next = 0
+            while ends.count < 4, ContinuousClock.now - began < .seconds(30) {
+                if next < bytes.count {
+                    loris.send([bytes[next]])
+                    next += 1
+                }
+                for (name, peer) in [
+                    ("silent", silent), ("loris", loris), ("half", half), ("lazy", lazy),
+                ] where ends[name] == nil {
+                    // Reads at most for a tenth of a second.
+                    switch try peer.hear(seconds: 0) {
+                    case .message(.challenge), .silence: continue
+                    case .message(.rejection(let rejection)):
+                        #expect(rejection.code == .timeout, "\(name): \(rejection)")
+                        #expect(rejection.reason.contains("5 s"), "\(name): \(rejection)")
+                    case .message(let message): Issue.record("\(name): \(message)")
+                    case .closed: Issue.record("\(name) was closed without a word")
+                    }
+                    ends[name] = ContinuousClock.now - began
+                }
+            }
+            #expect(ends.count == 4, "\(ends)")
+            for (name, time) in ends {
+                #expect(time > .seconds(4) && time < .seconds(15), "\(name): \(time)")
+            }
+            print("strangers: told after \(ends.values.map { "\($0)" }.sorted())")
+            // Though they never closed their side, nothing of them is left.
+            try FaultBench.wait(seconds: 10, for: "the end of their connections") {
+                try sockets(cluster.coordinator) <= idle
+            }
+            print("strangers: gone after \(ContinuousClock.now - began)")
+            for peer in [silent, loris, half, lazy] { #expect(try peer.hear() == .closed) }
+            try FaultBench.finish(cluster)
+        }
+    }
+
+    @Test("an observer that asks for something else than the status is refused")
+    func observer() throws {
+        try FaultBench.withCluster { cluster in
+            let curious = try HostilePeer(cluster.address, role: .observer)
+            try curious.ready()
+            #expect(try curious.offer.configuration.isEmpty)
+            #expect(try curious.offer.modelFiles.isEmpty)
+            #expect(try curious.rejection()?.code == .protocolViolation)
+            let honest = try HostilePeer(cluster.address, role: .observer)
+            try honest.authenticate()
+            honest.say(.statusRequest)
+            let json = try honest.wait { message in
+                if case .status(let report) = message { report.json } else { nil }
+            }
+            let text = String(decoding: try #require(json), as: UTF8.self)
+            #expect(try Workbench.object(text)["why"] is String)
+            try FaultBench.finish(cluster)
+        }
+    }
+}
