@@ -44,8 +44,8 @@ end_all() {
 
 # NAME LOG PATTERN: waits until a process has written a line like that.
 await() {
-    until grep -qE -e "$3" "$2"; do
-        kill -s 0 "${pids[$1]}" 2>/dev/null || grep -qE -e "$3" "$2" ||
+    until grep -sqE -e "$3" "$2"; do
+        kill -s 0 "${pids[$1]}" 2>/dev/null || grep -sqE -e "$3" "$2" ||
             die "$1 has ended before '$3'; its last lines: $(tail -n 4 "$2")" "read $2"
         sleep 0.05
     done

@@ -13,7 +13,8 @@ extension NodeError {
         case .workersMissing(let sentence):
             Explanation(
                 what: sentence,
-                remedy: "start workers, then go on with --resume; --patience sets how long to wait",
+                remedy: "read what the log says of the workers and start some, then go on with "
+                    + "--resume; --patience sets how long to wait",
                 status: .peerGone)
         case .coordinatorMissing(let sentence):
             Explanation(

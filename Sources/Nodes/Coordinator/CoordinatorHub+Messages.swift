@@ -92,7 +92,8 @@ extension CoordinatorHub {
         peer.connection?.send(.welcome(Welcome(state.settings)))
         bringParameters(to: peer)
         log.info(
-            "worker \(hello.name) (\(peer.address)) joins with \(ready.threads) threads",
+            "worker \(hello.name) (\(peer.address)) joins with \(ready.threads) "
+                + (ready.threads == 1 ? "thread" : "threads"),
             facts(
                 .joined,
                 [
