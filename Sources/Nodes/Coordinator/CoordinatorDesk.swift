@@ -27,7 +27,10 @@ struct CoordinatorDesk: Sendable {
         hub.post { hub in
             hub.noteClosed(number)
             hub.round = nil
-            for peer in hub.peers.values { peer.waitingGrants = [] }
+            for peer in hub.peers.values {
+                peer.waitingGrants = []
+                peer.attempts = [:]
+            }
             hub.handle(.closed(round: number))
             hub.parked = [:]
             hub.handle(.phase(.betweenSteps("applies the update and writes it down")))

@@ -115,6 +115,9 @@ extension CoordinatorHub {
 
     private func arrived(_ result: WorkResult, from peer: Peer) {
         let key = result.key
+        var result = result
+        // The ledger tells what was given out, and not what a worker says of it.
+        result.attempt = peer.attempts[key] ?? 1
         if parked[peer.id]?[key] == nil {
             parked[peer.id, default: [:]][key] = Candidate(
                 peer: peer.id, worker: peer.name, result: result)
@@ -146,6 +149,7 @@ extension CoordinatorHub {
             note(
                 .leased, worker: peer.name, of: key,
                 [("attempt", .integer(Int(attempt))), ("reason", .string("\(reason)"))])
+            peer.attempts[key] = attempt
             let grant = round.grant(Int(key.index), attempt: attempt)
             bringParameters(to: peer)
             if peer.parameterVersion == grant.parameterVersion {

@@ -31,6 +31,8 @@ final class Peer {
     var parameterVersion: UInt64 = 0
     /// How often it has asked for the whole of which version.
     var snapshots: (version: UInt64, count: Int) = (0, 0)
+    /// Which attempt at a piece of the open round it was given.
+    var attempts: [WorkKey: UInt32] = [:]
     /// Leases that must not overtake their parameters.
     var waitingGrants: [LeaseGrant] = []
 
