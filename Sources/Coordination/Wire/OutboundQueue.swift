@@ -33,6 +33,13 @@ public struct OutboundQueue: Sendable {
         }
     }
 
+    /// Drops what waits. A message that is partly out stays without its end, so nothing but last words
+    /// may follow.
+    public mutating func dropWaiting() {
+        urgent = Line()
+        bulky = Line()
+    }
+
     /// Puts tags on the frames from here on; see `FrameSealer`. An AUTHENTICATION that waits goes
     /// out without one, as it must.
     public mutating func authenticate(with key: FrameKey) {

@@ -189,8 +189,7 @@ final class CoordinatorHub {
             patience = min(patience, max(Limits.strangerFlush, peer.since + Limits.handshake - now))
         }
         depart(peer, .lost(rejection.reason))
-        peer.connection?.send(.rejection(rejection))
-        peer.connection?.closeAfterFlush(within: patience)
+        peer.connection?.close(saying: .rejection(rejection), within: patience)
     }
 
     /// Rejects a peer for what the state does not know of, and says so in the log, if it is no

@@ -102,6 +102,14 @@ final class Connection {
         limitPending()
     }
 
+    /// Says a last message in place of all that waits, and closes as `closeAfterFlush` does.
+    func close(saying message: Message, within patience: Duration = Limits.flush) {
+        guard isOpen else { return }
+        outbound.dropWaiting()
+        send(message)
+        closeAfterFlush(within: patience)
+    }
+
     /// Sends what waits, lets the peer read it, and closes; `onClose` tells the end.
     ///
     /// Closing at once would make the system drop last words that are under way, when there is
