@@ -33,10 +33,9 @@ public struct OutboundQueue: Sendable {
         }
     }
 
-    /// Drops what waits. A message that is partly out stays without its end, so nothing but last words
-    /// may follow.
-    public mutating func dropWaiting() {
-        urgent = Line()
+    /// Drops the bulky messages that wait, so that an urgent one added now is the last to go out.
+    /// A message that is partly out stays without its end, so nothing but last words may follow.
+    public mutating func dropBulky() {
         bulky = Line()
     }
 

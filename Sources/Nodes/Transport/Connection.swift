@@ -102,10 +102,12 @@ final class Connection {
         limitPending()
     }
 
-    /// Says a last message in place of all that waits, and closes as `closeAfterFlush` does.
+    /// Says a last, urgent message after the urgent ones that wait (the answer that tells why, for
+    /// one) and in place of the bulky ones, which would come after it. Closes as `closeAfterFlush`
+    /// does.
     func close(saying message: Message, within patience: Duration = Limits.flush) {
         guard isOpen else { return }
-        outbound.dropWaiting()
+        outbound.dropBulky()
         send(message)
         closeAfterFlush(within: patience)
     }

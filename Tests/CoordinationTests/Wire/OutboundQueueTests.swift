@@ -50,6 +50,27 @@ struct OutboundQueueTests {
         #expect(out.isEmpty)
     }
 
+    @Test("without its bulky messages a queue ends with the last urgent one")
+    func lastWords() throws {
+        var out = OutboundQueue()
+        var reader = reader()
+        out.authenticate(with: key)
+        reader.authenticate(with: key)
+        let beat = Message.heartbeat(Heartbeat())
+        out.add(update(1, 5 << 19), term: 0)
+        try out.nextFrame().found().withUnsafeBytes { reader.append($0) }
+        out.add(beat, term: 0)
+        out.add(update(2, 10), term: 0)
+        out.dropBulky()
+        out.add(.statusRequest, term: 0)
+        var received: [Message] = []
+        while let frame = out.nextFrame() {
+            frame.withUnsafeBytes { reader.append($0) }
+            while let message = try reader.next() { received.append(message.message) }
+        }
+        #expect(received == [beat, .statusRequest])
+    }
+
     @Test("pending bytes go down to nothing as frames go out")
     func pendingBytes() {
         var out = OutboundQueue()
