@@ -112,7 +112,7 @@ struct LateResultTests {
             #expect(time > .seconds(1.5) && time < .seconds(15), "\(time)")
             #expect(cluster.coordinator.errorText.contains("silent for 2."))
             #expect(try first.rejection()?.code == .timeout)
-            // With somebody beside it, nobody waits as long: its work is suspected after 1.5 s.
+            // With somebody beside it, nobody waits as long: its work is shared after 0.75 s.
             let second = try HostilePeer(cluster.address, name: "half-open-too")
             try second.join()
             _ = try second.lease()

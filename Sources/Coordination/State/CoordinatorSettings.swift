@@ -9,7 +9,9 @@ public struct CoordinatorSettings: Sendable, Equatable {
     public var patience: Duration
     /// How often each side is to be heard.
     public var heartbeat = Duration.milliseconds(500)
-    /// After three missed heartbeats somebody else may compute a worker's leases, too.
+    /// After one late heartbeat who is idle may compute a worker's leases, too: at worst in vain.
+    public var quietAfter = Duration.milliseconds(750)
+    /// After three missed heartbeats a worker gets nothing new.
     public var suspectAfter = Duration.milliseconds(1500)
     /// After five missed heartbeats a worker counts as gone.
     public var lostAfter = Duration.milliseconds(2500)

@@ -61,11 +61,16 @@ extension CoordinatorState {
 
     /// Seconds until work is done that waits behind others; infinity: nobody can say.
     func secondsUntilDone(unstarted index: Int, by worker: Worker) -> Double {
-        guard !worker.isSuspect, let own = expectation(worker, index) else { return .infinity }
+        guard !isQuiet(worker), let own = expectation(worker, index) else { return .infinity }
         let starts = worker.leases.compactMap { lease in
             lease.started == nil ? nil : secondsLeft(lease, at: worker) ?? .infinity
         }
         return (starts.min() ?? 0) + own
+    }
+
+    /// Whether a heartbeat of the worker is late: it may be stopped or cut off.
+    private func isQuiet(_ worker: Worker) -> Bool {
+        worker.isSuspect || clock - worker.lastHeard >= settings.quietAfter
     }
 
     /// Whether a second lease could be given at all.
@@ -113,19 +118,20 @@ extension CoordinatorState {
         var slow: [Slow] = []
         for peer in members.all.members {
             guard let worker = members[peer] else { continue }
+            let isQuiet = isQuiet(worker)
             for lease in worker.leases {
                 guard let piece = open?.pieces[lease.index], piece.phase == .open,
                     piece.holders.count == 1
                 else { continue }
                 guard let started = lease.started else {
                     // A silent worker's queue; a living one's was offered to the idle before.
-                    if worker.isSuspect {
+                    if isQuiet {
                         slow.append(Slow(rank: 0, left: .infinity, holder: worker, lease: lease))
                     }
                     continue
                 }
                 let isOverdue = clock - started > allowance(worker, lease.index)
-                let rank = worker.isSuspect ? 0 : isOverdue ? 1 : 2
+                let rank = isQuiet ? 0 : isOverdue ? 1 : 2
                 let left = secondsLeft(lease, at: worker)
                 if rank == 2, left == nil { continue }
                 slow.append(

@@ -152,6 +152,7 @@ struct CoordinatorResultTests {
         desk.join(1)
         desk.join(2)
         desk.open([1, 1])
+        desk.hear([1, 2], from: 0.1, to: 1)
         desk.finish(2, 1, at: 1)
         desk.arrive(1, 0, digest: [9], at: 1)
         #expect(desk.check(1, 0, .notFinite("a NaN"), at: 1).leases == ["0>2"])

@@ -60,6 +60,7 @@ struct Desk {
         arrive(peer, index, at: seconds) + check(peer, index, at: seconds)
     }
 
+    @discardableResult
     mutating func hear(_ peers: [UInt64], from: Double, to: Double) -> [CoordinatorState.Directive]
     {
         var said: [CoordinatorState.Directive] = []
