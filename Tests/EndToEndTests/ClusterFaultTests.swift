@@ -163,37 +163,16 @@ struct ClusterFaultTests {
         }
     }
 
-    private static let canMount: Bool = {
-        do {
-            return try SkeinProcess.run(["--version"], shell: "unshare -m true").status == 0
-        } catch {
-            return false
-        }
-    }()
-
     @Test(
         "on a full disk the coordinator ends with 74, keeps its checkpoints and can be resumed",
-        .enabled(if: canMount, "needs the right to mount in a namespace of its own"))
+        .enabled(if: FullDisk.isPossible, "needs the right to mount in a namespace of its own"))
     func fullDisk() throws {
         try Workbench.with { bench in
             let run = ["--epochs", "2", "--checkpoint-every", "2", "--keep-checkpoints", "99"]
             try bench.train("whole", run)
-            try FileManager.default.createDirectory(
-                atPath: bench.path("disk"), withIntermediateDirectories: true)
-            // The mount lives in the namespace of this shell and goes with it.
-            let shell = """
-                exec unshare -m sh -c '
-                disk=$1; shift
-                mount -t tmpfs -o size=240k none "$disk" || exit 1
-                "$@"; echo "first: $?"
-                cp -r "$disk/run" "$disk.first"
-                mount -o remount,size=16m "$disk" || exit 1
-                "$@" --resume; echo "second: $?"
-                cp -r "$disk/run" "$disk.second"
-                ' sh '\(bench.path("disk"))' "$@"
-                """
             let options = run + ["--listen", "127.0.0.1:0", "--local-workers", "1"]
-            let ending = try SkeinProcess.run(words(bench, "disk/run", options), shell: shell)
+            let ending = try FullDisk.run(
+                words(bench, "disk/run", options), in: bench, then: "16m")
             #expect(ending.output.contains("first: 74"), "\(ending.output) \(ending.error)")
             #expect(ending.output.contains("second: 0"), "\(ending.error)")
             #expect(ending.error.contains("No space left on device"))

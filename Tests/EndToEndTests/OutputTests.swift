@@ -128,35 +128,14 @@ struct OutputTests {
         }
     }
 
-    private static let canMount: Bool = {
-        do {
-            return try SkeinProcess.run(["--version"], shell: "unshare -m true").status == 0
-        } catch {
-            return false
-        }
-    }()
-
     @Test(
         "on a full disk the run ends with status 74, keeps its checkpoints and can be resumed",
-        .enabled(if: canMount, "needs the right to mount in a namespace of its own"))
+        .enabled(if: FullDisk.isPossible, "needs the right to mount in a namespace of its own"))
     func fullDisk() throws {
         try Workbench.with { bench in
             try bench.train("whole", run)
-            try FileManager.default.createDirectory(
-                atPath: bench.path("disk"), withIntermediateDirectories: true)
-            // The mount lives in the namespace of this shell and goes with it.
-            let shell = """
-                exec unshare -m sh -c '
-                disk=$1; shift
-                mount -t tmpfs -o size=240k none "$disk" || exit 1
-                "$@"; echo "first: $?"
-                cp -r "$disk/run" "$disk.first"
-                mount -o remount,size=4m "$disk" || exit 1
-                "$@" --resume; echo "second: $?"
-                cp -r "$disk/run" "$disk.second"
-                ' sh '\(bench.path("disk"))' "$@"
-                """
-            let ending = try SkeinProcess.run(bench.trainWords("disk/run", run), shell: shell)
+            let ending = try FullDisk.run(
+                bench.trainWords("disk/run", run), in: bench, then: "4m")
             #expect(ending.output.contains("first: 74"), "\(ending.output) \(ending.error)")
             #expect(ending.output.contains("second: 0"), "\(ending.error)")
             #expect(ending.error.contains("No space left on device"))
