@@ -1,0 +1,10 @@
+#ifndef SKEIN_CKERNELS_H
+#define SKEIN_CKERNELS_H
+
+/* Kernels that were measured to need instructions which the baseline of x86-64 does not have. Every kernel
+   exists once in portable C and is compiled for each level below; the level is chosen when the process
+   starts. */
+
+#include "cpu.h"
+
+#endif
