@@ -1,0 +1,96 @@
+#pragma STDC FP_CONTRACT OFF
+
+#include "CKernels.h"
+#include "bf16_levels.h"
+
+#include <stdlib.h>
+
+#if defined(__linux__)
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <sys/mman.h>
+#endif
+
+const char *skein_bf16_kernel_name(void) {
+    switch (skein_level()) {
+    case SKEIN_AVX512BF16: return "avx512bf16";
+    case SKEIN_AVX512: return "avx512";
+    case SKEIN_AVX2: return "avx2";
+    default: return "plain";
+    }
+}
+
+size_t skein_bf16_panel(size_t k) { return (k + 1) / 2 * 2 * SKEIN_BF16_COLUMNS; }
+
+size_t skein_bf16_bytes(size_t k, size_t n) {
+    return (n + SKEIN_BF16_COLUMNS - 1) / SKEIN_BF16_COLUMNS * skein_bf16_panel(k) *
+           sizeof(uint16_t);
+}
+
+size_t skein_bf16_stride(size_t k) {
+    const size_t line = 32, stride = (k + line - 1) / line * line;
+    return stride % (16 * line) == 0 ? stride + line : stride;
+}
+
+#if defined(__linux__)
+static const size_t large_page = 2u << 20;
+
+/* A mapping is a little more than asked for, so that it can start on a large page; the rest is given back. */
+void *skein_bf16_allocate(size_t bytes) {
+    const size_t page = 4096;
+    bytes = (bytes + page - 1) / page * page;
+    if (bytes == 0) bytes = page;
+    const size_t align = bytes < large_page ? page : large_page;
+    char *all = mmap(
+        NULL, bytes + align, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED) return NULL;
+    char *start = (char *)(((uintptr_t)all + align - 1) / align * align);
+    if (start > all) munmap(all, (size_t)(start - all));
+    const size_t behind = (size_t)(all + align - start);
+    if (behind > 0) munmap(start + bytes, behind);
+    if (align == large_page) madvise(start, bytes, MADV_HUGEPAGE);
+    return start;
+}
+
+void skein_bf16_free(void *memory, size_t bytes) {
+    const size_t page = 4096;
+    bytes = (bytes + page - 1) / page * page;
+    munmap(memory, bytes == 0 ? page : bytes);
+}
+#else
+void *skein_bf16_allocate(size_t bytes) {
+    return aligned_alloc(64, bytes == 0 ? 64 : (bytes + 63) / 64 * 64);
+}
+
+void skein_bf16_free(void *memory, size_t bytes) {
+    (void)bytes;
+    free(memory);
+}
+#endif
+
+#if defined(__x86_64__)
+/* Subnormal numbers count as zero and become zero, as in VDPBF16PS, while a lower level runs. */
+static void multiply_flushing(
+    void (*multiply)(const struct skein_bf16_product *), const struct skein_bf16_product *product) {
+    const unsigned flush = 0x8040, before = __builtin_ia32_stmxcsr();
+    __builtin_ia32_ldmxcsr(before | flush);
+    multiply(product);
+    __builtin_ia32_ldmxcsr(before);
+}
+#endif
+
+void skein_bf16_multiply(enum skein_level level, const struct skein_bf16_product *product) {
+    if (product->rows == 0 || product->n == 0) return;
+#if defined(__x86_64__)
+    switch (level) {
+    case SKEIN_AVX512BF16: skein_bf16_multiply_avx512bf16(product); return;
+    case SKEIN_AVX512: multiply_flushing(skein_bf16_multiply_avx512, product); return;
+    case SKEIN_AVX2: multiply_flushing(skein_bf16_multiply_avx2, product); return;
+    default: multiply_flushing(skein_bf16_multiply_plain, product); return;
+    }
+#else
+    (void)level;
+    skein_bf16_multiply_plain(product);
+#endif
+}

@@ -1,0 +1,58 @@
+import CKernels
+
+/// Rows of activations or gradients in bf16, the left factor of a `PackedMatrix` product.
+///
+/// Rounded once, they serve several products. Subnormal numbers become zero; infinity and NaN stay.
+public struct RoundedRows {
+    /// [rows, columns padded to even], the pad zero.
+    public let base: UnsafePointer<UInt16>
+    public let rows: Int
+    public let columns: Int
+    /// Elements from one row to the next; even.
+    public let stride: Int
+
+    /// Rows that are there already: when `columns` is odd, a zero stands behind each row.
+    public init(base: UnsafePointer<UInt16>, rows: Int, columns: Int, stride: Int) {
+        precondition(rows >= 0 && columns >= 0 && stride % 2 == 0 && stride >= columns)
+        self.base = base
+        self.rows = rows
+        self.columns = columns
+        self.stride = stride
+    }
+
+    /// Rounds x [rows, columns], `stride` floats from one row to the next, into `scratch`, which
+    /// holds `bytes(rows:columns:)` and must outlive the value.
+    public init(
+        rounding x: UnsafePointer<Float>, stride: Int, rows: Int, columns: Int,
+        in scratch: UnsafeMutableRawPointer
+    ) {
+        self.init(
+            rounding: x, stride: stride, rows: rows, columns: columns, in: scratch,
+            level: currentLevel())
+    }
+
+    init(
+        rounding x: UnsafePointer<Float>, stride: Int, rows: Int, columns: Int,
+        in scratch: UnsafeMutableRawPointer, level: skein_level
+    ) {
+        precondition(stride >= columns)
+        let strideOut = skein_bf16_stride(columns)
+        let out = scratch.bindMemory(to: UInt16.self, capacity: rows * strideOut)
+        skein_bf16_round_rows(level, x, stride, rows, columns, out, strideOut)
+        self.init(base: out, rows: rows, columns: columns, stride: strideOut)
+    }
+
+    /// Bytes of scratch for rounding [rows, columns].
+    public static func bytes(rows: Int, columns: Int) -> Int {
+        rows * skein_bf16_stride(columns) * 2
+    }
+
+    /// The columns in `range` of all rows; it starts and (but at the end) ends at even numbers.
+    public subscript(columns range: Range<Int>) -> RoundedRows {
+        precondition(range.lowerBound >= 0 && range.upperBound <= columns)
+        precondition(range.lowerBound % 2 == 0)
+        precondition(range.upperBound % 2 == 0 || range.upperBound == columns)
+        return RoundedRows(
+            base: base + range.lowerBound, rows: rows, columns: range.count, stride: stride)
+    }
+}
