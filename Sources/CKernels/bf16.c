@@ -36,7 +36,7 @@ size_t skein_bf16_stride(size_t k) {
 #if defined(__linux__)
 static const size_t large_page = 2u << 20;
 
-/* A mapping is a little more than asked for, so that it can start on a large page; the rest is given back. */
+/* Maps more than was asked for, to start on a large page, and gives the rest back. */
 void *skein_bf16_allocate(size_t bytes) {
     const size_t page = 4096;
     bytes = (bytes + page - 1) / page * page;

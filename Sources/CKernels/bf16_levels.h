@@ -11,8 +11,8 @@ void skein_bf16_multiply_avx512(const struct skein_bf16_product *product);
 void skein_bf16_multiply_avx512bf16(const struct skein_bf16_product *product);
 #endif
 
-/* Pairs of k that are done for all columns before the next ones, of `rest`: so that rows of x stay in the
-   second cache while panels pass. Sums wait in y meanwhile, which changes no bits. */
+/* How many of the `rest` pairs of k are done for all columns before the next ones, so that the rows
+   of x stay in the second cache while panels pass. Sums wait in y meanwhile: no bits change. */
 static inline size_t skein_bf16_block(size_t rest) {
     const size_t block = 384;
     return rest < block + block / 2 ? rest : block;

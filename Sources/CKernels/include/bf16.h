@@ -12,18 +12,19 @@
      - panels of 32 columns, one behind the other, `skein_bf16_panel(K)` elements each;
      - in a panel, for each pair of k: 32 columns x 2 elements (k even, k odd), 128 bytes;
      - K padded with zeros to an even number, N to a multiple of 32.
-   So a range of columns that starts at a multiple of 32, or of k that starts at an even number, is the same
-   pointer further on.
+   So a range of columns that starts at a multiple of 32, or of k that starts at an even number,
+   is the same pointer further on.
 
-   Rounding to bf16 is to the nearest, ties to even; a subnormal float becomes a zero of its sign and a NaN
-   stays one, as with VCVTNEPS2BF16; it gives the same bits at every level.
+   Rounding to bf16 is to the nearest, ties to even; a subnormal float becomes a zero of its sign
+   and a NaN stays one, as with VCVTNEPS2BF16. All levels round alike.
 
-   The sum of one element of y goes over k pair by pair, upwards, odd before even, and starts at y (beta 1) or
-   at zero. Its bits depend on its own row of x, its own column of P and y alone: not on T, N, or on how K was
-   cut into ranges that were accumulated one after the other. A product of two bf16 is exact in fp32, so the
-   levels differ only where VDPBF16PS, which takes and gives zeros for subnormal numbers, does otherwise than
-   a fused multiply-add; the fingerprint names the level all the same, for no promise of the vendors says
-   so. */
+   The sum of an element of y is one chain over k, pair by pair upwards, the odd one of a pair
+   before the even one, that starts at y (beta 1) or at zero. Its bits depend on its own row of x,
+   its own column of P and y alone: not on T, N, or how K was cut into ranges that were accumulated
+   one onto the other. VDPBF16PS is such a chain of fused multiply-adds that take and give zero for
+   subnormal numbers (Intel, BFLOAT16 Hardware Numerics Definition, 2018; seen on Zen 4, too), and
+   the lower levels do the same, except that the plain one, without a fused instruction, flushes
+   products below 2^-126, too. The fingerprint names the level all the same. */
 
 enum { SKEIN_BF16_COLUMNS = 32 };
 
@@ -36,29 +37,29 @@ size_t skein_bf16_panel(size_t k);
 /* Bytes of a packed P[K, N]. */
 size_t skein_bf16_bytes(size_t k, size_t n);
 
-/* Elements from one row of rounded x to the next: K padded so that vectors are aligned and so that the
-   12 rows that are read together do not fall into one set of the first cache. */
+/* Elements from one row of rounded x to the next: K padded to whole cache lines, and so that the 12
+   rows that are read together do not fall into one set of the first cache. */
 size_t skein_bf16_stride(size_t k);
 
 /* Memory for `bytes` that starts on a large page where the system has them; NULL when there is none. */
 void *skein_bf16_allocate(size_t bytes);
 void skein_bf16_free(void *memory, size_t bytes);
 
-/* Rounds x[rows, k], `stride_x` floats from one row to the next, into out[rows, k padded to even], rows
-   `stride_out` >= k padded to even elements apart. The pad is written as zero. */
+/* Rounds x[rows, k], `stride_x` floats from one row to the next, into out[rows, k padded to even],
+   `stride_out` elements from one row to the next. The pad is written as zero. */
 void skein_bf16_round_rows(
     enum skein_level level, const float *x, size_t stride_x, size_t rows, size_t k, uint16_t *out,
     size_t stride_out);
 
-/* Packs `count` columns of P, given as rows: w[count, k], `stride` floats from one row to the next, into
-   the panels that start at p. Pads the last panel with columns of zeros when 32 does not divide count. For
-   P = W^T. */
+/* Packs `count` columns of P, given as rows w[count, k], `stride` floats from one row to the next,
+   into the panels that start at p. When 32 does not divide count, the last panel is padded with
+   columns of zeros. For P = W^T. */
 void skein_bf16_pack_columns(
     enum skein_level level, const float *w, size_t stride, size_t count, size_t k, uint16_t *p);
 
-/* Packs `count` rows of P: w[count, n], `stride` floats from one row to the next, into all panels of P; p
-   points at the pair of k of the first row in the first panel, `panel` elements lie between panels. An odd
-   count is padded with a row of zeros. For P = W. */
+/* Packs `count` rows of P, w[count, n], `stride` floats from one row to the next, into all panels:
+   p points at the first row's pair of k in the first panel, `panel` elements lie from one panel to
+   the next. An odd count is padded with a row of zeros. For P = W. */
 void skein_bf16_pack_rows(
     enum skein_level level, const float *w, size_t stride, size_t count, size_t n, uint16_t *p,
     size_t panel);
