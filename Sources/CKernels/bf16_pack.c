@@ -1,143 +1,94 @@
 #pragma STDC FP_CONTRACT OFF
 
 #include "CKernels.h"
+#include "bf16_levels.h"
 
 #include <string.h>
 
-/* To the nearest, ties to even; subnormal numbers to zero, NaN stays NaN. */
-static inline uint16_t rounded(float x) {
+#define INLINE static inline __attribute__((always_inline))
+
+/* To the nearest, ties to even; subnormal numbers to zero, NaN stays NaN. Without branches, for the
+   compiler to make vectors of it. */
+INLINE uint16_t rounded(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
     const uint32_t magnitude = bits & 0x7fffffff;
-    if (magnitude > 0x7f800000) return (uint16_t)(bits >> 16 | 0x40);
-    if (magnitude < 0x00800000) return (uint16_t)(bits >> 16 & 0x8000);
-    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+    uint32_t out = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    out = magnitude > 0x7f800000 ? (bits >> 16 | 0x40) : out;
+    out = magnitude < 0x00800000 ? (bits >> 16 & 0x8000) : out;
+    return (uint16_t)out;
 }
 
-static void round_row(const float *x, size_t k, uint16_t *out) {
+INLINE void round_row(const float *restrict x, size_t k, uint16_t *restrict out) {
     for (size_t i = 0; i < k; i++) out[i] = rounded(x[i]);
 }
 
-/* One panel from rows w[count <= 32, k], pairs of k from `first` on. */
-static void pack_panel(
+/* One panel from rows w[count <= 32, k], pairs of k from `first` on, by way of rounded rows. */
+INLINE void pack_panel(
     const float *w, size_t stride, size_t count, size_t first, size_t k, uint16_t *p) {
-    for (size_t i = first; i < k; i += 2) {
+    enum { DEPTH = 64 };
+    uint16_t rows[SKEIN_BF16_COLUMNS][DEPTH];
+    for (size_t i = first; i < k; i += DEPTH) {
+        const size_t depth = k - i < DEPTH ? k - i : DEPTH;
+        for (size_t c = 0; c < count; c++) {
+            round_row(w + c * stride + i, depth, rows[c]);
+            if (depth % 2 == 1) rows[c][depth] = 0;
+        }
+        for (size_t c = count; c < SKEIN_BF16_COLUMNS; c++) memset(rows[c], 0, sizeof rows[c]);
+        for (size_t d = 0; d < depth; d += 2)
+            for (size_t c = 0; c < SKEIN_BF16_COLUMNS; c++)
+                memcpy(p + ((i + d) * SKEIN_BF16_COLUMNS + c * 2), rows[c] + d, 4);
+    }
+}
+
+/* One pair of k from rows a and b (zeros when there is none), columns from `first` on. */
+INLINE void pack_pair(
+    const float *restrict a, const float *restrict b, size_t first, size_t n,
+    uint16_t *restrict p, size_t panel) {
+    for (size_t column = first; column < n; column += SKEIN_BF16_COLUMNS, p += panel) {
+        const size_t left = n - column;
+        const size_t columns = left < SKEIN_BF16_COLUMNS ? left : SKEIN_BF16_COLUMNS;
+        uint16_t even[SKEIN_BF16_COLUMNS] = {0}, odd[SKEIN_BF16_COLUMNS] = {0};
+        round_row(a + column, columns, even);
+        if (b) round_row(b + column, columns, odd);
         for (size_t c = 0; c < SKEIN_BF16_COLUMNS; c++) {
-            const float *pair = w + c * stride + i;
-            p[i * 32 + c * 2] = c < count ? rounded(pair[0]) : 0;
-            p[i * 32 + c * 2 + 1] = c < count && i + 1 < k ? rounded(pair[1]) : 0;
+            p[c * 2] = even[c];
+            p[c * 2 + 1] = odd[c];
         }
     }
 }
 
-/* One pair of k from rows a and b (or zeros), columns from `first` on. */
-static void pack_pair(
+static void round_row_plain(const float *x, size_t k, uint16_t *out) { round_row(x, k, out); }
+
+static void pack_panel_plain(
+    const float *w, size_t stride, size_t count, size_t first, size_t k, uint16_t *p) {
+    pack_panel(w, stride, count, first, k, p);
+}
+
+static void pack_pair_plain(
     const float *a, const float *b, size_t first, size_t n, uint16_t *p, size_t panel) {
-    for (size_t column = first; column < n; column += SKEIN_BF16_COLUMNS, p += panel) {
-        for (size_t c = 0; c < SKEIN_BF16_COLUMNS; c++) {
-            p[c * 2] = column + c < n ? rounded(a[column + c]) : 0;
-            p[c * 2 + 1] = column + c < n && b ? rounded(b[column + c]) : 0;
-        }
-    }
+    pack_pair(a, b, first, n, p, panel);
 }
 
 #if defined(__x86_64__)
-#include <immintrin.h>
-
-#pragma clang attribute push( \
-    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))), apply_to = function)
-
-/* 16 rounded numbers, each in the low half of its lane. */
-static inline __attribute__((always_inline)) __m512i rounded16(__m512i bits) {
-    const __m512i magnitude = _mm512_and_si512(bits, _mm512_set1_epi32(0x7fffffff));
-    const __mmask16 nan = _mm512_cmpgt_epi32_mask(magnitude, _mm512_set1_epi32(0x7f800000));
-    const __mmask16 tiny = _mm512_cmplt_epi32_mask(magnitude, _mm512_set1_epi32(0x00800000));
-    const __m512i high = _mm512_srli_epi32(bits, 16);
-    const __m512i odd = _mm512_and_si512(high, _mm512_set1_epi32(1));
-    const __m512i up = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd);
-    __m512i out = _mm512_srli_epi32(up, 16);
-    out = _mm512_mask_or_epi32(out, nan, high, _mm512_set1_epi32(0x40));
-    return _mm512_mask_and_epi32(out, tiny, high, _mm512_set1_epi32(0x8000));
+__attribute__((target("avx2"))) static void round_row_avx2(
+    const float *x, size_t k, uint16_t *out) {
+    round_row(x, k, out);
 }
 
-static size_t round_row_avx512(const float *x, size_t k, uint16_t *out) {
-    size_t i = 0;
-    for (; i + 16 <= k; i += 16)
-        _mm256_storeu_si256(
-            (__m256i *)(out + i), _mm512_cvtepi32_epi16(rounded16(_mm512_loadu_si512(x + i))));
-    return i;
+__attribute__((target("avx2"))) static void pack_panel_avx2(
+    const float *w, size_t stride, size_t count, size_t first, size_t k, uint16_t *p) {
+    pack_panel(w, stride, count, first, k, p);
 }
 
-/* 16 x 16 lanes of 32 bits. */
-static inline __attribute__((always_inline)) void transpose(__m512i r[16]) {
-    __m512i t[16];
-#pragma clang loop unroll(full)
-    for (int i = 0; i < 16; i += 2) {
-        t[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]);
-        t[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
-    }
-#pragma clang loop unroll(full)
-    for (int i = 0; i < 16; i += 4) {
-        r[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
-        r[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
-        r[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
-        r[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
-    }
-#pragma clang loop unroll(full)
-    for (int i = 0; i < 4; i++) {
-        t[i] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0x88);
-        t[i + 4] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0xdd);
-        t[i + 8] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0x88);
-        t[i + 12] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0xdd);
-    }
-#pragma clang loop unroll(full)
-    for (int i = 0; i < 4; i++) {
-        r[i] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0x88);
-        r[i + 4] = _mm512_shuffle_i32x4(t[i + 4], t[i + 12], 0x88);
-        r[i + 8] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0xdd);
-        r[i + 12] = _mm512_shuffle_i32x4(t[i + 4], t[i + 12], 0xdd);
-    }
+__attribute__((target("avx2"))) static void pack_pair_avx2(
+    const float *a, const float *b, size_t first, size_t n, uint16_t *p, size_t panel) {
+    pack_pair(a, b, first, n, p, panel);
 }
-
-/* 32 rows, 32 k at a time; returns the k that are done. */
-static size_t pack_panel_avx512(const float *w, size_t stride, size_t k, uint16_t *p) {
-    size_t i = 0;
-    for (; i + 32 <= k; i += 32) {
-        for (size_t half = 0; half < 2; half++) {
-            __m512i r[16];
-#pragma clang loop unroll(full)
-            for (int c = 0; c < 16; c++) {
-                const float *row = w + (half * 16 + (size_t)c) * stride + i;
-                const __m512i a = rounded16(_mm512_loadu_si512(row));
-                const __m512i b = rounded16(_mm512_loadu_si512(row + 16));
-                r[c] = _mm512_inserti64x4(
-                    _mm512_castsi256_si512(_mm512_cvtepi32_epi16(a)), _mm512_cvtepi32_epi16(b), 1);
-            }
-            transpose(r);
-#pragma clang loop unroll(full)
-            for (size_t pair = 0; pair < 16; pair++)
-                _mm512_storeu_si512(p + i * 32 + pair * 64 + half * 32, r[pair]);
-        }
-    }
-    return i;
-}
-
-/* Two rows, 32 columns at a time; returns the columns that are done. */
-static size_t pack_pair_avx512(
-    const float *a, const float *b, size_t n, uint16_t *p, size_t panel) {
-    size_t column = 0;
-    for (; column + 32 <= n; column += 32, p += panel) {
-        for (size_t half = 0; half < 32; half += 16) {
-            const __m512i even = rounded16(_mm512_loadu_si512(a + column + half));
-            const __m512i odd = rounded16(_mm512_loadu_si512(b + column + half));
-            _mm512_storeu_si512(
-                p + half * 2, _mm512_or_si512(even, _mm512_slli_epi32(odd, 16)));
-        }
-    }
-    return column;
-}
-
-#pragma clang attribute pop
+#else
+#define round_row_avx2 round_row_plain
+#define pack_panel_avx2 pack_panel_plain
+#define pack_pair_avx2 pack_pair_plain
 #endif
 
 void skein_bf16_round_rows(
@@ -146,26 +97,29 @@ void skein_bf16_round_rows(
     for (size_t r = 0; r < rows; r++, x += stride_x, out += stride_out) {
         size_t done = 0;
 #if defined(__x86_64__)
-        if (level >= SKEIN_AVX512) done = round_row_avx512(x, k, out);
+        if (level == SKEIN_AVX512BF16) done = skein_bf16_round_row_avx512bf16(x, k, out);
+        if (level == SKEIN_AVX512) done = skein_bf16_round_row_avx512(x, k, out);
 #endif
-        round_row(x + done, k - done, out + done);
+        (level >= SKEIN_AVX2 ? round_row_avx2 : round_row_plain)(x + done, k - done, out + done);
         if (k % 2 == 1) out[k] = 0;
     }
-    (void)level;
 }
 
 void skein_bf16_pack_columns(
     enum skein_level level, const float *w, size_t stride, size_t count, size_t k, uint16_t *p) {
     for (size_t c = 0; c < count; c += SKEIN_BF16_COLUMNS, p += skein_bf16_panel(k)) {
         const size_t columns = count - c < SKEIN_BF16_COLUMNS ? count - c : SKEIN_BF16_COLUMNS;
+        const float *rows = w + c * stride;
         size_t done = 0;
 #if defined(__x86_64__)
-        if (level >= SKEIN_AVX512 && columns == SKEIN_BF16_COLUMNS)
-            done = pack_panel_avx512(w + c * stride, stride, k, p);
+        if (level == SKEIN_AVX512BF16 && columns == SKEIN_BF16_COLUMNS)
+            done = skein_bf16_pack_panel_avx512bf16(rows, stride, k, p);
+        if (level == SKEIN_AVX512 && columns == SKEIN_BF16_COLUMNS)
+            done = skein_bf16_pack_panel_avx512(rows, stride, k, p);
 #endif
-        pack_panel(w + c * stride, stride, columns, done, k, p);
+        (level >= SKEIN_AVX2 ? pack_panel_avx2 : pack_panel_plain)(
+            rows, stride, columns, done, k, p);
     }
-    (void)level;
 }
 
 void skein_bf16_pack_rows(
@@ -175,9 +129,11 @@ void skein_bf16_pack_rows(
         const float *a = w + i * stride, *b = i + 1 < count ? a + stride : NULL;
         size_t done = 0;
 #if defined(__x86_64__)
-        if (level >= SKEIN_AVX512 && b) done = pack_pair_avx512(a, b, n, p, panel);
+        if (level == SKEIN_AVX512BF16 && b)
+            done = skein_bf16_pack_pair_avx512bf16(a, b, n, p, panel);
+        if (level == SKEIN_AVX512 && b) done = skein_bf16_pack_pair_avx512(a, b, n, p, panel);
 #endif
-        pack_pair(a, b, done, n, p + done / SKEIN_BF16_COLUMNS * panel, panel);
+        (level >= SKEIN_AVX2 ? pack_pair_avx2 : pack_pair_plain)(
+            a, b, done, n, p + done / SKEIN_BF16_COLUMNS * panel, panel);
     }
-    (void)level;
 }

@@ -5,6 +5,16 @@
 
 #include <string.h>
 
+enum { CHUNK = 128, GROUP = 256 };
+
+static inline __attribute__((always_inline)) void widen(
+    const uint16_t *x, size_t count, float *out) {
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t bits = (uint32_t)x[i] << 16;
+        memcpy(out + i, &bits, sizeof bits);
+    }
+}
+
 #define NAME skein_bf16_multiply_plain
 #define LANES 4
 #define ROWS 4

@@ -41,7 +41,7 @@ size_t skein_bf16_bytes(size_t k, size_t n);
    rows that are read together do not fall into one set of the first cache. */
 size_t skein_bf16_stride(size_t k);
 
-/* Memory for `bytes` that starts on a large page where the system has them; NULL when there is none. */
+/* Memory for `bytes` that starts on a large page where the system has them; NULL without memory. */
 void *skein_bf16_allocate(size_t bytes);
 void skein_bf16_free(void *memory, size_t bytes);
 
