@@ -5,13 +5,6 @@
 
 #include <stdlib.h>
 
-#if defined(__linux__)
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <sys/mman.h>
-#endif
-
 const char *skein_bf16_kernel_name(void) {
     switch (skein_level()) {
     case SKEIN_AVX512BF16: return "avx512bf16";
@@ -33,41 +26,11 @@ size_t skein_bf16_stride(size_t k) {
     return stride % (16 * line) == 0 ? stride + line : stride;
 }
 
-#if defined(__linux__)
-static const size_t large_page = 2u << 20;
-
-/* Maps more than was asked for, to start on a large page, and gives the rest back. */
-void *skein_bf16_allocate(size_t bytes) {
-    const size_t page = 4096;
-    bytes = (bytes + page - 1) / page * page;
-    if (bytes == 0) bytes = page;
-    const size_t align = bytes < large_page ? page : large_page;
-    char *all = mmap(
-        NULL, bytes + align, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (all == MAP_FAILED) return NULL;
-    char *start = (char *)(((uintptr_t)all + align - 1) / align * align);
-    if (start > all) munmap(all, (size_t)(start - all));
-    const size_t behind = (size_t)(all + align - start);
-    if (behind > 0) munmap(start + bytes, behind);
-    if (align == large_page) madvise(start, bytes, MADV_HUGEPAGE);
-    return start;
-}
-
-void skein_bf16_free(void *memory, size_t bytes) {
-    const size_t page = 4096;
-    bytes = (bytes + page - 1) / page * page;
-    munmap(memory, bytes == 0 ? page : bytes);
-}
-#else
 void *skein_bf16_allocate(size_t bytes) {
     return aligned_alloc(64, bytes == 0 ? 64 : (bytes + 63) / 64 * 64);
 }
 
-void skein_bf16_free(void *memory, size_t bytes) {
-    (void)bytes;
-    free(memory);
-}
-#endif
+void skein_bf16_free(void *memory) { free(memory); }
 
 #if defined(__x86_64__)
 /* Subnormal numbers count as zero and become zero, as in VDPBF16PS, while a lower level runs. */

@@ -31,7 +31,7 @@ public final class PackedMatrix: @unchecked Sendable {
     let level: skein_level?
     private let base: UnsafeMutablePointer<UInt16>
 
-    /// Zeros in memory, to be filled by `pack`.
+    /// Memory to be filled by `pack`.
     ///
     /// - Throws: `PackedMatrixError` when the system has no memory left.
     public convenience init(outputs: Int, inputs: Int, for use: Use) throws {
@@ -51,7 +51,7 @@ public final class PackedMatrix: @unchecked Sendable {
     }
 
     deinit {
-        skein_bf16_free(base, bytes)
+        skein_bf16_free(base)
     }
 
     /// Bytes of a packed P [rows, columns].

@@ -41,9 +41,10 @@ size_t skein_bf16_bytes(size_t k, size_t n);
    rows that are read together do not fall into one set of the first cache. */
 size_t skein_bf16_stride(size_t k);
 
-/* Memory for `bytes` that starts on a large page where the system has them; NULL without memory. */
+/* Memory for a packed matrix, on a cache line; NULL when there is none. Large pages were measured to
+   make no difference. */
 void *skein_bf16_allocate(size_t bytes);
-void skein_bf16_free(void *memory, size_t bytes);
+void skein_bf16_free(void *memory);
 
 /* Rounds x[rows, k], `stride_x` floats from one row to the next, into out[rows, k padded to even],
    `stride_out` elements from one row to the next. The pad is written as zero. */
