@@ -7,5 +7,6 @@
 
 #include "bf16.h"
 #include "cpu.h"
+#include "lowrank.h"
 
 #endif

@@ -1,0 +1,277 @@
+/* The thin products at one level. Tiles are chosen so that their sums stay in registers: rows x ranks for
+   reduce, rows for expand, columns x ranks for outer. No tile changes the order of a sum. */
+
+#if SKEIN_ZMM
+#define REDUCE_ROWS 3
+#define REDUCE_RANKS 8
+#define EXPAND_ROWS 3
+#define OUTER_CHUNKS 3
+#define OUTER_RANKS 8
+#elif SKEIN_FUSED
+#define REDUCE_ROWS 1
+#define REDUCE_RANKS 4
+#define EXPAND_ROWS 1
+#define OUTER_CHUNKS 1
+#define OUTER_RANKS 4
+#else
+#define REDUCE_ROWS 1
+#define REDUCE_RANKS 2
+#define EXPAND_ROWS 1
+#define OUTER_CHUNKS 1
+#define OUTER_RANKS 2
+#endif
+
+/* `n` kept numbers of a row from element `i`, a multiple of 16. */
+INLINE f32x16 FN(get_kept)(const float *x, const uint8_t *mask, size_t i, size_t n) {
+    const f32x16 v = FN(get)(x + i, n);
+    return mask ? FN(kept)(FN(mask_bits)(mask + i / 8, n), v) : v;
+}
+
+INLINE void FN(reduce_step)(
+    const float *x, const uint8_t *mask, size_t columns, size_t bytes, const float *a, int rows, int ranks,
+    size_t i, size_t n, f32x16 (*sums)[8]) {
+    f32x16 v[REDUCE_ROWS];
+    UNROLL for (int t = 0; t < rows; t++) {
+        v[t] = FN(get_kept)(x + t * columns, mask ? mask + t * bytes : NULL, i, n);
+    }
+    UNROLL for (int r = 0; r < ranks; r++) {
+        const f32x16 w = FN(get)(a + r * columns + i, n);
+        UNROLL for (int t = 0; t < rows; t++) sums[t][r] = FN(fma)(v[t], w, sums[t][r]);
+    }
+}
+
+/* The sixteen partial sums of each of rows x ranks products. */
+INLINE void FN(reduce_lanes)(
+    const float *x, const uint8_t *mask, size_t columns, const float *a, int rows, int ranks,
+    f32x16 (*out)[8]) {
+    const size_t bytes = (columns + 7) / 8;
+    f32x16 sums[REDUCE_ROWS][8];
+    UNROLL for (int t = 0; t < rows; t++) {
+        UNROLL for (int r = 0; r < ranks; r++) sums[t][r] = 0;
+    }
+    size_t i = 0;
+    for (; i + 16 <= columns; i += 16) {
+        FN(reduce_step)(x, mask, columns, bytes, a, rows, ranks, i, 16, sums);
+    }
+    if (i < columns) FN(reduce_step)(x, mask, columns, bytes, a, rows, ranks, i, columns - i, sums);
+    UNROLL for (int t = 0; t < rows; t++) {
+        UNROLL for (int r = 0; r < ranks; r++) out[t][r] = sums[t][r];
+    }
+}
+
+/* Eight, four or one rank of `rows` rows. */
+INLINE void FN(reduce_tile)(
+    const float *x, const uint8_t *mask, size_t columns, const float *a, int rows, int ranks, float factor,
+    float *reduced, size_t stride) {
+    f32x16 sums[REDUCE_ROWS][8];
+    const int step = ranks < REDUCE_RANKS ? ranks : REDUCE_RANKS;
+    UNROLL for (int r = 0; r < ranks; r += step) {
+        f32x16 part[REDUCE_ROWS][8];
+        FN(reduce_lanes)(x, mask, columns, a + r * columns, rows, step, part);
+        UNROLL for (int t = 0; t < rows; t++) {
+            UNROLL for (int s = 0; s < step; s++) sums[t][r + s] = part[t][s];
+        }
+    }
+    UNROLL for (int t = 0; t < rows; t++) {
+        if (ranks == 8) {
+            const f32x8 eight = FN(sum_of_eight)(sums[t]) * factor;
+            memcpy(reduced + t * stride, &eight, sizeof eight);
+        } else {
+            UNROLL for (int r = 0; r < ranks; r++) reduced[t * stride + r] = FN(sum)(sums[t][r]) * factor;
+        }
+    }
+}
+
+INLINE void FN(reduce_ranks)(
+    const float *x, size_t tokens, size_t columns, const float *a, size_t rank, int ranks, size_t first,
+    float factor, const uint8_t *mask, float *reduced) {
+    const size_t bytes = (columns + 7) / 8;
+    const float *const w = a + first * columns;
+    size_t t = 0;
+    for (; t + REDUCE_ROWS <= tokens; t += REDUCE_ROWS) {
+        FN(reduce_tile)(
+            x + t * columns, mask ? mask + t * bytes : NULL, columns, w, REDUCE_ROWS, ranks, factor,
+            reduced + t * rank + first, rank);
+    }
+    for (; t < tokens; t++) {
+        FN(reduce_tile)(
+            x + t * columns, mask ? mask + t * bytes : NULL, columns, w, 1, ranks, factor,
+            reduced + t * rank + first, rank);
+    }
+}
+
+static void FN(lowrank_reduce)(
+    const float *x, size_t tokens, size_t columns, const float *a, size_t rank, float scale,
+    const uint8_t *mask, float kept_scale, float *reduced) {
+    const float factor = mask ? scale * kept_scale : scale;
+    size_t r = 0;
+    for (; r + 8 <= rank; r += 8) {
+        if (mask) {
+            FN(reduce_ranks)(x, tokens, columns, a, rank, 8, r, factor, mask, reduced);
+        } else {
+            FN(reduce_ranks)(x, tokens, columns, a, rank, 8, r, factor, NULL, reduced);
+        }
+    }
+    for (; r + 4 <= rank; r += 4) {
+        FN(reduce_ranks)(x, tokens, columns, a, rank, 4, r, factor, mask, reduced);
+    }
+    for (; r < rank; r++) FN(reduce_ranks)(x, tokens, columns, a, rank, 1, r, factor, mask, reduced);
+}
+
+INLINE void FN(expand_step)(
+    const float (*w)[8], const float *a, size_t columns, int rows, int ranks, const uint8_t *mask,
+    float kept_scale, float *y, size_t i, size_t n) {
+    const size_t bytes = (columns + 7) / 8;
+    f32x16 sums[EXPAND_ROWS];
+    UNROLL for (int r = 0; r < ranks; r++) {
+        const f32x16 v = FN(get)(a + r * columns + i, n);
+        UNROLL for (int t = 0; t < rows; t++) {
+            const f32x16 f = w[t][r];
+            sums[t] = r == 0 ? v * f : FN(fma)(v, f, sums[t]);
+        }
+    }
+    UNROLL for (int t = 0; t < rows; t++) {
+        float *const out = y + t * columns + i;
+        const f32x16 old = FN(get)(out, n);
+        f32x16 new;
+        if (mask) {
+            /* Zero where dropped, even if the sum is NaN. */
+            const f32x16 sum = FN(kept)(FN(mask_bits)(mask + t * bytes + i / 8, n), sums[t]);
+            new = FN(fma)(sum, (f32x16)kept_scale, old);
+        } else {
+            new = old + sums[t];
+        }
+        FN(put)(out, new, n);
+    }
+}
+
+/* Columns first ..< end (a multiple of 16, or the row's end) of `rows` rows. */
+INLINE void FN(expand_tile)(
+    const float *reduced, size_t rank, const float *a, size_t columns, int rows, int ranks,
+    const uint8_t *mask, float kept_scale, float *y, size_t first, size_t end) {
+    float w[EXPAND_ROWS][8];
+    UNROLL for (int t = 0; t < rows; t++) {
+        UNROLL for (int r = 0; r < ranks; r++) w[t][r] = reduced[t * rank + r];
+    }
+    size_t i = first;
+    for (; i + 16 <= end; i += 16) {
+        FN(expand_step)(w, a, columns, rows, ranks, mask, kept_scale, y, i, 16);
+    }
+    if (i < end) FN(expand_step)(w, a, columns, rows, ranks, mask, kept_scale, y, i, end - i);
+}
+
+INLINE void FN(expand_rows)(
+    const float *reduced, size_t rank, const float *a, size_t columns, int rows, const uint8_t *mask,
+    float kept_scale, float *y, size_t first, size_t end) {
+    size_t r = 0;
+    for (; r + 8 <= rank; r += 8) {
+        if (mask) {
+            FN(expand_tile)(
+                reduced + r, rank, a + r * columns, columns, rows, 8, mask, kept_scale, y, first, end);
+        } else {
+            FN(expand_tile)(
+                reduced + r, rank, a + r * columns, columns, rows, 8, NULL, 1, y, first, end);
+        }
+    }
+    for (; r + 4 <= rank; r += 4) {
+        FN(expand_tile)(
+            reduced + r, rank, a + r * columns, columns, rows, 4, mask, kept_scale, y, first, end);
+    }
+    for (; r < rank; r++) {
+        FN(expand_tile)(
+            reduced + r, rank, a + r * columns, columns, rows, 1, mask, kept_scale, y, first, end);
+    }
+}
+
+static void FN(lowrank_expand)(
+    const float *reduced, size_t tokens, size_t rank, const float *a, size_t columns, const uint8_t *mask,
+    float kept_scale, float *y) {
+    /* Eight ranks of 512 columns are 16 kB: they stay in the first cache for all tokens. */
+    const size_t block = 512, bytes = (columns + 7) / 8;
+    for (size_t first = 0; first < columns; first += block) {
+        const size_t end = first + block < columns ? first + block : columns;
+        size_t t = 0;
+        for (; t + EXPAND_ROWS <= tokens; t += EXPAND_ROWS) {
+            FN(expand_rows)(
+                reduced + t * rank, rank, a, columns, EXPAND_ROWS, mask ? mask + t * bytes : NULL,
+                kept_scale, y + t * columns, first, end);
+        }
+        for (; t < tokens; t++) {
+            FN(expand_rows)(
+                reduced + t * rank, rank, a, columns, 1, mask ? mask + t * bytes : NULL, kept_scale,
+                y + t * columns, first, end);
+        }
+    }
+}
+
+/* Sixteen columns `chunks` times (the last chunk has n of them) of eight, four or one rank. */
+INLINE void FN(outer_tile)(
+    const float *reduced, size_t tokens, size_t rank, const float *x, size_t columns, const uint8_t *mask,
+    float factor, int chunks, int ranks, size_t i, size_t n, float *d) {
+    const size_t bytes = (columns + 7) / 8;
+    f32x16 sums[8][OUTER_CHUNKS];
+    UNROLL for (int r = 0; r < ranks; r++) {
+        UNROLL for (int c = 0; c < chunks; c++) sums[r][c] = 0;
+    }
+    for (size_t t = 0; t < tokens; t++) {
+        const float *const row = x + t * columns;
+        const float *const ahead = t + 6 < tokens ? row + 6 * columns + i : row + i;
+        f32x16 v[OUTER_CHUNKS];
+        UNROLL for (int c = 0; c < chunks; c++) {
+            __builtin_prefetch(ahead + 16 * c);
+            v[c] = FN(get_kept)(row, mask ? mask + t * bytes : NULL, i + 16 * c, c + 1 < chunks ? 16 : n);
+        }
+        UNROLL for (int r = 0; r < ranks; r++) {
+            const f32x16 w = reduced[t * rank + r];
+            UNROLL for (int c = 0; c < chunks; c++) sums[r][c] = FN(fma)(v[c], w, sums[r][c]);
+        }
+    }
+    UNROLL for (int r = 0; r < ranks; r++) {
+        UNROLL for (int c = 0; c < chunks; c++) {
+            const f32x16 sum = mask ? sums[r][c] * factor : sums[r][c];
+            FN(put)(d + r * columns + i + 16 * c, sum, c + 1 < chunks ? 16 : n);
+        }
+    }
+}
+
+INLINE void FN(outer_ranks)(
+    const float *reduced, size_t tokens, size_t rank, const float *x, size_t columns, const uint8_t *mask,
+    float factor, int ranks, float *d) {
+    size_t i = 0;
+    for (; i + 16 * OUTER_CHUNKS <= columns; i += 16 * OUTER_CHUNKS) {
+        FN(outer_tile)(reduced, tokens, rank, x, columns, mask, factor, OUTER_CHUNKS, ranks, i, 16, d);
+    }
+    for (; i < columns; i += 16) {
+        const size_t n = columns - i;
+        if (n >= 16) {
+            FN(outer_tile)(reduced, tokens, rank, x, columns, mask, factor, 1, ranks, i, 16, d);
+        } else {
+            FN(outer_tile)(reduced, tokens, rank, x, columns, mask, factor, 1, ranks, i, n, d);
+        }
+    }
+}
+
+static void FN(lowrank_outer)(
+    const float *reduced, size_t tokens, size_t rank, const float *x, size_t columns, const uint8_t *mask,
+    float kept_scale, float *d) {
+    size_t r = 0;
+    for (; r + OUTER_RANKS <= rank; r += OUTER_RANKS) {
+        float *const out = d + r * columns;
+        if (mask) {
+            FN(outer_ranks)(
+                reduced + r, tokens, rank, x, columns, mask, kept_scale, OUTER_RANKS, out);
+        } else {
+            FN(outer_ranks)(reduced + r, tokens, rank, x, columns, NULL, 1, OUTER_RANKS, out);
+        }
+    }
+    for (; r < rank; r++) {
+        FN(outer_ranks)(
+            reduced + r, tokens, rank, x, columns, mask, kept_scale, 1, d + r * columns);
+    }
+}
+
+#undef REDUCE_ROWS
+#undef REDUCE_RANKS
+#undef EXPAND_ROWS
+#undef OUTER_CHUNKS
+#undef OUTER_RANKS

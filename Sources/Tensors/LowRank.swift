@@ -1,0 +1,84 @@
+import CKernels
+
+/// The thin products of LoRA (Hu et al. 2021): one side is the rank, and dropout happens inside.
+///
+/// As calls of sgemm they reach half of its speed, and dropped inputs need a copy of the activations.
+/// Letters: `T` tokens, `R` rank, 1...1024, fast at multiples of 8. Rows lie one after the other. Bits
+/// depend on operands and shape (and on whether the processor has fused multiply-add), never on how
+/// many rows a call has. Checked against a loop in Double by `LowRankTests`.
+public enum LowRank {
+    /// Which elements dropout keeps, as `Dropout.draw` writes them.
+    ///
+    /// A dropped element counts as 0, even if it is NaN or infinite: it is not multiplied at all.
+    public struct Mask {
+        let bits: UnsafePointer<UInt8>
+        let keptScale: Float
+
+        /// Shapes and ranges:
+        ///   - bits: [T, `Dropout.maskBytes(columns)`], 1 = kept.
+        ///   - keptScale: what kept elements are multiplied by.
+        public init(_ bits: UnsafePointer<UInt8>, keptScale: Float) {
+            self.bits = bits
+            self.keptScale = keptScale
+        }
+    }
+
+    /// reduced = scale * dropout(x) a^T.
+    ///
+    /// Shapes and ranges:
+    ///   - x: [T, columns].
+    ///   - a: [R, columns].
+    ///   - reduced: [T, R], overwritten.
+    public static func reduce(
+        _ x: UnsafePointer<Float>, tokens: Int, columns: Int,
+        by a: UnsafePointer<Float>, rank: Int, scale: Float = 1, mask: Mask? = nil,
+        into reduced: UnsafeMutablePointer<Float>
+    ) {
+        skein_lowrank_reduce(
+            skein_level(), x, tokens, columns, a, rank, scale, mask?.bits, mask?.keptScale ?? 1,
+            reduced)
+    }
+
+    /// y += dropout'(reduced a): with a mask each sum is multiplied by what its element of the input
+    /// was multiplied by.
+    ///
+    /// Shapes and ranges:
+    ///   - reduced: [T, R].
+    ///   - a: [R, columns].
+    ///   - y: [T, columns], added to.
+    public static func expand(
+        _ reduced: UnsafePointer<Float>, tokens: Int, rank: Int,
+        by a: UnsafePointer<Float>, columns: Int, mask: Mask? = nil,
+        addingTo y: UnsafeMutablePointer<Float>
+    ) {
+        skein_lowrank_expand(
+            skein_level(), reduced, tokens, rank, a, columns, mask?.bits, mask?.keptScale ?? 1, y)
+    }
+
+    /// d = reduced^T dropout(x), the gradient of `a` in `reduce`.
+    ///
+    /// Shapes and ranges:
+    ///   - reduced: [T, R].
+    ///   - x: [T, columns].
+    ///   - d: [R, columns], overwritten; zeros if there are no tokens.
+    public static func outer(
+        _ reduced: UnsafePointer<Float>, tokens: Int, rank: Int,
+        with x: UnsafePointer<Float>, columns: Int, mask: Mask? = nil,
+        into d: UnsafeMutablePointer<Float>
+    ) {
+        skein_lowrank_outer(
+            skein_level(), reduced, tokens, rank, x, columns, mask?.bits, mask?.keptScale ?? 1, d)
+    }
+
+    /// out = x^T: B of an adapter, [out, R], as these products want it, and its gradient back.
+    ///
+    /// Shapes and ranges:
+    ///   - x: [rows, columns].
+    ///   - out: [columns, rows], overwritten; may not overlap x.
+    public static func transpose(
+        _ x: UnsafePointer<Float>, rows: Int, columns: Int,
+        into out: UnsafeMutablePointer<Float>
+    ) {
+        skein_transpose(x, rows, columns, out)
+    }
+}
