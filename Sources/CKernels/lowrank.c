@@ -5,8 +5,8 @@
 #include "elementwise_levels.h"
 
 void skein_lowrank_reduce(
-    enum skein_level level, const float *x, size_t tokens, size_t columns, const float *a, size_t rank,
-    float scale, const uint8_t *mask, float kept_scale, float *reduced) {
+    enum skein_level level, const float *x, size_t tokens, size_t columns, const float *a,
+    size_t rank, float scale, const uint8_t *mask, float kept_scale, float *reduced) {
     SKEIN_AT(level, lowrank_reduce)
     (x, tokens, columns, a, rank, scale, mask, kept_scale, reduced);
 }

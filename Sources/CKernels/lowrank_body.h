@@ -1,5 +1,6 @@
-/* The thin products at one level. Tiles are chosen so that their sums stay in registers: rows x ranks for
-   reduce, rows for expand, columns x ranks for outer. No tile changes the order of a sum. */
+/* The thin products at one level. Tiles are chosen so that their sums stay in registers: rows x
+   ranks for reduce, rows for expand, columns x ranks for outer. No tile changes the order of a
+   sum. */
 
 #if SKEIN_ZMM
 #define REDUCE_ROWS 3
@@ -28,8 +29,8 @@ INLINE f32x16 FN(get_kept)(const float *x, const uint8_t *mask, size_t i, size_t
 }
 
 INLINE void FN(reduce_step)(
-    const float *x, const uint8_t *mask, size_t columns, size_t bytes, const float *a, int rows, int ranks,
-    size_t i, size_t n, f32x16 (*sums)[8]) {
+    const float *x, const uint8_t *mask, size_t columns, size_t bytes, const float *a, int rows,
+    int ranks, size_t i, size_t n, f32x16 (*sums)[8]) {
     f32x16 v[REDUCE_ROWS];
     UNROLL for (int t = 0; t < rows; t++) {
         v[t] = FN(get_kept)(x + t * columns, mask ? mask + t * bytes : NULL, i, n);
@@ -61,8 +62,8 @@ INLINE void FN(reduce_lanes)(
 
 /* Eight, four or one rank of `rows` rows. */
 INLINE void FN(reduce_tile)(
-    const float *x, const uint8_t *mask, size_t columns, const float *a, int rows, int ranks, float factor,
-    float *reduced, size_t stride) {
+    const float *x, const uint8_t *mask, size_t columns, const float *a, int rows, int ranks,
+    float factor, float *reduced, size_t stride) {
     f32x16 sums[REDUCE_ROWS][8];
     const int step = ranks < REDUCE_RANKS ? ranks : REDUCE_RANKS;
     UNROLL for (int r = 0; r < ranks; r += step) {
@@ -77,14 +78,16 @@ INLINE void FN(reduce_tile)(
             const f32x8 eight = FN(sum_of_eight)(sums[t]) * factor;
             memcpy(reduced + t * stride, &eight, sizeof eight);
         } else {
-            UNROLL for (int r = 0; r < ranks; r++) reduced[t * stride + r] = FN(sum)(sums[t][r]) * factor;
+            UNROLL for (int r = 0; r < ranks; r++) {
+                reduced[t * stride + r] = FN(sum)(sums[t][r]) * factor;
+            }
         }
     }
 }
 
 INLINE void FN(reduce_ranks)(
-    const float *x, size_t tokens, size_t columns, const float *a, size_t rank, int ranks, size_t first,
-    float factor, const uint8_t *mask, float *reduced) {
+    const float *x, size_t tokens, size_t columns, const float *a, size_t rank, int ranks,
+    size_t first, float factor, const uint8_t *mask, float *reduced) {
     const size_t bytes = (columns + 7) / 8;
     const float *const w = a + first * columns;
     size_t t = 0;
@@ -115,7 +118,9 @@ static void FN(lowrank_reduce)(
     for (; r + 4 <= rank; r += 4) {
         FN(reduce_ranks)(x, tokens, columns, a, rank, 4, r, factor, mask, reduced);
     }
-    for (; r < rank; r++) FN(reduce_ranks)(x, tokens, columns, a, rank, 1, r, factor, mask, reduced);
+    for (; r < rank; r++) {
+        FN(reduce_ranks)(x, tokens, columns, a, rank, 1, r, factor, mask, reduced);
+    }
 }
 
 INLINE void FN(expand_step)(
@@ -161,13 +166,14 @@ INLINE void FN(expand_tile)(
 }
 
 INLINE void FN(expand_rows)(
-    const float *reduced, size_t rank, const float *a, size_t columns, int rows, const uint8_t *mask,
-    float kept_scale, float *y, size_t first, size_t end) {
+    const float *reduced, size_t rank, const float *a, size_t columns, int rows,
+    const uint8_t *mask, float kept_scale, float *y, size_t first, size_t end) {
     size_t r = 0;
     for (; r + 8 <= rank; r += 8) {
         if (mask) {
             FN(expand_tile)(
-                reduced + r, rank, a + r * columns, columns, rows, 8, mask, kept_scale, y, first, end);
+                reduced + r, rank, a + r * columns, columns, rows, 8, mask, kept_scale, y, first,
+                end);
         } else {
             FN(expand_tile)(
                 reduced + r, rank, a + r * columns, columns, rows, 8, NULL, 1, y, first, end);
@@ -184,8 +190,8 @@ INLINE void FN(expand_rows)(
 }
 
 static void FN(lowrank_expand)(
-    const float *reduced, size_t tokens, size_t rank, const float *a, size_t columns, const uint8_t *mask,
-    float kept_scale, float *y) {
+    const float *reduced, size_t tokens, size_t rank, const float *a, size_t columns,
+    const uint8_t *mask, float kept_scale, float *y) {
     /* Eight ranks of 512 columns are 16 kB: they stay in the first cache for all tokens. */
     const size_t block = 512, bytes = (columns + 7) / 8;
     for (size_t first = 0; first < columns; first += block) {
@@ -206,8 +212,8 @@ static void FN(lowrank_expand)(
 
 /* Sixteen columns `chunks` times (the last chunk has n of them) of eight, four or one rank. */
 INLINE void FN(outer_tile)(
-    const float *reduced, size_t tokens, size_t rank, const float *x, size_t columns, const uint8_t *mask,
-    float factor, int chunks, int ranks, size_t i, size_t n, float *d) {
+    const float *reduced, size_t tokens, size_t rank, const float *x, size_t columns,
+    const uint8_t *mask, float factor, int chunks, int ranks, size_t i, size_t n, float *d) {
     const size_t bytes = (columns + 7) / 8;
     f32x16 sums[8][OUTER_CHUNKS];
     UNROLL for (int r = 0; r < ranks; r++) {
@@ -219,7 +225,8 @@ INLINE void FN(outer_tile)(
         f32x16 v[OUTER_CHUNKS];
         UNROLL for (int c = 0; c < chunks; c++) {
             __builtin_prefetch(ahead + 16 * c);
-            v[c] = FN(get_kept)(row, mask ? mask + t * bytes : NULL, i + 16 * c, c + 1 < chunks ? 16 : n);
+            v[c] = FN(get_kept)(
+                row, mask ? mask + t * bytes : NULL, i + 16 * c, c + 1 < chunks ? 16 : n);
         }
         UNROLL for (int r = 0; r < ranks; r++) {
             const f32x16 w = reduced[t * rank + r];
@@ -235,11 +242,12 @@ INLINE void FN(outer_tile)(
 }
 
 INLINE void FN(outer_ranks)(
-    const float *reduced, size_t tokens, size_t rank, const float *x, size_t columns, const uint8_t *mask,
-    float factor, int ranks, float *d) {
+    const float *reduced, size_t tokens, size_t rank, const float *x, size_t columns,
+    const uint8_t *mask, float factor, int ranks, float *d) {
     size_t i = 0;
     for (; i + 16 * OUTER_CHUNKS <= columns; i += 16 * OUTER_CHUNKS) {
-        FN(outer_tile)(reduced, tokens, rank, x, columns, mask, factor, OUTER_CHUNKS, ranks, i, 16, d);
+        FN(outer_tile)(
+            reduced, tokens, rank, x, columns, mask, factor, OUTER_CHUNKS, ranks, i, 16, d);
     }
     for (; i < columns; i += 16) {
         const size_t n = columns - i;
@@ -252,8 +260,8 @@ INLINE void FN(outer_ranks)(
 }
 
 static void FN(lowrank_outer)(
-    const float *reduced, size_t tokens, size_t rank, const float *x, size_t columns, const uint8_t *mask,
-    float kept_scale, float *d) {
+    const float *reduced, size_t tokens, size_t rank, const float *x, size_t columns,
+    const uint8_t *mask, float kept_scale, float *d) {
     size_t r = 0;
     for (; r + OUTER_RANKS <= rank; r += OUTER_RANKS) {
         float *const out = d + r * columns;

@@ -57,10 +57,7 @@ public struct Attention: Sendable {
                 for i in 0..<rows {
                     let row = scratch + i * keys
                     let seen = past + first + i + 1
-                    let largest = Softmax.maximum(row, seen)
-                    let sum = Softmax.exponentiate(row, seen, shift: largest)
-                    Softmax.scale(row, seen, by: 1 / sum)
-                    Softmax.clear(row + seen, keys - seen)
+                    let (largest, sum) = Softmax.row(row, seen: seen, count: keys)
                     if let logSumExp {
                         logSumExp[h * tokens + first + i] =
                             largest + Float(logarithm(Double(sum)))
@@ -112,9 +109,9 @@ public struct Attention: Sendable {
                 for i in 0..<rows {
                     let at = place + i * queryWidth
                     let delta = dot(out + at, dOut + at, n)
-                    softmaxBackward(
-                        p: p + i * keys, ds: ds + i * keys, seen: first + i + 1, keys: keys,
-                        logSumExp: logSumExp[h * tokens + first + i], delta: delta)
+                    Softmax.backward(
+                        p: p + i * keys, ds: ds + i * keys, seen: first + i + 1, count: keys,
+                        logSumExp: logSumExp[h * tokens + first + i], delta: delta, scale: scale)
                 }
                 matMul(
                     m: rows, n: n, k: keys, ds, strideA: keys, k + column, strideB: keyWidth,
@@ -128,28 +125,5 @@ public struct Attention: Sendable {
                     beta: 1)
             }
         }
-    }
-
-    /// One row: p from scores to probabilities, ds from dP to dS.
-    @inline(__always)
-    private func softmaxBackward(
-        p: UnsafeMutablePointer<Float>, ds: UnsafeMutablePointer<Float>, seen: Int, keys: Int,
-        logSumExp: Float, delta: Float
-    ) {
-        let scale = self.scale
-        var j = 0
-        while j + 8 <= seen {
-            let e = exp8(p.load8(j) - logSumExp)
-            p.store8(j, e)
-            ds.store8(j, e * (ds.load8(j) - delta) * scale)
-            j += 8
-        }
-        while j < seen {
-            p[j] = exp1(p[j] - logSumExp)
-            ds[j] = p[j] * (ds[j] - delta) * scale
-            j += 1
-        }
-        Softmax.clear(p + seen, keys - seen)
-        Softmax.clear(ds + seen, keys - seen)
     }
 }

@@ -21,19 +21,12 @@ public enum CrossEntropy {
     ) -> Row {
         let own = logits[target]
         let largest = Softmax.maximum(logits, vocabulary)
-        let correct = own == largest && isFirst(target, of: largest, in: logits)
+        let correct = own == largest && !Softmax.contains(logits, target, largest)
         let sum = Softmax.exponentiate(logits, vocabulary, shift: largest)
         if gradient {
             Softmax.scale(logits, vocabulary, by: 1 / sum)
             logits[target] -= 1
         }
         return Row(loss: logarithm(Double(sum)) - Double(own - largest), correct: correct)
-    }
-
-    private static func isFirst(
-        _ target: Int, of largest: Float, in logits: UnsafePointer<Float>
-    ) -> Bool {
-        for i in 0..<target where logits[i] == largest { return false }
-        return true
     }
 }

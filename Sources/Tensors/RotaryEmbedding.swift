@@ -1,3 +1,4 @@
+import CKernels
 import Foundation
 
 /// Rotary position embedding (Su et al. 2021), halves rotated as Hugging Face does it.
@@ -46,45 +47,16 @@ public struct RotaryEmbedding: Sendable {
         _ x: UnsafeMutablePointer<Float>, tokens: Int, heads: Int, firstPosition: Int,
         inverse: Bool = false
     ) {
-        let half = self.half
-        let sign: Float = inverse ? -1 : 1
         cosines.withUnsafeBufferPointer { cosines in
             sines.withUnsafeBufferPointer { sines in
                 guard let cosines = cosines.baseAddress, let sines = sines.baseAddress else {
                     return
                 }
-                for t in 0..<tokens {
-                    let c = cosines + (firstPosition + t) * half
-                    let s = sines + (firstPosition + t) * half
-                    for h in 0..<heads {
-                        Self.turn(x + (t * heads + h) * 2 * half, c, s, sign, half)
-                    }
-                }
+                let first = firstPosition * half
+                skein_rotate(
+                    skein_level(), x, tokens, heads, half, cosines + first, sines + first,
+                    inverse ? 1 : 0)
             }
-        }
-    }
-
-    @inline(__always)
-    private static func turn(
-        _ head: UnsafeMutablePointer<Float>, _ c: UnsafePointer<Float>, _ s: UnsafePointer<Float>,
-        _ sign: Float, _ half: Int
-    ) {
-        var i = 0
-        while i + 8 <= half {
-            let a = head.load8(i)
-            let b = head.load8(half + i)
-            let cosine = c.load8(i)
-            let sine = s.load8(i) * sign
-            head.store8(i, a * cosine - b * sine)
-            head.store8(half + i, b * cosine + a * sine)
-            i += 8
-        }
-        while i < half {
-            let a = head[i]
-            let b = head[half + i]
-            head[i] = a * c[i] - b * (s[i] * sign)
-            head[half + i] = b * c[i] + a * (s[i] * sign)
-            i += 1
         }
     }
 }

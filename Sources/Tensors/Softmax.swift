@@ -1,60 +1,49 @@
+import CKernels
+
 /// Row kernels of softmax, shared by attention and cross-entropy.
 enum Softmax {
     /// The largest of `count` >= 1 numbers.
-    @inline(__always)
     static func maximum(_ x: UnsafePointer<Float>, _ count: Int) -> Float {
-        var lanes = Float8(repeating: -.infinity)
-        var i = 0
-        while i + 8 <= count {
-            lanes = max8(lanes, x.load8(i))
-            i += 8
-        }
-        var largest = lanes.max()
-        while i < count {
-            largest = max(largest, x[i])
-            i += 1
-        }
-        return largest
+        skein_maximum(skein_level(), x, count)
+    }
+
+    /// Whether one of `count` numbers equals `value`.
+    static func contains(_ x: UnsafePointer<Float>, _ count: Int, _ value: Float) -> Bool {
+        skein_contains(skein_level(), x, count, value) != 0
     }
 
     /// x = e^(x - shift) in place; returns the sum.
-    @inline(__always)
     static func exponentiate(
         _ x: UnsafeMutablePointer<Float>, _ count: Int, shift: Float
     ) -> Float {
-        var lanes = Float8.zero
-        var i = 0
-        while i + 8 <= count {
-            let e = exp8(x.load8(i) - shift)
-            x.store8(i, e)
-            lanes += e
-            i += 8
-        }
-        var sum = lanes.sum8
-        while i < count {
-            x[i] = exp1(x[i] - shift)
-            sum += x[i]
-            i += 1
-        }
-        return sum
+        skein_exponentiate(skein_level(), x, count, shift)
     }
 
     /// x *= factor in place.
-    @inline(__always)
     static func scale(_ x: UnsafeMutablePointer<Float>, _ count: Int, by factor: Float) {
-        var i = 0
-        while i + 8 <= count {
-            x.store8(i, x.load8(i) * factor)
-            i += 8
-        }
-        while i < count {
-            x[i] *= factor
-            i += 1
-        }
+        skein_scale(skein_level(), x, count, factor)
+    }
+
+    /// The first `seen` >= 1 of `count` numbers become their softmax, the others 0. Returns the largest
+    /// number and the sum of e^(x - largest).
+    static func row(
+        _ x: UnsafeMutablePointer<Float>, seen: Int, count: Int
+    ) -> (largest: Float, sum: Float) {
+        var largest: Float = 0
+        let sum = skein_softmax(skein_level(), x, seen, count, &largest)
+        return (largest, sum)
+    }
+
+    /// Of the first `seen` of `count` numbers: p from scores to probabilities, p = e^(p - logSumExp),
+    /// and ds from dP to dS, ds = p * (ds - delta) * scale; the others become 0.
+    static func backward(
+        p: UnsafeMutablePointer<Float>, ds: UnsafeMutablePointer<Float>, seen: Int, count: Int,
+        logSumExp: Float, delta: Float, scale: Float
+    ) {
+        skein_softmax_backward(skein_level(), p, ds, seen, count, logSumExp, delta, scale)
     }
 
     /// x = 0.
-    @inline(__always)
     static func clear(_ x: UnsafeMutablePointer<Float>, _ count: Int) {
         if count > 0 { x.update(repeating: 0, count: count) }
     }

@@ -1,4 +1,8 @@
+import CKernels
+
 /// The gated activation of Llama's feed-forward part (Shazeer 2020): a = silu(g) * u.
+///
+/// Each in floats, and in bf16 for the products that take and give those; arithmetic is always fp32.
 public enum SwiGLU {
     /// Shapes and ranges:
     ///   - gate: [count].
@@ -8,16 +12,23 @@ public enum SwiGLU {
         gate: UnsafePointer<Float>, up: UnsafePointer<Float>, count: Int,
         into a: UnsafeMutablePointer<Float>
     ) {
-        var i = 0
-        while i + 8 <= count {
-            let g = gate.load8(i)
-            a.store8(i, g / (1 + exp8(-g)) * up.load8(i))
-            i += 8
-        }
-        while i < count {
-            a[i] = gate[i] / (1 + exp1(-gate[i])) * up[i]
-            i += 1
-        }
+        skein_swiglu_forward(skein_level(), gate, up, count, a)
+    }
+
+    /// The same, rounded to bf16.
+    public static func forward(
+        gate: UnsafePointer<Float>, up: UnsafePointer<Float>, count: Int,
+        into a: UnsafeMutablePointer<UInt16>
+    ) {
+        skein_swiglu_forward_to_bf16(skein_level(), gate, up, count, a)
+    }
+
+    /// The same from bf16 to bf16.
+    public static func forward(
+        gate: UnsafePointer<UInt16>, up: UnsafePointer<UInt16>, count: Int,
+        into a: UnsafeMutablePointer<UInt16>
+    ) {
+        skein_swiglu_forward_bf16(skein_level(), gate, up, count, a)
     }
 
     /// dg = da * u * s * (1 + g * (1 - s)), du = da * g * s, s = 1 / (1 + e^-g).
@@ -29,22 +40,19 @@ public enum SwiGLU {
         da: UnsafeMutablePointer<Float>, gate: UnsafePointer<Float>, up: UnsafePointer<Float>,
         count: Int, du: UnsafeMutablePointer<Float>
     ) {
-        var i = 0
-        while i + 8 <= count {
-            let g = gate.load8(i)
-            let d = da.load8(i)
-            let s = 1 / (1 + exp8(-g))
-            du.store8(i, d * g * s)
-            da.store8(i, d * up.load8(i) * s * (1 + g * (1 - s)))
-            i += 8
-        }
-        while i < count {
-            let g = gate[i]
-            let d = da[i]
-            let s = 1 / (1 + exp1(-g))
-            du[i] = d * g * s
-            da[i] = d * up[i] * s * (1 + g * (1 - s))
-            i += 1
-        }
+        skein_swiglu_backward(skein_level(), da, gate, up, count, da, du)
+    }
+
+    /// The same from bf16 gate and up; the gradients are rounded to bf16.
+    ///
+    /// Shapes and ranges:
+    ///   - da: [count], kept.
+    ///   - dg: [count], may be the memory of gate.
+    ///   - du: [count], may be the memory of up.
+    public static func backward(
+        da: UnsafePointer<Float>, gate: UnsafePointer<UInt16>, up: UnsafePointer<UInt16>,
+        count: Int, dg: UnsafeMutablePointer<UInt16>, du: UnsafeMutablePointer<UInt16>
+    ) {
+        skein_swiglu_backward_bf16(skein_level(), da, gate, up, count, dg, du)
     }
 }

@@ -155,7 +155,9 @@ import Testing
         }
     }
 
-    @Test("transposing moves each element", arguments: [(1, 1), (8, 576), (13, 7), (192, 8), (4, 5)])
+    @Test(
+        "transposing moves each element",
+        arguments: [(1, 1), (8, 576), (13, 7), (192, 8), (4, 5)])
     func transposed(rows: Int, columns: Int) {
         let x = (0..<rows * columns).map(Float.init)
         var out = [Float](repeating: -1, count: x.count)

@@ -7,6 +7,7 @@
 
 #include "bf16.h"
 #include "cpu.h"
+#include "elementwise.h"
 #include "lowrank.h"
 
 #endif

@@ -8,23 +8,25 @@
 
 /* The thin products of LoRA: one side is the rank R, 1 <= R <= 1024, fast at multiples of 8.
 
-   T tokens; rows lie one after the other. A `mask` holds T rows of (columns + 7) / 8 bytes, bit i & 7 of
-   byte i >> 3 being 1 where element i is kept; NULL keeps all and kept_scale counts as 1. A dropped element
-   counts as 0 even if it is NaN or infinite: it is not multiplied at all. Everything else goes the ways of
-   plain arithmetic.
+   T tokens; rows lie one after the other. A `mask` holds T rows of (columns + 7) / 8 bytes, bit i &
+   7 of byte i >> 3 being 1 where element i is kept; NULL keeps all and kept_scale counts as 1. A
+   dropped element counts as 0 even if it is NaN or infinite: it is not multiplied at all.
+   Everything else goes the ways of plain arithmetic.
 
-   `level` is at most skein_level(). Bits depend on operands and shape, not on how many rows a call has; the
-   levels from SKEIN_AVX2 on give the same bits, SKEIN_PLAIN others, because it has no fused multiply-add. */
+   `level` is at most skein_level(). Bits depend on operands and shape, not on how many rows a
+   call has; the levels from SKEIN_AVX2 on give the same bits, SKEIN_PLAIN others, because it has
+   no fused multiply-add. */
 
 /* reduced[t, r] = scale * sum over k of keep(t, k) * x[t, k] * a[r, k]
 
-   Reads x [T, columns], a [R, columns], mask; writes reduced [T, R]. Element k is added in lane k mod 16. */
+   Reads x [T, columns], a [R, columns], mask; writes reduced [T, R]. Element k is added in lane
+   k mod 16. */
 void skein_lowrank_reduce(
-    enum skein_level level, const float *x, size_t tokens, size_t columns, const float *a, size_t rank,
-    float scale, const uint8_t *mask, float kept_scale, float *reduced);
+    enum skein_level level, const float *x, size_t tokens, size_t columns, const float *a,
+    size_t rank, float scale, const uint8_t *mask, float kept_scale, float *reduced);
 
-/* y[t, n] += keep(t, n) * sum over r of reduced[t, r] * a[r, n], eight ranks at a time (then four, then
-   single ones).
+/* y[t, n] += keep(t, n) * sum over r of reduced[t, r] * a[r, n], eight ranks at a time (then four,
+   then single ones).
 
    Reads reduced [T, R], a [R, columns], mask; adds to y [T, columns]. */
 void skein_lowrank_expand(
@@ -38,7 +40,8 @@ void skein_lowrank_outer(
     enum skein_level level, const float *reduced, size_t tokens, size_t rank, const float *x,
     size_t columns, const uint8_t *mask, float kept_scale, float *d);
 
-/* out[j, i] = x[i, j]. Reads x [rows, columns], writes out [columns, rows]; they may not overlap. */
+/* out[j, i] = x[i, j]. Reads x [rows, columns], writes out [columns, rows]; they may not
+   overlap. */
 void skein_transpose(const float *x, size_t rows, size_t columns, float *out);
 
 #endif

@@ -1,0 +1,202 @@
+/* Exponentials, softmax, SwiGLU and conversions at one level. A kernel is a step of n lanes,
+   called with the constant 16 in the loop and with what remains after it. */
+
+/* x = n ln 2 + r, |r| <= ln 2 / 2; e^r by a polynomial of degree 6 (coefficients of Cephes'
+   expf). Adding and subtracting 1.5 * 2^23 rounds to an integer; with 127 more, the lowest bits
+   of the sum are the exponent's bits of 2^n. Multiplying by it keeps NaN. */
+INLINE f32x16 FN(exp)(f32x16 x) {
+    const f32x16 high = 88.0f, magic = 12582912.0f + 127.0f;
+    const f32x16 clamped = x > high ? high : x;
+    const f32x16 shifted = FN(fma)(clamped, (f32x16)1.44269504f, magic);
+    const f32x16 n = shifted - magic;
+    f32x16 r = FN(fma)(n, (f32x16)-0.693359375f, clamped);
+    r = FN(fma)(n, (f32x16)2.1219444e-4f, r);
+    f32x16 p = FN(fma)(r, (f32x16)1.98756915e-4f, (f32x16)1.39819995e-3f);
+    p = FN(fma)(p, r, (f32x16)8.333452e-3f);
+    p = FN(fma)(p, r, (f32x16)4.1665796e-2f);
+    p = FN(fma)(p, r, (f32x16)1.66666655e-1f);
+    p = FN(fma)(p, r, (f32x16)0.5f);
+    p = FN(fma)(p, r * r, r) + 1.0f;
+    const f32x16 power = (f32x16)((u32x16)shifted << 23);
+    return x < -87.0f ? 0.0f : p * power;
+}
+
+static float FN(exponential)(float x) {
+    const f32x16 e = FN(exp)((f32x16)x);
+    return e[0];
+}
+
+/* Softmax */
+
+static float FN(maximum)(const float *x, size_t count) {
+    const float least = -__builtin_inff();
+    f32x16 lanes[4];
+    UNROLL for (int j = 0; j < 4; j++) lanes[j] = least;
+    size_t i = 0;
+    for (; i + 64 <= count; i += 64) {
+        UNROLL for (int j = 0; j < 4; j++) {
+            lanes[j] = FN(larger)(FN(get)(x + i + 16 * j, 16), lanes[j]);
+        }
+    }
+    for (; i + 16 <= count; i += 16) lanes[0] = FN(larger)(FN(get)(x + i, 16), lanes[0]);
+    f32x16 rest = least;
+    if (i < count) memcpy(&rest, x + i, (count - i) * sizeof(float));
+    lanes[1] = FN(larger)(rest, lanes[1]);
+    const f32x16 all = FN(larger)(
+        FN(larger)(lanes[0], lanes[1]), FN(larger)(lanes[2], lanes[3]));
+    const f32x8 eight = all.lo > all.hi ? all.lo : all.hi;
+    const f32x4 four = eight.lo > eight.hi ? eight.lo : eight.hi;
+    const f32x2 two = four.lo > four.hi ? four.lo : four.hi;
+    return two.x > two.y ? two.x : two.y;
+}
+
+static int FN(contains)(const float *x, size_t count, float value) {
+    size_t i = 0;
+    for (; i + 64 <= count; i += 64) {
+        i32x16 found = 0;
+        UNROLL for (int j = 0; j < 4; j++) found |= FN(get)(x + i + 16 * j, 16) == value;
+        if (__builtin_reduce_or(found)) return 1;
+    }
+    for (; i < count; i++) {
+        if (x[i] == value) return 1;
+    }
+    return 0;
+}
+
+INLINE f32x16 FN(exponentiate_step)(float *x, float shift, size_t n) {
+    const f32x16 e = FN(exp)(FN(get)(x, n) - shift);
+    FN(put)(x, e, n);
+    return n == 16 ? e : FN(kept)((1u << n) - 1, e);
+}
+
+static float FN(exponentiate)(float *x, size_t count, float shift) {
+    f32x16 lanes = 0;
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16) lanes += FN(exponentiate_step)(x + i, shift, 16);
+    if (i < count) lanes += FN(exponentiate_step)(x + i, shift, count - i);
+    return FN(sum)(lanes);
+}
+
+static void FN(scale)(float *x, size_t count, float factor) {
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16) FN(put)(x + i, FN(get)(x + i, 16) * factor, 16);
+    if (i < count) FN(put)(x + i, FN(get)(x + i, count - i) * factor, count - i);
+}
+
+static float FN(softmax)(float *x, size_t seen, size_t count, float *largest) {
+    *largest = FN(maximum)(x, seen);
+    const float sum = FN(exponentiate)(x, seen, *largest);
+    FN(scale)(x, seen, 1 / sum);
+    memset(x + seen, 0, (count - seen) * sizeof(float));
+    return sum;
+}
+
+INLINE void FN(softmax_backward_step)(
+    float *p, float *ds, float log_sum, float delta, float scale, size_t n) {
+    const f32x16 e = FN(exp)(FN(get)(p, n) - log_sum);
+    FN(put)(p, e, n);
+    FN(put)(ds, e * (FN(get)(ds, n) - delta) * scale, n);
+}
+
+static void FN(softmax_backward)(
+    float *p, float *ds, size_t seen, size_t count, float log_sum, float delta, float scale) {
+    size_t i = 0;
+    for (; i + 16 <= seen; i += 16) {
+        FN(softmax_backward_step)(p + i, ds + i, log_sum, delta, scale, 16);
+    }
+    if (i < seen) FN(softmax_backward_step)(p + i, ds + i, log_sum, delta, scale, seen - i);
+    memset(p + seen, 0, (count - seen) * sizeof(float));
+    memset(ds + seen, 0, (count - seen) * sizeof(float));
+}
+
+/* SwiGLU, its inputs and outputs fp32 or bf16 */
+
+INLINE f32x16 FN(get_either)(const void *x, size_t i, int bf16, size_t n) {
+    return bf16 ? FN(get_bf16)((const uint16_t *)x + i, n) : FN(get)((const float *)x + i, n);
+}
+
+INLINE void FN(put_either)(void *x, size_t i, f32x16 v, int bf16, size_t n) {
+    if (bf16) {
+        FN(put_bf16)((uint16_t *)x + i, v, n);
+    } else {
+        FN(put)((float *)x + i, v, n);
+    }
+}
+
+INLINE void FN(swiglu_forward_step)(
+    const void *gate, const void *up, void *a, int in16, int out16, size_t i, size_t n) {
+    const f32x16 g = FN(get_either)(gate, i, in16, n), u = FN(get_either)(up, i, in16, n);
+    FN(put_either)(a, i, g / (1.0f + FN(exp)(-g)) * u, out16, n);
+}
+
+INLINE void FN(swiglu_forward_any)(
+    const void *gate, const void *up, size_t count, void *a, int in16, int out16) {
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16) FN(swiglu_forward_step)(gate, up, a, in16, out16, i, 16);
+    if (i < count) FN(swiglu_forward_step)(gate, up, a, in16, out16, i, count - i);
+}
+
+static void FN(swiglu_forward)(const float *gate, const float *up, size_t count, float *a) {
+    FN(swiglu_forward_any)(gate, up, count, a, 0, 0);
+}
+
+static void FN(swiglu_forward_to_bf16)(
+    const float *gate, const float *up, size_t count, uint16_t *a) {
+    FN(swiglu_forward_any)(gate, up, count, a, 0, 1);
+}
+
+static void FN(swiglu_forward_bf16)(
+    const uint16_t *gate, const uint16_t *up, size_t count, uint16_t *a) {
+    FN(swiglu_forward_any)(gate, up, count, a, 1, 1);
+}
+
+INLINE void FN(swiglu_backward_step)(
+    const float *da, const void *gate, const void *up, void *dg, void *du, int bf16, size_t i,
+    size_t n) {
+    const f32x16 g = FN(get_either)(gate, i, bf16, n), u = FN(get_either)(up, i, bf16, n);
+    const f32x16 d = FN(get)(da + i, n);
+    const f32x16 s = 1.0f / (1.0f + FN(exp)(-g));
+    FN(put_either)(du, i, d * g * s, bf16, n);
+    FN(put_either)(dg, i, d * u * s * FN(fma)(g, 1.0f - s, (f32x16)1.0f), bf16, n);
+}
+
+INLINE void FN(swiglu_backward_any)(
+    const float *da, const void *gate, const void *up, size_t count, void *dg, void *du, int bf16) {
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16) FN(swiglu_backward_step)(da, gate, up, dg, du, bf16, i, 16);
+    if (i < count) FN(swiglu_backward_step)(da, gate, up, dg, du, bf16, i, count - i);
+}
+
+static void FN(swiglu_backward)(
+    const float *da, const float *gate, const float *up, size_t count, float *dg, float *du) {
+    FN(swiglu_backward_any)(da, gate, up, count, dg, du, 0);
+}
+
+static void FN(swiglu_backward_bf16)(
+    const float *da, const uint16_t *gate, const uint16_t *up, size_t count, uint16_t *dg,
+    uint16_t *du) {
+    FN(swiglu_backward_any)(da, gate, up, count, dg, du, 1);
+}
+
+/* Conversions */
+
+static void FN(to_bf16)(const float *x, size_t count, uint16_t *out) {
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16) FN(put_bf16)(out + i, FN(get)(x + i, 16), 16);
+    if (i < count) FN(put_bf16)(out + i, FN(get)(x + i, count - i), count - i);
+}
+
+static void FN(from_bf16)(const uint16_t *x, size_t count, float *out) {
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16) FN(put)(out + i, FN(get_bf16)(x + i, 16), 16);
+    if (i < count) FN(put)(out + i, FN(get_bf16)(x + i, count - i), count - i);
+}
+
+static void FN(add)(const float *a, const float *b, size_t count, float *out) {
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16) FN(put)(out + i, FN(get)(a + i, 16) + FN(get)(b + i, 16), 16);
+    if (i < count) {
+        const size_t n = count - i;
+        FN(put)(out + i, FN(get)(a + i, n) + FN(get)(b + i, n), n);
+    }
+}

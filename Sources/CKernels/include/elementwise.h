@@ -1,0 +1,112 @@
+#ifndef SKEIN_ELEMENTWISE_H
+#define SKEIN_ELEMENTWISE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cpu.h"
+
+/* Kernels that go through rows of activations: sixteen lanes, any length, no alignment asked for.
+
+   `level` is at most skein_level(). Bits depend on the numbers and the length; the levels from
+   SKEIN_AVX2 on give the same bits, SKEIN_PLAIN others, because it has no fused multiply-add. A
+   bf16 number is a uint16_t: the upper half of a float, rounded to nearest, ties to even; NaN
+   stays NaN. Inputs and outputs may be the same array but not overlap otherwise. */
+
+/* 1 if the level in use has fused multiply-add, so that its bits differ from SKEIN_PLAIN. */
+int skein_elementwise_fused(void);
+
+/* e^x, below 2 ulp for -87 <= x <= 88; smaller x gives 0, larger x counts as 88, NaN stays. */
+float skein_exponential(enum skein_level level, float x);
+
+/* sum of a[i] * b[i] */
+float skein_dot(enum skein_level level, const float *a, const float *b, size_t count);
+
+/* out[i] = a[i] + b[i] */
+void skein_add(enum skein_level level, const float *a, const float *b, size_t count, float *out);
+
+void skein_to_bf16(enum skein_level level, const float *x, size_t count, uint16_t *out);
+void skein_from_bf16(enum skein_level level, const uint16_t *x, size_t count, float *out);
+
+/* SwiGLU (Shazeer 2020): a = gate / (1 + e^-gate) * up */
+void skein_swiglu_forward(
+    enum skein_level level, const float *gate, const float *up, size_t count, float *a);
+void skein_swiglu_forward_to_bf16(
+    enum skein_level level, const float *gate, const float *up, size_t count, uint16_t *a);
+void skein_swiglu_forward_bf16(
+    enum skein_level level, const uint16_t *gate, const uint16_t *up, size_t count, uint16_t *a);
+
+/* dg = da * up * s * (1 + gate * (1 - s)), du = da * gate * s, s = 1 / (1 + e^-gate); dg may be
+   da. */
+void skein_swiglu_backward(
+    enum skein_level level, const float *da, const float *gate, const float *up, size_t count,
+    float *dg, float *du);
+void skein_swiglu_backward_bf16(
+    enum skein_level level, const float *da, const uint16_t *gate, const uint16_t *up, size_t count,
+    uint16_t *dg, uint16_t *du);
+
+/* y = x * r * weight, r = 1 / sqrt(mean(x^2) + epsilon) of each row.
+
+   Reads x [tokens, width], weight [width]; writes y and its bf16 numbers, each [tokens, width]
+   or NULL, and inverse [tokens], which receives r. */
+void skein_rmsnorm_forward(
+    enum skein_level level, const float *x, const float *weight, float epsilon, size_t tokens,
+    size_t width, float *y, uint16_t *y_bf16, float *inverse);
+
+/* The same with r read from `inverse`. */
+void skein_rmsnorm_again(
+    enum skein_level level, const float *x, const float *weight, const float *inverse,
+    size_t tokens, size_t width, float *y, uint16_t *y_bf16);
+
+/* dx += r * (weight * dy) - x * r^3 / width * sum(weight * dy * x), row by row. */
+void skein_rmsnorm_backward(
+    enum skein_level level, const float *dy, const float *x, const float *weight,
+    const float *inverse, size_t tokens, size_t width, float *dx);
+
+/* Turns each head of each token: a' = a c - b s, b' = b c + a s, with s negated if `inverse`.
+
+   x [tokens, heads, 2, half] in place; cosines and sines [tokens, half]. */
+void skein_rotate(
+    enum skein_level level, float *x, size_t tokens, size_t heads, size_t half,
+    const float *cosines, const float *sines, int inverse);
+
+/* The largest of count >= 1 numbers; NaN is passed over. */
+float skein_maximum(enum skein_level level, const float *x, size_t count);
+
+/* Whether one of the numbers equals `value`. */
+int skein_contains(enum skein_level level, const float *x, size_t count, float value);
+
+/* x = e^(x - shift) in place; returns the sum. */
+float skein_exponentiate(enum skein_level level, float *x, size_t count, float shift);
+
+/* x *= factor in place. */
+void skein_scale(enum skein_level level, float *x, size_t count, float factor);
+
+/* The first `seen` >= 1 numbers of x become their softmax, the others up to `count` become 0.
+   Returns the sum of e^(x - largest). */
+float skein_softmax(enum skein_level level, float *x, size_t seen, size_t count, float *largest);
+
+/* Of the first `seen` numbers: p becomes e^(p - log_sum), then ds becomes p * (ds - delta) *
+   scale; the others up to `count` become 0 in both. */
+void skein_softmax_backward(
+    enum skein_level level, float *p, float *ds, size_t seen, size_t count, float log_sum,
+    float delta, float scale);
+
+/* The first `bytes` bytes of the mask at the address (a, b, c): byte i is made from the
+   Philox-4x32-10 block of counter (i, a, b, c) and the key. Bit j is 1 if the lower half (j < 4)
+   or the upper half of word j mod 4 is at least `threshold`, 0 ... 65536. The same bits at every
+   level. */
+void skein_dropout_draw(
+    enum skein_level level, uint8_t *mask, size_t bytes, uint32_t key0, uint32_t key1, uint32_t a,
+    uint32_t b, uint32_t c, uint32_t threshold);
+
+/* y = keep * x and y += keep * x; keep is kept_scale where the mask's bit is 1. A dropped
+   element counts as 0, even if it is NaN. */
+void skein_dropout_apply(
+    enum skein_level level, const float *x, const uint8_t *mask, size_t count, float kept_scale,
+    float *y);
+void skein_dropout_add(
+    enum skein_level level, const float *x, const uint8_t *mask, size_t count, float kept_scale,
+    float *y);
+
+#endif
