@@ -5,6 +5,7 @@
    exists once in portable C and is compiled for each level below; the level is chosen when the process
    starts. */
 
+#include "attention.h"
 #include "bf16.h"
 #include "cpu.h"
 #include "elementwise.h"

@@ -1,0 +1,78 @@
+#ifndef SKEIN_ATTENTION_ROWS_H
+#define SKEIN_ATTENTION_ROWS_H
+
+/* What attention does between its products. Tiles have at most 12 rows, arrays that are read or
+   written in vectors end at multiples of 32. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cpu.h"
+
+/* Rows of a tile: what skein_bf16_multiply computes at once. */
+enum { SKEIN_ATTENTION_TILE = 12 };
+
+/* Scores s[rows, keys] of queries that follow one another become e^(scale (s - largest)) in bf16,
+   p[rows, limit]. Row r sees the first `seen` + r keys and has zeros behind them. sums and shifts
+   [16] receive each row's sum and scale * largest. */
+struct skein_attention_scores {
+    const float *s;
+    size_t stride_s;
+    uint16_t *p;
+    size_t stride_p;
+    size_t rows, seen, limit;
+    float scale;
+    float *sums, *shifts;
+};
+
+void skein_attention_exponentiate(enum skein_level level, const struct skein_attention_scores *t);
+
+/* y[rows, n] of a tile by the rows' sums; log_sum_exp[rows] = shift + ln sum unless it is NULL. */
+void skein_attention_normalize(
+    enum skein_level level, float *y, size_t stride, size_t rows, size_t n, const float *sums,
+    const float *shifts, float *log_sum_exp);
+
+/* delta[t] = sum over n of a[t, n] * b[t, n] */
+void skein_attention_delta(
+    enum skein_level level, const float *a, const float *b, size_t stride, size_t rows, size_t n,
+    float *delta);
+
+/* A tile of keys of the backward pass: S^T and dP^T [rows, queries] become P^T and dS^T in bf16,
+   dS^T a second time in pairs of keys as a right factor. Key r is seen by query lane i if
+   i >= first_seen + r. */
+struct skein_attention_tile {
+    const float *s, *dp;
+    size_t stride;
+    const float *log_sum_exp, *delta; /* [queries] */
+    size_t rows, queries;
+    ptrdiff_t first_seen;
+    float scale;
+    uint16_t *p, *ds;
+    size_t stride_p;
+    uint16_t *packed; /* the first pair of keys in the panel of the first query */
+    size_t panel;
+};
+
+void skein_attention_differentiate(enum skein_level level, const struct skein_attention_tile *t);
+
+/* x[rows, n] rounded to bf16 and packed as skein_bf16_pack_rows does (the right factor of a
+   product over rows), as skein_bf16_pack_columns does (over n), or both; NULL for neither. */
+struct skein_attention_packing {
+    const float *x;
+    size_t stride, rows, n;
+    uint16_t *as_rows, *as_columns;
+};
+
+void skein_attention_pack(enum skein_level level, const struct skein_attention_packing *packing);
+
+/* x[rows, n] rounded to bf16: out[rows, n padded with zeros to a multiple of 32]. */
+void skein_attention_round(
+    enum skein_level level, const float *x, size_t stride, size_t rows, size_t n, uint16_t *out,
+    size_t stride_out);
+
+/* out[columns, rows] = x[rows, columns]^T */
+void skein_attention_transpose(
+    enum skein_level level, const float *x, size_t stride_x, size_t rows, size_t columns,
+    float *out, size_t stride_out);
+
+#endif
