@@ -60,7 +60,8 @@ struct CoordinatorCommand: Command {
         let token = try options.tokenFile.map { try TokenFile(reading: $0).bytes }
         let job = try TrainingJob(
             configuration: configuration, modelPath: training.model, dataPath: training.data,
-            version: CommandLineTool.version)
+            version: CommandLineTool.version,
+            tokenCache: training.usesTokenCache ? TokenCache() : nil)
         let directory = try RunDirectory(path: training.output, resuming: training.resume)
         let node = try CoordinatorNode(
             job: job, directory: directory,

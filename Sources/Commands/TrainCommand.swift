@@ -11,6 +11,7 @@ struct TrainCommand: Command {
         var data: String
         var output: String
         var resume: Bool
+        var usesTokenCache: Bool
         var configuration: TrainingConfiguration
     }
 
@@ -27,6 +28,7 @@ struct TrainCommand: Command {
         options = Options(
             model: arguments[SharedFlags.model], data: arguments[TrainingFlags.data],
             output: arguments[TrainingFlags.output], resume: arguments[TrainingFlags.resume],
+            usesTokenCache: !arguments[TrainingFlags.noTokenCache],
             configuration: TrainingConfiguration(arguments))
     }
 
@@ -34,7 +36,8 @@ struct TrainCommand: Command {
         let configuration = options.configuration
         let job = try TrainingJob(
             configuration: configuration, modelPath: options.model, dataPath: options.data,
-            version: CommandLineTool.version)
+            version: CommandLineTool.version,
+            tokenCache: options.usesTokenCache ? TokenCache() : nil)
         let reporter = TrainingReporter(io, job: job)
         reporter.showData()
         let threads = configuration.threads ?? ProcessInfo.processInfo.activeProcessorCount
@@ -61,6 +64,7 @@ struct TrainCommand: Command {
             source: LocalGradientSource(decoder: decoder, pool: pool, configuration: configuration),
             validate: { try judge(job.validation, $0) }, report: { reporter.show($0) },
             shouldStop: { io.interrupt.isSet })
+        reporter.showReady()
         let outcome = try loop.run()
         reporter.finishLine()
         guard outcome.isComplete else {

@@ -73,12 +73,12 @@ public struct ModelDirectory: Sendable {
     /// Reads every byte: about a second for 1 GB.
     public func contentDigest() -> SHA256.Digest {
         if sources.count == 1, let only = sources.first, only.name.isEmpty {
-            return SHA256.digest(of: only.file.bytes)
+            return only.digest()
         }
         var hash = SHA256()
         for source in files {
             hash.update("\(source.name)\n\(source.file.count)\n")
-            hash.update(source.file.bytes)
+            source.file.withBytes { hash.update($0) }
         }
         return hash.finish()
     }

@@ -20,7 +20,7 @@ public struct DataReport: Sendable, Equatable {
     public let warnings: [DataWarning]
 
     /// - Parameters:
-    ///   - file: the training file.
+    ///   - lines: of the training file.
     ///   - encoded: its rows.
     ///   - split: of `encoded`.
     ///   - validation: rows of a validation file, where there is one.
@@ -28,7 +28,7 @@ public struct DataReport: Sendable, Equatable {
     ///   - configuration: of the run.
     ///   - encoder: that encoded the rows.
     public init(
-        file: PairFile, encoded: EncodedRows, split: Split, validation: EncodedRows?,
+        lines: LineFacts, encoded: EncodedRows, split: Split, validation: EncodedRows?,
         plan: StepPlan, configuration: TrainingConfiguration, encoder: RowEncoder
     ) {
         rows = encoded.rows.count
@@ -37,7 +37,7 @@ public struct DataReport: Sendable, Equatable {
         longest = encoded.longest
         cut = encoded.cutCount
         skipped = encoded.skippedCount
-        badLines = file.badLineCount
+        badLines = lines.badLineCount
         trainingRows = split.training.count
         validationRows = validation?.rows.count ?? split.validation.count
         steps = plan.stepCount
@@ -48,7 +48,7 @@ public struct DataReport: Sendable, Equatable {
                 Self.marked(encoded.rows[$0], decode: encoder.encoder.decode)
             } ?? ""
         warnings = DataWarning.all(
-            file: file, encoded: encoded, split: split, validation: validation, plan: plan,
+            lines: lines, encoded: encoded, split: split, validation: validation, plan: plan,
             configuration: configuration, format: encoder.format)
     }
 

@@ -21,13 +21,14 @@ public enum DataWarning: Sendable, Equatable {
     case allWarmup(warmupSteps: Int, steps: Int)
 
     static func all(
-        file: PairFile, encoded: EncodedRows, split: Split, validation: EncodedRows?,
+        lines: LineFacts, encoded: EncodedRows, split: Split, validation: EncodedRows?,
         plan: StepPlan, configuration: TrainingConfiguration, format: PromptFormat
     ) -> [DataWarning] {
-        let rows = file.rows.count
+        let rows = lines.rowCount
         var warnings: [DataWarning] = []
-        if file.badLineCount > 0 {
-            warnings.append(.badLines(count: file.badLineCount, first: file.badLines.first))
+        if lines.badLineCount > 0 {
+            warnings.append(
+                .badLines(count: lines.badLineCount, first: lines.firstBadLine?.error))
         }
         if encoded.cutCount * 20 > rows {
             warnings.append(
@@ -43,7 +44,7 @@ public enum DataWarning: Sendable, Equatable {
                 .littleLoss(lossTokens: encoded.lossTokenCount, tokens: encoded.tokenCount))
         }
         warnings += repetitions(encoded, split, validation)
-        warnings += completions(file, format)
+        warnings += completions(lines, format)
         if plan.stepCount < 20 { warnings.append(.fewSteps(count: plan.stepCount)) }
         if configuration.warmupSteps >= plan.stepCount {
             warnings.append(
@@ -68,29 +69,17 @@ public enum DataWarning: Sendable, Equatable {
         return warnings
     }
 
-    private static func completions(_ file: PairFile, _ format: PromptFormat) -> [DataWarning] {
-        var leading = 0
-        var adjoining = 0
-        var empty = 0
-        for case .pair(let prompt, let completion) in file.rows {
-            guard let first = completion.first else {
-                empty += 1
-                continue
-            }
-            if first.isWhitespace {
-                leading += 1
-            } else if let last = prompt.last, !last.isWhitespace {
-                adjoining += 1
-            }
-        }
-        let rows = file.rows.count
+    private static func completions(_ lines: LineFacts, _ format: PromptFormat) -> [DataWarning] {
+        let rows = lines.rowCount
         var warnings: [DataWarning] = []
-        if empty > 0 { warnings.append(.emptyCompletions(count: empty)) }
-        if format == .chat, leading * 20 > rows {
-            warnings.append(.leadingSpace(count: leading, rows: rows))
+        if lines.emptyCompletions > 0 {
+            warnings.append(.emptyCompletions(count: lines.emptyCompletions))
         }
-        if format == .raw, adjoining * 20 > rows {
-            warnings.append(.nothingBetween(count: adjoining, rows: rows))
+        if format == .chat, lines.leadingSpaces * 20 > rows {
+            warnings.append(.leadingSpace(count: lines.leadingSpaces, rows: rows))
+        }
+        if format == .raw, lines.adjoining * 20 > rows {
+            warnings.append(.nothingBetween(count: lines.adjoining, rows: rows))
         }
         return warnings
     }

@@ -1,5 +1,5 @@
 /// The rows of a file that can be trained on, encoded, and what became of the others.
-public struct EncodedRows: Sendable {
+public struct EncodedRows: Sendable, Equatable {
     public let rows: [TokenizedRow]
     /// Rows that were longer than the maximum length and lost their end, skipped ones included.
     /// What follows the last token with loss does not count.

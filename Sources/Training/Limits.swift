@@ -17,6 +17,13 @@ enum Limits {
     /// Bad lines whose text is kept when they are skipped; all are counted.
     static let keptBadLines = 5
 
+    /// Files of the token cache: one for each data file, tokenizer and length that is in use.
+    static let tokenCacheFiles = 32
+
+    /// All files of the token cache, half the largest data file. At 4 bytes a token 4 GiB are a
+    /// billion tokens.
+    static let tokenCacheBytes = 4 << 30
+
     /// run.json, state.json and manifest.json: a few kilobytes when Skein wrote them.
     static let recordFileBytes = 1 << 20
 

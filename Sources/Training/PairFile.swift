@@ -14,6 +14,8 @@ public struct PairFile: Sendable {
     public let badLineCount: Int
     /// The first few of them.
     public let badLines: [TrainingError]
+    /// The first of them, with its place.
+    let firstBadLine: LineFacts.BadLine?
     /// Of the file's bytes.
     public let digest: SHA256.Digest
 
@@ -28,16 +30,15 @@ public struct PairFile: Sendable {
     public init(
         path: String, skippingBadLines: Bool = false, allowingNone: Bool = false
     ) throws {
-        let file = try MappedFile(path: path)
-        guard file.count <= Limits.dataFileBytes else {
-            throw TrainingError.dataFileTooLarge(
-                path: path, bytes: file.count, limit: Limits.dataFileBytes)
-        }
+        try self.init(
+            DataFile(path: path), skippingBadLines: skippingBadLines, allowingNone: allowingNone)
+    }
+
+    /// Reads a data file whose bytes are known already.
+    init(_ file: DataFile, skippingBadLines: Bool, allowingNone: Bool) throws {
+        let path = file.path
         var reader = Reader(path: path, skippingBadLines: skippingBadLines)
-        digest = try file.withBytes { bytes in
-            try reader.read(bytes)
-            return SHA256.digest(of: bytes)
-        }
+        try file.mapped.withBytes { try reader.read($0) }
         guard allowingNone || !reader.rows.isEmpty else {
             throw TrainingError.noRows(path: path, badLines: reader.badLineCount)
         }
@@ -46,6 +47,8 @@ public struct PairFile: Sendable {
         lines = reader.lines
         badLineCount = reader.badLineCount
         badLines = reader.badLines
+        firstBadLine = reader.firstBadLine
+        digest = file.digest
     }
 
     private struct Reader {
@@ -55,6 +58,7 @@ public struct PairFile: Sendable {
         var lines: [Int] = []
         var badLineCount = 0
         var badLines: [TrainingError] = []
+        var firstBadLine: LineFacts.BadLine?
 
         init(path: String, skippingBadLines: Bool) {
             self.path = path
@@ -66,11 +70,14 @@ public struct PairFile: Sendable {
             let text = UnsafeRawBufferPointer(
                 rebasing: bytes.starts(with: mark) ? bytes.dropFirst(3) : bytes[...])
             for (number, line) in ByteLines(text) where !Self.isBlank(line) {
-                try add(line, number: number)
+                guard let start = line.baseAddress, let origin = bytes.baseAddress else { continue }
+                try add(line, number: number, offset: start - origin)
             }
         }
 
-        private mutating func add(_ line: UnsafeRawBufferPointer, number: Int) throws {
+        private mutating func add(
+            _ line: UnsafeRawBufferPointer, number: Int, offset: Int
+        ) throws {
             do throws(LineProblem) {
                 rows.append(try PairRow(line: line))
                 lines.append(number)
@@ -78,6 +85,10 @@ public struct PairFile: Sendable {
                 let bad = TrainingError.badLine(path: path, line: number, problem: error)
                 guard skippingBadLines else { throw bad }
                 badLineCount += 1
+                if firstBadLine == nil {
+                    firstBadLine = LineFacts.BadLine(
+                        number: number, bytes: offset..<(offset + line.count), error: bad)
+                }
                 if badLines.count < Limits.keptBadLines { badLines.append(bad) }
             }
             guard rows.count <= Limits.rows else {

@@ -20,6 +20,10 @@ public enum TrainedTurns: String, Sendable, CaseIterable {
 /// Prompt side and trained content are encoded separately, so that no token straddles the border:
 /// the model is trained on exactly the ids that it is asked to continue at inference.
 public struct RowEncoder: Sendable {
+    /// Raised when the same row of the same model may get other tokens than before, here or in the
+    /// tokenizer and the template: tokens that were kept are then made anew.
+    static let version = 1
+
     public let encoder: TextEncoder
     /// Never `auto`.
     public let format: PromptFormat

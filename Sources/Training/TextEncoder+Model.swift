@@ -12,6 +12,9 @@ extension TextEncoder {
             try ChatTemplate(source: $0, name: "the chat template of \(model.path)")
         }
         self.init(tokenizer: tokenizer, template: template)
+        var source: (String, TemplateDate)?
+        if let text = model.chatTemplate, let template { source = (text, template.date) }
+        digest = Self.digest(tokenizer: tokenizer, template: source)
     }
 
     public init(tokenizer: Tokenizer, template: ChatTemplate?) {

@@ -1,3 +1,5 @@
+import Basics
+
 /// A stretch of a rendered conversation: the template's own text, or what it wrote of a turn.
 public struct ChatPiece: Sendable, Equatable {
     public var text: String
@@ -24,17 +26,21 @@ public struct TextEncoder: Sendable {
     public var endID: Int32?
     /// Tokens that may end an assistant's turn.
     public var endOfTurnIDs: Set<Int32>
+    /// SHA-256 of all that these functions and ids are made of; nil when nobody can tell. Encoders
+    /// with one digest give the same ids for the same rows.
+    public var digest: SHA256.Digest?
 
     public init(
         encode: @escaping @Sendable (String) -> [Int32],
         decode: @escaping @Sendable ([Int32]) -> String,
         renderChat: (@Sendable ([ChatTurn], Bool) throws -> [ChatPiece])?,
-        endID: Int32?, endOfTurnIDs: Set<Int32>
+        endID: Int32?, endOfTurnIDs: Set<Int32>, digest: SHA256.Digest? = nil
     ) {
         self.encode = encode
         self.decode = decode
         self.renderChat = renderChat
         self.endID = endID
         self.endOfTurnIDs = endOfTurnIDs
+        self.digest = digest
     }
 }

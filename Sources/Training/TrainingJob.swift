@@ -17,6 +17,8 @@ public struct TrainingJob: Sendable {
     /// Where the adapter starts: random A and zero B, or an adapter from disk.
     public let initial: AdapterParameters
     public let report: DataReport
+    /// Whether the tokens were made or kept; nothing else depends on it.
+    public let tokenOrigin: TokenOrigin
     public let runFile: RunFile
 
     /// Reads everything that `configuration` names.
@@ -26,12 +28,16 @@ public struct TrainingJob: Sendable {
     ///   - modelPath: a GGUF file or a Hugging Face folder.
     ///   - dataPath: a .jsonl file or a directory.
     ///   - version: of Skein, for run.json.
+    ///   - tokenCache: where encoded rows are looked up and kept; nil: every row is encoded.
     /// - Throws: the errors of every room below; all of them explain themselves.
     public init(
-        configuration: TrainingConfiguration, modelPath: String, dataPath: String, version: String
+        configuration: TrainingConfiguration, modelPath: String, dataPath: String, version: String,
+        tokenCache: TokenCache? = nil
     ) throws {
         try configuration.validate()
         let model = try ModelDirectory.open(modelPath)
+        // A gigabyte takes half a second, and nothing here waits for it.
+        let modelDigest = Background("skein-hash") { model.contentDigest() }
         let lora = try configuration.lora(layerCount: model.configuration.layerCount)
         let shape = AdapterShape(lora, model: model.configuration)
         let start = try Self.initialAdapter(configuration, shape: shape)
@@ -41,10 +47,13 @@ public struct TrainingJob: Sendable {
             trainedTurns: configuration.trainOn, maximumLength: configuration.maxLength)
         let files = try DataFiles(
             path: dataPath, validation: configuration.validData, test: configuration.testData)
-        let file = try PairFile(
-            path: files.train, skippingBadLines: configuration.skipBadLines)
-        let encoded = try encoder.encode(file)
-        let held = try Self.rows(files.validation, encoder, configuration)
+        var source = TokenSource(
+            encoder: encoder, skippingBadLines: configuration.skipBadLines,
+            vocabularySize: model.configuration.vocabularySize, cache: tokenCache,
+            version: version)
+        let file = try source.file(files.train)
+        let encoded = file.encoded
+        let held = try files.validation.map { try source.file($0, allowingNone: true) }
         let split =
             held == nil
             ? Split(
@@ -61,24 +70,17 @@ public struct TrainingJob: Sendable {
         self.plan = plan
         initial = start.parameters
         validation = held?.encoded.rows ?? split.validation.map { encoded.rows[$0] }
-        test = try Self.rows(files.test, encoder, configuration)?.encoded.rows ?? []
+        test = try files.test.map { try source.file($0, allowingNone: true) }?.encoded.rows ?? []
+        tokenOrigin = source.origin
         report = DataReport(
-            file: file, encoded: encoded, split: split, validation: held?.encoded, plan: plan,
+            lines: file.lines, encoded: encoded, split: split, validation: held?.encoded,
+            plan: plan,
             configuration: configuration, encoder: encoder)
         runFile = RunFile(
             version: version, fingerprint: Engine.fingerprint, model: modelPath, data: dataPath,
-            modelDigest: model.contentDigest().description, dataDigest: file.digest.description,
-            validationDigest: held?.file.digest.description,
+            modelDigest: modelDigest.wait().description, dataDigest: file.digest.description,
+            validationDigest: held?.digest.description,
             initAdapterDigest: start.digest?.description, configuration: configuration)
-    }
-
-    private static func rows(
-        _ path: String?, _ encoder: RowEncoder, _ configuration: TrainingConfiguration
-    ) throws -> (file: PairFile, encoded: EncodedRows)? {
-        guard let path else { return nil }
-        let file = try PairFile(
-            path: path, skippingBadLines: configuration.skipBadLines, allowingNone: true)
-        return (file, try encoder.encode(file))
     }
 
     private static func initialAdapter(

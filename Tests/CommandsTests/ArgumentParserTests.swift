@@ -20,7 +20,7 @@ import Training
     func defaults() throws {
         let options = try Self.train()
         let expected = TrainCommand.Options(
-            model: "m.gguf", data: "d.jsonl", output: "run", resume: false,
+            model: "m.gguf", data: "d.jsonl", output: "run", resume: false, usesTokenCache: true,
             configuration: TrainingConfiguration())
         #expect(options == expected)
     }

@@ -17,6 +17,18 @@ struct ProcessFiguresTests {
     }
 
     #if os(Linux)
+        @Test("the time since the start goes on with the clock, and is not below processor time")
+        func start() throws {
+            let before = try #require(ProcessFigures.secondsSinceStart)
+            usleep(50_000)
+            let after = try #require(ProcessFigures.secondsSinceStart)
+            #expect(after >= before + 0.04)
+            let cores = Double(ProcessInfo.processInfo.processorCount)
+            // A tick of the clock is 10 ms.
+            #expect(
+                (after + 0.02) * cores >= (try #require(ProcessFigures.processorSeconds)) - 0.05)
+        }
+
         @Test("resident memory counts pages that are touched")
         func resident() throws {
             let before = try #require(ProcessFigures.residentBytes)

@@ -2,6 +2,8 @@ import Foundation
 
 /// A real process of the `skein` that was built beside the tests, its two streams kept in files.
 ///
+/// Its cache is empty and its own, unless `shell` sets another `SKEIN_CACHE`.
+///
 /// Whoever starts one ends it: a process that still runs when the object goes is killed.
 public final class SkeinProcess {
     /// How a process ended.
@@ -66,6 +68,9 @@ public final class SkeinProcess {
             process.executableURL = URL(fileURLWithPath: binary)
             process.arguments = arguments
         }
+        process.environment = ProcessInfo.processInfo.environment.merging([
+            "SKEIN_CACHE": directory.appendingPathComponent("cache").path
+        ]) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = error

@@ -30,7 +30,7 @@ import Testing
             let plan = StepPlan(
                 configuration, lengths: split.training.map { encoded.rows[$0].ids.count })
             return DataReport(
-                file: training, encoded: encoded, split: split, validation: held, plan: plan,
+                lines: training.facts, encoded: encoded, split: split, validation: held, plan: plan,
                 configuration: configuration, encoder: encoder)
         }
     }

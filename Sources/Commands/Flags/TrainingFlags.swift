@@ -18,6 +18,9 @@ enum TrainingFlags {
     static let shuffle = Option(
         "shuffle", .onOff, default: "on", "other order of the rows in each epoch")
 
+    static let noTokenCache = Option.flag(
+        "no-token-cache", "encode all rows anew, and keep no tokens for the next start")
+
     static let rank = Option(
         "rank", .integer(1...1024), default: "8", "rows of A and columns of B")
     static let alpha = Option(
@@ -99,7 +102,7 @@ enum TrainingFlags {
                 validData.description, testData.description, validationSplit.description,
                 shuffle.description, DataFlags.promptFormat.description,
                 DataFlags.trainOn.description, DataFlags.maximumLength.description,
-                DataFlags.skipBadLines.description,
+                DataFlags.skipBadLines.description, noTokenCache.description,
             ]),
         OptionGroup(
             title: "adapter",

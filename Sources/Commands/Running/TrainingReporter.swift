@@ -2,6 +2,7 @@ import Basics
 import Formats
 import Foundation
 import Models
+import Nodes
 import Synchronization
 import Tensors
 import Training
@@ -31,6 +32,7 @@ final class TrainingReporter: Sendable {
         let report = job.report
         for line in report.lines { io.log.info(line) }
         for warning in report.warnings { io.log.warning(warning.text) }
+        showTokens()
         if job.longestRow > job.model.configuration.contextLength {
             io.log.warning(
                 "the longest row has \(job.longestRow) tokens, more than the "
@@ -45,6 +47,28 @@ final class TrainingReporter: Sendable {
                 + "\(job.shape.layout.count) trained parameters")
         io.log.info("engine: \(Engine.fingerprint)")
     }
+
+    /// Whether rows had to be encoded.
+    private func showTokens() {
+        let origin = job.tokenOrigin
+        var parts: [String] = []
+        if origin.cachedRows > 0 {
+            parts.append(Figures.count(origin.cachedRows, "row") + " from the token cache")
+        }
+        if origin.encodedRows > 0 || parts.isEmpty {
+            parts.append(Figures.count(origin.encodedRows, "row") + " encoded")
+        }
+        io.log.info(
+            "tokens: " + parts.joined(separator: ", "),
+            [
+                ("event", .string("tokens")), ("cached_rows", .integer(origin.cachedRows)),
+                ("encoded_rows", .integer(origin.encodedRows)),
+            ])
+        for warning in origin.warnings { io.log.warning(warning.text) }
+    }
+
+    /// How long it took until the first step can begin.
+    func showReady() { ReadyLine.tell(io.log) }
 
     func showMemory(_ estimate: MemoryEstimate, residence: WeightResidence) {
         let size = MemoryError.gibibytes

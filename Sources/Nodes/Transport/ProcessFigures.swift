@@ -5,6 +5,23 @@ public enum ProcessFigures {
     /// Processor seconds of all threads since the start, or nil where the system does not tell.
     public static var processorSeconds: Double? { seconds(of: CLOCK_PROCESS_CPUTIME_ID) }
 
+    /// Seconds since this process was made, in steps of 10 ms, or nil where there is no /proc.
+    public static var secondsSinceStart: Double? {
+        #if os(Linux)
+            guard let data = FileManager.default.contents(atPath: "/proc/self/stat"),
+                let now = seconds(of: CLOCK_BOOTTIME)
+            else { return nil }
+            // proc(5): the name in parentheses may hold anything; behind it comes field 3, and
+            // field 22 is the start in ticks since boot.
+            let fields = String(decoding: data, as: UTF8.self).split(separator: ")").last?
+                .split(separator: " ")
+            guard let fields, fields.count > 19, let ticks = Double(fields[19]) else { return nil }
+            return max(0, now - ticks / Double(sysconf(Int32(_SC_CLK_TCK))))
+        #else
+            return nil
+        #endif
+    }
+
     /// Processor seconds of the calling thread since its start.
     public static var threadProcessorSeconds: Double? { seconds(of: CLOCK_THREAD_CPUTIME_ID) }
 

@@ -22,7 +22,7 @@ final class EngineLoading: Sendable {
         self.offer = offer
         self.setup = setup
         self.log = log
-        fetch = ModelFetch(offer: offer, cache: ModelCache.root)
+        fetch = ModelFetch(offer: offer, cache: CacheDirectory.root)
     }
 
     /// Whether what is loaded for the own offer does for `other`, which may be of a later term.
@@ -63,13 +63,19 @@ final class EngineLoading: Sendable {
         let began = ContinuousClock.now
         let path = try setup.modelPath ?? fetched(request: request)
         let model = try ModelDirectory.open(path)
-        let digest = model.contentDigest().bytes
+        // Nearly always it is the run's model, so its weights are loaded while it is hashed.
+        let hash = Background("skein-hash") { model.contentDigest().bytes }
+        let loaded = Result {
+            try WorkerEngine(
+                offer: offer, model: model, modelDigest: offer.modelDigest, threads: setup.threads,
+                residence: setup.weights)
+        }
+        let digest = hash.wait()
         guard digest == offer.modelDigest else {
+            // Whatever loading it gave: the coordinator is to hear whose model this is.
             return Loaded(modelDigest: digest, engine: nil)
         }
-        let engine = try WorkerEngine(
-            offer: offer, model: model, modelDigest: digest, threads: setup.threads,
-            residence: setup.weights)
+        let engine = try loaded.get()
         let seconds = (ContinuousClock.now - began) / .seconds(1)
         log.info("model ready after \(String(format: "%.1f", seconds)) s: \(path)")
         return Loaded(modelDigest: digest, engine: engine)

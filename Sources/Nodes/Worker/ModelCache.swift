@@ -4,14 +4,6 @@ import Foundation
 
 /// Where models that were fetched from a coordinator lie: `models/<SHA-256>` in the cache.
 enum ModelCache {
-    /// `SKEIN_CACHE`, else `skein` in `XDG_CACHE_HOME`, else `~/.cache/skein`.
-    static var root: String {
-        let environment = ProcessInfo.processInfo.environment
-        if let path = environment["SKEIN_CACHE"], !path.isEmpty { return path }
-        if let path = environment["XDG_CACHE_HOME"], !path.isEmpty { return path + "/skein" }
-        return NSHomeDirectory() + "/.cache/skein"
-    }
-
     static func directory(of digest: [UInt8], in cache: String) -> String {
         cache + "/models/" + (SHA256.Digest(digest)?.description ?? "unknown")
     }

@@ -20,6 +20,8 @@ extension WorkerHub {
             // All results that the state keeps may be sent at once.
             connection?.pendingLimit =
                 Limits.pendingBytes + 2 * setup.threads * (engine?.mostGradientBytes ?? 0)
+            if !hasToldReady { ReadyLine.tell(log) }
+            hasToldReady = true
             handle(.welcomed(welcome))
         case .heartbeat: break
         case .parameters(let update):

@@ -34,6 +34,8 @@ final class WorkerHub {
     var desk: Confined<WorkerHub>?
     /// SHA-256 of the model that this worker has; nil until it has one.
     var modelDigest: [UInt8]?
+    /// Whether the log has been told that this worker is in.
+    var hasToldReady = false
     /// How often this side says that it lives; the coordinator's wish.
     var heartbeat = Duration.milliseconds(500)
     /// Connections so far: what an earlier one still says is not heard.

@@ -1,0 +1,79 @@
+import Basics
+import Tokenizers
+
+/// Names everything that the tokens of a data file depend on, in one SHA-256.
+struct TokenCacheKey: Sendable, Hashable {
+    let digest: SHA256.Digest
+
+    /// nil when the encoder does not tell what it depends on.
+    ///
+    /// - Parameters:
+    ///   - data: SHA-256 of the data file.
+    ///   - encoder: tokenizer, template and settings.
+    ///   - skippingBadLines: whether malformed lines are passed over.
+    ///   - version: of Skein.
+    init?(
+        data: SHA256.Digest, encoder: RowEncoder, skippingBadLines: Bool, version: String
+    ) {
+        guard let text = encoder.encoder.digest else { return nil }
+        var fields = DigestFields("skein tokens")
+        fields.append(Int(TokenCacheFile.version))
+        fields.append(RowEncoder.version)
+        fields.append(version)
+        fields.append(data)
+        fields.append(text)
+        fields.append(encoder.format.rawValue)
+        fields.append(encoder.trainedTurns.rawValue)
+        fields.append(encoder.maximumLength)
+        fields.append(skippingBadLines ? 1 : 0)
+        digest = fields.finish()
+    }
+}
+
+extension TextEncoder {
+    /// SHA-256 of all that tokens depend on between a text or a conversation and its ids.
+    static func digest(
+        tokenizer: Tokenizer, template: (source: String, date: TemplateDate)?
+    ) -> SHA256.Digest {
+        var fields = DigestFields("skein text encoder")
+        // The pieces that the template sees as bos_token and eos_token follow from the ids.
+        fields.append(tokenizer.contentDigest)
+        fields.append(Int(tokenizer.beginID ?? -1))
+        fields.append(Int(tokenizer.endID ?? -1))
+        let ends = tokenizer.endOfTurnIDs.sorted()
+        fields.append(ends.count)
+        for id in ends { fields.append(Int(id)) }
+        fields.append(template == nil ? 0 : 1)
+        if let template {
+            fields.append(template.source)
+            for part in [template.date.year, template.date.month, template.date.day] {
+                fields.append(part)
+            }
+        }
+        return fields.finish()
+    }
+}
+
+/// Hashes fields so that no two lists of them are the same bytes: each tells its length first.
+private struct DigestFields {
+    private var hash = SHA256()
+
+    init(_ purpose: String) {
+        append(purpose)
+    }
+
+    mutating func append(_ bytes: [UInt8]) {
+        withUnsafeBytes(of: UInt64(bytes.count).littleEndian) { hash.update($0) }
+        hash.update(bytes)
+    }
+
+    mutating func append(_ text: String) { append(Array(text.utf8)) }
+
+    mutating func append(_ digest: SHA256.Digest) { append(digest.bytes) }
+
+    mutating func append(_ number: Int) {
+        withUnsafeBytes(of: Int64(number).littleEndian) { append(Array($0)) }
+    }
+
+    consuming func finish() -> SHA256.Digest { hash.finish() }
+}
