@@ -10,11 +10,12 @@ struct BenchCommand: Command {
         case step
         case wire
         case recovery
+        case tokenize
     }
 
     struct Options: Sendable, Equatable {
         var subject: Subject
-        /// Given when the subject is `step` or `recovery`.
+        /// Given when the subject is `step`, `recovery` or `tokenize`.
         var model: String?
         /// Given when the subject is `recovery`.
         var data: String?
@@ -37,9 +38,10 @@ struct BenchCommand: Command {
         "step: threads that compute at once; each kernel is measured on one")
     static let model = Option.optional(
         "model", .path(),
-        "step, recovery: the base model to train, a GGUF file or a Hugging Face folder")
+        "step, recovery, tokenize: the base model, a GGUF file or a Hugging Face folder")
     static let data = Option.optional(
-        "data", .path(), "recovery: rows to train on, as skein train takes them")
+        "data", .path(), absent: "of tokenize: the pages of --help",
+        "recovery, tokenize: rows as skein train takes them")
     static let steps = Option.optional(
         "steps", .integer(1...1_000_000), absent: "20 of wire, 40 of recovery",
         "wire, recovery: steps of a run")
@@ -57,12 +59,12 @@ struct BenchCommand: Command {
 
     static let table = ArgumentTable(
         command: "bench",
-        summary: "measures kernels, training steps, the wire or recovery, beside limits",
+        summary: "measures kernels, steps, the wire, recovery or tokens, beside limits",
         positional: Positional(
             "WHAT", count: .one, choices: Subject.allCases.map(\.rawValue),
             "kernels: each kernel alone; step: a whole training step of a model; wire: a coordinator "
                 + "and many workers that do not compute; recovery: a cluster whose workers are "
-                + "killed and stopped"),
+                + "killed and stopped; tokenize: a model's tokenizer"),
         groups: [
             OptionGroup(
                 title: "what",
@@ -92,7 +94,10 @@ struct BenchCommand: Command {
             kills: arguments[Self.kills], seed: arguments[Self.seed],
             json: arguments[SharedFlags.json])
         let needed: [(name: String, isMissing: Bool)] = [
-            ("model", (subject == .step || subject == .recovery) && options.model == nil),
+            (
+                "model",
+                [.step, .recovery, .tokenize].contains(subject) && options.model == nil
+            ),
             ("data", subject == .recovery && options.data == nil),
         ]
         if let missing = needed.first(where: \.isMissing) {
@@ -107,6 +112,7 @@ struct BenchCommand: Command {
         case .step: try runStep(io)
         case .wire: try runWire(io)
         case .recovery: try runRecovery(io)
+        case .tokenize: try runTokenize(io)
         }
     }
 

@@ -4,6 +4,7 @@ import Models
 import Tensors
 import TestSupport
 import Testing
+import Tokenizers
 import Training
 
 @testable import Commands
@@ -94,6 +95,32 @@ import Training
         for result in results {
             #expect(result.rate.isFinite && result.limit.isFinite, "\(result.name)")
             #expect(result.cells.count == KernelResult.heading.count)
+        }
+    }
+
+    @Test("a tokenizer is measured on the rows of a file, or else on the pages of --help")
+    func tokenize() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let (model, data) = (directory + "/tiny.gguf", directory + "/rows.jsonl")
+            try TinyModel().writeGGUF(to: model)
+            try AtomicFile.write(
+                """
+                {"prompt":"one","completion":"two"}
+                {"messages":[{"role":"user","content":"three"}]}
+                {"text":"four"}
+
+                """, to: data)
+            let effort = Effort(repetitions: 1, minimumSeconds: 0)
+            let bench = try TokenizeBench(modelPath: model, dataPath: data)
+            #expect(bench.texts == ["one", "two", "three", "four"])
+            let result = bench.run(effort)
+            #expect(result.bytes == 15 && result.texts == 4)
+            #expect(
+                result.tokens == bench.texts.reduce(0) { $0 + bench.tokenizer.encode($1).count })
+            #expect(result.rate.isFinite && result.limit.isFinite)
+            #expect(result.table.allSatisfy { $0.count == result.table[0].count })
+            let pages = try TokenizeBench(modelPath: model, dataPath: nil)
+            #expect(pages.texts.count == CommandLineTool.commands.count)
         }
     }
 
