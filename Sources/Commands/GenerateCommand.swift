@@ -1,6 +1,7 @@
 import Basics
 import Formats
 import Models
+import Tensors
 import Tokenizers
 import Training
 
@@ -102,9 +103,10 @@ struct GenerateCommand: Command {
         // An answer ends where the model's context does, as other tools have it.
         let maximum = min(options.maximumTokens, limit - prompt.count)
         let total = prompt.count + maximum
+        let team = ComputeTeam(threadCount: session.threads)
         let reader = DecoderSession(
-            decoder: try session.decoder(positions: total),
-            parameters: session.adapter?.values, capacity: total)
+            weights: try GenerationWeights(model: session.model, team: team),
+            adapter: session.adapter, capacity: total, team: team)
         if let path = options.logits { return try writeLogits(prompt, reader, to: path, io) }
         let generator = Generator(
             session: reader,

@@ -67,6 +67,29 @@ public struct TensorView: Sendable {
         }
     }
 
+    /// Calls `body` with the addresses of the file's bytes of rows `range`, each row's as
+    /// `dequantize` reads them. They are of any alignment and valid during the call.
+    ///
+    /// - Parameters:
+    ///   - range: Rows within 0 ..< `rows`.
+    ///   - body: Gets one address for each row; none when the file is empty.
+    public func withRowAddresses<Result>(
+        _ range: Range<Int>, _ body: ([UnsafeRawPointer]) -> Result
+    ) -> Result {
+        precondition(
+            range.lowerBound >= 0 && range.upperBound <= rows, "rows outside tensor \(name)")
+        return withExtendedLifetime(file) {
+            guard let base = file.bytes.baseAddress else { return body([]) }
+            let first = base + offset
+            let rowBytes = columns / elementType.blockElements * elementType.blockBytes
+            return body(
+                range.map { row in
+                    let place = interleavedHeadRows.map { Self.interleavedRow(row, $0) } ?? row
+                    return first + place * rowBytes
+                })
+        }
+    }
+
     /// The whole tensor as Float.
     public func floats() -> [Float] {
         [Float](unsafeUninitializedCapacity: elementCount) { buffer, count in

@@ -1,130 +1,197 @@
 import CKernels
+import Foundation
 
-/// A frozen matrix in bf16, packed once for products with it: y = x P, sums in fp32.
+/// Memory for packed weights; freed with the last reference.
 ///
-/// A model's matrix W [outputs, inputs] is packed for one of two uses: forward, y = x W^T
-/// (P = W^T), and backward, dx = dy W (P = W). Several matrices with equal inputs may be stacked,
-/// rows under rows, so that one product serves query, key and value, or gate and up.
-///
-/// Rounding both factors to bf16 (nearest, ties to even) costs up to 2^-8 of a product and buys
-/// more than twice the speed of `MatMul` where the processor has VDPBF16PS. An element's bits are a
-/// function of its row of x, its column of P and what y held: they do not depend on the other rows,
-/// on how a range of rows or columns was cut, or (but for NaN payloads) on the processor's level.
-///
-/// `@unchecked Sendable`: it is written by `pack` alone, before anybody multiplies, and threads that
-/// pack at the same time write pieces that do not overlap.
-public final class PackedMatrix: @unchecked Sendable {
-    /// Which product a model's matrix is packed for.
-    public enum Use: Sendable {
-        /// y [T, outputs] = x [T, inputs] W^T.
-        case forward
-        /// dx [T, inputs] = dy [T, outputs] W.
-        case backward
-    }
+/// Filled by disjoint pieces before anybody reads; hence Sendable.
+public final class PackedMemory: @unchecked Sendable {
+    public let base: UnsafeMutableRawPointer
+    public let byteCount: Int
 
-    public let use: Use
-    /// Rows of P: what the product sums over. Inputs of W forward, outputs backward.
-    public let rows: Int
-    /// Columns of P and y. Outputs of W forward, inputs backward.
-    public let columns: Int
-    /// The processor's level to use instead of the process's, for tests.
-    let level: skein_level?
-    private let base: UnsafeMutablePointer<UInt16>
-
-    /// Memory to be filled by `pack`.
-    ///
-    /// - Throws: `PackedMatrixError` when the system has no memory left.
-    public convenience init(outputs: Int, inputs: Int, for use: Use) throws {
-        try self.init(outputs: outputs, inputs: inputs, for: use, level: nil)
-    }
-
-    init(outputs: Int, inputs: Int, for use: Use, level: skein_level?) throws {
-        precondition(outputs > 0 && inputs > 0)
-        self.use = use
-        self.level = level
-        (rows, columns) = use == .forward ? (inputs, outputs) : (outputs, inputs)
-        let bytes = Self.bytes(rows: rows, columns: columns)
-        guard let memory = skein_bf16_allocate(bytes) else {
-            throw PackedMatrixError.noMemory(bytes: bytes)
-        }
-        base = memory.bindMemory(to: UInt16.self, capacity: bytes / 2)
+    /// Uninitialized memory, in large pages where the system has them: fewer page faults while it is
+    /// filled and fewer address translations while it is read.
+    public init(byteCount: Int) {
+        let largePage = 2 << 20
+        self.byteCount = byteCount
+        base = .allocate(
+            byteCount: max(byteCount, 64), alignment: byteCount >= largePage ? largePage : 64)
+        #if os(Linux)
+            if byteCount >= largePage {
+                // Refused where there are none: then pages are small, and nothing else changes.
+                _ = madvise(base, byteCount, MADV_HUGEPAGE)
+            }
+        #endif
     }
 
     deinit {
-        skein_bf16_free(base)
+        base.deallocate()
     }
+}
 
-    /// Bytes of a packed P [rows, columns].
-    public static func bytes(rows: Int, columns: Int) -> Int { skein_bf16_bytes(rows, columns) }
+/// A matrix [rows, columns] in groups of 16 rows, as small as in its file, for products with one vector
+/// or with many. The layout stands in CKernels/include/matvec.h.
+///
+/// Only addresses: whoever uses it keeps the `PackedMemory` alive that it was laid out in. So a product
+/// counts no references.
+public struct PackedMatrix: @unchecked Sendable {
+    // The memory is written while it is packed, by disjoint groups, and only read afterwards.
 
-    /// Bytes of this matrix.
-    public var bytes: Int { Self.bytes(rows: rows, columns: columns) }
+    /// How the numbers are held; always exactly the numbers of the file.
+    public enum Element: Sendable, CaseIterable {
+        case q4x0
+        case q4x1
+        case q8x0
+        case bf16
+        case f16
+        case f32
 
-    /// What products run on, for the fingerprint: avx512bf16, avx512, avx2 or plain.
-    public static var kernelName: String { String(cString: skein_bf16_kernel_name()) }
-
-    /// Packs rows `first..<first + count` of W from w [count, inputs], contiguous floats.
-    ///
-    /// Pieces may come in any order and from several threads. `first` is a multiple of 32, and so is
-    /// `count` except for the piece that ends W.
-    public func pack(_ w: UnsafePointer<Float>, first: Int, count: Int) {
-        let (outputs, inputs) = use == .forward ? (columns, rows) : (rows, columns)
-        precondition(first % 32 == 0 && (count % 32 == 0 || first + count == outputs))
-        precondition(first >= 0 && count >= 0 && first + count <= outputs)
-        let level = level ?? currentLevel()
-        switch use {
-        case .forward:
-            skein_bf16_pack_columns(
-                level, w, inputs, count, inputs, start(row: 0, column: first))
-        case .backward:
-            skein_bf16_pack_rows(
-                level, w, inputs, count, inputs, start(row: first, column: 0),
-                skein_bf16_panel(rows))
+        var kernel: skein_packed {
+            switch self {
+            case .q4x0: SKEIN_PACKED_Q4_0
+            case .q4x1: SKEIN_PACKED_Q4_1
+            case .q8x0: SKEIN_PACKED_Q8_0
+            case .bf16: SKEIN_PACKED_BF16
+            case .f16: SKEIN_PACKED_F16
+            case .f32: SKEIN_PACKED_F32
+            }
         }
     }
 
-    /// y = x P, or y += x P.
+    /// Rows of a group.
+    public static let groupRows = 16
+    /// Columns that are made floats at once for products with many vectors. Fixed, because sums over
+    /// more columns than these are sums of sums.
+    static let depth = 512
+    /// Groups that are made floats at once.
+    static let panelGroups = 2
+    /// Floats of scratch that `multiply(panels:)` needs.
+    public static let scratchCount = depth * panelGroups * groupRows
+
+    public let element: Element
+    public let rows: Int
+    public let columns: Int
+    private let base: UnsafeMutableRawPointer
+    private let groupBytes: Int
+
+    /// Bytes of a matrix, a multiple of 64 so that the next one is aligned.
+    public static func byteCount(_ element: Element, rows: Int, columns: Int) -> Int {
+        let groups = (rows + groupRows - 1) / groupRows
+        return (groups * skein_packed_group_bytes(element.kernel, columns) + 63) / 64 * 64
+    }
+
+    /// A matrix at `base`, which is aligned to 64 bytes and has room for `byteCount`.
     ///
-    /// A part of the product may be asked for, to do a head of many outputs in pieces. Sums over
-    /// ranges of rows of P that follow each other, each accumulated onto the one before, have the
-    /// bits of the sum over all at once.
+    /// `columns` is a multiple of 32 for the quantized types.
+    public init(_ element: Element, rows: Int, columns: Int, at base: UnsafeMutableRawPointer) {
+        self.element = element
+        self.rows = rows
+        self.columns = columns
+        self.base = base
+        groupBytes = skein_packed_group_bytes(element.kernel, columns)
+    }
+
+    public var groups: Int { (rows + Self.groupRows - 1) / Self.groupRows }
+    /// Bytes that a product with all rows reads.
+    public var byteCount: Int { groups * groupBytes }
+    /// Pairs of groups, which products with many vectors take at once.
+    public var panels: Int { (groups + Self.panelGroups - 1) / Self.panelGroups }
+
+    /// The rows of a group.
+    public func rows(ofGroup group: Int) -> Range<Int> {
+        group * Self.groupRows..<min(rows, (group + 1) * Self.groupRows)
+    }
+
+    /// The rows of a panel.
+    public func rows(ofPanel panel: Int) -> Range<Int> {
+        let first = panel * Self.panelGroups * Self.groupRows
+        return first..<min(rows, first + Self.panelGroups * Self.groupRows)
+    }
+
+    /// Packs one group.
     ///
     /// - Parameters:
-    ///   - x: [T, rows], or [T, `rowRange.count`].
-    ///   - rowRange: The rows of P to sum over; starts and (but at the end of P) ends at even numbers.
-    ///   - columnRange: The columns of P to compute; starts and (but at the end of P) ends at
-    ///     multiples of 32.
-    ///   - y: [T, columns], or [T, `columnRange.count`].
-    ///   - stride: Floats from one row of y to the next.
-    ///   - accumulating: Whether the sums start at what y holds instead of zero.
+    ///   - group: 0 ..< `groups`.
+    ///   - addresses: One for each of the group's rows, as the file has them.
+    public func pack(group: Int, _ addresses: [UnsafeRawPointer]) {
+        precondition(addresses.count == rows(ofGroup: group).count, "an address for each row")
+        var all: [UnsafeRawPointer?] = addresses
+        all += Array(repeating: nil, count: Self.groupRows - addresses.count)
+        skein_pack_group(element.kernel, all, columns, base + group * groupBytes)
+    }
+
+    /// y = (adding ? y : 0) + W x for the rows of some groups.
+    ///
+    /// Shapes and ranges:
+    ///   - x: [columns].
+    ///   - spread: of `spread(_:columns:into:)`.
+    ///   - y: [rows], of which those of the groups are written.
     public func multiply(
-        _ x: RoundedRows, rowRange: Range<Int>? = nil, columnRange: Range<Int>? = nil,
-        into y: UnsafeMutablePointer<Float>, stride: Int, accumulating: Bool = false
+        groups range: Range<Int>, _ x: UnsafePointer<Float>, spread: UnsafePointer<Float>,
+        into y: UnsafeMutablePointer<Float>, adding: Bool = false
     ) {
-        let k = rowRange ?? 0..<rows
-        let n = columnRange ?? 0..<columns
-        precondition(x.columns == k.count && stride >= n.count)
-        precondition(k.lowerBound % 2 == 0 && (k.upperBound % 2 == 0 || k.upperBound == rows))
-        precondition(n.lowerBound % 32 == 0 && (n.upperBound % 32 == 0 || n.upperBound == columns))
-        precondition(k.lowerBound >= 0 && k.upperBound <= rows)
-        precondition(n.lowerBound >= 0 && n.upperBound <= columns)
-        var product = skein_bf16_product(
-            x: x.base, stride_x: x.stride, p: start(row: k.lowerBound, column: n.lowerBound),
-            panel: skein_bf16_panel(rows), y: y, stride_y: stride, rows: x.rows, k: k.count,
-            n: n.count, accumulate: accumulating ? 1 : 0)
-        skein_bf16_multiply(level ?? currentLevel(), &product)
+        let first = range.lowerBound * Self.groupRows
+        skein_matvec(
+            skein_level(), element.kernel, base + range.lowerBound * groupBytes, columns,
+            range.count, x, spread, y + first,
+            min(rows, range.upperBound * Self.groupRows) - first, adding ? 1 : 0)
     }
 
-    /// Where the pair of rows that starts at `row` lies in the panel that starts at `column`.
-    private func start(row: Int, column: Int) -> UnsafeMutablePointer<UInt16> {
-        base + column / 32 * skein_bf16_panel(rows) + row * 32
+    /// Floats of `spread(_:columns:into:)`.
+    public static func spreadCount(columns: Int) -> Int { columns + columns / 32 }
+
+    /// Prepares a vector for products with 4-bit weights.
+    public static func spread(
+        _ x: UnsafePointer<Float>, columns: Int, into spread: UnsafeMutablePointer<Float>
+    ) {
+        skein_spread(skein_level(), x, columns, spread)
+    }
+
+    /// Y = (adding ? Y : 0) + X W^T for the rows of some panels, by the weights as floats.
+    ///
+    /// Shapes and ranges:
+    ///   - x: [tokens, columns].
+    ///   - y: [tokens, rows], of which the panels' columns are written.
+    ///   - scratch: `scratchCount` floats.
+    public func multiply(
+        panels range: Range<Int>, tokens: Int, _ x: UnsafePointer<Float>,
+        into y: UnsafeMutablePointer<Float>, adding: Bool = false,
+        scratch: UnsafeMutablePointer<Float>
+    ) {
+        let level = skein_level()
+        for panel in range {
+            let firstGroup = panel * Self.panelGroups
+            let held = firstGroup..<min(groups, firstGroup + Self.panelGroups)
+            let firstRow = firstGroup * Self.groupRows
+            let count = min(rows, held.upperBound * Self.groupRows) - firstRow
+            for k in stride(from: 0, to: columns, by: Self.depth) {
+                let depth = min(Self.depth, columns - k)
+                for group in held {
+                    skein_unpack_group(
+                        level, element.kernel, base + group * groupBytes, k, depth,
+                        scratch + (group - firstGroup) * depth * Self.groupRows)
+                }
+                skein_panel(
+                    level, tokens, count, depth, x + k, columns, scratch, depth * Self.groupRows,
+                    Self.groupRows, y + firstRow, rows, adding || k > 0 ? 1 : 0)
+            }
+        }
+    }
+
+    /// One row as floats, the file's numbers.
+    ///
+    /// Shapes and ranges:
+    ///   - out: [columns].
+    ///   - scratch: `scratchCount` floats.
+    public func copyRow(
+        _ row: Int, into out: UnsafeMutablePointer<Float>, scratch: UnsafeMutablePointer<Float>
+    ) {
+        let group = base + row / Self.groupRows * groupBytes
+        for k in stride(from: 0, to: columns, by: Self.depth) {
+            let depth = min(Self.depth, columns - k)
+            skein_unpack_group(skein_level(), element.kernel, group, k, depth, scratch)
+            for i in 0..<depth {
+                out[k + i] = scratch[i * Self.groupRows + row % Self.groupRows]
+            }
+        }
     }
 }
-
-/// Why a matrix cannot be packed.
-public enum PackedMatrixError: Error, Equatable {
-    case noMemory(bytes: Int)
-}
-
-/// The level of the process; the C function shares its name with its type.
-func currentLevel() -> skein_level { skein_level() }

@@ -8,7 +8,7 @@
 #include "attention.h"
 #include "bf16.h"
 #include "cpu.h"
-#include "elementwise.h"
-#include "lowrank.h"
+#include "matvec.h"
+#include "spin.h"
 
 #endif

@@ -22,6 +22,11 @@ public struct Sampler: Sendable, Equatable {
     ///
     /// Of equal logits the lowest id comes first, so that the result does not depend on a sort.
     public func pick(_ logits: [Float], position: Int) -> Int32 {
+        logits.withUnsafeBufferPointer { pick($0, position: position) }
+    }
+
+    /// As `pick(_:position:)`, where the logits lie.
+    public func pick(_ logits: UnsafeBufferPointer<Float>, position: Int) -> Int32 {
         guard temperature > 0 else { return Self.largest(logits) }
         var order = Array(logits.indices)
         order.sort { logits[$0] != logits[$1] ? logits[$0] > logits[$1] : $0 < $1 }
@@ -46,9 +51,17 @@ public struct Sampler: Sendable, Equatable {
         return Int32(order[kept - 1])
     }
 
-    private static func largest(_ logits: [Float]) -> Int32 {
-        var best = 0
-        for i in logits.indices where logits[i] > logits[best] { best = i }
-        return Int32(best)
+    /// The first of the largest, found eight candidates at a time: number by number, a vocabulary
+    /// takes as long as a hundredth of a token's products.
+    private static func largest(_ logits: UnsafeBufferPointer<Float>) -> Int32 {
+        let whole = logits.count & ~7
+        var lanes = SIMD8<Float>(repeating: -.infinity)
+        for first in stride(from: 0, to: whole, by: 8) {
+            let eight = UnsafeRawBufferPointer(logits).loadUnaligned(
+                fromByteOffset: first * MemoryLayout<Float>.stride, as: SIMD8<Float>.self)
+            lanes.replace(with: eight, where: eight .> lanes)
+        }
+        let most = logits[whole...].reduce(lanes.max(), max)
+        return Int32(logits.firstIndex(of: most) ?? 0)
     }
 }

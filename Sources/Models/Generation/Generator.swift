@@ -27,7 +27,7 @@ public struct Generator {
     ) rethrows -> End {
         var next = prompt
         for position in 0..<maximumTokens {
-            let token = sampler.pick(session.logits(after: next), position: position)
+            let token = session.withLogits(after: next) { sampler.pick($0, position: position) }
             if stopTokens.contains(token) { return .stopToken }
             if try !each(token) { return .interrupted }
             next = [token]

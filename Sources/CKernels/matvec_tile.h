@@ -1,0 +1,166 @@
+/* The second half of matvec_body.h: many tokens at once, and attention. */
+
+/* `tokens` x `groups` accumulators, both constants once inlined. */
+static inline __attribute__((always_inline)) void NAME(tile)(
+    const int tokens, const int groups, size_t depth, const float *x, size_t stride_x, const float *w,
+    size_t stride_group, size_t stride_w, float *y, size_t stride_y, int add) {
+    v16f sum[TOKENS][GROUPS];
+#pragma clang loop unroll(full)
+    for (int t = 0; t < tokens; t++) {
+#pragma clang loop unroll(full)
+        for (int g = 0; g < groups; g++) {
+            sum[t][g] = add ? *(const v16fu *)(y + t * stride_y + 16 * g) : (v16f){};
+        }
+    }
+    for (size_t i = 0; i < depth; i++) {
+        v16f row[GROUPS];
+#pragma clang loop unroll(full)
+        for (int g = 0; g < groups; g++) row[g] = *(const v16fu *)(w + g * stride_group + i * stride_w);
+#pragma clang loop unroll(full)
+        for (int t = 0; t < tokens; t++) {
+            const v16f number = (v16f){} + x[t * stride_x + i];
+#pragma clang loop unroll(full)
+            for (int g = 0; g < groups; g++) sum[t][g] = NAME(fma16)(number, row[g], sum[t][g]);
+        }
+    }
+#pragma clang loop unroll(full)
+    for (int t = 0; t < tokens; t++) {
+#pragma clang loop unroll(full)
+        for (int g = 0; g < groups; g++) *(v16fu *)(y + t * stride_y + 16 * g) = sum[t][g];
+    }
+}
+
+/* All tokens of `groups` whole groups. */
+static inline __attribute__((always_inline)) void NAME(column)(
+    const int groups, size_t tokens, size_t depth, const float *x, size_t stride_x, const float *w,
+    size_t stride_group, size_t stride_w, float *y, size_t stride_y, int add) {
+    size_t t = 0;
+    for (; t + TOKENS <= tokens; t += TOKENS) {
+        NAME(tile)(TOKENS, groups, depth, x + t * stride_x, stride_x, w, stride_group, stride_w,
+                   y + t * stride_y, stride_y, add);
+    }
+    for (; t + FEW <= tokens; t += FEW) {
+        NAME(tile)(FEW, groups, depth, x + t * stride_x, stride_x, w, stride_group, stride_w,
+                   y + t * stride_y, stride_y, add);
+    }
+    for (; t < tokens; t++) {
+        NAME(tile)(1, groups, depth, x + t * stride_x, stride_x, w, stride_group, stride_w,
+                   y + t * stride_y, stride_y, add);
+    }
+}
+
+static void NAME(panel)(size_t tokens, size_t columns, size_t depth, const float *x, size_t stride_x,
+                        const float *w, size_t stride_group, size_t stride_w, float *y, size_t stride_y,
+                        int add) {
+    size_t c = 0;
+    for (; c + 16 * GROUPS <= columns; c += 16 * GROUPS) {
+        NAME(column)(GROUPS, tokens, depth, x, stride_x, w + c / 16 * stride_group, stride_group, stride_w,
+                     y + c, stride_y, add);
+    }
+    for (; c + 16 <= columns; c += 16) {
+        NAME(column)(1, tokens, depth, x, stride_x, w + c / 16 * stride_group, stride_group, stride_w,
+                     y + c, stride_y, add);
+    }
+    if (c == columns) return;
+    /* The last group by way of memory that is wide enough. */
+    for (size_t t = 0; t < tokens; t += TOKENS) {
+        const size_t count = tokens - t < TOKENS ? tokens - t : TOKENS;
+        float last[TOKENS * 16] = {0};
+        for (size_t i = 0; add && i < count; i++) {
+            for (size_t r = c; r < columns; r++) last[16 * i + r - c] = y[(t + i) * stride_y + r];
+        }
+        NAME(column)(1, count, depth, x + t * stride_x, stride_x, w + c / 16 * stride_group, stride_group,
+                     stride_w, last, 16, add);
+        for (size_t i = 0; i < count; i++) {
+            for (size_t r = c; r < columns; r++) y[(t + i) * stride_y + r] = last[16 * i + r - c];
+        }
+    }
+}
+
+/* e^x for x <= 0, below 2 ulp; 0 below -87: the polynomial of Cephes' expf, no operation fused, so that
+   every level has the same bits. */
+static inline __attribute__((always_inline)) v16f NAME(exp16)(v16f x) {
+    const v16u vanishes = (v16u)(x < -87.0f);
+    const v16u low = (v16u)(x < -88.0f);
+    x = (v16f)((low & (v16u)((v16f){} - 88.0f)) | (~low & (v16u)x));
+    const v16f shifted = x * 1.44269504f + 12582912.0f;
+    const v16f n = shifted - 12582912.0f;
+    const v16f r = (x - n * 0.693359375f) - n * -2.1219444e-4f;
+    v16f p = r * 1.98756915e-4f + 1.39819995e-3f;
+    p = p * r + 8.333452e-3f;
+    p = p * r + 4.1665796e-2f;
+    p = p * r + 1.66666655e-1f;
+    p = p * r + 0.5f;
+    p = p * (r * r) + r + 1.0f;
+    return (v16f)(~vanishes & ((v16u)p + ((v16u)shifted << 23)));
+}
+
+/* row = e^(scale (row - largest)) in place, then zeros up to the next multiple of 16; the sum. */
+static inline __attribute__((always_inline)) float NAME(weigh)(float *row, size_t seen, float scale) {
+    const size_t padded = (seen + 15) / 16 * 16;
+    for (size_t i = seen; i < padded; i++) row[i] = -__builtin_inff();
+    v16f most = *(const v16fu *)row;
+    for (size_t i = 16; i < padded; i += 16) {
+        const v16f x = *(const v16fu *)(row + i);
+        const v16u larger = (v16u)(x > most);
+        most = (v16f)((larger & (v16u)x) | (~larger & (v16u)most));
+    }
+    float largest = most[0];
+    for (int i = 1; i < 16; i++) largest = most[i] > largest ? most[i] : largest;
+    v16f sums = {};
+    for (size_t i = 0; i < padded; i += 16) {
+        const v16f e = NAME(exp16)((*(const v16fu *)(row + i) - largest) * scale);
+        *(v16fu *)(row + i) = e;
+        sums += e;
+    }
+    float sum[4] = {0, 0, 0, 0};
+    for (int i = 0; i < 16; i++) sum[i % 4] += sums[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+static void NAME(softmax_row)(float *row, size_t seen, size_t count, float scale) {
+    const float factor = 1.0f / NAME(weigh)(row, seen, scale);
+    size_t i = 0;
+    for (; i < seen; i += 16) *(v16fu *)(row + i) *= factor;
+    for (; i < count; i++) row[i] = 0;
+}
+
+/* `groups` x 16 columns of the weighted sum of values, two chains each. */
+static inline __attribute__((always_inline)) void NAME(gather)(
+    const int groups, const float *p, const float *v, size_t keys, size_t padded, v16f *out) {
+    v16f even[4] = {}, odd[4] = {};
+    size_t t = 0;
+    for (; t + 2 <= keys; t += 2) {
+#pragma clang loop unroll(full)
+        for (int g = 0; g < groups; g++) {
+            even[g] = NAME(fma16)(*(const v16fu *)(v + t * padded + 16 * g), (v16f){} + p[t], even[g]);
+            odd[g] =
+                NAME(fma16)(*(const v16fu *)(v + (t + 1) * padded + 16 * g), (v16f){} + p[t + 1], odd[g]);
+        }
+    }
+    for (int g = 0; t < keys && g < groups; g++) {
+        even[g] = NAME(fma16)(*(const v16fu *)(v + t * padded + 16 * g), (v16f){} + p[t], even[g]);
+    }
+#pragma clang loop unroll(full)
+    for (int g = 0; g < groups; g++) out[g] = even[g] + odd[g];
+}
+
+static void NAME(attend)(const float *q, const float *k, const float *v, size_t keys, size_t n, float scale,
+                         float *scores, float *out) {
+    const size_t padded = (n + 15) / 16 * 16;
+    NAME(groups)(SKEIN_PACKED_F32, (const uint8_t *)k, n, (keys + 15) / 16, q, 0, scores, keys, 0);
+    const float factor = 1.0f / NAME(weigh)(scores, keys, scale);
+    for (size_t c = 0; c < n;) {
+        v16f sums[4];
+        const int groups = padded - c >= 64 ? 4 : 1;
+        if (groups == 4) {
+            NAME(gather)(4, scores, v + c, keys, padded, sums);
+        } else {
+            NAME(gather)(1, scores, v + c, keys, padded, sums);
+        }
+        for (int g = 0; g < groups; g++, c += 16) {
+            const v16f sum = sums[g] * factor;
+            for (size_t i = 0; i < 16 && c + i < n; i++) out[c + i] = sum[i];
+        }
+    }
+}

@@ -1,0 +1,172 @@
+import CKernels
+import Foundation
+import Synchronization
+
+/// A few threads that do the pieces of one job together and meet again: fork and join in a
+/// microsecond, many thousand times a second.
+///
+/// The caller does pieces too, so a team of one has no other thread. Pieces are claimed one by one:
+/// a member whose processor is busy with something else takes none and nobody waits for it. Members
+/// look for work for some microseconds and then sleep. Not Swift's shared pool, which must not
+/// compute. One thread at a time may call `run`, and not from within a piece.
+public final class ComputeTeam {
+    public let threadCount: Int
+    private let state: State
+
+    /// - Parameter threadCount: threads that compute, the caller's included; at least 1.
+    public init(threadCount: Int) {
+        let count = max(1, threadCount)
+        self.threadCount = count
+        let state = State()
+        self.state = state
+        for number in 1..<max(count, 1) {
+            let thread = Thread { state.work(as: number) }
+            thread.name = "skein-team-\(number)"
+            thread.stackSize = 1 << 20
+            thread.start()
+        }
+    }
+
+    deinit {
+        state.stop()
+    }
+
+    /// Calls `body(piece, thread)` once for each piece 0 ..< `pieces` and returns when all are done.
+    ///
+    /// - Parameters:
+    ///   - pieces: At most 65,535.
+    ///   - body: Runs on any of the threads; `thread` in 0 ..< `threadCount` says on which, for
+    ///     scratch memory. What is written before `run` is seen by the pieces, and what they write is
+    ///     seen afterwards.
+    public func run(_ pieces: Int, _ body: @escaping (_ piece: Int, _ thread: Int) -> Void) {
+        precondition(pieces <= State.mostPieces, "more pieces than a ticket can count")
+        if threadCount == 1 || pieces <= 1 {
+            for piece in 0..<pieces { body(piece, 0) }
+            return
+        }
+        state.open(pieces, body)
+        state.help(as: 0)
+        state.join(pieces)
+        state.close()
+    }
+
+    /// Threads that have not ended; for tests.
+    var liveThreads: Int { state.live.load(ordering: .acquiring) }
+    /// What a test keeps to see threads end after the team is gone.
+    var observedState: State { state }
+}
+
+extension ComputeTeam {
+    /// What the threads share.
+    ///
+    /// `body` is written only while no piece is open: `open` follows a `join` that has seen all
+    /// pieces done. It is read only by who has claimed a piece, and a claim succeeds only while its job
+    /// is open; the ticket orders both. Everything else is atomic. Hence Sendable.
+    final class State: @unchecked Sendable {
+        static let mostPieces = 0xffff
+        /// How often a thread looks before it sleeps: about 100 microseconds.
+        private static let looks = 4000
+
+        /// Number of the job (32 bits), its pieces (16), the next piece (16): one word, so that a
+        /// claim cannot mix two jobs.
+        private let ticket = Atomic<UInt64>(0)
+        private let done = Atomic<Int>(0)
+        private let sleepers = Atomic<Int>(0)
+        private let callerSleeps = Atomic<Bool>(false)
+        private let isStopped = Atomic<Bool>(false)
+        let live = Atomic<Int>(0)
+        private let lock = NSCondition()
+        private var body: (Int, Int) -> Void = State.nothing
+
+        /// Offers a job.
+        func open(_ pieces: Int, _ body: @escaping (Int, Int) -> Void) {
+            self.body = body
+            done.store(0, ordering: .relaxed)
+            let job = (ticket.load(ordering: .relaxed) >> 32) &+ 1
+            let word = job << 32 | UInt64(pieces) << 16
+            // In one order with `sleepers`: either a thread sees the job before it sleeps, or it is
+            // seen asleep here.
+            ticket.store(word, ordering: .sequentiallyConsistent)
+            if sleepers.load(ordering: .sequentiallyConsistent) > 0 { wakeAll() }
+        }
+
+        /// Lets go of a finished job and of what it holds.
+        func close() { body = Self.nothing }
+
+        private static let nothing: @Sendable (Int, Int) -> Void = { _, _ in }
+
+        private static func hasPiece(_ word: UInt64) -> Bool { word & 0xffff < word >> 16 & 0xffff }
+
+        /// Does pieces until none is left to claim.
+        func help(as thread: Int) {
+            var word = ticket.load(ordering: .acquiring)
+            while Self.hasPiece(word) {
+                let (claimed, found) = ticket.compareExchange(
+                    expected: word, desired: word + 1, ordering: .acquiringAndReleasing)
+                guard claimed else {
+                    word = found
+                    continue
+                }
+                body(Int(word & 0xffff), thread)
+                let count = done.add(1, ordering: .sequentiallyConsistent).newValue
+                if count == word >> 16 & 0xffff,
+                    callerSleeps.load(ordering: .sequentiallyConsistent)
+                {
+                    wakeAll()
+                }
+                word = ticket.load(ordering: .acquiring)
+            }
+        }
+
+        /// Waits until all pieces are done that others have claimed.
+        func join(_ pieces: Int) {
+            for _ in 0..<Self.looks {
+                if done.load(ordering: .acquiring) == pieces { return }
+                skein_pause()
+            }
+            // Whoever has the last piece may need this processor.
+            lock.lock()
+            callerSleeps.store(true, ordering: .sequentiallyConsistent)
+            while done.load(ordering: .sequentiallyConsistent) != pieces { lock.wait() }
+            callerSleeps.store(false, ordering: .relaxed)
+            lock.unlock()
+        }
+
+        /// A thread's life.
+        func work(as thread: Int) {
+            live.add(1, ordering: .acquiringAndReleasing)
+            while !isStopped.load(ordering: .acquiring) {
+                help(as: thread)
+                waitForPieces()
+            }
+            live.subtract(1, ordering: .acquiringAndReleasing)
+        }
+
+        private func waitForPieces() {
+            for _ in 0..<Self.looks {
+                if Self.hasPiece(ticket.load(ordering: .relaxed)) { return }
+                skein_pause()
+            }
+            lock.lock()
+            sleepers.add(1, ordering: .sequentiallyConsistent)
+            while !Self.hasPiece(ticket.load(ordering: .sequentiallyConsistent)),
+                !isStopped.load(ordering: .sequentiallyConsistent)
+            {
+                lock.wait()
+            }
+            sleepers.subtract(1, ordering: .sequentiallyConsistent)
+            lock.unlock()
+        }
+
+        func stop() {
+            isStopped.store(true, ordering: .sequentiallyConsistent)
+            wakeAll()
+        }
+
+        private func wakeAll() {
+            lock.lock()
+            lock.broadcast()
+            lock.unlock()
+        }
+    }
+}
