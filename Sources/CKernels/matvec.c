@@ -16,6 +16,9 @@ typedef int32_t v16i __attribute__((vector_size(64)));
 typedef uint16_t v16h __attribute__((vector_size(32), aligned(1), may_alias));
 typedef int8_t v16b __attribute__((vector_size(16), aligned(1), may_alias));
 
+/* A number in every lane. Taking +0 away changes none, not even -0, so nothing is computed. */
+#define SPLAT(x) ((x) - (v16f){})
+
 /* How far ahead of the block in use weights are fetched, in bytes. */
 #ifndef AHEAD
 #define AHEAD 2048

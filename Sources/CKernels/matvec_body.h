@@ -56,7 +56,7 @@ static inline __attribute__((always_inline)) v16f NAME(nibbles)(const uint8_t *c
         chain[c] = NAME(nibble)(words, 0) * x[8 * c];
 #pragma clang loop unroll(full)
         for (int i = 1; i < 8; i++) {
-            chain[c] = NAME(fma16)(NAME(nibble)(words, i), (v16f){} + x[8 * c + i], chain[c]);
+            chain[c] = NAME(fma16)(NAME(nibble)(words, i), SPLAT(x[8 * c + i]), chain[c]);
         }
     }
     return (chain[0] + chain[1]) + (chain[2] + chain[3]);
@@ -67,7 +67,7 @@ static inline __attribute__((always_inline)) v16f NAME(bytes)(const uint8_t *cod
 #pragma clang loop unroll(full)
     for (int k = 0; k < 32; k++) {
         const v16f q = __builtin_convertvector(*(const v16b *)(codes + 16 * k), v16f);
-        chain[k % 4] = k < 4 ? q * x[k] : NAME(fma16)(q, (v16f){} + x[k], chain[k % 4]);
+        chain[k % 4] = k < 4 ? q * x[k] : NAME(fma16)(q, SPLAT(x[k]), chain[k % 4]);
     }
     return (chain[0] + chain[1]) + (chain[2] + chain[3]);
 }
@@ -84,12 +84,12 @@ static inline __attribute__((always_inline)) v16f NAME(plain_row)(
     v16f a = {}, b = {}, c = {}, d = {};
     size_t k = 0;
     for (; k + 4 <= columns; k += 4) {
-        a = NAME(fma16)(NAME(plain16)(type, group, k), (v16f){} + x[k], a);
-        b = NAME(fma16)(NAME(plain16)(type, group, k + 1), (v16f){} + x[k + 1], b);
-        c = NAME(fma16)(NAME(plain16)(type, group, k + 2), (v16f){} + x[k + 2], c);
-        d = NAME(fma16)(NAME(plain16)(type, group, k + 3), (v16f){} + x[k + 3], d);
+        a = NAME(fma16)(NAME(plain16)(type, group, k), SPLAT(x[k]), a);
+        b = NAME(fma16)(NAME(plain16)(type, group, k + 1), SPLAT(x[k + 1]), b);
+        c = NAME(fma16)(NAME(plain16)(type, group, k + 2), SPLAT(x[k + 2]), c);
+        d = NAME(fma16)(NAME(plain16)(type, group, k + 3), SPLAT(x[k + 3]), d);
     }
-    for (; k < columns; k++) a = NAME(fma16)(NAME(plain16)(type, group, k), (v16f){} + x[k], a);
+    for (; k < columns; k++) a = NAME(fma16)(NAME(plain16)(type, group, k), SPLAT(x[k]), a);
     return (a + b) + (c + d);
 }
 
@@ -107,10 +107,10 @@ static inline __attribute__((always_inline)) v16f NAME(group)(
             sum = NAME(fma16)(d, NAME(bytes)(p + 32, x), sum);
         } else if (type == SKEIN_PACKED_Q4_1) {
             sum = NAME(fma16)(d, NAME(nibbles)(p + 64, spread), sum);
-            sum = NAME(fma16)(NAME(half16)(p + 32), (v16f){} + sums[b], sum);
+            sum = NAME(fma16)(NAME(half16)(p + 32), SPLAT(sums[b]), sum);
         } else {
             /* (q - 8) d. */
-            const v16f shifted = NAME(fma16)((v16f){} - 8.0f, (v16f){} + sums[b], NAME(nibbles)(p + 32, spread));
+            const v16f shifted = NAME(fma16)(SPLAT(-8.0f), SPLAT(sums[b]), NAME(nibbles)(p + 32, spread));
             sum = NAME(fma16)(d, shifted, sum);
         }
     }

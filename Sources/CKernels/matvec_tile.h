@@ -18,7 +18,7 @@ static inline __attribute__((always_inline)) void NAME(tile)(
         for (int g = 0; g < groups; g++) row[g] = *(const v16fu *)(w + g * stride_group + i * stride_w);
 #pragma clang loop unroll(full)
         for (int t = 0; t < tokens; t++) {
-            const v16f number = (v16f){} + x[t * stride_x + i];
+            const v16f number = SPLAT(x[t * stride_x + i]);
 #pragma clang loop unroll(full)
             for (int g = 0; g < groups; g++) sum[t][g] = NAME(fma16)(number, row[g], sum[t][g]);
         }
@@ -82,7 +82,7 @@ static void NAME(panel)(size_t tokens, size_t columns, size_t depth, const float
 static inline __attribute__((always_inline)) v16f NAME(exp16)(v16f x) {
     const v16u vanishes = (v16u)(x < -87.0f);
     const v16u low = (v16u)(x < -88.0f);
-    x = (v16f)((low & (v16u)((v16f){} - 88.0f)) | (~low & (v16u)x));
+    x = (v16f)((low & (v16u)(SPLAT(-88.0f))) | (~low & (v16u)x));
     const v16f shifted = x * 1.44269504f + 12582912.0f;
     const v16f n = shifted - 12582912.0f;
     const v16f r = (x - n * 0.693359375f) - n * -2.1219444e-4f;
@@ -133,13 +133,13 @@ static inline __attribute__((always_inline)) void NAME(gather)(
     for (; t + 2 <= keys; t += 2) {
 #pragma clang loop unroll(full)
         for (int g = 0; g < groups; g++) {
-            even[g] = NAME(fma16)(*(const v16fu *)(v + t * padded + 16 * g), (v16f){} + p[t], even[g]);
+            even[g] = NAME(fma16)(*(const v16fu *)(v + t * padded + 16 * g), SPLAT(p[t]), even[g]);
             odd[g] =
-                NAME(fma16)(*(const v16fu *)(v + (t + 1) * padded + 16 * g), (v16f){} + p[t + 1], odd[g]);
+                NAME(fma16)(*(const v16fu *)(v + (t + 1) * padded + 16 * g), SPLAT(p[t + 1]), odd[g]);
         }
     }
     for (int g = 0; t < keys && g < groups; g++) {
-        even[g] = NAME(fma16)(*(const v16fu *)(v + t * padded + 16 * g), (v16f){} + p[t], even[g]);
+        even[g] = NAME(fma16)(*(const v16fu *)(v + t * padded + 16 * g), SPLAT(p[t]), even[g]);
     }
 #pragma clang loop unroll(full)
     for (int g = 0; g < groups; g++) out[g] = even[g] + odd[g];

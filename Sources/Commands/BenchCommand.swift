@@ -3,11 +3,13 @@ import Formats
 import Models
 import Training
 
-/// `skein bench`: how fast kernels, training steps, the wire and recovery are, each beside its limit.
+/// `skein bench`: how fast kernels, training steps, generation, the wire and recovery are, each beside
+/// its limit.
 struct BenchCommand: Command {
     enum Subject: String, Sendable, CaseIterable {
         case kernels
         case step
+        case generate
         case wire
         case recovery
         case tokenize
@@ -15,12 +17,14 @@ struct BenchCommand: Command {
 
     struct Options: Sendable, Equatable {
         var subject: Subject
-        /// Given when the subject is `step`, `recovery` or `tokenize`.
+        /// Given when the subject is `step`, `generate` or `recovery`.
         var model: String?
         /// Given when the subject is `recovery`.
         var data: String?
         /// Tokens of the micro-batch that is measured.
         var tokens: Int
+        var promptTokens: Int
+        var answerTokens: Int
         var threads: Int?
         var steps: Int
         var workers: Int
@@ -35,10 +39,14 @@ struct BenchCommand: Command {
 
     static let threads = Option.optional(
         "threads", .integer(1...1024), absent: "all cores",
-        "step: threads that compute at once; each kernel is measured on one")
+        "step, generate: threads that compute at once; each kernel is measured on one")
     static let model = Option.optional(
         "model", .path(),
-        "step, recovery, tokenize: the base model, a GGUF file or a Hugging Face folder")
+        "step, generate, recovery: the base model, a GGUF file or a Hugging Face folder")
+    static let promptTokens = Option(
+        "prompt-tokens", .integer(1...1_048_576), default: "512", "generate: tokens of the prompt")
+    static let answerTokens = Option(
+        "tokens", .integer(1...1_048_576), default: "128", "generate: tokens of the answer")
     static let data = Option.optional(
         "data", .path(), absent: "of tokenize: the pages of --help",
         "recovery, tokenize: rows as skein train takes them")
@@ -59,17 +67,18 @@ struct BenchCommand: Command {
 
     static let table = ArgumentTable(
         command: "bench",
-        summary: "measures kernels, steps, the wire, recovery or tokens, beside limits",
+        summary: "measures kernels, training, generation, the wire or recovery, beside limits",
         positional: Positional(
             "WHAT", count: .one, choices: Subject.allCases.map(\.rawValue),
-            "kernels: each kernel alone; step: a whole training step of a model; wire: a coordinator "
-                + "and many workers that do not compute; recovery: a cluster whose workers are "
-                + "killed and stopped; tokenize: a model's tokenizer"),
+            "kernels: each kernel alone; step: a whole training step of a model; generate: a prompt "
+                + "and an answer of a model; wire: a coordinator and many workers that do not "
+                + "compute; recovery: a cluster whose workers are killed and stopped"),
         groups: [
             OptionGroup(
                 title: "what",
                 options: [
                     model.description, data.description, DataFlags.microBatchTokens.description,
+                    promptTokens.description, answerTokens.description,
                     threads.description, steps.description, workers.description,
                     TrainingFlags.rank.description, TrainingFlags.gradientCodec.description,
                     dial.description, kills.description, seed.description,
@@ -87,17 +96,15 @@ struct BenchCommand: Command {
         options = Options(
             subject: subject, model: arguments[Self.model], data: arguments[Self.data],
             tokens: arguments[DataFlags.microBatchTokens],
-            threads: arguments[Self.threads],
+            promptTokens: arguments[Self.promptTokens],
+            answerTokens: arguments[Self.answerTokens], threads: arguments[Self.threads],
             steps: arguments[Self.steps] ?? (subject == .wire ? 20 : 40),
             workers: arguments[Self.workers], rank: arguments[TrainingFlags.rank],
             codec: arguments[TrainingFlags.gradientCodec], dial: arguments[Self.dial],
             kills: arguments[Self.kills], seed: arguments[Self.seed],
             json: arguments[SharedFlags.json])
         let needed: [(name: String, isMissing: Bool)] = [
-            (
-                "model",
-                [.step, .recovery, .tokenize].contains(subject) && options.model == nil
-            ),
+            ("model", [.step, .generate, .recovery].contains(subject) && options.model == nil),
             ("data", subject == .recovery && options.data == nil),
         ]
         if let missing = needed.first(where: \.isMissing) {
@@ -110,6 +117,7 @@ struct BenchCommand: Command {
         switch options.subject {
         case .kernels: try runKernels(io)
         case .step: try runStep(io)
+        case .generate: try runGenerate(io)
         case .wire: try runWire(io)
         case .recovery: try runRecovery(io)
         case .tokenize: try runTokenize(io)

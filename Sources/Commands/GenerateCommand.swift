@@ -47,6 +47,10 @@ struct GenerateCommand: Command {
         "logits", .path("FILE"),
         "write the logits at every position of the prompt, as safetensors, and generate nothing")
     static let seed = Option("seed", .seed, default: "0", "of the choice")
+    /// Other commands have a choice; a script that makes it for all of them goes on working.
+    static let weights = Option<ResidenceChoice>(
+        "weights", .choice, default: "auto",
+        "no difference here: weights are used as small as they are in the file")
 
     static let table = ArgumentTable(
         command: "generate",
@@ -65,7 +69,12 @@ struct GenerateCommand: Command {
                     maximumTokens.description, temperature.description, topK.description,
                     topP.description, seed.description,
                 ]),
-            SharedFlags.machine,
+            OptionGroup(
+                title: SharedFlags.machine.title,
+                options: [
+                    SharedFlags.threads.description, weights.description,
+                    SharedFlags.logFormat.description,
+                ]),
         ],
         example:
             "skein generate --model model.gguf --adapter run/adapter --prompt \"What is a nybble?\""
@@ -81,7 +90,7 @@ struct GenerateCommand: Command {
             raw: arguments[Self.raw], maximumTokens: arguments[Self.maximumTokens],
             temperature: arguments[Self.temperature], topK: topK > 0 ? topK : nil,
             topP: arguments[Self.topP], seed: arguments[Self.seed],
-            threads: arguments[SharedFlags.threads], weights: arguments[SharedFlags.weights],
+            threads: arguments[SharedFlags.threads], weights: arguments[Self.weights],
             logits: arguments[Self.logits], json: arguments[SharedFlags.json])
         if options.raw, options.system != nil {
             throw UsageError.excludes(option: "raw", other: "system", command: Self.table.command)

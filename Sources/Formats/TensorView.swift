@@ -73,6 +73,7 @@ public struct TensorView: Sendable {
     /// - Parameters:
     ///   - range: Rows within 0 ..< `rows`.
     ///   - body: Gets one address for each row; none when the file is empty.
+    /// - Returns: What `body` returns.
     public func withRowAddresses<Result>(
         _ range: Range<Int>, _ body: ([UnsafeRawPointer]) -> Result
     ) -> Result {

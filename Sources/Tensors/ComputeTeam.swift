@@ -20,6 +20,7 @@ public final class ComputeTeam {
         let state = State()
         self.state = state
         for number in 1..<max(count, 1) {
+            state.live.add(1, ordering: .relaxed)
             let thread = Thread { state.work(as: number) }
             thread.name = "skein-team-\(number)"
             thread.stackSize = 1 << 20
@@ -50,8 +51,6 @@ public final class ComputeTeam {
         state.close()
     }
 
-    /// Threads that have not ended; for tests.
-    var liveThreads: Int { state.live.load(ordering: .acquiring) }
     /// What a test keeps to see threads end after the team is gone.
     var observedState: State { state }
 }
@@ -74,6 +73,7 @@ extension ComputeTeam {
         private let sleepers = Atomic<Int>(0)
         private let callerSleeps = Atomic<Bool>(false)
         private let isStopped = Atomic<Bool>(false)
+        /// Threads that run, the caller's not counted.
         let live = Atomic<Int>(0)
         private let lock = NSCondition()
         private var body: (Int, Int) -> Void = State.nothing
@@ -134,7 +134,6 @@ extension ComputeTeam {
 
         /// A thread's life.
         func work(as thread: Int) {
-            live.add(1, ordering: .acquiringAndReleasing)
             while !isStopped.load(ordering: .acquiring) {
                 help(as: thread)
                 waitForPieces()

@@ -154,7 +154,7 @@ import Training
         }
         #expect(
             throws: UsageError.badPositional(
-                "network", command: "bench", accepted: "kernels, step, wire, recovery or tokenize",
+                "network", command: "bench", accepted: "kernels, step, generate, wire or recovery",
                 suggestion: nil)
         ) {
             try ArgumentParser.parse(["network"], by: BenchCommand.table)

@@ -179,10 +179,57 @@ import Training
         }
     }
 
+    @Test("a prompt's limit is sgemm's rate, an answer's the memory's")
+    func generateLimits() {
+        let result = GenerateResult(
+            promptTokens: 100, tokens: 10, threads: 2, load: 0.5, operationsPerToken: 1_000_000,
+            bytesPerToken: 2_000_000, prompt: [Timing(seconds: 0.2, processorSeconds: 0.3)],
+            decode: [Timing(seconds: 0.05, processorSeconds: 0.1)], productRates: [1e9, 4e9, 2e9],
+            memoryRates: [1e9], peakBytes: 5)
+        #expect(abs(result.promptRate - 500) < 1e-9)
+        #expect(abs(result.promptLimit - 2000) < 1e-9)
+        #expect(abs(result.promptShare - 0.25) < 1e-12)
+        #expect(abs(result.decodeRate - 200) < 1e-9)
+        #expect(abs(result.decodeLimit - 500) < 1e-9)
+        #expect(abs(result.decodeShare - 0.4) < 1e-12)
+        #expect(abs(result.processorPresence(result.prompt) - 0.75) < 1e-12)
+        #expect(result.table.allSatisfy { $0.count == 3 })
+        #expect(result.table.contains(["limit: tokens/s", "2000", "500"]))
+    }
+
+    @Test("bench generate measures a prompt and an answer and prints one object")
+    func generate() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/tiny.gguf"
+            try TinyModel().writeGGUF(to: path)
+            let process = CapturedProcess()
+            let status = process.run(
+                "bench", "generate", "--model", path, "--threads", "2", "--prompt-tokens", "40",
+                "--tokens", "5", "--json")
+            try #require(status == 0, "\(process.error)")
+            let json = try JSONSerialization.jsonObject(with: Data(process.output.utf8))
+            let object = try #require(json as? [String: Any])
+            #expect(object["threads"] as? Int == 2)
+            #expect(object["prompt_tokens"] as? Int == 40)
+            #expect(object["tokens"] as? Int == 5)
+            #expect((object["repetitions"] as? Int ?? 0) >= 5)
+            // Numbers of two layers' projections, of the head, and 42 keys and values of both layers.
+            #expect(object["bytes_per_token"] as? Int == 4 * (2 * 36_864 + 20_480 + 2 * 42 * 64))
+            for field in ["prompt_tokens_per_second", "decode_tokens_per_second", "decode_limit"] {
+                #expect((object[field] as? Double ?? 0) > 0, "\(field)")
+            }
+            #expect(
+                process.run(
+                    "bench", "generate", "--model", path, "--prompt-tokens", "250", "--tokens", "7")
+                    != 0, "longer than the context")
+        }
+    }
+
     @Test("a model that is not there is an error of the input")
     func missing() {
         let process = CapturedProcess()
         #expect(process.run("bench", "step", "--model", "/nowhere/m.gguf") == 65)
         #expect(process.run("bench", "step") == 64)
+        #expect(process.run("bench", "generate") == 64)
     }
 }

@@ -1,209 +1,136 @@
 import CKernels
-import Foundation
 import TestSupport
 import Testing
 
 @testable import Tensors
 
-/// Products with packed bf16 weights, at every level that this machine has. The level is an argument,
-/// so that no test touches the process's own.
+/// Products with packed weights against plain loops in double precision, at every level of the machine.
 @Suite struct PackedMatrixTests {
-    static let levels = [SKEIN_PLAIN, SKEIN_AVX2, SKEIN_AVX512, SKEIN_AVX512BF16]
-        .map(\.rawValue).filter { $0 <= currentLevel().rawValue }
-    static let uses: [PackedMatrix.Use] = [.forward, .backward]
+    private static let shapes = [(1, 32), (16, 64), (37, 576), (50, 160)]
 
-    /// Nearest, ties to even, by the definition: 8 significant bits.
-    static func rounded(_ x: Float) -> Double {
-        if !x.isNormal { return x.isFinite ? 0 : Double(x) }
-        let unit = scalbn(1.0, Int(x.exponent) - 7)
-        return (Double(x) / unit).rounded(.toNearestOrEven) * unit
-    }
-
-    @Test("a product equals a sum in double of rounded factors, onto zero or y", arguments: levels)
-    func oracle(level: UInt32) throws {
-        for (t, outputs, inputs) in [
-            (0, 32, 32), (1, 1, 1), (11, 33, 65), (12, 64, 96), (13, 31, 7), (25, 100, 1201),
-            (13, 2401, 50), (5, 300, 40), (26, 80, 48),
-        ] {
-            let it = PackedMatrixCase(t: t, outputs: outputs, inputs: inputs)
-            for use in Self.uses {
-                let (x, k, n) = it.left(use)
-                let start = CentralDifference.numbers(t * n, seed: it.seed, stream: 4)
-                let y = try it.product(use, skein_level(level))
-                let onto = try it.product(use, skein_level(level), onto: start)
-                try #require(y.count == t * n && onto.count == t * n)
-                for place in 0..<t * n {
-                    let (row, column) = (place / n, place % n)
-                    var (sum, size) = (0.0, 0.0)
-                    for i in 0..<k {
-                        let w = use == .forward ? it.w[column * k + i] : it.w[i * n + column]
-                        let term = Self.rounded(x[row * k + i]) * Self.rounded(w)
-                        (sum, size) = (sum + term, size + abs(term))
-                    }
-                    let first = Double(start[place])
-                    // k roundings, none larger than half an ulp of a partial sum.
-                    let allowed = Double(k) * 0x1p-24
-                    try #require(abs(Double(y[place]) - sum) <= size * allowed)
-                    try #require(
-                        abs(Double(onto[place]) - sum - first) <= (size + abs(first)) * allowed)
+    @Test("W x is a plain loop's", arguments: PackedMatrix.Element.allCases)
+    func vector(element: PackedMatrix.Element) {
+        for (index, (rows, columns)) in Self.shapes.enumerated() {
+            // The plain types take any number of columns.
+            let columns = [.q4x0, .q4x1, .q8x0].contains(element) ? columns : columns - 3
+            let sample = PackedSample(element, rows: rows, columns: columns, seed: 3)
+            let x = CentralDifference.numbers(columns, seed: 3, stream: UInt32(100_000 + index))
+            let start = CentralDifference.numbers(rows, seed: 3, stream: 200_000)
+            let expected = sample.product(x)
+            for level in Levels.all {
+                let found = sample.multiply(x, level: level)
+                let added = sample.multiply(x, level: level, adding: start)
+                for row in 0..<rows {
+                    let error = abs(Double(found[row]) - expected[row].value)
+                    #expect(
+                        error <= 2e-6 * expected[row].size,
+                        "\(element) \(level) row \(row) of \(rows) x \(columns), seed 3")
+                    #expect(added[row] == start[row] + found[row])
                 }
             }
         }
     }
 
-    @Test("all levels give the bits of the plain one", arguments: levels)
-    func levelsAgree(level: UInt32) throws {
-        for seed in UInt64(1)...3 {
-            let it = PackedMatrixCase(t: 25, outputs: 301, inputs: 2577, seed: seed)
-            for use in Self.uses {
-                let plain = try it.product(use, SKEIN_PLAIN)
-                #expect(try it.product(use, skein_level(level)) == plain, "seed \(seed)")
+    @Test("levels with fused multiply-add have the same bits", .enabled(if: Levels.fused.count > 1))
+    func sameBits() {
+        for element in PackedMatrix.Element.allCases {
+            let sample = PackedSample(element, rows: 40, columns: 576, seed: 4)
+            let x = CentralDifference.numbers(576, seed: 4, stream: 100_000)
+            let expected = sample.multiply(x, level: SKEIN_AVX2)
+            for level in Levels.fused {
+                #expect(sample.multiply(x, level: level) == expected, "\(element) \(level)")
+                #expect(sample.unpack(0, level: level) == sample.unpack(0, level: SKEIN_PLAIN))
             }
         }
     }
 
-    @Test("where numbers become subnormal, levels with fused instructions still agree")
-    func tinyNumbers() throws {
-        let it = PackedMatrixCase(t: 25, outputs: 77, inputs: 20, spread: 0x1p-62)
-        let all = try Self.levels.filter { $0 > SKEIN_PLAIN.rawValue }
-            .map { try it.product(.forward, skein_level($0)).map(\.bitPattern) }
-        for bits in all {
-            #expect(bits == all[0])
-            // The case would prove nothing if all sums were flushed, or none.
-            let zeros = bits.count { $0 << 1 == 0 }
-            #expect(zeros > 0 && zeros < bits.count)
-        }
-    }
-
-    @Test(
-        "a row's bits depend neither on how many rows there are nor on its place", arguments: levels
-    )
-    func rowsAreAlone(level: UInt32) throws {
-        let it = PackedMatrixCase(t: 41, outputs: 70, inputs: 1203)
-        for use in Self.uses {
-            let n = it.left(use).n
-            let all = try it.product(use, skein_level(level))
-            for range in [0..<1, 7..<8, 40..<41, 3..<14, 5..<17, 1..<14, 2..<27] {
-                let some = try it.product(use, skein_level(level), rows: range)
-                #expect(some == Array(all[range.lowerBound * n..<range.upperBound * n]))
+    @Test("a row does not depend on the other rows of a call")
+    func split() {
+        for element in PackedMatrix.Element.allCases {
+            let matrix = PackedSample(element, rows: 75, columns: 96, seed: 5)
+            let x = CentralDifference.numbers(96, seed: 5, stream: 100_000)
+            let whole = matrix.multiply(x, level: skein_level())
+            var spread = [Float](repeating: 0, count: PackedMatrix.spreadCount(columns: 96))
+            PackedMatrix.spread(x, columns: 96, into: &spread)
+            var pieces = [Float](repeating: .nan, count: 75)
+            for range in [3..<5, 0..<1, 1..<3] {
+                matrix.matrix.multiply(groups: range, x, spread: spread, into: &pieces)
             }
+            #expect(pieces == whole, "\(element)")
         }
     }
 
-    @Test("packing in pieces equals packing at once", arguments: levels)
-    func pieces(level: UInt32) throws {
-        let it = PackedMatrixCase(t: 5, outputs: 333, inputs: 45)
-        for use in Self.uses {
-            let whole = try it.product(use, SKEIN_PLAIN)
-            for piece in [32, 64, 128, 320] {
-                #expect(try it.product(use, skein_level(level), piece: piece) == whole)
-            }
-        }
-    }
-
-    @Test(
-        "ranges of columns, and of rows onto each other, have the bits of the whole",
-        arguments: levels)
-    func ranges(level: UInt32) throws {
-        let it = PackedMatrixCase(t: 13, outputs: 100, inputs: 2401)
-        for use in Self.uses {
-            let (_, k, n) = it.left(use)
-            let whole = try it.product(use, skein_level(level))
-            let matrix = try it.packed(use, skein_level(level))
-            var y = [Float](repeating: .nan, count: it.t * n)
-            it.rounded(use, skein_level(level)) { x in
-                for rows in [0..<2, 2..<46, 46..<k] {
-                    for columns in [0..<32, 64..<n, 32..<64] {
-                        y.withUnsafeMutableBufferPointer { y in
-                            guard let base = y.baseAddress else { return }
-                            matrix.multiply(
-                                x[columns: rows], rowRange: rows, columnRange: columns,
-                                into: base + columns.lowerBound, stride: n,
-                                accumulating: rows.lowerBound > 0)
+    @Test("groups unpack to the file's numbers, at every level")
+    func unpacked() {
+        for element in PackedMatrix.Element.allCases {
+            let sample = PackedSample(element, rows: 21, columns: 64, seed: 6)
+            for level in Levels.all {
+                for group in 0..<2 {
+                    let found = sample.unpack(group, level: level)
+                    for row in sample.matrix.rows(ofGroup: group) {
+                        for k in 0..<64 {
+                            let expected = Float(sample.weights[row * 64 + k])
+                            let error = abs(found[16 * k + row % 16] - expected)
+                            #expect(error <= 1e-6 * abs(expected) + 1e-6, "\(element) \(level)")
                         }
                     }
                 }
             }
-            #expect(y == whole)
         }
     }
 
-    @Test("streamed products have the bits of resident ones, whatever the block", arguments: levels)
-    func streamed(level: UInt32) throws {
-        for (outputs, inputs) in [(333, 45), (64, 576), (20, 33)] {
-            let it = PackedMatrixCase(t: 14, outputs: outputs, inputs: inputs)
-            for (use, block) in Self.uses.flatMap({ use in [32, 64, 256].map { (use, $0) } }) {
-                let n = it.left(use).n
-                let start = CentralDifference.numbers(it.t * n, seed: it.seed, stream: 4)
-                let product = StreamedProduct(
-                    outputs: outputs, inputs: inputs, blockRows: block, level: skein_level(level))
-                let scratch = FloatBuffer(count: product.scratchBytes / 4)
-                func rows(_ range: Range<Int>, _ to: UnsafeMutablePointer<Float>) {
-                    for i in 0..<range.count * inputs {
-                        to[i] = it.w[range.lowerBound * inputs + i]
-                    }
+    @Test("many tokens at once are a plain loop's, and none depends on the others")
+    func panels() {
+        for (element, columns) in [(PackedMatrix.Element.q4x1, 640), (.f32, 99), (.f32, 8)] {
+            let sample = PackedSample(element, rows: 53, columns: columns, seed: 7)
+            let tokens = 29
+            let x = CentralDifference.numbers(tokens * columns, seed: 7, stream: 100_000)
+            var scratch = [Float](repeating: .nan, count: PackedMatrix.scratchCount)
+            var y = [Float](repeating: .nan, count: tokens * 53)
+            sample.matrix.multiply(
+                panels: 0..<sample.matrix.panels, tokens: tokens, x, into: &y, scratch: &scratch)
+            for t in 0..<tokens {
+                let row = Array(x[(t * columns)..<((t + 1) * columns)])
+                for (r, expected) in sample.product(row).enumerated() {
+                    let error = abs(Double(y[t * 53 + r]) - expected.value)
+                    #expect(error <= 3e-6 * expected.size, "\(element) token \(t) row \(r), seed 7")
                 }
-                for onto in [nil, start] {
-                    var y = onto ?? [Float](repeating: .nan, count: it.t * n)
-                    it.rounded(use, skein_level(level)) { x in
-                        let multiply = use == .forward ? product.forward : product.backward
-                        multiply(x, &y, n, onto != nil, scratch.base, rows)
+                var alone = [Float](repeating: 1, count: 53)
+                for panel in (0..<sample.matrix.panels).reversed() {
+                    sample.matrix.multiply(
+                        panels: panel..<(panel + 1), tokens: 1, row, into: &alone,
+                        scratch: &scratch)
+                }
+                #expect(alone == Array(y[(t * 53)..<((t + 1) * 53)]))
+            }
+        }
+    }
+
+    @Test("every level multiplies panels alike")
+    func panelLevels() {
+        let (tokens, depth, columns) = (27, 70, 41)
+        let x = CentralDifference.numbers(tokens * depth, seed: 8, stream: 1)
+        let w = CentralDifference.numbers(3 * 16 * depth, seed: 8, stream: 2)
+        let start = CentralDifference.numbers(tokens * columns, seed: 8, stream: 3)
+        var results: [[Float]] = []
+        for level in Levels.all {
+            var y = start
+            skein_panel(level, tokens, columns, depth, x, depth, w, 16 * depth, 16, &y, columns, 1)
+            for t in 0..<tokens {
+                for c in 0..<columns {
+                    var (sum, size) = (Double(start[t * columns + c]), 0.0)
+                    for i in 0..<depth {
+                        let term =
+                            Double(x[t * depth + i])
+                            * Double(w[c / 16 * 16 * depth + i * 16 + c % 16])
+                        sum += term
+                        size += abs(term)
                     }
-                    #expect(y == (try it.product(use, skein_level(level), onto: onto)))
+                    #expect(abs(Double(y[t * columns + c]) - sum) <= 1e-6 * (size + 1), "\(level)")
                 }
             }
+            if level.rawValue >= SKEIN_AVX2.rawValue { results.append(y) }
         }
-    }
-
-    @Test("NaN and infinity reach their own row and no other", arguments: levels)
-    func notFinite(level: UInt32) throws {
-        var it = PackedMatrixCase(t: 14, outputs: 40, inputs: 37)
-        let before = try it.product(.forward, skein_level(level))
-        it.x[3 * 37 + 36] = .nan
-        it.x[12 * 37 + 5] = -.infinity
-        let after = try it.product(.forward, skein_level(level))
-        for (i, y) in after.enumerated() {
-            switch i / 40 {
-            case 3: #expect(y.isNaN)
-            case 12: #expect(y == (it.w[i % 40 * 37 + 5] > 0 ? -.infinity : .infinity))
-            default: #expect(y == before[i])
-            }
-        }
-    }
-
-    @Test("rounding goes to the nearest, ties to even, at every level", arguments: levels)
-    func rounding(level: UInt32) {
-        var x = CentralDifference.numbers(1000, seed: 5, stream: 1)
-        x += [1, -0.0, 0x1.01p0, 0x1.03p0, 0x1.010002p0, -0x1.03p0, 0x1.fffffep127, 0x1p-126]
-        x += [
-            .infinity, -.infinity, 0x1p-127, -Float.leastNormalMagnitude.nextDown,
-            .leastNonzeroMagnitude,
-        ]
-        let nan = x.count
-        x += [.nan, Float(bitPattern: 0x7f80_0001), Float(bitPattern: 0xff80_0001)]
-        x += x.reversed()  // So that each number stands in a vector and in the tail.
-        let scratch = FloatBuffer(count: RoundedRows.bytes(rows: 1, columns: x.count) / 4)
-        let rows = RoundedRows(
-            rounding: x, stride: x.count, rows: 1, columns: x.count, in: scratch.base,
-            level: skein_level(level))
-        for i in x.indices {
-            let y = Float(bitPattern: UInt32(rows.base[i]) << 16)
-            if x[i].isNaN {
-                #expect(y.isNaN)
-            } else {
-                #expect(y == Float(Self.rounded(x[i])) && y.sign == x[i].sign, "\(x[i])")
-            }
-        }
-        #expect(nan > 1000)
-        withExtendedLifetime(scratch) {}
-    }
-
-    @Test("memory is estimated with its padding, and the kernel has a name")
-    func facts() throws {
-        #expect(PackedMatrix.bytes(rows: 576, columns: 1536) == 576 * 1536 * 2)
-        #expect(PackedMatrix.bytes(rows: 7, columns: 33) == 8 * 64 * 2)
-        let backward = try PackedMatrix(outputs: 7, inputs: 33, for: .backward)
-        #expect(backward.bytes == 8 * 64 * 2)
-        #expect(["avx512bf16", "avx512", "avx2", "plain"].contains(PackedMatrix.kernelName))
+        #expect(results.allSatisfy { $0 == results.first })
     }
 }

@@ -76,9 +76,9 @@ public final class DecoderSession {
     /// Tokens that still fit.
     public var room: Int { capacity - count }
 
-    /// Bytes of weights and cache that the next token will read.
-    public var bytesOfNextToken: Int {
-        weights.bytesPerToken + model.layerCount * attention.byteCount(keys: count + 1)
+    /// Bytes of weights and cache that a token reads that sees `keys` tokens, itself included.
+    public func bytesOfToken(keys: Int) -> Int {
+        weights.bytesPerToken + model.layerCount * attention.byteCount(keys: keys)
     }
 
     /// Forgets the last tokens, so that it can go on from an earlier place.

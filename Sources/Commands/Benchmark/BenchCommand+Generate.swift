@@ -1,0 +1,29 @@
+import Basics
+import Formats
+import Nodes
+
+extension BenchCommand {
+    /// A prompt and an answer of a model.
+    func runGenerate(_ io: CommandIO, effort: Effort = .step) throws {
+        let machine = Machine.current()
+        let bench = try GenerateBench(
+            modelPath: options.model ?? "", promptTokens: options.promptTokens,
+            tokens: options.answerTokens, threads: options.threads ?? machine.cores)
+        var result = bench.run(effort)
+        result.peakBytes = ProcessFigures.peakResidentBytes.map { Int(clamping: $0) }
+        if options.json {
+            return try io.print(
+                json: [("machine", machine.json), ("model", .string(bench.model.path))]
+                    + result.json)
+        }
+        try io.print(machine.text)
+        try io.print(
+            "\(bench.model.path); \(Figures.count(result.threads, "thread")), median of "
+                + "\(effort.repetitions)")
+        try io.print(
+            "loaded in \(Figures.seconds(result.load)); at most "
+                + "\(result.peakBytes.map(Figures.bytes) ?? "?") in use, as much memory as a token "
+                + "reads and the operands of sgemm included\n")
+        try io.write(TextTable.text(result.table))
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Tensors
+
+/// Forks and joins; how fast they are, no test asks.
+@Suite struct ComputeTeamTests {
+    @Test("every piece is done once before a run returns", arguments: [1, 2, 5])
+    func pieces(threads: Int) {
+        let team = ComputeTeam(threadCount: threads)
+        #expect(team.threadCount == threads)
+        for pieces in [0, 1, 2, 7, 64, 1000] {
+            let counts = UnsafeMutablePointer<Int>.allocate(capacity: max(1, pieces))
+            defer { counts.deallocate() }
+            counts.update(repeating: 0, count: max(1, pieces))
+            team.run(pieces) { piece, thread in
+                precondition((0..<threads).contains(thread))
+                counts[piece] += 1
+            }
+            #expect((0..<pieces).allSatisfy { counts[$0] == 1 }, "\(pieces) pieces")
+        }
+    }
+
+    @Test("many forks one after the other see what the one before has written", arguments: [2, 5])
+    func manyForks(threads: Int) {
+        let team = ComputeTeam(threadCount: threads)
+        let width = 12
+        let values = UnsafeMutablePointer<Int>.allocate(capacity: 2 * width)
+        defer { values.deallocate() }
+        values.update(repeating: 0, count: 2 * width)
+        let rounds = 20_000
+        for round in 0..<rounds {
+            let (from, to) = (values + round % 2 * width, values + (round + 1) % 2 * width)
+            // Each piece reads two pieces of the round before.
+            team.run(width) { piece, _ in
+                to[piece] = max(from[piece], from[(piece + 1) % width]) + 1
+            }
+        }
+        #expect((0..<width).allSatisfy { values[rounds % 2 * width + $0] == rounds })
+    }
+
+    @Test("threads that went to sleep come back, and the caller sleeps while a piece takes long")
+    func sleep() {
+        let team = ComputeTeam(threadCount: 3)
+        let sum = Atomic<Int>(0)
+        for _ in 0..<5 {
+            Thread.sleep(forTimeInterval: 0.02)
+            team.run(6) { piece, thread in
+                if thread > 0 { Thread.sleep(forTimeInterval: 0.01) }
+                sum.add(piece, ordering: .relaxed)
+            }
+        }
+        #expect(sum.load(ordering: .relaxed) == 75)
+    }
+
+    @Test("a run lets go of what its pieces hold")
+    func release() {
+        final class Held {}
+        let team = ComputeTeam(threadCount: 2)
+        weak var held: Held?
+        do {
+            let object = Held()
+            held = object
+            team.run(50) { _, _ in withExtendedLifetime(object) {} }
+        }
+        // A thread may be about to drop its own reference.
+        for _ in 0..<1000 where held != nil { Thread.sleep(forTimeInterval: 0.001) }
+        #expect(held == nil)
+    }
+
+    @Test("threads end with their team")
+    func stop() {
+        var team: ComputeTeam? = ComputeTeam(threadCount: 4)
+        team?.run(100) { _, _ in }
+        let state = team?.observedState
+        team = nil
+        for _ in 0..<5000 where state?.live.load(ordering: .acquiring) != 0 {
+            Thread.sleep(forTimeInterval: 0.001)
+        }
+        #expect(state?.live.load(ordering: .acquiring) == 0)
+    }
+}
