@@ -67,7 +67,7 @@ struct BenchCommand: Command {
 
     static let table = ArgumentTable(
         command: "bench",
-        summary: "measures kernels, training, generation, the wire or recovery, beside limits",
+        summary: "measures kernels, steps, generation, wire or recovery, beside limits",
         positional: Positional(
             "WHAT", count: .one, choices: Subject.allCases.map(\.rawValue),
             "kernels: each kernel alone; step: a whole training step of a model; generate: a prompt "

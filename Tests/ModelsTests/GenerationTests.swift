@@ -165,6 +165,35 @@ import Testing
         withExtendedLifetime(memory) {}
     }
 
+    @Test("tokens are drawn from the same candidates as by sorting all of them")
+    func candidates() {
+        var logits = CentralDifference.numbers(1000, seed: 12, stream: 1, spread: 2)
+        // Equal ones at the border, and both zeros.
+        for i in stride(from: 0, to: 1000, by: 7) { logits[i] = (logits[i] * 2).rounded() / 2 }
+        logits[40] = -0.0
+        logits[41] = 0
+        let order = logits.indices.sorted {
+            logits[$0] != logits[$1] ? logits[$0] > logits[$1] : $0 < $1
+        }
+        for topK in [1, 5, 60, 256, 257, 999, 1000, 0] {
+            let kept = order.prefix(topK == 0 ? 1000 : topK)
+            let sampler = Sampler(temperature: 1.5, topK: topK, topP: 0.9, seed: 4)
+            let weights = kept.map { Double(exponential((logits[$0] - logits[order[0]]) / 1.5)) }
+            var (mass, nucleus) = (0.0, 0)
+            while nucleus < kept.count, mass < 0.9 * weights.reduce(0, +) {
+                mass += weights[nucleus]
+                nucleus += 1
+            }
+            let allowed = Set(kept.prefix(nucleus).map { Int32($0) })
+            let picked = (0..<300).map { sampler.pick(logits, position: $0) }
+            #expect(Set(picked).isSubset(of: allowed), "top \(topK)")
+            #expect(Set(picked).count > min(nucleus, 30) / 2, "top \(topK)")
+        }
+        // The smallest nucleus is the first of the likeliest.
+        let first = Sampler(temperature: 1, topK: 0, topP: 1e-6, seed: 4)
+        #expect(first.pick(logits, position: 3) == Int32(order[0]))
+    }
+
     @Test("of equal logits the first is the likeliest, wherever it lies")
     func largest() {
         for count in [1, 7, 8, 9, 320] {

@@ -27,6 +27,13 @@ struct GenerateResult: Sendable, Equatable {
     var decodeTime: Measurement { Measurement(seconds: decode.map(\.seconds)) }
     var promptRate: Double { promptTime.rate(of: promptTokens) }
     var decodeRate: Double { decodeTime.rate(of: tokens) }
+    /// Tokens per second by processor time, as if all threads had a processor all the time: what holds
+    /// on a machine that others use, too. Threads that wait for each other count as busy.
+    func processorRate(of tokens: Int, _ timings: [Timing]) -> Double {
+        let seconds = Measurement.median(of: timings.map(\.processorSeconds))
+        return seconds > 0 ? Double(tokens * threads) / seconds : 0
+    }
+
     var memoryRate: Double { Measurement.median(of: memoryRates) }
     var productRate: Double { Measurement.median(of: productRates) }
 
@@ -55,12 +62,14 @@ struct GenerateResult: Sendable, Equatable {
             ("prompt_spread", .number(promptTime.spread)),
             ("flops_of_sgemm", .number(productRate)), ("prompt_limit", .number(promptLimit)),
             ("prompt_share", .number(promptShare)),
+            ("prompt_by_processor_time", .number(processorRate(of: promptTokens, prompt))),
             ("prompt_processor_presence", .number(processorPresence(prompt))),
             ("decode_tokens_per_second", .number(decodeRate)),
             ("decode_spread", .number(decodeTime.spread)),
             ("bytes_per_token", .integer(bytesPerToken)),
             ("memory_bytes_per_second", .number(memoryRate)),
             ("decode_limit", .number(decodeLimit)), ("decode_share", .number(decodeShare)),
+            ("decode_by_processor_time", .number(processorRate(of: tokens, decode))),
             ("decode_processor_presence", .number(processorPresence(decode))),
             ("peak_bytes", peakBytes.map { .integer($0) } ?? .null),
         ]
@@ -77,6 +86,11 @@ struct GenerateResult: Sendable, Equatable {
                 Figures.percent(decodeTime.spread),
             ],
             ["tokens/s", Figures.significant(promptRate), Figures.significant(decodeRate)],
+            [
+                "by processor time",
+                Figures.significant(processorRate(of: promptTokens, prompt)),
+                Figures.significant(processorRate(of: tokens, decode)),
+            ],
             [
                 "limit: rate", Figures.rate(productRate, unit: "FLOP"),
                 Figures.rate(memoryRate, unit: "B"),

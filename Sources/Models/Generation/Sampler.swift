@@ -28,9 +28,7 @@ public struct Sampler: Sendable, Equatable {
     /// As `pick(_:position:)`, where the logits lie.
     public func pick(_ logits: UnsafeBufferPointer<Float>, position: Int) -> Int32 {
         guard temperature > 0 else { return Self.largest(logits) }
-        var order = Array(logits.indices)
-        order.sort { logits[$0] != logits[$1] ? logits[$0] > logits[$1] : $0 < $1 }
-        if topK > 0 && topK < order.count { order.removeLast(order.count - topK) }
+        let order = ranked(logits)
         let top = logits[order[0]]
         let weights = order.map { Double(exponential((logits[$0] - top) / temperature)) }
         let total = weights.reduce(0, +)
@@ -49,6 +47,40 @@ public struct Sampler: Sendable, Equatable {
             if rest < 0 { return Int32(order[i]) }
         }
         return Int32(order[kept - 1])
+    }
+
+    /// The tokens that take part, the largest logit first, of equal ones the lowest id.
+    private func ranked(_ logits: UnsafeBufferPointer<Float>) -> [Int] {
+        // One integer orders by both: whole numbers compare faster than a closure does.
+        var keys = logits.indices.map { Self.key(logits[$0], $0) }
+        if (1...Self.fewCandidates).contains(topK), topK < keys.count {
+            keys = Self.smallest(topK, of: keys)
+        } else {
+            keys.sort()
+            if topK > 0 && topK < keys.count { keys.removeLast(keys.count - topK) }
+        }
+        return keys.map { Int($0 & 0xffff_ffff) }
+    }
+
+    /// So many are picked out one by one; above, everything is sorted.
+    private static let fewCandidates = 256
+
+    /// Ascending where logits descend, then ids ascend.
+    private static func key(_ logit: Float, _ id: Int) -> UInt64 {
+        // Adding zero makes -0 and 0 equal. Bits of negative numbers ascend the other way round.
+        let bits = (logit + 0).bitPattern
+        let ascending = bits >> 31 == 0 ? bits | 0x8000_0000 : ~bits
+        return UInt64(~ascending) << 32 | UInt64(id)
+    }
+
+    private static func smallest(_ count: Int, of keys: [UInt64]) -> [UInt64] {
+        var best = Array(keys[..<count]).sorted()
+        for key in keys[count...] where key < best[count - 1] {
+            best.removeLast()
+            let place = best.firstIndex { $0 > key } ?? best.count
+            best.insert(key, at: place)
+        }
+        return best
     }
 
     /// The first of the largest, found eight candidates at a time: number by number, a vocabulary
