@@ -7,7 +7,8 @@
 #include <immintrin.h>
 #endif
 
-/* Sixteen lanes, in as many registers as the level needs; the second name of a pair loads from any address. */
+/* Sixteen lanes, in as many registers as the level needs; the second name of a pair loads from any
+   address. */
 typedef float v16f __attribute__((vector_size(64)));
 typedef float v16fu __attribute__((vector_size(64), aligned(4), may_alias));
 typedef uint32_t v16u __attribute__((vector_size(64)));
@@ -18,6 +19,8 @@ typedef int8_t v16b __attribute__((vector_size(16), aligned(1), may_alias));
 
 /* A number in every lane. Taking +0 away changes none, not even -0, so nothing is computed. */
 #define SPLAT(x) ((x) - (v16f){})
+
+#define INLINE static inline __attribute__((always_inline))
 
 /* How far ahead of the block in use weights are fetched, in bytes. */
 #ifndef AHEAD
@@ -39,7 +42,8 @@ size_t skein_packed_group_bytes(enum skein_packed type, size_t columns) {
     return 0;
 }
 
-static void pack_blocks(enum skein_packed type, const uint8_t *row, size_t columns, size_t r, uint8_t *out) {
+static void pack_blocks(enum skein_packed type, const uint8_t *row, size_t columns, size_t r,
+    uint8_t *out) {
     const size_t head = type == SKEIN_PACKED_Q4_1 ? 4 : 2;
     for (size_t b = 0; b < columns / 32; b++) {
         memcpy(out + 2 * r, row, 2);
@@ -58,7 +62,8 @@ static void pack_blocks(enum skein_packed type, const uint8_t *row, size_t colum
     }
 }
 
-void skein_pack_group(enum skein_packed type, const void *const rows[16], size_t columns, void *group) {
+void skein_pack_group(enum skein_packed type, const void *const rows[16], size_t columns,
+    void *group) {
     uint8_t *out = group;
     memset(out, 0, skein_packed_group_bytes(type, columns));
     for (size_t r = 0; r < 16; r++) {
@@ -105,8 +110,8 @@ void skein_pack_group(enum skein_packed type, const void *const rows[16], size_t
 #undef FEW
 #pragma clang attribute pop
 
-#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma,f16c"))), \
-                             apply_to = function)
+#pragma clang attribute push( \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma,f16c"))), apply_to = function)
 #define NAME(x) x##_avx512
 #define FUSED 1
 #define WIDE 1
@@ -140,24 +145,26 @@ void skein_spread(enum skein_level level, const float *x, size_t columns, float 
     DISPATCH(spread, x, columns, spread);
 }
 
-void skein_matvec(enum skein_level level, enum skein_packed type, const void *packed, size_t columns,
-                  size_t groups, const float *x, const float *spread, float *y, size_t rows, int add) {
+void skein_matvec(enum skein_level level, enum skein_packed type, const void *packed,
+    size_t columns, size_t groups, const float *x, const float *spread, float *y, size_t rows,
+    int add) {
     DISPATCH(matvec, type, packed, columns, groups, x, spread, y, rows, add);
 }
 
-void skein_unpack_group(enum skein_level level, enum skein_packed type, const void *group, size_t first,
-                        size_t count, float *out) {
+void skein_unpack_group(enum skein_level level, enum skein_packed type, const void *group,
+    size_t first, size_t count, float *out) {
     DISPATCH(unpack, type, group, first, count, out);
 }
 
-void skein_panel(enum skein_level level, size_t tokens, size_t columns, size_t depth, const float *x,
-                 size_t stride_x, const float *w, size_t stride_group, size_t stride_w, float *y,
-                 size_t stride_y, int add) {
-    DISPATCH(panel, tokens, columns, depth, x, stride_x, w, stride_group, stride_w, y, stride_y, add);
+void skein_panel(enum skein_level level, size_t tokens, size_t columns, size_t depth,
+    const float *x, size_t stride_x, const float *w, size_t stride_group, size_t stride_w, float *y,
+    size_t stride_y, int add) {
+    DISPATCH(panel, tokens, columns, depth, x, stride_x, w, stride_group, stride_w, y, stride_y,
+        add);
 }
 
-void skein_attend(enum skein_level level, const float *q, const float *k, const float *v, size_t keys,
-                  size_t n, float scale, float *scores, float *out) {
+void skein_attend(enum skein_level level, const float *q, const float *k, const float *v,
+    size_t keys, size_t n, float scale, float *scores, float *out) {
     DISPATCH(attend, q, k, v, keys, n, scale, scores, out);
 }
 

@@ -6,7 +6,7 @@
      TOKENS    tokens in a tile, FEW after those, then one by one */
 
 /* a b + c, fused where FUSED. */
-static inline __attribute__((always_inline)) v16f NAME(fma16)(v16f a, v16f b, v16f c) {
+INLINE v16f NAME(fma16)(v16f a, v16f b, v16f c) {
 #if FUSED
     return __builtin_elementwise_fma(a, b, c);
 #else
@@ -15,7 +15,7 @@ static inline __attribute__((always_inline)) v16f NAME(fma16)(v16f a, v16f b, v1
 }
 
 /* Sixteen f16 as floats. Exact. */
-static inline __attribute__((always_inline)) v16f NAME(half16)(const uint8_t *p) {
+INLINE v16f NAME(half16)(const uint8_t *p) {
 #if WIDE
     return (v16f)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p));
 #elif FUSED
@@ -41,14 +41,14 @@ static inline __attribute__((always_inline)) v16f NAME(half16)(const uint8_t *p)
 /* What undoes the factor of a nibble. */
 #define UNDO(i) ((i) == 7 ? 1.0f : 1.0f / (float)(1 << (4 * ((i) % 7))))
 
-/* Nibble i of each word as a number, times 16^i; the last one times 1, because it would be a sign. */
-static inline __attribute__((always_inline)) v16f NAME(nibble)(v16u words, int i) {
+/* Nibble i of each word as a number, times 16^i; the last one times 1, lest it be a sign. */
+INLINE v16f NAME(nibble)(v16u words, int i) {
     const v16u code = i == 7 ? words >> 28 : words & (15u << (4 * i));
     return __builtin_convertvector((v16i)code, v16f);
 }
 
 /* Sum over a block's columns of code times x, in four chains; x as skein_spread leaves it. */
-static inline __attribute__((always_inline)) v16f NAME(nibbles)(const uint8_t *codes, const float *x) {
+INLINE v16f NAME(nibbles)(const uint8_t *codes, const float *x) {
     v16f chain[4];
 #pragma clang loop unroll(full)
     for (int c = 0; c < 4; c++) {
@@ -62,7 +62,7 @@ static inline __attribute__((always_inline)) v16f NAME(nibbles)(const uint8_t *c
     return (chain[0] + chain[1]) + (chain[2] + chain[3]);
 }
 
-static inline __attribute__((always_inline)) v16f NAME(bytes)(const uint8_t *codes, const float *x) {
+INLINE v16f NAME(bytes)(const uint8_t *codes, const float *x) {
     v16f chain[4];
 #pragma clang loop unroll(full)
     for (int k = 0; k < 32; k++) {
@@ -72,15 +72,14 @@ static inline __attribute__((always_inline)) v16f NAME(bytes)(const uint8_t *cod
     return (chain[0] + chain[1]) + (chain[2] + chain[3]);
 }
 
-static inline __attribute__((always_inline)) v16f NAME(plain16)(
-    enum skein_packed type, const uint8_t *group, size_t k) {
+INLINE v16f NAME(plain16)( enum skein_packed type, const uint8_t *group, size_t k) {
     if (type == SKEIN_PACKED_F32) return *(const v16fu *)(group + 64 * k);
     if (type == SKEIN_PACKED_F16) return NAME(half16)(group + 32 * k);
     return (v16f)(__builtin_convertvector(*(const v16h *)(group + 32 * k), v16u) << 16);
 }
 
-static inline __attribute__((always_inline)) v16f NAME(plain_row)(
-    enum skein_packed type, const uint8_t *group, size_t columns, const float *x) {
+INLINE v16f NAME(plain_row)(enum skein_packed type, const uint8_t *group, size_t columns,
+    const float *x) {
     v16f a = {}, b = {}, c = {}, d = {};
     size_t k = 0;
     for (; k + 4 <= columns; k += 4) {
@@ -94,8 +93,8 @@ static inline __attribute__((always_inline)) v16f NAME(plain_row)(
 }
 
 /* One group of any type; inlined with a constant type. */
-static inline __attribute__((always_inline)) v16f NAME(group)(
-    enum skein_packed type, const uint8_t *p, size_t columns, const float *x, const float *spread) {
+INLINE v16f NAME(group)(enum skein_packed type, const uint8_t *p, size_t columns, const float *x,
+    const float *spread) {
     if (type >= SKEIN_PACKED_BF16) return NAME(plain_row)(type, p, columns, x);
     v16f sum = {};
     const float *sums = spread + columns;
@@ -110,16 +109,16 @@ static inline __attribute__((always_inline)) v16f NAME(group)(
             sum = NAME(fma16)(NAME(half16)(p + 32), SPLAT(sums[b]), sum);
         } else {
             /* (q - 8) d. */
-            const v16f shifted = NAME(fma16)(SPLAT(-8.0f), SPLAT(sums[b]), NAME(nibbles)(p + 32, spread));
+            const v16f shifted = NAME(fma16)(SPLAT(-8.0f), SPLAT(sums[b]), NAME(nibbles)(p + 32,
+                spread));
             sum = NAME(fma16)(d, shifted, sum);
         }
     }
     return sum;
 }
 
-static inline __attribute__((always_inline)) void NAME(groups)(
-    enum skein_packed type, const uint8_t *p, size_t columns, size_t groups, const float *x,
-    const float *spread, float *y, size_t rows, int add) {
+INLINE void NAME(groups)(enum skein_packed type, const uint8_t *p, size_t columns, size_t groups,
+    const float *x, const float *spread, float *y, size_t rows, int add) {
     const size_t bytes = skein_packed_group_bytes(type, columns);
     for (size_t g = 0; g < groups; g++) {
         const v16f sum = NAME(group)(type, p + g * bytes, columns, x, spread);
@@ -133,7 +132,7 @@ static inline __attribute__((always_inline)) void NAME(groups)(
 }
 
 static void NAME(matvec)(enum skein_packed type, const uint8_t *p, size_t columns, size_t groups,
-                         const float *x, const float *spread, float *y, size_t rows, int add) {
+    const float *x, const float *spread, float *y, size_t rows, int add) {
 #define CASE(T) \
     case T: NAME(groups)(T, p, columns, groups, x, spread, y, rows, add); break;
     switch (type) {
@@ -160,7 +159,7 @@ static void NAME(spread)(const float *x, size_t columns, float *out) {
 }
 
 static void NAME(unpack)(enum skein_packed type, const uint8_t *group, size_t first, size_t count,
-                         float *out) {
+    float *out) {
     if (type >= SKEIN_PACKED_BF16) {
         for (size_t k = 0; k < count; k++) {
             *(v16fu *)(out + 16 * k) = NAME(plain16)(type, group, first + k);

@@ -1,9 +1,9 @@
 /* The second half of matvec_body.h: many tokens at once, and attention. */
 
 /* `tokens` x `groups` accumulators, both constants once inlined. */
-static inline __attribute__((always_inline)) void NAME(tile)(
-    const int tokens, const int groups, size_t depth, const float *x, size_t stride_x, const float *w,
-    size_t stride_group, size_t stride_w, float *y, size_t stride_y, int add) {
+INLINE void NAME(tile)(const int tokens, const int groups, size_t depth, const float *x,
+    size_t stride_x, const float *w, size_t stride_group, size_t stride_w, float *y,
+    size_t stride_y, int add) {
     v16f sum[TOKENS][GROUPS];
 #pragma clang loop unroll(full)
     for (int t = 0; t < tokens; t++) {
@@ -15,7 +15,9 @@ static inline __attribute__((always_inline)) void NAME(tile)(
     for (size_t i = 0; i < depth; i++) {
         v16f row[GROUPS];
 #pragma clang loop unroll(full)
-        for (int g = 0; g < groups; g++) row[g] = *(const v16fu *)(w + g * stride_group + i * stride_w);
+        for (int g = 0; g < groups; g++) {
+            row[g] = *(const v16fu *)(w + g * stride_group + i * stride_w);
+        }
 #pragma clang loop unroll(full)
         for (int t = 0; t < tokens; t++) {
             const v16f number = SPLAT(x[t * stride_x + i]);
@@ -31,35 +33,35 @@ static inline __attribute__((always_inline)) void NAME(tile)(
 }
 
 /* All tokens of `groups` whole groups. */
-static inline __attribute__((always_inline)) void NAME(column)(
-    const int groups, size_t tokens, size_t depth, const float *x, size_t stride_x, const float *w,
-    size_t stride_group, size_t stride_w, float *y, size_t stride_y, int add) {
+INLINE void NAME(column)(const int groups, size_t tokens, size_t depth, const float *x,
+    size_t stride_x, const float *w, size_t stride_group, size_t stride_w, float *y,
+    size_t stride_y, int add) {
     size_t t = 0;
     for (; t + TOKENS <= tokens; t += TOKENS) {
         NAME(tile)(TOKENS, groups, depth, x + t * stride_x, stride_x, w, stride_group, stride_w,
-                   y + t * stride_y, stride_y, add);
+            y + t * stride_y, stride_y, add);
     }
     for (; t + FEW <= tokens; t += FEW) {
         NAME(tile)(FEW, groups, depth, x + t * stride_x, stride_x, w, stride_group, stride_w,
-                   y + t * stride_y, stride_y, add);
+            y + t * stride_y, stride_y, add);
     }
     for (; t < tokens; t++) {
         NAME(tile)(1, groups, depth, x + t * stride_x, stride_x, w, stride_group, stride_w,
-                   y + t * stride_y, stride_y, add);
+            y + t * stride_y, stride_y, add);
     }
 }
 
-static void NAME(panel)(size_t tokens, size_t columns, size_t depth, const float *x, size_t stride_x,
-                        const float *w, size_t stride_group, size_t stride_w, float *y, size_t stride_y,
-                        int add) {
+static void NAME(panel)(size_t tokens, size_t columns, size_t depth, const float *x,
+    size_t stride_x, const float *w, size_t stride_group, size_t stride_w, float *y,
+    size_t stride_y, int add) {
     size_t c = 0;
     for (; c + 16 * GROUPS <= columns; c += 16 * GROUPS) {
-        NAME(column)(GROUPS, tokens, depth, x, stride_x, w + c / 16 * stride_group, stride_group, stride_w,
-                     y + c, stride_y, add);
+        NAME(column)(GROUPS, tokens, depth, x, stride_x, w + c / 16 * stride_group, stride_group,
+            stride_w, y + c, stride_y, add);
     }
     for (; c + 16 <= columns; c += 16) {
-        NAME(column)(1, tokens, depth, x, stride_x, w + c / 16 * stride_group, stride_group, stride_w,
-                     y + c, stride_y, add);
+        NAME(column)(1, tokens, depth, x, stride_x, w + c / 16 * stride_group, stride_group,
+            stride_w, y + c, stride_y, add);
     }
     if (c == columns) return;
     /* The last group by way of memory that is wide enough. */
@@ -69,17 +71,17 @@ static void NAME(panel)(size_t tokens, size_t columns, size_t depth, const float
         for (size_t i = 0; add && i < count; i++) {
             for (size_t r = c; r < columns; r++) last[16 * i + r - c] = y[(t + i) * stride_y + r];
         }
-        NAME(column)(1, count, depth, x + t * stride_x, stride_x, w + c / 16 * stride_group, stride_group,
-                     stride_w, last, 16, add);
+        NAME(column)(1, count, depth, x + t * stride_x, stride_x, w + c / 16 * stride_group,
+            stride_group, stride_w, last, 16, add);
         for (size_t i = 0; i < count; i++) {
             for (size_t r = c; r < columns; r++) y[(t + i) * stride_y + r] = last[16 * i + r - c];
         }
     }
 }
 
-/* e^x for x <= 0, below 2 ulp; 0 below -87: the polynomial of Cephes' expf, no operation fused, so that
-   every level has the same bits. */
-static inline __attribute__((always_inline)) v16f NAME(exp16)(v16f x) {
+/* e^x for x <= 0, below 2 ulp; 0 below -87: the polynomial of Cephes' expf, no operation fused, so
+   that every level has the same bits. */
+INLINE v16f NAME(exp16)(v16f x) {
     const v16u vanishes = (v16u)(x < -87.0f);
     const v16u low = (v16u)(x < -88.0f);
     x = (v16f)((low & (v16u)(SPLAT(-88.0f))) | (~low & (v16u)x));
@@ -96,7 +98,7 @@ static inline __attribute__((always_inline)) v16f NAME(exp16)(v16f x) {
 }
 
 /* row = e^(scale (row - largest)) in place, then zeros up to the next multiple of 16; the sum. */
-static inline __attribute__((always_inline)) float NAME(weigh)(float *row, size_t seen, float scale) {
+INLINE float NAME(weigh)(float *row, size_t seen, float scale) {
     const size_t padded = (seen + 15) / 16 * 16;
     for (size_t i = seen; i < padded; i++) row[i] = -__builtin_inff();
     v16f most = *(const v16fu *)row;
@@ -126,8 +128,8 @@ static void NAME(softmax_row)(float *row, size_t seen, size_t count, float scale
 }
 
 /* `groups` x 16 columns of the weighted sum of values, two chains each. */
-static inline __attribute__((always_inline)) void NAME(gather)(
-    const int groups, const float *p, const float *v, size_t keys, size_t padded, v16f *out) {
+INLINE void NAME(gather)(const int groups, const float *p, const float *v, size_t keys,
+    size_t padded, v16f *out) {
     v16f even[4] = {}, odd[4] = {};
     size_t t = 0;
     for (; t + 2 <= keys; t += 2) {
@@ -135,7 +137,8 @@ static inline __attribute__((always_inline)) void NAME(gather)(
         for (int g = 0; g < groups; g++) {
             even[g] = NAME(fma16)(*(const v16fu *)(v + t * padded + 16 * g), SPLAT(p[t]), even[g]);
             odd[g] =
-                NAME(fma16)(*(const v16fu *)(v + (t + 1) * padded + 16 * g), SPLAT(p[t + 1]), odd[g]);
+                NAME(fma16)(*(const v16fu *)(v + (t + 1) * padded + 16 * g), SPLAT(p[t + 1]),
+                    odd[g]);
         }
     }
     for (int g = 0; t < keys && g < groups; g++) {
@@ -145,8 +148,8 @@ static inline __attribute__((always_inline)) void NAME(gather)(
     for (int g = 0; g < groups; g++) out[g] = even[g] + odd[g];
 }
 
-static void NAME(attend)(const float *q, const float *k, const float *v, size_t keys, size_t n, float scale,
-                         float *scores, float *out) {
+static void NAME(attend)(const float *q, const float *k, const float *v, size_t keys, size_t n,
+    float scale, float *scores, float *out) {
     const size_t padded = (n + 15) / 16 * 16;
     NAME(groups)(SKEIN_PACKED_F32, (const uint8_t *)k, n, (keys + 15) / 16, q, 0, scores, keys, 0);
     const float factor = 1.0f / NAME(weigh)(scores, keys, scale);

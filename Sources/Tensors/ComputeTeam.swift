@@ -6,12 +6,23 @@ import Synchronization
 /// microsecond, many thousand times a second.
 ///
 /// The caller does pieces too, so a team of one has no other thread. Pieces are claimed one by one:
-/// a member whose processor is busy with something else takes none and nobody waits for it. Members
-/// look for work for some microseconds and then sleep. Not Swift's shared pool, which must not
-/// compute. One thread at a time may call `run`, and not from within a piece.
+/// a member whose processor is busy with something else takes none and nobody waits for it. If it
+/// loses its processor in the middle of a piece, everybody waits; then the caller works alone for a
+/// while, for a busy machine would do the same again. Who does a piece changes no result. Members look
+/// for work for some microseconds and then sleep. Not Swift's shared pool, which must not compute. One
+/// thread at a time may call `run`, and not from within a piece.
 public final class ComputeTeam {
     public let threadCount: Int
     private let state: State
+    private let clock = ContinuousClock()
+    /// The caller works alone until then; nil: with the others.
+    private(set) var aloneUntil: ContinuousClock.Instant?
+
+    /// A join may take so long before anybody is blamed, and some pieces' time more.
+    private static let patience = Duration.microseconds(200)
+    private static let patientPieces = 3
+    /// Time alone for each time that was waited: at most a ninth of the time is lost.
+    private static let aloneFactor = 8
 
     /// - Parameter threadCount: threads that compute, the caller's included; at least 1.
     public init(threadCount: Int) {
@@ -41,14 +52,35 @@ public final class ComputeTeam {
     ///     seen afterwards.
     public func run(_ pieces: Int, _ body: @escaping (_ piece: Int, _ thread: Int) -> Void) {
         precondition(pieces <= State.mostPieces, "more pieces than a ticket can count")
-        if threadCount == 1 || pieces <= 1 {
+        if threadCount == 1 || pieces <= 1 || isAlone() {
             for piece in 0..<pieces { body(piece, 0) }
             return
         }
+        let began = clock.now
         state.open(pieces, body)
-        state.help(as: 0)
-        state.join(pieces)
+        let own = state.help(as: 0)
+        if !state.looksDone(pieces) {
+            let helped = clock.now
+            state.join(pieces)
+            judge(waited: helped.duration(to: clock.now), piece: (helped - began) / max(1, own))
+        }
         state.close()
+    }
+
+    private func isAlone() -> Bool {
+        guard let until = aloneUntil else { return false }
+        if clock.now < until { return true }
+        aloneUntil = nil
+        return false
+    }
+
+    /// - Parameters:
+    ///   - waited: For pieces of others, after there was none left for the caller.
+    ///   - piece: How long one took the caller.
+    private func judge(waited: Duration, piece: Duration) {
+        if waited > Self.patience + piece * Self.patientPieces {
+            aloneUntil = clock.now + waited * Self.aloneFactor
+        }
     }
 
     /// What a test keeps to see threads end after the team is gone.
@@ -97,8 +129,10 @@ extension ComputeTeam {
 
         private static func hasPiece(_ word: UInt64) -> Bool { word & 0xffff < word >> 16 & 0xffff }
 
-        /// Does pieces until none is left to claim.
-        func help(as thread: Int) {
+        /// Does pieces until none is left to claim; how many it did.
+        @discardableResult
+        func help(as thread: Int) -> Int {
+            var own = 0
             var word = ticket.load(ordering: .acquiring)
             while Self.hasPiece(word) {
                 let (claimed, found) = ticket.compareExchange(
@@ -108,6 +142,7 @@ extension ComputeTeam {
                     continue
                 }
                 body(Int(word & 0xffff), thread)
+                own += 1
                 let count = done.add(1, ordering: .sequentiallyConsistent).newValue
                 if count == word >> 16 & 0xffff,
                     callerSleeps.load(ordering: .sequentiallyConsistent)
@@ -116,14 +151,20 @@ extension ComputeTeam {
                 }
                 word = ticket.load(ordering: .acquiring)
             }
+            return own
         }
 
-        /// Waits until all pieces are done that others have claimed.
-        func join(_ pieces: Int) {
+        /// Waits some microseconds for the pieces that others have claimed.
+        func looksDone(_ pieces: Int) -> Bool {
             for _ in 0..<Self.looks {
-                if done.load(ordering: .acquiring) == pieces { return }
+                if done.load(ordering: .acquiring) == pieces { return true }
                 skein_pause()
             }
+            return false
+        }
+
+        /// Sleeps until all pieces are done.
+        func join(_ pieces: Int) {
             // Whoever has the last piece may need this processor.
             lock.lock()
             callerSleeps.store(true, ordering: .sequentiallyConsistent)

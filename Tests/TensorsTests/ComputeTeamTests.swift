@@ -54,6 +54,36 @@ import Testing
         #expect(sum.load(ordering: .relaxed) == 75)
     }
 
+    @Test("a team that was held up goes on without the one who did it, and comes back")
+    func heldUp() {
+        let team = ComputeTeam(threadCount: 2)
+        let hasStarted = Atomic<Bool>(false)
+        let deadline = ContinuousClock.now + .seconds(20)
+        while team.aloneUntil == nil, ContinuousClock.now < deadline {
+            hasStarted.store(false, ordering: .relaxed)
+            team.run(2) { _, thread in
+                if thread == 1 {
+                    hasStarted.store(true, ordering: .releasing)
+                    Thread.sleep(forTimeInterval: 0.03)
+                } else {
+                    // Long enough for the other one to wake up and claim a piece.
+                    for _ in 0..<20 where !hasStarted.load(ordering: .acquiring) {
+                        Thread.sleep(forTimeInterval: 0.0001)
+                    }
+                }
+            }
+        }
+        #expect(team.aloneUntil != nil)
+        let others = Atomic<Int>(0)
+        while others.load(ordering: .relaxed) == 0, ContinuousClock.now < deadline {
+            team.run(4) { _, thread in
+                if thread == 1 { others.add(1, ordering: .relaxed) }
+                Thread.sleep(forTimeInterval: 0.001)
+            }
+        }
+        #expect(others.load(ordering: .relaxed) > 0)
+    }
+
     @Test("a run lets go of what its pieces hold")
     func release() {
         final class Held {}

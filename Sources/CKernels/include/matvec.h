@@ -7,18 +7,20 @@
 
 /* Products with weights that stay as small as they are in the file, for generating text.
 
-   A packed matrix holds its rows in groups of 16, so that a vector's lane belongs to one row and no sum
-   crosses lanes. The last group is filled up with zero rows. Inside a group, for each block of 32 columns:
+   A packed matrix holds its rows in groups of 16, so that a vector's lane belongs to one row and no
+   sum crosses lanes. The last group is filled up with zero rows. Inside a group, for each block of
+   32 columns:
 
      Q4_0  16 x f16 scale d;               4 x 16 x 4 bytes of nibbles
      Q4_1  16 x f16 d; 16 x f16 minimum m; 4 x 16 x 4 bytes of nibbles
      Q8_0  16 x f16 d;                     32 x 16 signed bytes
 
-   where word c of a row has the file's bytes 4c ..< 4c + 4 of its block: low nibbles are columns
-   4c ..< 4c + 4, high nibbles columns 16 + 4c ..< 16 + 4c + 4. The plain types are columns x 16 numbers.
+   where word c of a row has the file's bytes 4c ..< 4c + 4 of its block: low nibbles are columns 4c
+   ..< 4c + 4, high nibbles columns 16 + 4c ..< 16 + 4c + 4. The plain types are columns x 16
+   numbers.
 
-   Every level computes the same sums in the same order; those with fused multiply-add give the same bits. A
-   row's result does not depend on the other rows of the call. */
+   Every level computes the same sums in the same order; those with fused multiply-add give the same
+   bits. A row's result does not depend on the other rows of the call. */
 enum skein_packed {
     SKEIN_PACKED_Q4_0 = 0,
     SKEIN_PACKED_Q4_1 = 1,
@@ -33,35 +35,39 @@ size_t skein_packed_group_bytes(enum skein_packed type, size_t columns);
 
 /* Packs one group. rows: 16 pointers to the rows as the file has them, NULL for a row of zeros; any
    alignment. group: skein_packed_group_bytes, written. */
-void skein_pack_group(enum skein_packed type, const void *const rows[16], size_t columns, void *group);
+void skein_pack_group(enum skein_packed type, const void *const rows[16], size_t columns,
+    void *group);
 
-/* x as the nibble types want it, [columns], and behind it the sum of each block of 32, [columns / 32]:
-   element 8 c + i of a block is the x that meets nibble i of word c, divided by 16^i (i < 7), because the
-   nibble is not shifted down. Exact, if no element comes below the smallest normal number. */
+/* x as the nibble types want it, [columns], and behind it the sum of each block of 32, [columns /
+   32]: element 8 c + i of a block is the x that meets nibble i of word c, divided by 16^i (i < 7),
+   because the nibble is not shifted down. Exact, if no element comes below the smallest normal
+   number. */
 void skein_spread(enum skein_level level, const float *x, size_t columns, float *spread);
 
-/* y[r] = (add ? y[r] : 0) + W[r] . x for the rows r of `groups` groups; y: `rows` floats, which may be fewer
-   than 16 x groups. x: `columns` floats; spread: of skein_spread, used for Q4_0 and Q4_1 alone. */
-void skein_matvec(enum skein_level level, enum skein_packed type, const void *packed, size_t columns,
-                  size_t groups, const float *x, const float *spread, float *y, size_t rows, int add);
+/* y[r] = (add ? y[r] : 0) + W[r] . x for the rows r of `groups` groups; y: `rows` floats, which may
+   be fewer than 16 x groups. x: `columns` floats; spread: of skein_spread, used for Q4_0 and Q4_1
+   alone. */
+void skein_matvec(enum skein_level level, enum skein_packed type, const void *packed,
+    size_t columns, size_t groups, const float *x, const float *spread, float *y, size_t rows,
+    int add);
 
-/* Columns first ..< first + count of one group as numbers, out: [count, 16]: bit for bit the weights of the
-   file. `first` and `count` are multiples of 32 for the block types. */
-void skein_unpack_group(enum skein_level level, enum skein_packed type, const void *group, size_t first,
-                        size_t count, float *out);
+/* Columns first ..< first + count of one group as numbers, out: [count, 16]: bit for bit the
+   weights of the file. `first` and `count` are multiples of 32 for the block types. */
+void skein_unpack_group(enum skein_level level, enum skein_packed type, const void *group,
+    size_t first, size_t count, float *out);
 
-/* y[t][c] = (add ? y[t][c] : 0) + sum over i < depth of x[t][i] w(i, c), c < columns, one fused chain for each
-   element in the order of i. w(i, c) lies at w[c / 16 * stride_group + i * stride_w + c % 16]; groups are
-   readable to their sixteenth column. */
-void skein_panel(enum skein_level level, size_t tokens, size_t columns, size_t depth, const float *x,
-                 size_t stride_x, const float *w, size_t stride_group, size_t stride_w, float *y,
-                 size_t stride_y, int add);
+/* y[t][c] = (add ? y[t][c] : 0) + sum over i < depth of x[t][i] w(i, c), c < columns, one fused
+   chain for each element in the order of i. w(i, c) lies at w[c / 16 * stride_group + i * stride_w
+   + c % 16]; groups are readable to their sixteenth column. */
+void skein_panel(enum skein_level level, size_t tokens, size_t columns, size_t depth,
+    const float *x, size_t stride_x, const float *w, size_t stride_group, size_t stride_w, float *y,
+    size_t stride_y, int add);
 
 /* One query over `keys` cached ones: out = softmax(scale q K^T) V.
    q: [n]; k: [keys / 16 rounded up, n, 16]; v: [keys, padded], padded = n rounded up to 16;
    scores: keys rounded up to 16, overwritten; out: [n]. */
-void skein_attend(enum skein_level level, const float *q, const float *k, const float *v, size_t keys,
-                  size_t n, float scale, float *scores, float *out);
+void skein_attend(enum skein_level level, const float *q, const float *k, const float *v,
+    size_t keys, size_t n, float scale, float *scores, float *out);
 
 /* row = softmax(scale row[0 ..< seen]), then zeros up to `count`. seen is at least 1. */
 void skein_softmax_row(enum skein_level level, float *row, size_t seen, size_t count, float scale);
