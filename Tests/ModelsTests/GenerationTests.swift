@@ -135,15 +135,15 @@ import Testing
 
     @Test("packed rows are the file's numbers, bit for bit", arguments: ElementType.allCases)
     func packing(type: ElementType) throws {
-        guard let element = PackedMatrix.Element(type) else { return }
+        guard let element = InterleavedMatrix.Element(type) else { return }
         let (rows, columns) = (21, 544)
         let rowBytes = columns / type.blockElements * type.blockBytes
         // Any bytes but those that make a scale infinite or not a number.
         let bytes = (0..<(rows * rowBytes)).map { UInt8(truncatingIfNeeded: $0 &* 197 &+ $0 >> 7) }
             .map { $0 & 0x3b }
-        let memory = PackedMemory(
-            byteCount: PackedMatrix.byteCount(element, rows: rows, columns: columns))
-        let matrix = PackedMatrix(element, rows: rows, columns: columns, at: memory.base)
+        let memory = InterleavedMemory(
+            byteCount: InterleavedMatrix.byteCount(element, rows: rows, columns: columns))
+        let matrix = InterleavedMatrix(element, rows: rows, columns: columns, at: memory.base)
         var expected = [Float](repeating: .nan, count: rows * columns)
         bytes.withUnsafeBytes { source in
             guard let base = source.baseAddress else { return }
@@ -154,7 +154,7 @@ import Testing
             type.dequantize(
                 from: base, blocks: rows * columns / type.blockElements, into: &expected)
         }
-        var scratch = [Float](repeating: .nan, count: PackedMatrix.scratchCount)
+        var scratch = [Float](repeating: .nan, count: InterleavedMatrix.scratchCount)
         var found = [Float](repeating: .nan, count: columns)
         for row in 0..<rows {
             matrix.copyRow(row, into: &found, scratch: &scratch)

@@ -5,12 +5,12 @@ import CKernels
 
 /// A matrix of random bytes in a file's layout, packed, and its numbers by another way.
 struct PackedSample {
-    let matrix: PackedMatrix
+    let matrix: InterleavedMatrix
     /// [rows, columns].
     let weights: [Double]
-    private let memory: PackedMemory
+    private let memory: InterleavedMemory
 
-    init(_ element: PackedMatrix.Element, rows: Int, columns: Int, seed: UInt64) {
+    init(_ element: InterleavedMatrix.Element, rows: Int, columns: Int, seed: UInt64) {
         let random = AddressedRandom(seed: seed, purpose: .benchmark)
         var bytes: [[UInt8]] = []
         var weights: [Double] = []
@@ -53,9 +53,9 @@ struct PackedSample {
             }
             bytes.append(line)
         }
-        memory = PackedMemory(
-            byteCount: PackedMatrix.byteCount(element, rows: rows, columns: columns))
-        matrix = PackedMatrix(element, rows: rows, columns: columns, at: memory.base)
+        memory = InterleavedMemory(
+            byteCount: InterleavedMatrix.byteCount(element, rows: rows, columns: columns))
+        matrix = InterleavedMatrix(element, rows: rows, columns: columns, at: memory.base)
         self.weights = weights
         for group in 0..<matrix.groups {
             let own = matrix.rows(ofGroup: group)
@@ -84,7 +84,7 @@ struct PackedSample {
     func multiply(_ x: [Float], level: skein_level, adding y: [Float]? = nil) -> [Float] {
         var out = y ?? [Float](repeating: .nan, count: matrix.rows)
         var spread = [Float](
-            repeating: 0, count: PackedMatrix.spreadCount(columns: matrix.columns))
+            repeating: 0, count: InterleavedMatrix.spreadCount(columns: matrix.columns))
         skein_spread(level, x, x.count, &spread)
         skein_matvec(
             level, matrix.element.kernel, memory.base, matrix.columns, matrix.groups, x, spread,
@@ -94,7 +94,7 @@ struct PackedSample {
 
     /// All columns of a group at a level, [columns, 16].
     func unpack(_ group: Int, level: skein_level) -> [Float] {
-        var out = [Float](repeating: .nan, count: matrix.columns * PackedMatrix.groupRows)
+        var out = [Float](repeating: .nan, count: matrix.columns * InterleavedMatrix.groupRows)
         let bytes = skein_packed_group_bytes(matrix.element.kernel, matrix.columns)
         skein_unpack_group(
             level, matrix.element.kernel, memory.base + group * bytes, 0, matrix.columns, &out)

@@ -97,7 +97,7 @@ struct GenerateBench {
 /// Reads memory and nothing else, on all threads.
 private final class MemoryRead {
     let byteCount: Int
-    private let memory: PackedMemory
+    private let memory: InterleavedMemory
     private let sums: UnsafeMutablePointer<UInt64>
     private let team: ComputeTeam
     private static let pieceBytes = 1 << 18
@@ -105,7 +105,7 @@ private final class MemoryRead {
     init(byteCount: Int, team: ComputeTeam) {
         self.byteCount = (byteCount + Self.pieceBytes - 1) / Self.pieceBytes * Self.pieceBytes
         self.team = team
-        memory = PackedMemory(byteCount: self.byteCount)
+        memory = InterleavedMemory(byteCount: self.byteCount)
         sums = .allocate(capacity: self.byteCount / Self.pieceBytes)
         memory.base.initializeMemory(as: UInt8.self, repeating: 1, count: self.byteCount)
     }

@@ -69,7 +69,7 @@ extension DecoderSession {
         _ products: [Product], _ x: UnsafePointer<Float>, adding: Bool = false
     ) {
         let spread = memory.spread
-        PackedMatrix.spread(x, columns: products[0].projection.weight.columns, into: spread)
+        InterleavedMatrix.spread(x, columns: products[0].projection.weight.columns, into: spread)
         let reduced = memory.reduced
         var groups = 0
         for (i, product) in products.enumerated() {
@@ -96,7 +96,7 @@ extension DecoderSession {
         let (gate, up) = (projections[layer, .gate], projections[layer, .up])
         let (g, u, x) = (memory.gate, memory.up, memory.normed)
         let (spread, reduced) = (memory.spread, memory.reduced)
-        PackedMatrix.spread(x, columns: gate.weight.columns, into: spread)
+        InterleavedMatrix.spread(x, columns: gate.weight.columns, into: spread)
         gate.reduce(x, into: reduced[0])
         up.reduce(x, into: reduced[1])
         run(groups: gate.weight.groups) { range in
@@ -104,8 +104,8 @@ extension DecoderSession {
                 groups: range, x, spread: spread, reduced: reduced[0], into: g, adding: false)
             up.multiply(
                 groups: range, x, spread: spread, reduced: reduced[1], into: u, adding: false)
-            let first = range.lowerBound * PackedMatrix.groupRows
-            let end = min(gate.weight.rows, range.upperBound * PackedMatrix.groupRows)
+            let first = range.lowerBound * InterleavedMatrix.groupRows
+            let end = min(gate.weight.rows, range.upperBound * InterleavedMatrix.groupRows)
             SwiGLU.forward(gate: g + first, up: u + first, count: end - first, into: g + first)
         }
     }

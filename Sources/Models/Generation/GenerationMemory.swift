@@ -57,11 +57,11 @@ struct GenerationMemory {
         let sizes = [
             tokens * model.width, tokens * model.width, tokens, tokens * queries, tokens * keys,
             tokens * keys, tokens * queries, tokens * model.feedForwardWidth,
-            tokens * model.feedForwardWidth, PackedMatrix.spreadCount(columns: widest),
+            tokens * model.feedForwardWidth, InterleavedMatrix.spreadCount(columns: widest),
             model.vocabularySize, tokens * rank, tokens * rank, tokens * rank,
         ]
         let own = max(
-            PackedMatrix.scratchCount, CachedAttention.scratchCount(keys: capacity))
+            InterleavedMatrix.scratchCount, CachedAttention.scratchCount(keys: capacity))
         return (sizes + Array(repeating: own, count: threads)).map { arena.take($0) }
     }
 }

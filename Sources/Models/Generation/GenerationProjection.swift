@@ -5,13 +5,13 @@ struct GenerationProjection {
     /// An adapter's two matrices, packed as F32.
     struct Adapter {
         /// [R, in].
-        let a: PackedMatrix
+        let a: InterleavedMatrix
         /// [out, R].
-        let b: PackedMatrix
+        let b: InterleavedMatrix
         let scale: Float
     }
 
-    let weight: PackedMatrix
+    let weight: InterleavedMatrix
     let adapter: Adapter?
 
     /// reduced = scale * (A x), [R]; nothing without an adapter.
@@ -61,7 +61,7 @@ struct GenerationProjections {
     private let layers: [[GenerationProjection]]
     /// R; 0 without an adapter.
     let rank: Int
-    private let memory: PackedMemory?
+    private let memory: InterleavedMemory?
 
     init(_ weights: GenerationWeights, adapter: AdapterShape?, parameters: [Float]?) {
         guard let adapter, let parameters else {
@@ -75,15 +75,15 @@ struct GenerationProjections {
         precondition(parameters.count == adapter.layout.count, "parameters of another adapter")
         let rank = adapter.configuration.rank
         let pairs = adapter.pairs.joined().compactMap { $0 }
-        let memory = PackedMemory(
+        let memory = InterleavedMemory(
             byteCount: pairs.reduce(0) { sum, pair in
-                sum + PackedMatrix.byteCount(.f32, rows: rank, columns: pair.inputs)
-                    + PackedMatrix.byteCount(.f32, rows: pair.outputs, columns: rank)
+                sum + InterleavedMatrix.byteCount(.f32, rows: rank, columns: pair.inputs)
+                    + InterleavedMatrix.byteCount(.f32, rows: pair.outputs, columns: rank)
             })
         var next = memory.base
-        func packed(_ rows: Int, _ columns: Int, at offset: Int) -> PackedMatrix {
-            let matrix = PackedMatrix(.f32, rows: rows, columns: columns, at: next)
-            next += PackedMatrix.byteCount(.f32, rows: rows, columns: columns)
+        func packed(_ rows: Int, _ columns: Int, at offset: Int) -> InterleavedMatrix {
+            let matrix = InterleavedMatrix(.f32, rows: rows, columns: columns, at: next)
+            next += InterleavedMatrix.byteCount(.f32, rows: rows, columns: columns)
             parameters.withUnsafeBufferPointer { values in
                 guard let base = values.baseAddress else { return }
                 for group in 0..<matrix.groups {

@@ -14,18 +14,18 @@ public final class GenerationWeights: Sendable {
         /// [D], before the feed-forward part.
         let middleNorm: FloatBuffer
         /// One per `TargetModule`, in its order; [out, in].
-        let projections: [PackedMatrix]
+        let projections: [InterleavedMatrix]
     }
 
     public let configuration: ModelConfiguration
     let blocks: [Block]
     /// [V, D].
-    let embedding: PackedMatrix
+    let embedding: InterleavedMatrix
     /// [V, D]; the embedding itself when tied.
-    let head: PackedMatrix
+    let head: InterleavedMatrix
     /// [D].
     let finalNorm: FloatBuffer
-    private let memory: PackedMemory
+    private let memory: InterleavedMemory
 
     /// Packs every matrix of `model`.
     ///

@@ -14,33 +14,33 @@ enum MatrixSource: Sendable {
     }
 
     /// F32 for what has no packed form of its own.
-    private var element: PackedMatrix.Element {
+    private var element: InterleavedMatrix.Element {
         guard case .file(let view) = self else { return .f32 }
-        return PackedMatrix.Element(view.elementType) ?? .f32
+        return InterleavedMatrix.Element(view.elementType) ?? .f32
     }
 
     /// Lays out one memory for all matrices and fills it, on all threads.
     static func pack(
         _ sources: [MatrixSource], team: ComputeTeam
-    ) -> (memory: PackedMemory, matrices: [PackedMatrix]) {
+    ) -> (memory: InterleavedMemory, matrices: [InterleavedMatrix]) {
         let sizes = sources.map { source in
-            PackedMatrix.byteCount(
+            InterleavedMatrix.byteCount(
                 source.element, rows: source.shape.rows, columns: source.shape.columns)
         }
         let total = sizes.reduce(0, +)
-        let memory = PackedMemory(byteCount: total)
-        var matrices: [PackedMatrix] = []
+        let memory = InterleavedMemory(byteCount: total)
+        var matrices: [InterleavedMatrix] = []
         var offset = 0
         for (source, size) in zip(sources, sizes) {
             matrices.append(
-                PackedMatrix(
+                InterleavedMatrix(
                     source.element, rows: source.shape.rows, columns: source.shape.columns,
                     at: memory.base + offset))
             offset += size
         }
         // Small enough to share out evenly, large enough that a team can number them.
         let pieceBytes = max(1 << 18, total >> 15)
-        var pieces: [(source: MatrixSource, matrix: PackedMatrix, groups: Range<Int>)] = []
+        var pieces: [(source: MatrixSource, matrix: InterleavedMatrix, groups: Range<Int>)] = []
         for (source, matrix) in zip(sources, matrices) {
             let groups = max(1, pieceBytes * matrix.groups / max(1, matrix.byteCount))
             for first in stride(from: 0, to: matrix.groups, by: groups) {
@@ -55,9 +55,9 @@ enum MatrixSource: Sendable {
         return (memory, matrices)
     }
 
-    private func pack(_ group: Int, of matrix: PackedMatrix) {
+    private func pack(_ group: Int, of matrix: InterleavedMatrix) {
         let rows = matrix.rows(ofGroup: group)
-        if case .file(let view) = self, PackedMatrix.Element(view.elementType) != nil {
+        if case .file(let view) = self, InterleavedMatrix.Element(view.elementType) != nil {
             view.withRowAddresses(rows) { matrix.pack(group: group, $0) }
             return
         }
@@ -73,7 +73,7 @@ enum MatrixSource: Sendable {
     }
 }
 
-extension PackedMatrix.Element {
+extension InterleavedMatrix.Element {
     /// nil for a type that has no packed form.
     init?(_ type: ElementType) {
         switch type {
@@ -88,7 +88,7 @@ extension PackedMatrix.Element {
     }
 }
 
-extension PackedMatrix {
+extension InterleavedMatrix {
     /// Packs one group of F32 from its rows, which lie one behind the other.
     func pack(group: Int, rowMajor floats: UnsafePointer<Float>) {
         let count = rows(ofGroup: group).count

@@ -5,11 +5,11 @@ import Testing
 @testable import Tensors
 
 /// Products with packed weights against plain loops in double precision, at every level of the machine.
-@Suite struct PackedMatrixTests {
+@Suite struct InterleavedMatrixTests {
     private static let shapes = [(1, 32), (16, 64), (37, 576), (50, 160)]
 
-    @Test("W x is a plain loop's", arguments: PackedMatrix.Element.allCases)
-    func vector(element: PackedMatrix.Element) {
+    @Test("W x is a plain loop's", arguments: InterleavedMatrix.Element.allCases)
+    func vector(element: InterleavedMatrix.Element) {
         for (index, (rows, columns)) in Self.shapes.enumerated() {
             // The plain types take any number of columns.
             let columns = [.q4x0, .q4x1, .q8x0].contains(element) ? columns : columns - 3
@@ -33,7 +33,7 @@ import Testing
 
     @Test("levels with fused multiply-add have the same bits", .enabled(if: Levels.fused.count > 1))
     func sameBits() {
-        for element in PackedMatrix.Element.allCases {
+        for element in InterleavedMatrix.Element.allCases {
             let sample = PackedSample(element, rows: 40, columns: 576, seed: 4)
             let x = CentralDifference.numbers(576, seed: 4, stream: 100_000)
             let expected = sample.multiply(x, level: SKEIN_AVX2)
@@ -46,12 +46,12 @@ import Testing
 
     @Test("a row does not depend on the other rows of a call")
     func split() {
-        for element in PackedMatrix.Element.allCases {
+        for element in InterleavedMatrix.Element.allCases {
             let matrix = PackedSample(element, rows: 75, columns: 96, seed: 5)
             let x = CentralDifference.numbers(96, seed: 5, stream: 100_000)
             let whole = matrix.multiply(x, level: skein_level())
-            var spread = [Float](repeating: 0, count: PackedMatrix.spreadCount(columns: 96))
-            PackedMatrix.spread(x, columns: 96, into: &spread)
+            var spread = [Float](repeating: 0, count: InterleavedMatrix.spreadCount(columns: 96))
+            InterleavedMatrix.spread(x, columns: 96, into: &spread)
             var pieces = [Float](repeating: .nan, count: 75)
             for range in [3..<5, 0..<1, 1..<3] {
                 matrix.matrix.multiply(groups: range, x, spread: spread, into: &pieces)
@@ -62,7 +62,7 @@ import Testing
 
     @Test("groups unpack to the file's numbers, at every level")
     func unpacked() {
-        for element in PackedMatrix.Element.allCases {
+        for element in InterleavedMatrix.Element.allCases {
             let sample = PackedSample(element, rows: 21, columns: 64, seed: 6)
             for level in Levels.all {
                 for group in 0..<2 {
@@ -81,11 +81,11 @@ import Testing
 
     @Test("many tokens at once are a plain loop's, and none depends on the others")
     func panels() {
-        for (element, columns) in [(PackedMatrix.Element.q4x1, 640), (.f32, 99), (.f32, 8)] {
+        for (element, columns) in [(InterleavedMatrix.Element.q4x1, 640), (.f32, 99), (.f32, 8)] {
             let sample = PackedSample(element, rows: 53, columns: columns, seed: 7)
             let tokens = 29
             let x = CentralDifference.numbers(tokens * columns, seed: 7, stream: 100_000)
-            var scratch = [Float](repeating: .nan, count: PackedMatrix.scratchCount)
+            var scratch = [Float](repeating: .nan, count: InterleavedMatrix.scratchCount)
             var y = [Float](repeating: .nan, count: tokens * 53)
             sample.matrix.multiply(
                 panels: 0..<sample.matrix.panels, tokens: tokens, x, into: &y, scratch: &scratch)

@@ -4,7 +4,7 @@ import Foundation
 /// Memory for packed weights; freed with the last reference.
 ///
 /// Filled by disjoint pieces before anybody reads; hence Sendable.
-public final class PackedMemory: @unchecked Sendable {
+public final class InterleavedMemory: @unchecked Sendable {
     public let base: UnsafeMutableRawPointer
     public let byteCount: Int
 
@@ -31,9 +31,9 @@ public final class PackedMemory: @unchecked Sendable {
 /// A matrix [rows, columns] in groups of 16 rows, as small as in its file, for products with one vector
 /// or with many. The layout stands in CKernels/include/matvec.h.
 ///
-/// Only addresses: whoever uses it keeps the `PackedMemory` alive that it was laid out in. So a product
+/// Only addresses: whoever uses it keeps the `InterleavedMemory` alive that it was laid out in. So a product
 /// counts no references.
-public struct PackedMatrix: @unchecked Sendable {
+public struct InterleavedMatrix: @unchecked Sendable {
     // The memory is written while it is packed, by disjoint groups, and only read afterwards.
 
     /// How the numbers are held; always exactly the numbers of the file.
