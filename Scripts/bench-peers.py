@@ -1,0 +1,63 @@
+"""Measures Skein beside its peers; started by Scripts/bench-peers, which makes the environment."""
+
+import argparse
+import json
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import peer_generation
+import peer_training
+from peer_processes import Problem, Skein, end_on_signals, run
+from peer_report import machine, replace_section
+
+
+def arguments_of(words):
+    parser = argparse.ArgumentParser(prog="Scripts/bench-peers")
+    parser.add_argument("what", choices=["train", "generate"])
+    for name in ("python", "skein", "model", "pairs", "allocators", "output", "docs", "date", "versions", "command"):
+        parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--reps", type=int, default=5)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--computes", default="fp32 bf16")
+    # Of the seeds 1 to 11 the one whose rows are most like the whole file: 164 tokens a row (all: 171), 74 % of them
+    # with loss (76 %), 60 % of the padded batches (60 %).
+    parser.add_argument("--seed", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--json")
+    arguments = parser.parse_args(words)
+    arguments.computes = arguments.computes.split()
+    arguments.lib = sys.path[0]
+    arguments.weights = os.path.join(arguments.output, "weights")
+    return arguments
+
+
+def main():
+    arguments = arguments_of(sys.argv[1:])
+    end_on_signals()
+    load = os.getloadavg()[0]
+    skein = Skein(arguments.skein, arguments.model, arguments.output)
+    arguments.has_compute = skein.has_option("train", "--compute")
+    if not arguments.has_compute and arguments.computes != ["fp32"]:
+        raise Problem("this skein's train has no --compute", "give --computes fp32, or another --skein")
+    print("the peers' weights out of the same file", file=sys.stderr)
+    run([arguments.python, f"{arguments.lib}/peer-model.py", arguments.model, arguments.weights],
+        os.path.join(arguments.output, "weights.log"))
+    bench = {"train": peer_training, "generate": peer_generation}[arguments.what].Bench
+    text, figures = bench(arguments, skein, arguments.output).measure()
+    head = f"`{arguments.command}`, {arguments.date}, {machine()}, {arguments.threads} threads, " \
+           f"{arguments.reps} alternated repetitions, load {load:.1f} before; {arguments.versions}."
+    print(f"{head}\n\n{text}")
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump({"command": arguments.command, "date": arguments.date, "versions": arguments.versions,
+                       "repetitions": arguments.reps, "threads": arguments.threads, **figures}, file, indent=1)
+    if arguments.docs != "none":
+        replace_section(arguments.docs, arguments.what, f"{head}\n\n{text}")
+
+
+try:
+    main()
+except Problem as problem:
+    sys.exit(str(problem))

@@ -1,0 +1,72 @@
+"""Prompt and decoding rates of llama.cpp or transformers on given ids, as a line of JSON for each repetition.
+
+usage: peer-generate.py SPEC.json
+  SPEC: {"peer": "llama.cpp" | "transformers", "model": PATH, "threads": N, "prompt": [ids], "tokens": N,
+         "repetitions": N, "attention": "sdpa" | "eager" | "flash" | "plain"}
+  "prompt" is processed at once; "tokens" are decoded, greedily, behind it. The first repetition warms up and is
+  not told.
+"""
+
+import json
+import sys
+import time
+
+
+def llama(spec):
+    import xllamacpp
+
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = spec["model"]
+    parameters.n_ctx = 1024
+    parameters.n_parallel = 1
+    parameters.cpuparams.n_threads = spec["threads"]
+    parameters.cpuparams_batch.n_threads = spec["threads"]
+    kinds = xllamacpp.llama_flash_attn_type
+    parameters.flash_attn_type = (
+        kinds.LLAMA_FLASH_ATTN_TYPE_ENABLED if spec["attention"] == "flash" else kinds.LLAMA_FLASH_ATTN_TYPE_DISABLED)
+    server = xllamacpp.Server(parameters)
+
+    def repetition():
+        answer = server.handle_completions({
+            "prompt": spec["prompt"], "n_predict": spec["tokens"], "temperature": 0, "top_k": 1,
+            "samplers": ["top_k"], "cache_prompt": False, "ignore_eos": True})
+        # llama.cpp's own clock: nothing of the server's queue or of Python is in it.
+        timings = answer["timings"]
+        if (timings["prompt_n"], timings["predicted_n"]) != (len(spec["prompt"]), spec["tokens"]):
+            sys.exit(f"other counts than asked for: {timings}")
+        return {"prompt": timings["prompt_per_second"], "decode": timings["predicted_per_second"]}
+
+    print(json.dumps({"system": xllamacpp.get_system_info().strip(" |\n")}))
+    return repetition
+
+
+def transformers(spec):
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    torch.set_num_threads(spec["threads"])
+    model = AutoModelForCausalLM.from_pretrained(
+        spec["model"], dtype=torch.bfloat16, attn_implementation=spec["attention"]).eval()
+    ids = torch.tensor([spec["prompt"]])
+
+    def repetition():
+        with torch.inference_mode():
+            began = time.perf_counter()
+            model(ids, use_cache=True, logits_to_keep=1)
+            seconds = time.perf_counter() - began
+        return {"prompt": len(spec["prompt"]) / seconds}
+
+    return repetition
+
+
+def main():
+    with open(sys.argv[1]) as file:
+        spec = json.load(file)
+    repetition = {"llama.cpp": llama, "transformers": transformers}[spec["peer"]](spec)
+    for number in range(spec["repetitions"] + 1):
+        rates = repetition()
+        if number:
+            print(json.dumps(rates), flush=True)
+
+
+main()

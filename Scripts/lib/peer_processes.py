@@ -1,0 +1,107 @@
+"""Runs one program at a time to its end, with its peak of memory, and makes the rows that all of them train on."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+
+IGNORED = -100
+
+
+class Problem(Exception):
+    """What happened, and how to mend it."""
+
+    def __init__(self, what, fix):
+        super().__init__(f"error: {what}\n  fix: {fix}")
+
+
+def end_on_signals():
+    """SIGTERM and SIGINT end this process as an exception does, so that `run` takes its child along."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
+
+
+def run(words, log, **environment):
+    """Standard output's lines, and the peak of resident memory in KiB (the kernel's ru_maxrss)."""
+    with open(log, "w", encoding="utf-8") as errors:
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True,
+                                   env=os.environ | environment)
+    try:
+        lines = process.stdout.read().splitlines()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    finally:
+        process.stdout.close()
+    if process.returncode:
+        with open(log, encoding="utf-8") as errors:
+            last = errors.read()[-600:]
+        raise Problem(f"{os.path.basename(words[0])} {words[1]} has ended with {process.returncode}: {last}",
+                      "see above; --keep keeps the whole log")
+    return lines, usage.ru_maxrss
+
+
+class Skein:
+    """The binary under test, with what it can do."""
+
+    def __init__(self, path, model, output):
+        self.path, self.model, self.output = path, model, output
+        self.counter = 0
+
+    def __call__(self, *words):
+        self.counter += 1
+        return run([self.path, *words], os.path.join(self.output, f"skein-{self.counter}.log"))
+
+    def has_option(self, command, option):
+        return any(line.split()[:1] == [option] for line in self(command, "--help")[0])
+
+    def ids(self, texts, *options):
+        lines, _ = self("tokenize", "--model", self.model, "--json", *options, "--", *texts)
+        return [json.loads(line)["ids"] for line in lines]
+
+    def train(self, rows, steps, *options):
+        """Figures of each step, as metrics.jsonl has them, and the peak in KiB."""
+        folder = os.path.join(self.output, f"run-{self.counter}")
+        _, peak = self("train", "--model", self.model, "--data", rows, "--output", folder, "--validation-split", "0",
+                       "--shuffle", "off", "--iterations", str(steps), "--checkpoint-every", "0", *options)
+        with open(os.path.join(folder, "metrics.jsonl"), encoding="utf-8") as file:
+            return [step for step in map(json.loads, file) if "loss_tokens" in step], peak
+
+
+def jargon_rows(skein, pairs, count, length, seed):
+    """`count` pairs in an order that the seed decides, and their ids with labels, as the chat template has them."""
+    with open(pairs, encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    random.Random(seed).shuffle(rows)
+    rows = rows[:count]
+    turns = [json.dumps({"messages": [{"role": "user", "content": row["prompt"]}], "add_generation_prompt": True})
+             for row in rows]
+    prompts = skein.ids(turns, "--chat")
+    end = skein.ids(["<|im_end|>"])[0]
+    encoded = []
+    for prompt, completion in zip(prompts, skein.ids([row["completion"] for row in rows])):
+        ids, labels = prompt + completion + end, [IGNORED] * len(prompt) + completion + end
+        encoded.append({"ids": ids[:length], "labels": labels[:length]})
+    return rows, encoded
+
+
+def dense_rows(skein, pairs, count, length):
+    """`count` texts that are cut to `length` tokens each, all of which carry loss: the completions, one behind the other."""
+    with open(pairs, encoding="utf-8") as file:
+        words = "\n\n".join(json.loads(line)["completion"] for line in file).split(" ")
+    texts = [" ".join(words[index * length : (index + 1) * length]) for index in range(count)]
+    ids = skein.ids(texts)
+    if min(map(len, ids)) < length:
+        raise Problem(f"a text of {length} words has less than {length} tokens", "give Scripts/fetch-data's pairs")
+    return [{"text": text} for text in texts], [{"ids": row[:length], "labels": row[:length]} for row in ids]
+
+
+def write_lines(path, rows):
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return path
