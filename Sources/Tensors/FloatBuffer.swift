@@ -48,6 +48,13 @@ public struct Arena {
             .bindMemory(to: UInt8.self, capacity: floats * 4)
     }
 
+    /// `count` 16-bit numbers that start on a cache line.
+    public mutating func takeHalves(_ count: Int) -> UnsafeMutablePointer<UInt16> {
+        let floats = (count + 1) / 2
+        return UnsafeMutableRawPointer(take(floats))
+            .bindMemory(to: UInt16.self, capacity: floats * 2)
+    }
+
     /// Never read or written: what `take` returns while only counting.
     private nonisolated(unsafe) static let nowhere = UnsafeMutablePointer<Float>.allocate(
         capacity: 1)

@@ -35,7 +35,12 @@ public struct MatMul {
         alpha: Float = 1, beta: Float = 0
     ) {
         if m == 0 || n == 0 { return }
-        if let tally { tally.add(m: m, n: n, k: k, opA, opB) }
+        if let tally {
+            tally.add(
+                MatMulTally.Shape(
+                    kind: .sgemm, m: m, n: n, k: k, transposedA: opA == .transposed,
+                    transposedB: opB == .transposed))
+        }
         cblas_sgemm(
             CblasRowMajor, opA == .plain ? CblasNoTrans : CblasTrans,
             opB == .plain ? CblasNoTrans : CblasTrans,
@@ -48,34 +53,4 @@ public struct MatMul {
 
     /// The kernels that the loaded OpenBLAS chose for this CPU, e.g. "SkylakeX".
     public static var coreType: String { String(cString: openblas_get_corename()) }
-}
-
-/// How many products of which shape ran: what a step asks of the machine. One per thread.
-public final class MatMulTally {
-    /// One kind of product.
-    public struct Shape: Hashable, Sendable {
-        public let m: Int
-        public let n: Int
-        public let k: Int
-        public let transposedA: Bool
-        public let transposedB: Bool
-
-        /// Multiplications and additions of one product.
-        public var operations: Int { 2 * m * n * k }
-    }
-
-    public private(set) var counts: [Shape: Int] = [:]
-
-    public init() {}
-
-    func add(m: Int, n: Int, k: Int, _ opA: MatMul.Operand, _ opB: MatMul.Operand) {
-        let shape = Shape(
-            m: m, n: n, k: k, transposedA: opA == .transposed, transposedB: opB == .transposed)
-        counts[shape, default: 0] += 1
-    }
-
-    /// Floating-point operations of all products.
-    public var operations: Int {
-        counts.reduce(0) { $0 + $1.key.operations * $1.value }
-    }
 }

@@ -8,6 +8,8 @@
 #include "attention.h"
 #include "bf16.h"
 #include "cpu.h"
+#include "elementwise.h"
+#include "lowrank.h"
 #include "matvec.h"
 #include "spin.h"
 
