@@ -54,6 +54,13 @@ public final class MappedFile: Sendable {
         UnsafeRawBufferPointer(start: address.base, count: count)
     }
 
+    /// Lets the system take back the pages that were read, which count as memory of this process;
+    /// they are read again when they are touched again.
+    public func releasePages() {
+        // Only advice: when the system does not take it, nothing is lost but memory.
+        if let base = address.base { _ = madvise(base, count, MADV_DONTNEED) }
+    }
+
     /// Calls `body` with all bytes of the file and keeps the mapping until it returns.
     public func withBytes<Result>(
         _ body: (UnsafeRawBufferPointer) throws -> Result

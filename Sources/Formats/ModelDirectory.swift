@@ -67,6 +67,11 @@ public struct ModelDirectory: Sendable {
 
     public func has(_ name: String) -> Bool { tensors[name] != nil }
 
+    /// Gives back the memory of the mapped files, for who has read what is needed.
+    public func releasePages() {
+        for source in sources { source.file.releasePages() }
+    }
+
     /// SHA-256 of the model's bytes: of the GGUF file, or of names, lengths and contents of the
     /// folder's configuration, weights and tokenizer files in the order of their names.
     ///

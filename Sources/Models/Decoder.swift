@@ -92,7 +92,7 @@ public struct Decoder: Sendable {
 
     /// Room for the largest piece of a streamed matrix; 0 when all weights are resident.
     var streamedFloats: Int {
-        weights.residence == .resident ? 0 : model.largestStreamedFloats
+        weights.residence == .resident ? 0 : model.largestStreamedFloats(weights.compute)
     }
 }
 
@@ -103,21 +103,21 @@ struct DecoderPass {
     let parameters: UnsafePointer<Float>?
     let dropout: Decoder.DropoutAddress?
     let training: Bool
-    /// Tokens that a cache holds already; then the batch is one sequence that goes on from there.
-    let past: Int
     /// nil: nobody follows.
     let progress: PassProgress?
     let memory: BatchMemory
     let matMul: MatMul
+    /// Of fp32.
     let attention: Attention
+    /// Of bf16.
+    let roundedAttention: RoundedAttention
 
     init(
         decoder: Decoder, batch: PackedBatch, parameters: UnsafePointer<Float>?,
-        dropout: Decoder.DropoutAddress?, training: Bool, past: Int = 0,
+        dropout: Decoder.DropoutAddress?, training: Bool,
         progress: PassProgress? = nil, workspace: DecoderWorkspace
     ) {
         let model = decoder.model
-        self.past = past
         self.progress = progress
         self.decoder = decoder
         self.batch = batch
@@ -126,19 +126,25 @@ struct DecoderPass {
         self.training = training
         memory = workspace.pieces(
             BatchSize(
-                tokens: batch.tokens.count, longest: past + batch.longest,
+                tokens: batch.tokens.count, longest: batch.longest,
                 lossRows: batch.lossRows.count, model: model,
                 adapter: parameters == nil ? nil : decoder.adapter, training: training,
+                compute: decoder.weights.compute,
                 checkpointing: decoder.gradientCheckpointing, dropout: dropout != nil,
                 streamedFloats: decoder.streamedFloats))
         matMul = workspace.matMul
         attention = Attention(
             heads: model.headCount, keyValueHeads: model.keyValueHeadCount,
             headDimension: model.headDimension)
+        roundedAttention = RoundedAttention(
+            heads: model.headCount, keyValueHeads: model.keyValueHeadCount,
+            headDimension: model.headDimension)
     }
 
     var model: ModelConfiguration { decoder.model }
     var tokens: Int { batch.tokens.count }
+    var compute: ComputeType { decoder.weights.compute }
+    var tools: WeightMatrix.Tools { WeightMatrix.Tools(matMul: matMul, scratch: memory.weights) }
 
     /// The kept activations of a layer, or the one set that all share.
     func block(_ layer: Int) -> BatchMemory.Block {
@@ -152,10 +158,11 @@ struct DecoderPass {
 
     /// A projection of a layer with its adapter.
     func linear(_ module: TargetModule, _ layer: Int) -> LoRALinear {
-        LoRALinear(
+        let isUpper = module >= .output
+        return LoRALinear(
             weight: decoder.weights.blocks[layer].projections[module.rawValue],
-            adapter: adapter(module, layer), tokens: tokens, weights: memory.weights,
-            dropped: memory.dropped, matMul: matMul)
+            adapter: adapter(module, layer), rows: isUpper ? upperRows(layer) : tokens,
+            transposed: memory.transposed, reducedGradient: memory.reducedGradient, tools: tools)
     }
 
     private func adapter(_ module: TargetModule, _ layer: Int) -> LoRALinear.Adapter? {
@@ -167,7 +174,8 @@ struct DecoderPass {
             DropoutDraw(
                 dropout: $0.dropout, step: $0.step,
                 place: UInt32(layer * 8 + module.rawValue), offsets: batch.offsets,
-                sequenceNumbers: batch.sequenceNumbers)
+                sequenceNumbers: batch.sequenceNumbers,
+                rows: module >= .output && isTrimmed(layer) ? batch.lossRows : nil)
         }
         return LoRALinear.Adapter(
             a: parameters + pair.a, b: parameters + pair.b, rank: shape.configuration.rank,

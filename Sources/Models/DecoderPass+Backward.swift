@@ -26,38 +26,81 @@ extension DecoderPass {
         return true
     }
 
+    private func has(_ module: TargetModule, _ layer: Int) -> Bool {
+        decoder.adapter?.has(module, in: layer) ?? false
+    }
+
     /// Adds to `memory.gradient` (that of the block's output) what flows back to its middle.
     private func feedForwardBackward(
         _ layer: Int, _ gradient: UnsafeMutablePointer<Float>, needsInput: Bool
     ) {
         let weights = decoder.weights.blocks[layer]
         let kept = block(layer)
-        let count = tokens * model.feedForwardWidth
-        let has = { (module: TargetModule) in decoder.adapter?.has(module, in: layer) ?? false }
-        if has(.down) {
-            SwiGLU.forward(gate: kept.gate, up: kept.up, count: count, into: memory.activated)
+        let rows = upperRows(layer)
+        let count = rows * model.feedForwardWidth
+        if has(.down, layer) {
+            switch compute {
+            case .fp32:
+                SwiGLU.forward(gate: kept.gate, up: kept.up, count: count, into: memory.activated)
+            case .bf16: widenActivations(kept, count: count)
+            }
         }
-        let needsGate = needsInput || has(.gate) || has(.up)
+        let adapts = has(.gate, layer) || has(.up, layer)
+        let needsGate = needsInput || adapts
         back(
-            .down, layer, memory.gradient, x: memory.activated,
-            dx: needsGate ? memory.gateGradient : nil, beta: 0, gradient)
+            .down, layer, memory.gradient,
+            needsGate ? operand(memory.gradient, rows: rows, columns: model.width) : nil,
+            x: memory.activated, dx: memory.gateGradient, beta: 0, gradient)
         guard needsGate else { return }
-        SwiGLU.backward(
-            da: memory.gateGradient, gate: kept.gate, up: kept.up, count: count,
-            du: memory.upGradient)
-        if has(.gate) || has(.up) {
+        let (gate, up) = activationBackward(kept, rows: rows, wantsSingle: adapts)
+        if adapts {
             RMSNorm.again(
                 kept.middle, weight: weights.middleNorm.base, inverse: kept.inverseMiddle,
-                tokens: tokens, width: model.width, into: memory.normed)
+                tokens: rows, width: model.width, into: memory.normed)
         }
-        let dx = needsInput ? memory.normedGradient : nil
-        back(.gate, layer, memory.gateGradient, x: memory.normed, dx: dx, beta: 0, gradient)
-        back(.up, layer, memory.upGradient, x: memory.normed, dx: dx, beta: 1, gradient)
+        back(
+            .gate, layer, memory.gateGradient, needsInput ? gate : nil, x: memory.normed,
+            dx: memory.normedGradient, beta: 0, gradient)
+        back(
+            .up, layer, memory.upGradient, needsInput ? up : nil, x: memory.normed,
+            dx: memory.normedGradient, beta: 1, gradient)
         guard needsInput else { return }
         RMSNorm.backward(
             memory.normedGradient, x: kept.middle, weight: weights.middleNorm.base,
-            inverse: kept.inverseMiddle, tokens: tokens, width: model.width,
+            inverse: kept.inverseMiddle, tokens: rows, width: model.width,
             addingTo: memory.gradient)
+    }
+
+    /// From the gradient of silu(gate) * up in `gateGradient` to those of gate and up.
+    ///
+    /// `wantsSingle`: also as Float, in `gateGradient` and `upGradient`; with fp32 they always are.
+    private func activationBackward(
+        _ kept: BatchMemory.Block, rows: Int, wantsSingle: Bool
+    ) -> (gate: Operand, up: Operand) {
+        let count = rows * model.feedForwardWidth
+        switch compute {
+        case .fp32:
+            SwiGLU.backward(
+                da: memory.gateGradient, gate: kept.gate, up: kept.up, count: count,
+                du: memory.upGradient)
+            return (.single(memory.gateGradient), .single(memory.upGradient))
+        case .bf16 where wantsSingle:
+            BFloat16.widen(kept.roundedGate, count: count, into: kept.gate)
+            BFloat16.widen(kept.roundedUp, count: count, into: kept.up)
+            SwiGLU.backward(
+                da: memory.gateGradient, gate: kept.gate, up: kept.up, count: count,
+                du: memory.upGradient)
+            BFloat16.round(memory.gateGradient, count: count, into: kept.roundedGate)
+            BFloat16.round(memory.upGradient, count: count, into: kept.roundedUp)
+        case .bf16:
+            SwiGLU.backward(
+                da: memory.gateGradient, gate: kept.roundedGate, up: kept.roundedUp, count: count,
+                dg: kept.roundedGate, du: kept.roundedUp)
+        }
+        // The gradients take the place of what they were made from.
+        return (
+            activations(kept.roundedGate, rows: rows), activations(kept.roundedUp, rows: rows)
+        )
     }
 
     /// Adds to `memory.gradient` (that of the block's middle) what flows back to its input.
@@ -66,23 +109,34 @@ extension DecoderPass {
     ) {
         let weights = decoder.weights.blocks[layer]
         let kept = block(layer)
-        let has = { (module: TargetModule) in decoder.adapter?.has(module, in: layer) ?? false }
-        let adaptsInput = has(.query) || has(.key) || has(.value)
+        let adaptsInput = has(.query, layer) || has(.key, layer) || has(.value, layer)
         let needsAttention = !isLowest || adaptsInput
+        let rows = upperRows(layer)
         back(
-            .output, layer, memory.gradient, x: kept.attended,
-            dx: needsAttention ? memory.attendedGradient : nil, beta: 0, gradient)
+            .output, layer, memory.gradient,
+            needsAttention ? operand(memory.gradient, rows: rows, columns: model.width) : nil,
+            x: outputInput(layer), dx: memory.attendedGradient, beta: 0, gradient)
         guard needsAttention else { return }
+        if isTrimmed(layer) {
+            scatter(memory.attendedGradient, columns: queryWidth)
+            scatter(memory.gradient, columns: model.width)
+        }
         attendBackward(kept)
         if adaptsInput {
             RMSNorm.again(
                 residual(layer), weight: weights.inputNorm.base, inverse: kept.inverseInput,
                 tokens: tokens, width: model.width, into: memory.normed)
         }
-        let dx = isLowest ? nil : memory.normedGradient
-        back(.query, layer, memory.q, x: memory.normed, dx: dx, beta: 0, gradient)
-        back(.key, layer, memory.k, x: memory.normed, dx: dx, beta: 1, gradient)
-        back(.value, layer, memory.v, x: memory.normed, dx: dx, beta: 1, gradient)
+        let inputs: [(TargetModule, UnsafeMutablePointer<Float>, Int)] = [
+            (.query, memory.q, queryWidth), (.key, memory.k, keyWidth),
+            (.value, memory.v, keyWidth),
+        ]
+        for (module, dy, columns) in inputs {
+            back(
+                module, layer, dy,
+                isLowest ? nil : operand(dy, rows: tokens, columns: columns), x: memory.normed,
+                dx: memory.normedGradient, beta: module == .query ? 0 : 1, gradient)
+        }
         guard !isLowest else { return }
         RMSNorm.backward(
             memory.normedGradient, x: residual(layer), weight: weights.inputNorm.base,
@@ -90,37 +144,18 @@ extension DecoderPass {
             addingTo: memory.gradient)
     }
 
-    /// From `attendedGradient` to the gradients of q, k and v before rotation.
-    private func attendBackward(_ kept: BatchMemory.Block) {
-        let queries = model.headCount * model.headDimension
-        let keys = model.keyValueHeadCount * model.headDimension
-        for (start, end) in zip(batch.offsets, batch.offsets.dropFirst()) {
-            let count = end - start
-            let dq = memory.q + start * queries
-            let dk = memory.k + start * keys
-            attention.backward(
-                q: kept.q + start * queries, k: kept.k + start * keys, v: kept.v + start * keys,
-                out: kept.attended + start * queries,
-                dOut: memory.attendedGradient + start * queries,
-                logSumExp: kept.logSumExp + start * model.headCount, tokens: count,
-                dq: dq, dk: dk, dv: memory.v + start * keys, scratch: memory.attention,
-                matMul: matMul)
-            decoder.weights.rotary.rotate(
-                dq, tokens: count, heads: model.headCount, firstPosition: 0, inverse: true)
-            decoder.weights.rotary.rotate(
-                dk, tokens: count, heads: model.keyValueHeadCount, firstPosition: 0, inverse: true)
-        }
-    }
-
     /// One projection's backward pass, its A and B gradients written to their place.
+    ///
+    /// `operand`: dy as the frozen weight takes it; nil when the input needs no gradient, dx is then
+    /// left alone.
     private func back(
-        _ module: TargetModule, _ layer: Int, _ dy: UnsafePointer<Float>,
-        x: UnsafePointer<Float>, dx: UnsafeMutablePointer<Float>?, beta: Float,
+        _ module: TargetModule, _ layer: Int, _ dy: UnsafePointer<Float>, _ operand: Operand?,
+        x: UnsafePointer<Float>, dx: UnsafeMutablePointer<Float>, beta: Float,
         _ gradient: UnsafeMutablePointer<Float>
     ) {
         let pair = decoder.adapter?.pairs[layer][module.rawValue]
         linear(module, layer).backward(
-            dy, x: x, dx: dx, beta: beta, reducedGradient: memory.reducedGradient,
+            dy, operand, x: x, dx: dx, beta: beta,
             dA: pair.map { gradient + $0.a }, dB: pair.map { gradient + $0.b })
     }
 }

@@ -5,23 +5,24 @@ extension DecoderPass {
     /// Final norm, head and cross-entropy, over the rows that carry loss and no other.
     ///
     /// Logits exist for a chunk of rows at a time. With `gradient`, the gradient of the last block's
-    /// output is left in `memory.gradient`; it is zero in all other rows.
+    /// output is left in `memory.gradient`, [M, D] like that output.
     func head(gradient: Bool) -> BatchLoss {
         let width = model.width
-        let hidden = residual(model.layerCount)
-        for (i, row) in batch.lossRows.enumerated() {
-            (memory.lossHidden + i * width).update(from: hidden + row * width, count: width)
-        }
         let rows = batch.lossRows.count
         RMSNorm.forward(
-            memory.lossHidden, weight: decoder.weights.finalNorm.base,
+            residual(model.layerCount), weight: decoder.weights.finalNorm.base,
             epsilon: model.normEpsilon, tokens: rows, width: width, into: memory.lossNormed,
             inverse: memory.lossInverse)
         var loss = BatchLoss()
         for first in stride(from: 0, to: rows, by: DecoderWorkspace.headRows) {
             loss += chunk(first..<min(first + DecoderWorkspace.headRows, rows), gradient: gradient)
         }
-        if gradient { headBackward(rows) }
+        guard gradient else { return loss }
+        memory.gradient.update(repeating: 0, count: rows * width)
+        RMSNorm.backward(
+            memory.lossNormedGradient, x: residual(model.layerCount),
+            weight: decoder.weights.finalNorm.base, inverse: memory.lossInverse, tokens: rows,
+            width: width, addingTo: memory.gradient)
         return loss
     }
 
@@ -30,14 +31,12 @@ extension DecoderPass {
         let vocabulary = model.vocabularySize
         let width = model.width
         let head = decoder.weights.head
-        let normed = memory.lossNormed + rows.lowerBound * width
+        let input = operand(
+            memory.lossNormed + rows.lowerBound * width, rows: rows.count, columns: width)
         forEachPanel { panel in
-            head.withRows(panel, scratch: memory.weights) { w in
-                matMul(
-                    m: rows.count, n: panel.count, k: width, normed, strideA: width,
-                    w, .transposed, strideB: width, into: memory.logits + panel.lowerBound,
-                    strideC: vocabulary)
-            }
+            head.forward(
+                rows: panel, input, tokens: rows.count, into: memory.logits + panel.lowerBound,
+                strideY: vocabulary, beta: 0, tools: tools)
         }
         var loss = BatchLoss()
         for i in 0..<rows.count {
@@ -48,15 +47,23 @@ extension DecoderPass {
         }
         guard gradient else { return loss }
         let out = memory.lossNormedGradient + rows.lowerBound * width
+        let rounded = roundedLogits(rows.count)
         forEachPanel { panel in
-            head.withRows(panel, scratch: memory.weights) { w in
-                matMul(
-                    m: rows.count, n: width, k: panel.count, memory.logits + panel.lowerBound,
-                    strideA: vocabulary, w, strideB: width, into: out, strideC: width,
-                    beta: panel.lowerBound == 0 ? 0 : 1)
-            }
+            let logits: Operand =
+                rounded.map { .rounded($0[columns: panel]) }
+                ?? .single(memory.logits + panel.lowerBound)
+            head.backward(
+                rows: panel, logits, strideDY: vocabulary, tokens: rows.count, into: out,
+                beta: panel.lowerBound == 0 ? 0 : 1, tools: tools)
         }
         return loss
+    }
+
+    /// The logits' gradients as bf16, which replace them where they lie; nil with fp32.
+    private func roundedLogits(_ rows: Int) -> RoundedRows? {
+        compute == .fp32
+            ? nil
+            : RoundedRows(replacing: memory.logits, rows: rows, columns: model.vocabularySize)
     }
 
     /// The vocabulary in pieces of fixed height: resident and streamed heads give the same bits.
@@ -64,21 +71,6 @@ extension DecoderPass {
         let vocabulary = model.vocabularySize
         for first in stride(from: 0, to: vocabulary, by: DecoderWorkspace.headPanel) {
             body(first..<min(first + DecoderWorkspace.headPanel, vocabulary))
-        }
-    }
-
-    /// Through the final norm and back to the tokens' places.
-    private func headBackward(_ rows: Int) {
-        let width = model.width
-        memory.lossGradient.update(repeating: 0, count: rows * width)
-        RMSNorm.backward(
-            memory.lossNormedGradient, x: memory.lossHidden,
-            weight: decoder.weights.finalNorm.base, inverse: memory.lossInverse, tokens: rows,
-            width: width, addingTo: memory.lossGradient)
-        memory.gradient.update(repeating: 0, count: tokens * width)
-        for (i, row) in batch.lossRows.enumerated() {
-            (memory.gradient + row * width).update(
-                from: memory.lossGradient + i * width, count: width)
         }
     }
 }

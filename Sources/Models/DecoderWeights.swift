@@ -5,7 +5,7 @@ import Tensors
 
 /// How the frozen weights are held while they are used.
 public enum WeightResidence: String, Sendable, CaseIterable {
-    /// All of them as fp32 in memory.
+    /// All of them in memory: as fp32, or as bf16 packed for both directions.
     case resident
     /// As they are in the mapped file; each matrix is dequantized when a product needs it.
     case streamed
@@ -25,10 +25,11 @@ public struct DecoderWeights: Sendable {
 
     public let configuration: ModelConfiguration
     public let residence: WeightResidence
+    public let compute: ComputeType
     let blocks: [Block]
-    /// [V, D].
+    /// [V, D], for its rows.
     let embedding: WeightMatrix
-    /// [V, D]; the embedding itself when tied.
+    /// [V, D]; the embedding's own numbers when tied.
     let head: WeightMatrix
     /// [D].
     let finalNorm: FloatBuffer
@@ -41,10 +42,17 @@ public struct DecoderWeights: Sendable {
     ///   - threads: how many threads dequantize at once.
     /// - Throws: `FormatError` when a tensor is missing or has another shape.
     public init(
-        model: ModelDirectory, residence: WeightResidence, positions: Int, threads: Int
+        model: ModelDirectory, residence: WeightResidence, compute: ComputeType = .fp32,
+        positions: Int, threads: Int
     ) throws {
         let configuration = model.configuration
-        var loader = WeightLoader(residence: residence)
+        guard compute == .fp32 || configuration.feedForwardWidth.isMultiple(of: 2) else {
+            throw FormatError.unsupported(
+                path: model.path, field: "feed_forward_length",
+                found: String(configuration.feedForwardWidth),
+                supported: "even numbers, or --compute fp32")
+        }
+        var loader = WeightLoader(residence: residence, compute: compute)
         var blocks: [Block] = []
         for layer in 0..<configuration.layerCount {
             let prefix = "model.layers.\(layer)."
@@ -54,18 +62,27 @@ public struct DecoderWeights: Sendable {
                     middleNorm: try Self.vector(model, prefix + "post_attention_layernorm.weight"),
                     projections: try TargetModule.allCases.map { module in
                         let name = "\(prefix)\(module.parent).\(module.name).weight"
-                        return loader.add(try model.tensor(name))
+                        return try loader.add(model.tensor(name))
                     }))
         }
         self.blocks = blocks
-        embedding = loader.add(try model.tensor("model.embed_tokens.weight"))
-        head =
-            configuration.tiedEmbeddings
-            ? embedding : loader.add(try model.tensor("lm_head.weight"))
+        let table = try model.tensor("model.embed_tokens.weight")
+        let tied = configuration.tiedEmbeddings
+        switch compute {
+        case .fp32:
+            embedding = try loader.add(table)
+            head = tied ? embedding : try loader.add(model.tensor("lm_head.weight"))
+        case .bf16:
+            // A step reads as many rows as it has tokens: the mapped file does for that.
+            embedding = WeightMatrix(streaming: table, compute: compute)
+            head = try loader.add(tied ? table : model.tensor("lm_head.weight"))
+        }
         finalNorm = try Self.vector(model, "model.norm.weight")
         loader.run(threads: threads)
+        if residence == .resident { model.releasePages() }
         self.configuration = configuration
         self.residence = residence
+        self.compute = compute
         rotary = RotaryEmbedding(
             headDimension: configuration.headDimension, theta: configuration.ropeTheta,
             divisors: configuration.ropeFrequencyDivisors, positions: positions)
@@ -76,39 +93,5 @@ public struct DecoderWeights: Sendable {
         let buffer = FloatBuffer(count: view.rows * view.columns)
         view.dequantize(rows: 0..<view.rows, into: buffer.base)
         return buffer
-    }
-}
-
-/// Gathers the matrices to dequantize and then does them on several threads.
-private struct WeightLoader {
-    let residence: WeightResidence
-    private var pending: [(view: TensorView, buffer: FloatBuffer)] = []
-
-    init(residence: WeightResidence) {
-        self.residence = residence
-    }
-
-    mutating func add(_ view: TensorView) -> WeightMatrix {
-        guard residence == .resident else { return WeightMatrix(streaming: view) }
-        let buffer = FloatBuffer(count: view.rows * view.columns)
-        pending.append((view, buffer))
-        return WeightMatrix(resident: buffer, rows: view.rows, columns: view.columns)
-    }
-
-    /// Every matrix is written by one thread; the pieces are disjoint.
-    func run(threads: Int) {
-        let pieces = pending.flatMap { item in
-            stride(from: 0, to: item.view.rows, by: 4096).map { first in
-                (item.view, item.buffer, first..<min(first + 4096, item.view.rows))
-            }
-        }
-        let lanes = max(1, threads)
-        DispatchQueue.concurrentPerform(iterations: lanes) { lane in
-            for index in stride(from: lane, to: pieces.count, by: lanes) {
-                let (view, buffer, rows) = pieces[index]
-                view.dequantize(
-                    rows: rows, into: buffer.base + rows.lowerBound * view.columns)
-            }
-        }
     }
 }

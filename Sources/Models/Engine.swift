@@ -4,14 +4,20 @@ import Tensors
 /// What the bits of a gradient depend on besides model, data and configuration.
 public enum Engine {
     /// Raised by every change that may give other bits for the same micro-batch.
-    public static let version = 2
+    public static let version = 3
 
-    /// Engine version, OpenBLAS version and core type, element type, and what this C library makes of
-    /// a rotary table: machines with equal fingerprints compute equal gradients.
-    public static var fingerprint: String {
+    /// Engine version, OpenBLAS version and core type, element type and its kernel, and what this C
+    /// library makes of a rotary table: machines with equal fingerprints compute equal gradients.
+    public static func fingerprint(_ compute: ComputeType) -> String {
         let library = MatMul.libraryConfiguration.split(separator: " ").prefix(2)
             .joined(separator: " ")
-        return "skein-engine \(version); \(library) \(MatMul.coreType); fp32; rope \(rotaryProbe)"
+        let products =
+            switch compute {
+            case .fp32: "fp32"
+            case .bf16: "bf16 \(PackedMatrix.kernelName)"
+            }
+        return "skein-engine \(version); \(library) \(MatMul.coreType); \(products); "
+            + (isMultiplyAddFused ? "fma; " : "no fma; ") + "rope \(rotaryProbe)"
     }
 
     /// Power, sine and cosine are the C library's. Rounded to Float they hardly ever differ between

@@ -2,8 +2,8 @@ import Tensors
 
 /// One projection with its adapter, for one micro-batch: y = W x + scale * B (A dropout(x)).
 ///
-/// Letters: `T` tokens, `R` rank. W is frozen: it gets no gradient. A and B get the *sum* gradient
-/// over the batch's tokens.
+/// Letters: `T` rows, `R` rank. W is frozen: it gets no gradient. A and B get the *sum* gradient
+/// over the rows.
 struct LoRALinear {
     /// The adapter's side of the projection.
     struct Adapter {
@@ -16,101 +16,97 @@ struct LoRALinear {
         let memory: BatchMemory.Adapted
         /// nil: nothing is dropped.
         let dropout: DropoutDraw?
+
+        /// The mask that A's input is multiplied with.
+        var mask: LowRank.Mask? {
+            dropout.map { LowRank.Mask(memory.mask, keptScale: $0.dropout.keptScale) }
+        }
     }
 
     let weight: WeightMatrix
     let adapter: Adapter?
-    let tokens: Int
-    /// Room for a streamed weight.
-    let weights: UnsafeMutablePointer<Float>
-    /// [T, in], room for dropped inputs.
-    let dropped: UnsafeMutablePointer<Float>
-    let matMul: MatMul
+    let rows: Int
+    /// [R, out], room for B or its gradient transposed.
+    let transposed: UnsafeMutablePointer<Float>
+    /// [T, R], scratch.
+    let reducedGradient: UnsafeMutablePointer<Float>
+    let tools: WeightMatrix.Tools
 
     /// y = beta * y + the projection of x.
     ///
     /// Shapes and ranges:
-    ///   - x: [T, in].
+    ///   - x: [T, in]; only read when there is an adapter.
+    ///   - operand: the same as the frozen weight takes it.
     ///   - y: [T, out].
     func forward(
-        _ x: UnsafePointer<Float>, into y: UnsafeMutablePointer<Float>, beta: Float = 0
+        _ x: UnsafePointer<Float>, _ operand: Operand, into y: UnsafeMutablePointer<Float>,
+        beta: Float = 0
     ) {
         let (outputs, inputs) = (weight.rows, weight.columns)
-        weight.withRows(0..<outputs, scratch: weights) { w in
-            matMul(
-                m: tokens, n: outputs, k: inputs, x, strideA: inputs, w, .transposed,
-                strideB: inputs, into: y, strideC: outputs, beta: beta)
-        }
+        weight.forward(
+            rows: 0..<outputs, operand, tokens: rows, into: y, strideY: outputs, beta: beta,
+            tools: tools)
         guard let adapter else { return }
-        if let dropout = adapter.dropout {
-            dropout.draw(into: adapter.memory.mask, columns: inputs)
-        }
-        let input = adapterInput(x, adapter)
+        adapter.dropout?.draw(into: adapter.memory.mask, columns: inputs)
         let rank = adapter.rank
-        matMul(
-            m: tokens, n: rank, k: inputs, input, strideA: inputs, adapter.a, .transposed,
-            strideB: inputs, into: adapter.memory.reduced, strideC: rank)
-        matMul(
-            m: tokens, n: outputs, k: rank, adapter.memory.reduced, strideA: rank, adapter.b,
-            .transposed, strideB: rank, into: y, strideC: outputs, alpha: adapter.scale, beta: 1)
+        LowRank.reduce(
+            x, tokens: rows, columns: inputs, by: adapter.a, rank: rank, scale: adapter.scale,
+            mask: adapter.mask, into: adapter.memory.reduced)
+        LowRank.transpose(adapter.b, rows: outputs, columns: rank, into: transposed)
+        count(inputs, rank)
+        count(outputs, rank)
+        LowRank.expand(
+            adapter.memory.reduced, tokens: rows, rank: rank, by: transposed, columns: outputs,
+            addingTo: y)
     }
 
-    /// dB = scale * dy^T (A dropout(x)), dA = (scale * dy B)^T dropout(x), and, when the input needs
-    /// one, dx = beta * dx + dy W + dropout'(scale * dy B A).
+    /// dB = scale * dy^T (A dropout(x)), dA = (scale * dy B)^T dropout(x), and, with an operand,
+    /// dx = beta * dx + dy W + dropout'(scale * dy B A).
     ///
     /// Shapes and ranges:
     ///   - dy: [T, out].
+    ///   - operand: the same as the frozen weight takes it; nil when nothing below is trained.
     ///   - x: [T, in], the forward input.
-    ///   - dx: [T, in]; nil when nothing below is trained.
-    ///   - reducedGradient: [T, R], scratch.
+    ///   - dx: [T, in]; untouched without an operand.
     ///   - dA: [R, in], overwritten; nil with no adapter.
     ///   - dB: [out, R], overwritten; nil with no adapter.
     func backward(
-        _ dy: UnsafePointer<Float>, x: UnsafePointer<Float>,
-        dx: UnsafeMutablePointer<Float>?, beta: Float,
-        reducedGradient: UnsafeMutablePointer<Float>,
+        _ dy: UnsafePointer<Float>, _ operand: Operand?, x: UnsafePointer<Float>,
+        dx: UnsafeMutablePointer<Float>, beta: Float,
         dA: UnsafeMutablePointer<Float>?, dB: UnsafeMutablePointer<Float>?
     ) {
         let (outputs, inputs) = (weight.rows, weight.columns)
-        if let dx {
-            weight.withRows(0..<outputs, scratch: weights) { w in
-                matMul(
-                    m: tokens, n: inputs, k: outputs, dy, strideA: outputs, w, strideB: inputs,
-                    into: dx, strideC: inputs, beta: beta)
-            }
+        if let operand {
+            weight.backward(
+                rows: 0..<outputs, operand, strideDY: outputs, tokens: rows, into: dx, beta: beta,
+                tools: tools)
         }
         guard let adapter, let dA, let dB else { return }
         let rank = adapter.rank
-        matMul(
-            m: outputs, n: rank, k: tokens, dy, .transposed, strideA: outputs,
-            adapter.memory.reduced, strideB: rank, into: dB, strideC: rank, alpha: adapter.scale)
-        matMul(
-            m: tokens, n: rank, k: outputs, dy, strideA: outputs, adapter.b, strideB: rank,
-            into: reducedGradient, strideC: rank, alpha: adapter.scale)
-        let input = adapterInput(x, adapter)
-        matMul(
-            m: rank, n: inputs, k: tokens, reducedGradient, .transposed, strideA: rank,
-            input, strideB: inputs, into: dA, strideC: inputs)
-        guard let dx else { return }
-        if let dropout = adapter.dropout {
-            matMul(
-                m: tokens, n: inputs, k: rank, reducedGradient, strideA: rank, adapter.a,
-                strideB: inputs, into: dropped, strideC: inputs)
-            dropout.add(dropped, mask: adapter.memory.mask, columns: inputs, to: dx)
-        } else {
-            matMul(
-                m: tokens, n: inputs, k: rank, reducedGradient, strideA: rank, adapter.a,
-                strideB: inputs, into: dx, strideC: inputs, beta: 1)
+        LowRank.transpose(adapter.b, rows: outputs, columns: rank, into: transposed)
+        LowRank.reduce(
+            dy, tokens: rows, columns: outputs, by: transposed, rank: rank, scale: adapter.scale,
+            into: reducedGradient)
+        LowRank.outer(
+            adapter.memory.reduced, tokens: rows, rank: rank, with: dy, columns: outputs,
+            into: transposed)
+        LowRank.transpose(transposed, rows: rank, columns: outputs, into: dB)
+        LowRank.outer(
+            reducedGradient, tokens: rows, rank: rank, with: x, columns: inputs,
+            mask: adapter.mask, into: dA)
+        count(outputs, 2 * rank)
+        count(inputs, rank)
+        if operand != nil {
+            count(inputs, rank)
+            LowRank.expand(
+                reducedGradient, tokens: rows, rank: rank, by: adapter.a, columns: inputs,
+                mask: adapter.mask, addingTo: dx)
         }
     }
 
-    /// What A sees: x, or x with elements dropped (in `dropped`).
-    private func adapterInput(
-        _ x: UnsafePointer<Float>, _ adapter: Adapter
-    ) -> UnsafePointer<Float> {
-        guard let dropout = adapter.dropout else { return x }
-        dropout.apply(x, mask: adapter.memory.mask, columns: weight.columns, into: dropped)
-        return UnsafePointer(dropped)
+    /// Tells a benchmark of a thin product over all rows.
+    private func count(_ columns: Int, _ rank: Int) {
+        tools.matMul.tally?.add(MatMulTally.Shape(kind: .thin, m: rows, n: rank, k: columns))
     }
 }
 
@@ -122,8 +118,12 @@ struct DropoutDraw {
     let place: UInt32
     let offsets: [Int]
     let sequenceNumbers: [UInt32]
+    /// The tokens that the projection sees, ascending; nil: all.
+    let rows: [Int]?
 
     /// Draws each sequence's mask at its own address: it is the same in whatever micro-batch.
+    ///
+    /// `mask` has room for all tokens, whichever rows are seen; theirs come first.
     func draw(into mask: UnsafeMutablePointer<UInt8>, columns: Int) {
         let rowBytes = Dropout.maskBytes(columns)
         for (index, number) in sequenceNumbers.enumerated() {
@@ -132,27 +132,9 @@ struct DropoutDraw {
                 into: mask + offsets[index] * rowBytes, count: rows * rowBytes * 8,
                 step: step, sequence: number, place: place)
         }
-    }
-
-    func apply(
-        _ x: UnsafePointer<Float>, mask: UnsafePointer<UInt8>, columns: Int,
-        into y: UnsafeMutablePointer<Float>
-    ) {
-        let rowBytes = Dropout.maskBytes(columns)
-        for t in 0..<(offsets.last ?? 0) {
-            dropout.apply(
-                x + t * columns, mask: mask + t * rowBytes, count: columns, into: y + t * columns)
-        }
-    }
-
-    func add(
-        _ x: UnsafePointer<Float>, mask: UnsafePointer<UInt8>, columns: Int,
-        to y: UnsafeMutablePointer<Float>
-    ) {
-        let rowBytes = Dropout.maskBytes(columns)
-        for t in 0..<(offsets.last ?? 0) {
-            dropout.add(
-                x + t * columns, mask: mask + t * rowBytes, count: columns, to: y + t * columns)
+        guard let rows else { return }
+        for (i, row) in rows.enumerated() where row > i {
+            (mask + i * rowBytes).update(from: mask + row * rowBytes, count: rowBytes)
         }
     }
 }

@@ -11,6 +11,7 @@ public struct MemoryEstimate: Sendable, Equatable {
         public var model: ModelConfiguration
         public var adapter: AdapterShape
         public var residence: WeightResidence
+        public var compute: ComputeType
         public var gradientCheckpointing: Bool
         public var dropout: Bool
         public var threads: Int
@@ -27,12 +28,14 @@ public struct MemoryEstimate: Sendable, Equatable {
 
         public init(
             model: ModelConfiguration, adapter: AdapterShape, residence: WeightResidence,
-            gradientCheckpointing: Bool, dropout: Bool, threads: Int, tokens: Int, longest: Int,
+            compute: ComputeType = .fp32, gradientCheckpointing: Bool, dropout: Bool, threads: Int,
+            tokens: Int, longest: Int,
             lossTokens: Int, fileBytes: Int, judged: Judged? = nil
         ) {
             self.model = model
             self.adapter = adapter
             self.residence = residence
+            self.compute = compute
             self.gradientCheckpointing = gradientCheckpointing
             self.dropout = dropout
             self.threads = threads
@@ -82,7 +85,9 @@ public struct MemoryEstimate: Sendable, Equatable {
         } else {
             judging = 0
         }
-        weights = plan.residence == .resident ? 4 * plan.model.parameterCount : plan.fileBytes
+        weights =
+            plan.residence == .resident
+            ? plan.model.residentBytes(plan.compute) : plan.fileBytes
         // Parameters, two moments, a checkpoint's copies of the three, the step's sum, and per thread
         // one gradient being written and one waiting for its sibling.
         adapter = 4 * plan.adapter.layout.count * (7 + 2 * plan.threads)
@@ -94,9 +99,11 @@ public struct MemoryEstimate: Sendable, Equatable {
     ) -> Int {
         let size = BatchSize(
             tokens: tokens, longest: plan.longest, lossRows: lossTokens, model: plan.model,
-            adapter: plan.adapter, training: training, checkpointing: plan.gradientCheckpointing,
+            adapter: plan.adapter, training: training, compute: plan.compute,
+            checkpointing: plan.gradientCheckpointing,
             dropout: training && plan.dropout,
-            streamedFloats: plan.residence == .resident ? 0 : plan.model.largestStreamedFloats)
+            streamedFloats: plan.residence == .resident
+                ? 0 : plan.model.largestStreamedFloats(plan.compute))
         var arena = Arena()
         _ = BatchMemory(size, &arena)
         return 4 * arena.used
@@ -114,13 +121,26 @@ extension ModelConfiguration {
         return layerCount * perLayer + embeddings + width
     }
 
-    /// Floats of the largest piece that a streamed pass dequantizes at once.
-    var largestStreamedFloats: Int {
-        let projections = TargetModule.allCases.map { module in
+    /// Bytes of all weights, ready in memory.
+    public func residentBytes(_ compute: ComputeType) -> Int {
+        guard compute == .bf16 else { return 4 * parameterCount }
+        let perLayer = TargetModule.allCases.reduce(8 * width) { sum, module in
             let (inputs, outputs) = module.dimensions(in: self)
-            return inputs * outputs
+            return sum + PackedWeight.bytes(rows: outputs, columns: inputs)
         }
-        let panel = min(DecoderWorkspace.headPanel, vocabularySize) * width
-        return max(projections.max() ?? 0, panel)
+        return layerCount * perLayer + PackedWeight.bytes(rows: vocabularySize, columns: width)
+    }
+
+    /// Floats of the largest piece that a streamed pass dequantizes at once.
+    func largestStreamedFloats(_ compute: ComputeType) -> Int {
+        let panel = (inputs: width, outputs: min(DecoderWorkspace.headPanel, vocabularySize))
+        let matrices = TargetModule.allCases.map { $0.dimensions(in: self) } + [panel]
+        let floats = matrices.map { inputs, outputs in
+            switch compute {
+            case .fp32: inputs * outputs
+            case .bf16: StreamedProduct(outputs: outputs, inputs: inputs).scratchBytes / 4
+            }
+        }
+        return floats.max() ?? 0
     }
 }

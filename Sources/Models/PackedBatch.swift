@@ -48,15 +48,6 @@ public struct PackedBatch: Sendable, Equatable {
         sequenceNumbers = sequences.map(\.number)
     }
 
-    /// One sequence to go on from: every token is read, none carries loss.
-    init(reading tokens: [Int32]) {
-        self.tokens = tokens
-        offsets = [0, tokens.count]
-        lossRows = []
-        lossTargets = []
-        sequenceNumbers = [0]
-    }
-
     /// Tokens of the longest sequence.
     public var longest: Int {
         zip(offsets, offsets.dropFirst()).reduce(0) { max($0, $1.1 - $1.0) }

@@ -2,56 +2,140 @@ import Basics
 import Formats
 import Tensors
 
-/// One frozen matrix of the base model, [rows, columns], either ready as fp32 or dequantized each
-/// time from the mapped file. Both give the same bits.
+/// One frozen matrix of the base model, [rows, columns], ready for products or made ready each time
+/// from the mapped file. Both give the same bits.
 public struct WeightMatrix: Sendable {
     enum Storage {
+        /// fp32, row-major.
         case resident(FloatBuffer)
+        /// Dequantized to fp32 for each product.
         case streamed(TensorView)
+        /// bf16, packed once for both directions.
+        case packed(PackedWeight)
+        /// Dequantized and packed to bf16 for each product.
+        case packing(TensorView)
     }
 
     public let rows: Int
     public let columns: Int
     let storage: Storage
 
-    /// A matrix dequantized at each use into the caller's scratch.
-    init(streaming view: TensorView) {
-        rows = view.rows
-        columns = view.columns
-        storage = .streamed(view)
-    }
-
-    /// A matrix that lies in memory as fp32.
-    init(resident buffer: FloatBuffer, rows: Int, columns: Int) {
+    init(_ storage: Storage, rows: Int, columns: Int) {
+        self.storage = storage
         self.rows = rows
         self.columns = columns
-        storage = .resident(buffer)
     }
 
-    /// Calls `body` with rows `range` as fp32, row-major.
-    ///
-    /// `scratch`: room for the rows; untouched when the matrix is resident.
-    @inline(__always)
-    func withRows<Result>(
-        _ range: Range<Int>, scratch: UnsafeMutablePointer<Float>,
-        _ body: (UnsafePointer<Float>) -> Result
-    ) -> Result {
-        switch storage {
-        case .resident(let buffer):
-            return body(UnsafePointer(buffer.base + range.lowerBound * columns))
-        case .streamed(let view):
-            view.dequantize(rows: range, into: scratch)
-            return body(UnsafePointer(scratch))
+    /// A matrix that is made ready at each use in the caller's scratch.
+    init(streaming view: TensorView, compute: ComputeType) {
+        self.init(
+            compute == .fp32 ? .streamed(view) : .packing(view), rows: view.rows,
+            columns: view.columns)
+    }
+
+    /// What a product uses besides its operands.
+    struct Tools {
+        let matMul: MatMul
+        /// Room for a weight that is not resident.
+        let scratch: UnsafeMutablePointer<Float>
+
+        /// Tells a benchmark of a product in bf16.
+        fileprivate func count(m: Int, n: Int, k: Int) {
+            matMul.tally?.add(MatMulTally.Shape(kind: .packed, m: m, n: n, k: k))
         }
     }
 
-    /// Copies one row as fp32.
+    /// y = beta * y + x W^T for rows `range` of W.
+    ///
+    /// Shapes and ranges:
+    ///   - range: of W's rows; its start is a multiple of 64.
+    ///   - x: [T, columns].
+    ///   - y: [T, range.count], `strideY` floats from one row to the next.
+    ///   - beta: 0 or 1.
+    func forward(
+        rows range: Range<Int>, _ x: Operand, tokens: Int,
+        into y: UnsafeMutablePointer<Float>, strideY: Int, beta: Float, tools: Tools
+    ) {
+        switch (storage, x) {
+        case (.resident(let buffer), .single(let x)):
+            multiply(
+                buffer.base + range.lowerBound * columns, range.count, x, tokens, y, strideY,
+                beta, tools.matMul)
+        case (.streamed(let view), .single(let x)):
+            view.dequantize(rows: range, into: tools.scratch)
+            multiply(tools.scratch, range.count, x, tokens, y, strideY, beta, tools.matMul)
+        case (.packed(let weight), .rounded(let x)):
+            tools.count(m: tokens, n: range.count, k: columns)
+            weight.forward(rows: range, x, into: y, strideY: strideY, beta: beta)
+        case (.packing(let view), .rounded(let x)):
+            tools.count(m: tokens, n: range.count, k: columns)
+            StreamedProduct(outputs: range.count, inputs: columns).forward(
+                x, into: y, stride: strideY, accumulating: beta != 0, scratch: tools.scratch
+            ) {
+                let first = range.lowerBound + $0.lowerBound
+                view.dequantize(rows: first..<first + $0.count, into: $1)
+            }
+        default:
+            preconditionFailure("fp32 weights take fp32 inputs, bf16 weights rounded ones")
+        }
+    }
+
+    private func multiply(
+        _ w: UnsafePointer<Float>, _ count: Int, _ x: UnsafePointer<Float>, _ tokens: Int,
+        _ y: UnsafeMutablePointer<Float>, _ strideY: Int, _ beta: Float, _ matMul: MatMul
+    ) {
+        matMul(
+            m: tokens, n: count, k: columns, x, strideA: columns, w, .transposed,
+            strideB: columns, into: y, strideC: strideY, beta: beta)
+    }
+
+    /// dx = beta * dx + dy W for rows `range` of W.
+    ///
+    /// Shapes and ranges:
+    ///   - range: of W's rows; its start is a multiple of 64.
+    ///   - dy: [T, range.count]; floats lie `strideDY` from one row to the next.
+    ///   - dx: [T, columns].
+    ///   - beta: 0 or 1.
+    func backward(
+        rows range: Range<Int>, _ dy: Operand, strideDY: Int, tokens: Int,
+        into dx: UnsafeMutablePointer<Float>, beta: Float, tools: Tools
+    ) {
+        switch (storage, dy) {
+        case (.resident(let buffer), .single(let dy)):
+            tools.matMul(
+                m: tokens, n: columns, k: range.count, dy, strideA: strideDY,
+                buffer.base + range.lowerBound * columns, strideB: columns, into: dx,
+                strideC: columns, beta: beta)
+        case (.streamed(let view), .single(let dy)):
+            view.dequantize(rows: range, into: tools.scratch)
+            tools.matMul(
+                m: tokens, n: columns, k: range.count, dy, strideA: strideDY, tools.scratch,
+                strideB: columns, into: dx, strideC: columns, beta: beta)
+        case (.packed(let weight), .rounded(let dy)):
+            tools.count(m: tokens, n: columns, k: range.count)
+            weight.backward(rows: range, dy, into: dx, beta: beta)
+        case (.packing(let view), .rounded(let dy)):
+            tools.count(m: tokens, n: columns, k: range.count)
+            StreamedProduct(outputs: range.count, inputs: columns).backward(
+                dy, into: dx, stride: columns, accumulating: beta != 0, scratch: tools.scratch
+            ) {
+                let first = range.lowerBound + $0.lowerBound
+                view.dequantize(rows: first..<first + $0.count, into: $1)
+            }
+        default:
+            preconditionFailure("fp32 weights take fp32 inputs, bf16 weights rounded ones")
+        }
+    }
+
+    /// Copies one row as fp32; only of a matrix that is not packed.
     func copyRow(_ row: Int, into out: UnsafeMutablePointer<Float>) {
         switch storage {
         case .resident(let buffer):
             out.update(from: buffer.base + row * columns, count: columns)
-        case .streamed(let view):
+        case .streamed(let view), .packing(let view):
             view.dequantize(rows: row..<(row + 1), into: out)
+        case .packed:
+            preconditionFailure("rows are not read back from a packed matrix")
         }
     }
 }

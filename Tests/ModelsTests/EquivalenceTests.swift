@@ -28,12 +28,12 @@ import Testing
 
     @Test(
         "resident and streamed weights and gradient checkpointing give the same bits",
-        arguments: TinyModel.WeightType.allCases)
-    func sameBits(type: TinyModel.WeightType) throws {
+        arguments: TinyModel.WeightType.allCases, ComputeType.allCases)
+    func sameBits(type: TinyModel.WeightType, compute: ComputeType) throws {
         var tiny = TinyModel()
         tiny.weightType = type
-        let resident = try TinyDecoder.weights(tiny)
-        let streamed = try TinyDecoder.weights(tiny, residence: .streamed)
+        let resident = try TinyDecoder.weights(tiny, compute: compute)
+        let streamed = try TinyDecoder.weights(tiny, residence: .streamed, compute: compute)
         let batch = TinyDecoder.batch([20, 7, 70])
         let expected = gradient(resident, batch: batch)
         #expect(expected.gradient.allSatisfy { $0.isFinite })
@@ -44,9 +44,11 @@ import Testing
         }
     }
 
-    @Test("a workspace that held another batch gives the same bits as a new one")
-    func reusedWorkspace() throws {
-        let weights = try TinyDecoder.weights()
+    @Test(
+        "a workspace that held another batch gives the same bits as a new one",
+        arguments: ComputeType.allCases)
+    func reusedWorkspace(compute: ComputeType) throws {
+        let weights = try TinyDecoder.weights(compute: compute)
         let workspace = DecoderWorkspace()
         let expected = gradient(weights, batch: TinyDecoder.batch([12, 5]))
         _ = gradient(weights, batch: TinyDecoder.batch([90, 33]), workspace: workspace)
@@ -54,11 +56,13 @@ import Testing
         #expect(found.gradient == expected.gradient)
     }
 
-    @Test("whatever lies in a workspace is written before it is read")
-    func poisonedWorkspace() throws {
+    @Test(
+        "whatever lies in a workspace is written before it is read",
+        arguments: ComputeType.allCases)
+    func poisonedWorkspace(compute: ComputeType) throws {
         let batch = TinyDecoder.batch([70, 5, 2])
         for residence in WeightResidence.allCases {
-            let weights = try TinyDecoder.weights(residence: residence)
+            let weights = try TinyDecoder.weights(residence: residence, compute: compute)
             for targets in [TargetModule.allCases, [.output], [.value], [.up], [.down], [.gate]] {
                 for (layers, checkpointing) in [(0..<2, false), (0..<1, true), (1..<2, false)] {
                     let lora = LoRAConfiguration(
@@ -118,9 +122,9 @@ import Testing
         #expect(error < 1e-5)
     }
 
-    @Test("the loss without gradient is the loss with gradient")
-    func lossAlone() throws {
-        let weights = try TinyDecoder.weights()
+    @Test("the loss without gradient is the loss with gradient", arguments: ComputeType.allCases)
+    func lossAlone(compute: ComputeType) throws {
+        let weights = try TinyDecoder.weights(compute: compute)
         let shape = AdapterShape(Self.lora, model: weights.configuration)
         let batch = TinyDecoder.batch([20, 7])
         let alone = Decoder(weights: weights, adapter: shape).loss(

@@ -6,13 +6,15 @@ import TestSupport
 /// A tiny model opened from a file, as every test here needs one.
 enum TinyDecoder {
     static func weights(
-        _ tiny: TinyModel = TinyModel(), residence: WeightResidence = .resident
+        _ tiny: TinyModel = TinyModel(), residence: WeightResidence = .resident,
+        compute: ComputeType = .fp32
     ) throws -> DecoderWeights {
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/tiny.gguf"
             try tiny.writeGGUF(to: path)
             return try DecoderWeights(
-                model: ModelDirectory.open(path), residence: residence, positions: 256, threads: 2)
+                model: ModelDirectory.open(path), residence: residence, compute: compute,
+                positions: 256, threads: 2)
         }
     }
 

@@ -57,7 +57,7 @@ public final class GenerationWeights: Sendable {
         self.init(configuration, sources, norms: norms, team: team)
     }
 
-    /// Packs the weights of a decoder that is there already, as F32.
+    /// Packs the weights of a decoder that is there already and computes in fp32, as F32.
     public convenience init(decoder: Decoder, team: ComputeTeam) {
         let weights = decoder.weights
         var sources = [MatrixSource.decoder(weights.embedding)]

@@ -1,0 +1,86 @@
+import Formats
+import Tensors
+
+// The rows that matter: from the last block's attention on, only those that carry loss.
+extension DecoderPass {
+    /// Whether the upper half of a block has the loss rows only. No other token reads what the last
+    /// block makes of its own row.
+    func isTrimmed(_ layer: Int) -> Bool { layer == model.layerCount - 1 }
+
+    /// Rows of a block from its middle on.
+    func upperRows(_ layer: Int) -> Int { isTrimmed(layer) ? batch.lossRows.count : tokens }
+
+    /// What the output projection of a block reads.
+    func outputInput(_ layer: Int) -> UnsafeMutablePointer<Float> {
+        isTrimmed(layer) ? memory.lossAttended : block(layer).attended
+    }
+
+    /// The loss rows of x, [T, columns], one behind the other.
+    func gather(
+        _ x: UnsafePointer<Float>, columns: Int, into y: UnsafeMutablePointer<Float>
+    ) {
+        for (i, row) in batch.lossRows.enumerated() {
+            (y + i * columns).update(from: x + row * columns, count: columns)
+        }
+    }
+
+    /// Moves the rows that `gather` brought together back to their tokens; all others become zero.
+    ///
+    /// In place, last row first: a row only ever moves down.
+    func scatter(_ x: UnsafeMutablePointer<Float>, columns: Int) {
+        var end = tokens
+        for (i, row) in batch.lossRows.enumerated().reversed() {
+            (x + (row + 1) * columns).update(repeating: 0, count: (end - row - 1) * columns)
+            if row > i { (x + row * columns).update(from: x + i * columns, count: columns) }
+            end = row
+        }
+        x.update(repeating: 0, count: end * columns)
+    }
+
+    /// x as the frozen weights take it: as it is, or rounded in `memory.rounded`.
+    func operand(_ x: UnsafePointer<Float>, rows: Int, columns: Int) -> Operand {
+        switch compute {
+        case .fp32: return .single(x)
+        case .bf16:
+            return .rounded(
+                RoundedRows(
+                    rounding: x, stride: columns, rows: rows, columns: columns,
+                    in: memory.rounded))
+        }
+    }
+
+    /// Numbers that were rounded one behind the other, [rows, F].
+    func activations(_ x: UnsafePointer<UInt16>, rows: Int) -> Operand {
+        .rounded(
+            RoundedRows(
+                base: x, rows: rows, columns: model.feedForwardWidth,
+                stride: model.feedForwardWidth))
+    }
+
+    /// silu(gate) * up of a block, as the down projection takes it.
+    ///
+    /// With bf16, gate and up are kept rounded for the backward pass, and the activation is that of
+    /// the rounded numbers. `wantsSingle`: also as Float, in `memory.activated`.
+    func activate(_ kept: BatchMemory.Block, rows: Int, wantsSingle: Bool) -> Operand {
+        let count = rows * model.feedForwardWidth
+        switch compute {
+        case .fp32:
+            SwiGLU.forward(gate: kept.gate, up: kept.up, count: count, into: memory.activated)
+            return .single(memory.activated)
+        case .bf16:
+            BFloat16.round(kept.gate, count: count, into: kept.roundedGate)
+            BFloat16.round(kept.up, count: count, into: kept.roundedUp)
+            SwiGLU.forward(
+                gate: kept.roundedGate, up: kept.roundedUp, count: count, into: memory.rounded)
+            if wantsSingle { widenActivations(kept, count: count) }
+            return activations(memory.rounded, rows: rows)
+        }
+    }
+
+    /// Gate and up as Float again, and `memory.activated` of them.
+    func widenActivations(_ kept: BatchMemory.Block, count: Int) {
+        BFloat16.widen(kept.roundedGate, count: count, into: kept.gate)
+        BFloat16.widen(kept.roundedUp, count: count, into: kept.up)
+        SwiGLU.forward(gate: kept.gate, up: kept.up, count: count, into: memory.activated)
+    }
+}
