@@ -46,7 +46,8 @@ struct TrainCommand: Command {
         reporter.showMemory(estimate, residence: residence)
         let directory = try RunDirectory(path: options.output, resuming: options.resume)
         let weights = try DecoderWeights(
-            model: job.model, residence: residence, positions: job.longestRow, threads: threads)
+            model: job.model, residence: residence, compute: configuration.compute,
+            positions: job.longestRow, threads: threads)
         let decoder = Decoder(
             weights: weights, adapter: job.shape,
             gradientCheckpointing: configuration.gradientCheckpointing)
@@ -110,6 +111,7 @@ extension TrainingConfiguration {
         keepCheckpoints = arguments[TrainingFlags.keepCheckpoints]
         earlyStopPatience = arguments[TrainingFlags.earlyStopPatience]
         gradientCodec = arguments[TrainingFlags.gradientCodec]
+        compute = arguments[TrainingFlags.compute]
         threads = arguments[SharedFlags.threads]
         weights = arguments[SharedFlags.weights]
         gradientCheckpointing = arguments[TrainingFlags.gradientCheckpointing]

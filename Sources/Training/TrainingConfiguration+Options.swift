@@ -50,6 +50,7 @@ extension TrainingConfiguration {
         .choice("weights", \.weights, shapesResult: false),
         .toggle("gradient-checkpointing", \.gradientCheckpointing, shapesResult: false),
         .choice("gradient-codec", \.gradientCodec),
+        .choice("compute", \.compute),
         .integer("min-workers", 1...65536, \.minWorkers, shapesResult: false),
         .patience,
         .choice("log-format", \.logFormat, shapesResult: false),

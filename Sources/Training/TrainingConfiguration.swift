@@ -52,6 +52,8 @@ public struct TrainingConfiguration: Sendable, Equatable {
     /// Validations without improvement after which the run ends; nil: never.
     public var earlyStopPatience: Int?
     public var gradientCodec = GradientCodec.fp32
+    /// Of the products with frozen weights.
+    public var compute = ComputeType.fp32
 
     // The machine
     /// nil: all cores.

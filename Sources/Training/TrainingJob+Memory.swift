@@ -59,7 +59,8 @@ extension TrainingJob {
             return MemoryEstimate(
                 MemoryEstimate.Plan(
                     model: job.model.configuration, adapter: job.shape, residence: residence,
-                    gradientCheckpointing: checkpointing, dropout: job.configuration.dropout > 0,
+                    compute: job.configuration.compute, gradientCheckpointing: checkpointing,
+                    dropout: job.configuration.dropout > 0,
                     threads: min(threads, count), tokens: tokens, longest: job.longestRow,
                     lossTokens: lossTokens, fileBytes: job.model.weightBytes,
                     judged: judgedCount > 0 ? judged : nil))

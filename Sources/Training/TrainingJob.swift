@@ -74,12 +74,11 @@ public struct TrainingJob: Sendable {
         tokenOrigin = source.origin
         report = DataReport(
             lines: file.lines, encoded: encoded, split: split, validation: held?.encoded,
-            plan: plan,
-            configuration: configuration, encoder: encoder)
+            plan: plan, configuration: configuration, encoder: encoder)
         runFile = RunFile(
-            version: version, fingerprint: Engine.fingerprint, model: modelPath, data: dataPath,
-            modelDigest: modelDigest.wait().description, dataDigest: file.digest.description,
-            validationDigest: held?.digest.description,
+            version: version, fingerprint: Engine.fingerprint(configuration.compute),
+            model: modelPath, data: dataPath, modelDigest: modelDigest.wait().description,
+            dataDigest: file.digest.description, validationDigest: held?.digest.description,
             initAdapterDigest: start.digest?.description, configuration: configuration)
     }
 

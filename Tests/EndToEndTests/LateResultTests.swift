@@ -90,7 +90,7 @@ struct LateResultTests {
             #expect(late.detail.contains("step 2"), "\(late)")
             quick.peer.say(.leave(Leave(reason: .draining)))
             quick.peer.hangUp()
-            guard try quick.peer.offer.fingerprint == Engine.fingerprint else {
+            guard try quick.peer.offer.fingerprint == Engine.fingerprint(.fp32) else {
                 // This process has other kernels than skein chose for itself.
                 try cluster.startWorker("healthy")
                 try cluster.finish()

@@ -21,7 +21,8 @@ import Testing
                 "shuffle on", "validation-split 0.2", "prompt-format auto", "train-on all",
                 "skip-bad-lines off", "report-every 1", "checkpoint-every 50",
                 "keep-checkpoints 3", "weights auto", "gradient-checkpointing off",
-                "gradient-codec fp32", "min-workers 1", "patience 60s", "log-format text",
+                "gradient-codec fp32", "compute fp32", "min-workers 1", "patience 60s",
+                "log-format text",
             ])
         #expect(throws: Never.self) { try TrainingConfiguration().validate() }
     }
@@ -124,7 +125,8 @@ import Testing
             "beta1": "0.5", "beta2": "0.5", "schedule": "cosine", "shuffle": "off",
             "validation-split": "0", "prompt-format": "raw", "train-on": "last",
             "skip-bad-lines": "on", "weights": "streamed", "gradient-checkpointing": "on",
-            "gradient-codec": "bf16", "patience": "3s", "log-format": "json", "epsilon": "0.1",
+            "gradient-codec": "bf16", "compute": "bf16", "patience": "3s", "log-format": "json",
+            "epsilon": "0.1",
         ]
         for option in TrainingConfiguration.options {
             var other = plain

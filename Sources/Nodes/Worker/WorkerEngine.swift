@@ -15,6 +15,7 @@ final class WorkerEngine: Sendable {
     let configurationDigest: [UInt8]
     let parameters: ParameterStore
     let codec: GradientCodec
+    let compute: ComputeType
     private let seed: UInt64
     private let source: LocalGradientSource
     private let decoder: Decoder
@@ -41,8 +42,9 @@ final class WorkerEngine: Sendable {
         let shape = AdapterShape(lora, model: model.configuration)
         positions = Int(offer.longestRow)
         let weights = try DecoderWeights(
-            model: model, residence: Self.residence(residence, of: model),
-            positions: positions, threads: threads)
+            model: model,
+            residence: Self.residence(residence, of: model, compute: configuration.compute),
+            compute: configuration.compute, positions: positions, threads: threads)
         let decoder = Decoder(
             weights: weights, adapter: shape,
             gradientCheckpointing: configuration.gradientCheckpointing)
@@ -51,6 +53,7 @@ final class WorkerEngine: Sendable {
         dataDigest = offer.dataDigest
         configurationDigest = offer.configurationDigest
         codec = configuration.gradientCodec
+        compute = configuration.compute
         seed = configuration.addressedSeed
         vocabulary = model.configuration.vocabularySize
         parameters = ParameterStore(count: shape.layout.count)
@@ -59,14 +62,14 @@ final class WorkerEngine: Sendable {
     }
 
     private static func residence(
-        _ choice: ResidenceChoice, of model: ModelDirectory
+        _ choice: ResidenceChoice, of model: ModelDirectory, compute: ComputeType
     ) -> WeightResidence {
         switch choice {
         case .resident: return .resident
         case .streamed: return .streamed
         case .auto:
             guard let usable = SystemMemory.usable else { return .resident }
-            return 4 * model.configuration.parameterCount <= usable ? .resident : .streamed
+            return model.configuration.residentBytes(compute) <= usable ? .resident : .streamed
         }
     }
 

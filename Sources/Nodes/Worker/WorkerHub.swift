@@ -231,7 +231,8 @@ final class WorkerHub {
                     modelDigest: modelDigest ?? offer.modelDigest,
                     dataDigest: engine?.dataDigest ?? offer.dataDigest,
                     configurationDigest: engine?.configurationDigest ?? offer.configurationDigest,
-                    fingerprint: Engine.fingerprint, threads: UInt16(clamping: setup.threads),
+                    fingerprint: Engine.fingerprint(engine?.compute ?? .fp32),
+                    threads: UInt16(clamping: setup.threads),
                     parameterTerm: newest.term, parameterVersion: newest.version, held: held)))
     }
 
