@@ -17,7 +17,7 @@ struct BenchCommand: Command {
 
     struct Options: Sendable, Equatable {
         var subject: Subject
-        /// Given when the subject is `step`, `generate` or `recovery`.
+        /// Given when the subject is `step`, `generate`, `recovery` or `tokenize`.
         var model: String?
         /// Given when the subject is `recovery`.
         var data: String?
@@ -29,6 +29,7 @@ struct BenchCommand: Command {
         var steps: Int
         var workers: Int
         var rank: Int
+        var compute: ComputeType
         var codec: GradientCodec
         /// Where a wire benchmark listens whose workers this process is to be.
         var dial: Endpoint?
@@ -42,7 +43,7 @@ struct BenchCommand: Command {
         "step, generate: threads that compute at once; each kernel is measured on one")
     static let model = Option.optional(
         "model", .path(),
-        "step, generate, recovery: the base model, a GGUF file or a Hugging Face folder")
+        "step, generate, recovery, tokenize: the base model, a GGUF file or a Hugging Face folder")
     static let promptTokens = Option(
         "prompt-tokens", .integer(1...1_048_576), default: "512", "generate: tokens of the prompt")
     static let answerTokens = Option(
@@ -67,12 +68,13 @@ struct BenchCommand: Command {
 
     static let table = ArgumentTable(
         command: "bench",
-        summary: "measures kernels, steps, generation, wire or recovery, beside limits",
+        summary: "measures kernels, steps, answers, the wire and more, beside limits",
         positional: Positional(
             "WHAT", count: .one, choices: Subject.allCases.map(\.rawValue),
             "kernels: each kernel alone; step: a whole training step of a model; generate: a prompt "
                 + "and an answer of a model; wire: a coordinator and many workers that do not "
-                + "compute; recovery: a cluster whose workers are killed and stopped"),
+                + "compute; recovery: a cluster whose workers are killed and stopped; tokenize: a "
+                + "model's tokenizer"),
         groups: [
             OptionGroup(
                 title: "what",
@@ -80,7 +82,8 @@ struct BenchCommand: Command {
                     model.description, data.description, DataFlags.microBatchTokens.description,
                     promptTokens.description, answerTokens.description,
                     threads.description, steps.description, workers.description,
-                    TrainingFlags.rank.description, TrainingFlags.gradientCodec.description,
+                    TrainingFlags.rank.description, TrainingFlags.compute.description,
+                    TrainingFlags.gradientCodec.description,
                     dial.description, kills.description, seed.description,
                     SharedFlags.json.description,
                 ])
@@ -100,11 +103,15 @@ struct BenchCommand: Command {
             answerTokens: arguments[Self.answerTokens], threads: arguments[Self.threads],
             steps: arguments[Self.steps] ?? (subject == .wire ? 20 : 40),
             workers: arguments[Self.workers], rank: arguments[TrainingFlags.rank],
+            compute: arguments[TrainingFlags.compute],
             codec: arguments[TrainingFlags.gradientCodec], dial: arguments[Self.dial],
             kills: arguments[Self.kills], seed: arguments[Self.seed],
             json: arguments[SharedFlags.json])
         let needed: [(name: String, isMissing: Bool)] = [
-            ("model", [.step, .generate, .recovery].contains(subject) && options.model == nil),
+            (
+                "model",
+                [.step, .generate, .recovery, .tokenize].contains(subject) && options.model == nil
+            ),
             ("data", subject == .recovery && options.data == nil),
         ]
         if let missing = needed.first(where: \.isMissing) {
@@ -130,9 +137,9 @@ struct BenchCommand: Command {
         let sizes = KernelSizes(tokens: options.tokens)
         var results: [KernelResult] = []
         try ComputePool(threadCount: 1).forEach(1) { _, _ in
-            KernelBench(sizes: sizes).run(effort)
+            Result { try KernelBench(sizes: sizes).run(effort) }
         } receive: { _, measured in
-            results = measured
+            results = try measured.get()
         }
         if options.json {
             return try io.print(json: [
@@ -152,7 +159,8 @@ struct BenchCommand: Command {
         let machine = Machine.current()
         let threads = options.threads ?? machine.cores
         let bench = try StepBench(
-            modelPath: options.model ?? "", microBatchTokens: options.tokens, threads: threads)
+            modelPath: options.model ?? "", microBatchTokens: options.tokens,
+            compute: options.compute, threads: threads)
         let results = try RowMix.allCases.map { mix in
             io.log.info("measuring \(mix.rawValue)")
             return try bench.run(mix, effort)
@@ -164,6 +172,7 @@ struct BenchCommand: Command {
                 ("machine", machine.json), ("model", .string(bench.model.path)),
                 ("weights", .string(bench.residence.rawValue)), ("threads", .integer(threads)),
                 ("rank", .integer(configuration.rank)),
+                ("compute", .string(configuration.compute.rawValue)),
                 ("target_modules", .array(targets.map { .string($0) })),
                 ("dropout", .number(configuration.dropout)),
                 ("micro_batch_tokens", .integer(options.tokens)),
@@ -173,7 +182,7 @@ struct BenchCommand: Command {
         try io.print(machine.text)
         try io.print("\(bench.model.path), \(bench.residence.rawValue) weights")
         try io.print(
-            "rank \(configuration.rank) on \(targets.joined(separator: ",")), dropout "
+            "\(configuration.compute.rawValue), rank \(configuration.rank) on \(targets.joined(separator: ",")), dropout "
                 + "\(configuration.dropout); \(Figures.count(threads, "thread")) at once, one "
                 + "micro-batch each; median of \(effort.repetitions)\n")
         try io.write(TextTable.text(StepResult.table(results)))

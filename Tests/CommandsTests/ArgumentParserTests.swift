@@ -154,7 +154,8 @@ import Training
         }
         #expect(
             throws: UsageError.badPositional(
-                "network", command: "bench", accepted: "kernels, step, generate, wire or recovery",
+                "network", command: "bench",
+                accepted: "kernels, step, generate, wire, recovery or tokenize",
                 suggestion: nil)
         ) {
             try ArgumentParser.parse(["network"], by: BenchCommand.table)

@@ -9,7 +9,7 @@ extension BenchCommand {
         let bench = try GenerateBench(
             modelPath: options.model ?? "", promptTokens: options.promptTokens,
             tokens: options.answerTokens, threads: options.threads ?? machine.cores)
-        var result = bench.run(effort)
+        var result = try bench.run(effort)
         result.peakBytes = ProcessFigures.peakResidentBytes.map { Int(clamping: $0) }
         if options.json {
             return try io.print(

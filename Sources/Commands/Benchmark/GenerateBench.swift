@@ -49,12 +49,14 @@ struct GenerateBench {
     }
 
     /// Measures; the first repetition only warms up.
-    func run(_ effort: Effort) -> GenerateResult {
+    ///
+    /// - Throws: `PackedMatrixError` when the system has no memory left.
+    func run(_ effort: Effort) throws -> GenerateResult {
         let vocabulary = model.configuration.vocabularySize
         let prompt = (0..<promptTokens).map { Int32((1000 + 37 * $0) % vocabulary) }
         let memory = MemoryRead(byteCount: bytesPerToken, team: team)
-        let products = (0..<threads).map { _ in
-            ProductReplay([.init(m: Self.square, n: Self.square, k: Self.square)])
+        let products = try (0..<threads).map { _ in
+            try ProductReplay([.init(m: Self.square, n: Self.square, k: Self.square)])
         }
         var result = GenerateResult(
             promptTokens: promptTokens, tokens: tokens, threads: threads, load: load.seconds,

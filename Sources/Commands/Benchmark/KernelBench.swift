@@ -5,47 +5,95 @@ struct KernelBench {
     let sizes: KernelSizes
 
     /// All kernels, in the order of the report.
+    ///
+    /// - Throws: `PackedMatrixError` when the system has no memory left.
     var kernels: [Kernel] {
-        products + attention + elementwise + bytes
+        get throws { try products + attention + elementwise + bytes }
     }
 
     /// Measures every kernel, on the calling thread.
-    func run(_ effort: Effort) -> [KernelResult] {
-        kernels.map { KernelResult($0, effort) }
+    ///
+    /// - Throws: as `kernels`.
+    func run(_ effort: Effort) throws -> [KernelResult] {
+        try kernels.map { KernelResult($0, effort) }
     }
 
     /// The square product that shows what sgemm reaches here at best.
     private static let square = 1024
 
-    /// Forward (NT: y = x W^T) and backward (NN: dx = dy W) of each kind of projection.
+    /// Forward (y = x W^T) and backward (dx = dy W) of each kind of projection, in fp32 and in bf16;
+    /// the limit of both is sgemm.
     private var products: [Kernel] {
-        let s = sizes
-        let best = ProductReplay([.init(m: Self.square, n: Self.square, k: Self.square)])
-        func kernel(_ part: String, m: Int, n: Int, k: Int, transposed: Bool) -> Kernel {
-            let product = ProductReplay([.init(m: m, n: n, k: k, transposedB: transposed)])
-            return Kernel(
-                name: "sgemm \(transposed ? "NT" : "NN") \(part)", size: "\(m) x \(n) x \(k)",
-                limit: .products(operations: product.operations, alone: best),
-                run: { product.run() })
-        }
-        let projections = [
-            ("q, o", s.width, s.width), ("k, v", s.keyValueWidth, s.width),
-            ("gate, up", s.feedForward, s.width), ("down", s.width, s.feedForward),
-            ("lora A", s.rank, s.width), ("lora B", s.width, s.rank),
-        ].flatMap { part, outputs, inputs in
-            [
-                kernel(part, m: s.tokens, n: outputs, k: inputs, transposed: true),
-                kernel(part, m: s.tokens, n: inputs, k: outputs, transposed: false),
+        get throws {
+            let s = sizes
+            let shapes = [
+                ("q, o", s.tokens, s.width, s.width),
+                ("k, v", s.tokens, s.keyValueWidth, s.width),
+                ("gate, up", s.tokens, s.feedForward, s.width),
+                ("down", s.tokens, s.width, s.feedForward),
+                ("head", s.headRows, s.headPanel, s.width),
             ]
+            let best = try ProductReplay([.init(m: Self.square, n: Self.square, k: Self.square)])
+            func kernel(_ part: String, _ product: ProductReplay.Product) throws -> Kernel {
+                let replay = try ProductReplay([product])
+                let way = product.transposedB ? "forward" : "backward"
+                return Kernel(
+                    name: "\(product.kind == .sgemm ? "sgemm" : "bf16") \(part) \(way)",
+                    size: "\(product.m) x \(product.n) x \(product.k)",
+                    limit: .products(operations: replay.operations, alone: best),
+                    run: { replay.run() })
+            }
+            let wide = try [MatMulTally.Kind.sgemm, .packed].flatMap { kind in
+                try shapes.flatMap { part, rows, outputs, inputs in
+                    [
+                        try kernel(
+                            part,
+                            .init(m: rows, n: outputs, k: inputs, transposedB: true, kind: kind)),
+                        try kernel(part, .init(m: rows, n: inputs, k: outputs, kind: kind)),
+                    ]
+                }
+            }
+            return wide + thin(best)
         }
-        return projections + [
-            kernel("head", m: s.headRows, n: s.headPanel, k: s.width, transposed: true),
-            kernel("head", m: s.headRows, n: s.width, k: s.headPanel, transposed: false),
+    }
+
+    /// LoRA's products on the width of the model.
+    private func thin(_ best: ProductReplay) -> [Kernel] {
+        let (tokens, width, rank) = (sizes.tokens, sizes.width, sizes.rank)
+        let x = Operands.buffer(tokens * width, stream: 14)
+        let a = Operands.buffer(rank * width, stream: 15)
+        let reduced = Operands.buffer(tokens * rank, stream: 16)
+        let sum = FloatBuffer(count: rank * width)
+        func kernel(_ name: String, _ run: @escaping () -> Void) -> Kernel {
+            Kernel(
+                name: "LoRA \(name)", size: "\(tokens) x \(width) x \(rank)",
+                limit: .products(operations: 2 * tokens * width * rank, alone: best), run: run)
+        }
+        return [
+            kernel("reduce") {
+                LowRank.reduce(
+                    x.base, tokens: tokens, columns: width, by: a.base, rank: rank,
+                    into: reduced.base)
+            },
+            kernel("expand") {
+                LowRank.expand(
+                    reduced.base, tokens: tokens, rank: rank, by: a.base, columns: width,
+                    addingTo: x.base)
+            },
+            kernel("outer") {
+                LowRank.outer(
+                    reduced.base, tokens: tokens, rank: rank, with: x.base, columns: width,
+                    into: sum.base)
+            },
         ]
     }
 
     /// One sequence of all tokens; the limit is its own products alone.
     private var attention: [Kernel] {
+        get throws { try attentionKernels() }
+    }
+
+    private func attentionKernels() throws -> [Kernel] {
         let s = sizes
         let attention = Attention(
             heads: s.heads, keyValueHeads: s.keyValueHeads, headDimension: s.headDimension)
@@ -70,7 +118,7 @@ struct KernelBench {
                 logSumExp: logSumExp.base, tokens: s.tokens, dq: dq.base, dk: dk.base,
                 dv: dv.base, scratch: scratch.base, matMul: matMul)
         }
-        return [("attention forward", forward), ("attention backward", backward)].map {
+        return try [("attention forward", forward), ("attention backward", backward)].map {
             name, body in
             let tally = MatMulTally()
             body(MatMul(tally: tally))
@@ -79,7 +127,7 @@ struct KernelBench {
                 name: name,
                 size: "\(s.tokens) x \(s.heads)/\(s.keyValueHeads) x \(s.headDimension)",
                 limit: .products(
-                    operations: tally.operations, alone: ProductReplay(tally.counts)),
+                    operations: tally.operations, alone: try ProductReplay(tally.counts)),
                 run: { body(matMul) })
         }
     }

@@ -14,13 +14,14 @@ struct ProductReplay: Sendable {
         var k: Int
         var transposedA = false
         var transposedB = false
+        var kind = MatMulTally.Kind.sgemm
         var count = 1
 
         /// Floating-point operations of all of them.
         var operations: Int { 2 * m * n * k * count }
 
         fileprivate var sortKey: [Int] {
-            [m, n, k, transposedA ? 1 : 0, transposedB ? 1 : 0]
+            [m, n, k, transposedA ? 1 : 0, transposedB ? 1 : 0, kind == .packed ? 1 : 0]
         }
     }
 
@@ -28,23 +29,43 @@ struct ProductReplay: Sendable {
     private let a: FloatBuffer
     private let b: FloatBuffer
     private let c: FloatBuffer
+    /// Room for `a` as bf16.
+    private let rounded: FloatBuffer
+    /// By the shape of op(B), for the products in bf16.
+    private let packed: [[Int]: PackedMatrix]
 
     /// Makes operands for one thread.
-    init(_ products: [Product]) {
+    ///
+    /// - Throws: `PackedMatrixError` when the system has no memory left.
+    init(_ products: [Product]) throws {
         self.products = products
         a = Operands.buffer(products.reduce(0) { max($0, $1.m * $1.k) }, stream: 0)
         b = Operands.buffer(products.reduce(0) { max($0, $1.k * $1.n) }, stream: 1)
         c = Operands.buffer(products.reduce(0) { max($0, $1.m * $1.n) }, stream: 2)
+        rounded = FloatBuffer(
+            count: products.reduce(0) {
+                max($0, RoundedRows.bytes(rows: $1.m, columns: $1.k) / 4)
+            })
+        var packed: [[Int]: PackedMatrix] = [:]
+        for product in products
+        where product.kind == .packed && packed[[product.k, product.n]] == nil {
+            let matrix = try PackedMatrix(outputs: product.n, inputs: product.k, for: .forward)
+            matrix.pack(b.base, first: 0, count: product.n)
+            packed[[product.k, product.n]] = matrix
+        }
+        self.packed = packed
     }
 
     /// The counted products, in an order of their own: equal ones behind each other.
-    init(_ counts: [MatMulTally.Shape: Int]) {
+    ///
+    /// - Throws: `PackedMatrixError` when the system has no memory left.
+    init(_ counts: [MatMulTally.Shape: Int]) throws {
         let products = counts.map { shape, count in
             Product(
                 m: shape.m, n: shape.n, k: shape.k, transposedA: shape.transposedA,
-                transposedB: shape.transposedB, count: count)
+                transposedB: shape.transposedB, kind: shape.kind, count: count)
         }
-        self.init(products.sorted { $0.sortKey.lexicographicallyPrecedes($1.sortKey) })
+        try self.init(products.sorted { $0.sortKey.lexicographicallyPrecedes($1.sortKey) })
     }
 
     /// Floating-point operations of one run.
@@ -54,6 +75,10 @@ struct ProductReplay: Sendable {
     func run() {
         let matMul = MatMul()
         for product in products {
+            if let matrix = packed[[product.k, product.n]], product.kind == .packed {
+                run(product, matrix)
+                continue
+            }
             for _ in 0..<product.count {
                 matMul(
                     m: product.m, n: product.n, k: product.k,
@@ -63,6 +88,15 @@ struct ProductReplay: Sendable {
                     strideB: product.transposedB ? product.k : product.n,
                     into: c.base, strideC: product.n)
             }
+        }
+    }
+
+    private func run(_ product: Product, _ matrix: PackedMatrix) {
+        let x = RoundedRows(
+            rounding: a.base, stride: product.k, rows: product.m, columns: product.k,
+            in: rounded.base)
+        for _ in 0..<product.count {
+            matrix.multiply(x, into: c.base, stride: product.n)
         }
     }
 }

@@ -22,18 +22,22 @@ struct StepBench {
     /// Loads the weights, in memory when everything fits there, and starts the threads.
     ///
     /// - Throws: `FormatError` and `FileError` of the model; `MemoryError.tooLarge`.
-    init(modelPath: String, microBatchTokens: Int, threads: Int) throws {
-        let configuration = TrainingConfiguration()
+    init(
+        modelPath: String, microBatchTokens: Int, compute: ComputeType, threads: Int
+    ) throws {
+        var configuration = TrainingConfiguration()
+        configuration.compute = compute
         let model = try ModelDirectory.open(modelPath)
         let lora = try configuration.lora(layerCount: model.configuration.layerCount)
         let shape = AdapterShape(lora, model: model.configuration)
         residence = try Self.residence(
-            model, shape, tokens: microBatchTokens, threads: threads,
+            model, shape, compute, tokens: microBatchTokens, threads: threads,
             available: SystemMemory.available)
         let longest = RowMix.allCases.flatMap { $0.lengths(tokens: microBatchTokens) }.max() ?? 1
         decoder = Decoder(
             weights: try DecoderWeights(
-                model: model, residence: residence, positions: longest, threads: threads),
+                model: model, residence: residence, compute: compute, positions: longest,
+                threads: threads),
             adapter: shape)
         pool = ComputePool(threadCount: threads)
         self.configuration = configuration
@@ -45,7 +49,8 @@ struct StepBench {
 
     /// Where the weights fit.
     private static func residence(
-        _ model: ModelDirectory, _ shape: AdapterShape, tokens: Int, threads: Int, available: Int?
+        _ model: ModelDirectory, _ shape: AdapterShape, _ compute: ComputeType, tokens: Int,
+        threads: Int, available: Int?
     ) throws -> WeightResidence {
         func needed(_ residence: WeightResidence, threads: Int) -> Int {
             let sizes = RowMix.allCases.map { mix in
@@ -53,7 +58,8 @@ struct StepBench {
                 return MemoryEstimate(
                     MemoryEstimate.Plan(
                         model: model.configuration, adapter: shape, residence: residence,
-                        gradientCheckpointing: false, dropout: true, threads: threads,
+                        compute: compute, gradientCheckpointing: false, dropout: true,
+                        threads: threads,
                         tokens: lengths.reduce(0, +), longest: lengths.max() ?? 0,
                         lossTokens: lengths.reduce(0, +), fileBytes: model.weightBytes)
                 ).total
@@ -83,7 +89,9 @@ struct StepBench {
                     number: index * rows))
         }
         let counts = tally(microBatches[0])
-        let operands = (0..<threads).map { _ in ProductReplay(counts) }
+        let head = model.configuration.headDimension
+        let wide = counts.filter { $0.key.isOfWeights(headDimension: head) }
+        let operands = try (0..<threads).map { _ in try ProductReplay(wide) }
         var trainer = BenchedTrainer(
             configuration, decoder: decoder, shape: shape, pool: pool)
         _ = try trainer.step(microBatches)
@@ -103,7 +111,8 @@ struct StepBench {
         return StepResult(
             mix: mix, rowTokens: microBatches[0].rows.map(\.ids.count),
             lossTokens: microBatches[0].lossTokenCount, threads: threads,
-            operations: operands[0].operations, parameters: shape.layout.count,
+            operations: counts.reduce(0) { $0 + $1.key.operations * $1.value },
+            wideOperations: operands[0].operations, parameters: shape.layout.count,
             step: steps.map(\.whole), productsAlone: alone, hash: hash,
             reduction: Measurement(seconds: steps.map(\.reduction)),
             optimizer: Measurement(seconds: steps.map(\.optimizer)))
@@ -117,6 +126,14 @@ struct StepBench {
         let parameters = AdapterParameters(shape: shape, seed: configuration.addressedSeed).values
         _ = source.gradient(of: microBatch, parameters: parameters, workspace: workspace)
         return tally.counts
+    }
+}
+
+extension MatMulTally.Shape {
+    /// Whether a frozen weight takes part: neither attention's products, which have a head's
+    /// dimension on one side, nor LoRA's.
+    func isOfWeights(headDimension: Int) -> Bool {
+        kind != .thin && n != headDimension && k != headDimension
     }
 }
 

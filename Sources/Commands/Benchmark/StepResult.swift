@@ -11,20 +11,23 @@ struct StepResult: Sendable, Equatable {
     var threads: Int
     /// Floating-point operations of all matrix products of a micro-batch.
     var operations: Int
+    /// Of these, the operations of products with frozen weights, which the limit is measured on.
+    var wideOperations: Int
     /// Trained numbers.
     var parameters: Int
     /// Whole steps.
     var step: [Timing]
-    /// The products of all threads' micro-batches and nothing else, as many threads at once.
+    /// The products with frozen weights of all threads' micro-batches and nothing else, as many
+    /// threads at once.
     var productsAlone: [Timing]
     /// SHA-256 of one micro-batch's gradient.
     var hash: Measurement
     var reduction: Measurement
     var optimizer: Measurement
 
-    /// The least that issue 2 accepts.
-    static let wantedShare = 0.6
-    /// The most that issue 2 accepts.
+    /// The least that is accepted.
+    static let wantedShare = 0.85
+    /// The most that is accepted.
     static let allowedHashShare = 0.01
 
     /// Tokens of a micro-batch.
@@ -34,15 +37,15 @@ struct StepResult: Sendable, Equatable {
     var tokensPerSecond: Double { stepTime.rate(of: tokens * threads) }
     /// FLOP/s of the products over the whole step.
     var rate: Double { stepTime.rate(of: operations * threads) }
-    /// FLOP/s of the same products alone.
-    var rateAlone: Double { productsTime.rate(of: operations * threads) }
-    var share: Double { Self.ratio(productsTime.median, stepTime.median) }
+    /// FLOP/s of the products with frozen weights alone: the limit.
+    var rateAlone: Double { productsTime.rate(of: wideOperations * threads) }
+    var share: Double { Self.ratio(rate, rateAlone) }
 
     /// The same share by processor time: what holds on a machine that others use, too.
     var processorShare: Double {
-        Self.ratio(
-            Measurement.median(of: productsAlone.map(\.processorSeconds)),
-            Measurement.median(of: step.map(\.processorSeconds)))
+        let alone = Measurement.median(of: productsAlone.map(\.processorSeconds))
+        let whole = Measurement.median(of: step.map(\.processorSeconds))
+        return Self.ratio(Double(operations) * alone, Double(wideOperations) * whole)
     }
 
     /// Part of the steps' time in which the threads had a processor; well below 1 when the machine
@@ -71,7 +74,9 @@ struct StepResult: Sendable, Equatable {
             ("repetitions", .integer(step.count)),
             ("step_seconds", .number(stepTime.median)), ("step_spread", .number(stepTime.spread)),
             ("tokens_per_second", .number(tokensPerSecond)),
-            ("operations", .integer(operations * threads)), ("flops_in_step", .number(rate)),
+            ("operations", .integer(operations * threads)),
+            ("wide_operations", .integer(wideOperations * threads)),
+            ("flops_in_step", .number(rate)),
             ("products_seconds", .number(productsTime.median)),
             ("products_spread", .number(productsTime.spread)),
             ("flops_alone", .number(rateAlone)), ("share", .number(share)),
@@ -98,8 +103,8 @@ struct StepResult: Sendable, Equatable {
             row("slowest - fastest") { Figures.percent($0.stepTime.spread) },
             row("tokens/s") { Figures.significant($0.tokensPerSecond) },
             row("products in the step") { Figures.rate($0.rate, unit: "FLOP") },
-            row("products alone") { Figures.rate($0.rateAlone, unit: "FLOP") },
-            row("share (wanted: 60 %)") { Figures.percent($0.share) },
+            row("with weights, alone") { Figures.rate($0.rateAlone, unit: "FLOP") },
+            row("share (wanted: 85 %)") { Figures.percent($0.share) },
             row("by processor time") { Figures.percent($0.processorShare) },
             row("threads had a processor") { Figures.percent($0.processorPresence) },
             row("hash of a gradient") { Figures.seconds($0.hash.median) },
