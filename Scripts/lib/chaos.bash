@@ -11,7 +11,8 @@ prepare_chaos() {
 
 training() {
     printf '%s\n' --model "$model" --data "$out/rows.jsonl" --validation-split 0 --iterations 8 --batch-size 8 \
-        --micro-batch-tokens 64 --max-length 64 --learning-rate 1e-3 --checkpoint-every 2 --gradient-codec "$codec"
+        --micro-batch-tokens 64 --max-length 64 --learning-rate 1e-3 --checkpoint-every 2 --gradient-codec "$codec" \
+        --compute "$compute"
 }
 
 # CASE OPTIONS...: the run in one process.
