@@ -43,17 +43,25 @@ static void multiply_flushing(
 }
 #endif
 
+/* What follows a product at a level whose kernel only makes floats. */
+static void round_sums(enum skein_level level, const struct skein_bf16_product *product) {
+    if (product->rounded != NULL)
+        skein_bf16_round_rows(
+            level, product->y, product->stride_y, product->rows, product->n, product->rounded,
+            product->stride_rounded);
+}
+
 void skein_bf16_multiply(enum skein_level level, const struct skein_bf16_product *product) {
     if (product->rows == 0 || product->n == 0) return;
 #if defined(__x86_64__)
     switch (level) {
     case SKEIN_AVX512BF16: skein_bf16_multiply_avx512bf16(product); return;
-    case SKEIN_AVX512: multiply_flushing(skein_bf16_multiply_avx512, product); return;
-    case SKEIN_AVX2: multiply_flushing(skein_bf16_multiply_avx2, product); return;
-    default: multiply_flushing(skein_bf16_multiply_plain, product); return;
+    case SKEIN_AVX512: multiply_flushing(skein_bf16_multiply_avx512, product); break;
+    case SKEIN_AVX2: multiply_flushing(skein_bf16_multiply_avx2, product); break;
+    default: multiply_flushing(skein_bf16_multiply_plain, product); break;
     }
 #else
-    (void)level;
     skein_bf16_multiply_plain(product);
 #endif
+    round_sums(level, product);
 }

@@ -19,6 +19,8 @@ struct tile {
     size_t stride_x, stride_y, pairs;
     __mmask16 left, right;
     int accumulate;
+    uint16_t *rounded; /* NULL: sums go to y */
+    size_t stride_rounded;
 };
 
 static inline __attribute__((always_inline)) __m512bh pair_of(const char *x) {
@@ -56,6 +58,17 @@ static inline __attribute__((always_inline)) void tile_of(const int R, const str
         p += 128;
         for (int i = 0; i < 4; i++) x[i] += 4;
     }
+    if (t->rounded != NULL) {
+#pragma clang loop unroll(full)
+        for (int r = 0; r < R; r++) {
+            uint16_t *out = t->rounded + (size_t)r * t->stride_rounded;
+            const __m256i left = (__m256i)_mm512_cvtneps_pbh(sum[r][0]);
+            const __m256i right = (__m256i)_mm512_cvtneps_pbh(sum[r][1]);
+            _mm256_mask_storeu_epi16(out, t->left, left);
+            _mm256_mask_storeu_epi16(out + 16, t->right, right);
+        }
+        return;
+    }
 #pragma clang loop unroll(full)
     for (int r = 0; r < R; r++) {
         _mm512_mask_storeu_ps(y + (size_t)r * t->stride_y, t->left, sum[r][0]);
@@ -91,11 +104,14 @@ void skein_bf16_multiply_avx512bf16(const struct skein_bf16_product *product) {
                 .right = (__mmask16)(
                     columns >= 32 ? 0xffff : columns <= 16 ? 0 : (1u << (columns - 16)) - 1),
                 .accumulate = product->accumulate || first > 0,
+                .stride_rounded = product->stride_rounded,
             };
+            const int rounds = product->rounded != NULL && first + count == pairs;
             for (size_t b = 0; b < blocks; b++) {
                 const size_t row = b * ROWS, left = product->rows - row;
                 t.x = product->x + row * product->stride_x + 2 * first;
                 t.y = product->y + row * product->stride_y + column;
+                if (rounds) t.rounded = product->rounded + row * product->stride_rounded + column;
                 tiles[(left < ROWS ? left : ROWS) - 1](&t);
             }
         }

@@ -45,8 +45,8 @@ void skein_swiglu_backward(
 }
 
 void skein_swiglu_backward_bf16(
-    enum skein_level level, const float *da, const uint16_t *gate, const uint16_t *up, size_t count,
-    uint16_t *dg, uint16_t *du) {
+    enum skein_level level, const uint16_t *da, const uint16_t *gate, const uint16_t *up,
+    size_t count, uint16_t *dg, uint16_t *du) {
     SKEIN_AT(level, swiglu_backward_bf16)(da, gate, up, count, dg, du);
 }
 

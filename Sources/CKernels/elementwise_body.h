@@ -151,17 +151,17 @@ static void FN(swiglu_forward_bf16)(
 }
 
 INLINE void FN(swiglu_backward_step)(
-    const float *da, const void *gate, const void *up, void *dg, void *du, int bf16, size_t i,
+    const void *da, const void *gate, const void *up, void *dg, void *du, int bf16, size_t i,
     size_t n) {
     const f32x16 g = FN(get_either)(gate, i, bf16, n), u = FN(get_either)(up, i, bf16, n);
-    const f32x16 d = FN(get)(da + i, n);
+    const f32x16 d = FN(get_either)(da, i, bf16, n);
     const f32x16 s = 1.0f / (1.0f + FN(exp)(-g));
     FN(put_either)(du, i, d * g * s, bf16, n);
     FN(put_either)(dg, i, d * u * s * FN(fma)(g, 1.0f - s, (f32x16)1.0f), bf16, n);
 }
 
 INLINE void FN(swiglu_backward_any)(
-    const float *da, const void *gate, const void *up, size_t count, void *dg, void *du, int bf16) {
+    const void *da, const void *gate, const void *up, size_t count, void *dg, void *du, int bf16) {
     size_t i = 0;
     for (; i + 16 <= count; i += 16) FN(swiglu_backward_step)(da, gate, up, dg, du, bf16, i, 16);
     if (i < count) FN(swiglu_backward_step)(da, gate, up, dg, du, bf16, i, count - i);
@@ -173,7 +173,7 @@ static void FN(swiglu_backward)(
 }
 
 static void FN(swiglu_backward_bf16)(
-    const float *da, const uint16_t *gate, const uint16_t *up, size_t count, uint16_t *dg,
+    const uint16_t *da, const uint16_t *gate, const uint16_t *up, size_t count, uint16_t *dg,
     uint16_t *du) {
     FN(swiglu_backward_any)(da, gate, up, count, dg, du, 1);
 }

@@ -26,10 +26,6 @@ extension DecoderPass {
         return true
     }
 
-    private func has(_ module: TargetModule, _ layer: Int) -> Bool {
-        decoder.adapter?.has(module, in: layer) ?? false
-    }
-
     /// Adds to `memory.gradient` (that of the block's output) what flows back to its middle.
     private func feedForwardBackward(
         _ layer: Int, _ gradient: UnsafeMutablePointer<Float>, needsInput: Bool
@@ -47,12 +43,15 @@ extension DecoderPass {
         }
         let adapts = has(.gate, layer) || has(.up, layer)
         let needsGate = needsInput || adapts
+        // Without adapters, nobody needs the gradients in between as Float.
+        let isRounded = compute == .bf16 && !adapts && !has(.down, layer)
         back(
             .down, layer, memory.gradient,
             needsGate ? operand(memory.gradient, rows: rows, columns: model.width) : nil,
-            x: memory.activated, dx: memory.gateGradient, beta: 0, gradient)
+            x: memory.activated, dx: memory.gateGradient, beta: 0,
+            rounded: isRounded ? roundedActivationGradient : nil, gradient)
         guard needsGate else { return }
-        let (gate, up) = activationBackward(kept, rows: rows, wantsSingle: adapts)
+        let (gate, up) = activationBackward(kept, rows: rows, isRounded: isRounded)
         if adapts {
             RMSNorm.again(
                 kept.middle, weight: weights.middleNorm.base, inverse: kept.inverseMiddle,
@@ -71,11 +70,17 @@ extension DecoderPass {
             addingTo: memory.gradient)
     }
 
-    /// From the gradient of silu(gate) * up in `gateGradient` to those of gate and up.
+    /// [T, F] in the memory of `activated`, which is not used then.
+    private var roundedActivationGradient: UnsafeMutablePointer<UInt16> {
+        UnsafeMutableRawPointer(memory.activated).assumingMemoryBound(to: UInt16.self)
+    }
+
+    /// From the gradient of silu(gate) * up to those of gate and up.
     ///
-    /// `wantsSingle`: also as Float, in `gateGradient` and `upGradient`; with fp32 they always are.
+    /// `isRounded`: the first is in `roundedActivationGradient` and the others are made as bf16 only;
+    /// otherwise it is in `gateGradient`, and the others are there and in `upGradient` as well.
     private func activationBackward(
-        _ kept: BatchMemory.Block, rows: Int, wantsSingle: Bool
+        _ kept: BatchMemory.Block, rows: Int, isRounded: Bool
     ) -> (gate: Operand, up: Operand) {
         let count = rows * model.feedForwardWidth
         switch compute {
@@ -84,7 +89,11 @@ extension DecoderPass {
                 da: memory.gateGradient, gate: kept.gate, up: kept.up, count: count,
                 du: memory.upGradient)
             return (.single(memory.gateGradient), .single(memory.upGradient))
-        case .bf16 where wantsSingle:
+        case .bf16 where isRounded:
+            SwiGLU.backward(
+                da: roundedActivationGradient, gate: kept.roundedGate, up: kept.roundedUp,
+                count: count, dg: kept.roundedGate, du: kept.roundedUp)
+        case .bf16:
             BFloat16.widen(kept.roundedGate, count: count, into: kept.gate)
             BFloat16.widen(kept.roundedUp, count: count, into: kept.up)
             SwiGLU.backward(
@@ -92,10 +101,6 @@ extension DecoderPass {
                 du: memory.upGradient)
             BFloat16.round(memory.gateGradient, count: count, into: kept.roundedGate)
             BFloat16.round(memory.upGradient, count: count, into: kept.roundedUp)
-        case .bf16:
-            SwiGLU.backward(
-                da: memory.gateGradient, gate: kept.roundedGate, up: kept.roundedUp, count: count,
-                dg: kept.roundedGate, du: kept.roundedUp)
         }
         // The gradients take the place of what they were made from.
         return (
@@ -147,15 +152,15 @@ extension DecoderPass {
     /// One projection's backward pass, its A and B gradients written to their place.
     ///
     /// `operand`: dy as the frozen weight takes it; nil when the input needs no gradient, dx is then
-    /// left alone.
+    /// left alone. `rounded`: receives dx as bf16 instead.
     private func back(
         _ module: TargetModule, _ layer: Int, _ dy: UnsafePointer<Float>, _ operand: Operand?,
         x: UnsafePointer<Float>, dx: UnsafeMutablePointer<Float>, beta: Float,
-        _ gradient: UnsafeMutablePointer<Float>
+        rounded: UnsafeMutablePointer<UInt16>? = nil, _ gradient: UnsafeMutablePointer<Float>
     ) {
         let pair = decoder.adapter?.pairs[layer][module.rawValue]
         linear(module, layer).backward(
-            dy, operand, x: x, dx: dx, beta: beta,
+            dy, operand, x: x, dx: dx, beta: beta, rounded: rounded,
             dA: pair.map { gradient + $0.a }, dB: pair.map { gradient + $0.b })
     }
 }

@@ -34,10 +34,9 @@ extension DecoderPass {
         let weights = decoder.weights.blocks[layer]
         let kept = block(layer)
         let x = residual(layer)
-        RMSNorm.forward(
-            x, weight: weights.inputNorm.base, epsilon: model.normEpsilon, tokens: tokens,
-            width: model.width, into: memory.normed, inverse: kept.inverseInput)
-        let input = operand(memory.normed, rows: tokens, columns: model.width)
+        let input = norm(
+            x, weight: weights.inputNorm, inverse: kept.inverseInput, rows: tokens,
+            wantsSingle: has(.query, layer) || has(.key, layer) || has(.value, layer))
         linear(.query, layer).forward(memory.normed, input, into: kept.q)
         linear(.key, layer).forward(memory.normed, input, into: kept.k)
         linear(.value, layer).forward(memory.normed, input, into: kept.v)
@@ -61,18 +60,12 @@ extension DecoderPass {
         let weights = decoder.weights.blocks[layer]
         let kept = block(layer)
         let rows = upperRows(layer)
-        RMSNorm.forward(
-            kept.middle, weight: weights.middleNorm.base, epsilon: model.normEpsilon,
-            tokens: rows, width: model.width, into: memory.normed, inverse: kept.inverseMiddle)
-        let middle = operand(memory.normed, rows: rows, columns: model.width)
-        linear(.gate, layer).forward(memory.normed, middle, into: kept.gate)
-        linear(.up, layer).forward(memory.normed, middle, into: kept.up)
-        let adaptsDown = decoder.adapter?.has(.down, in: layer) ?? false
-        if again && !adaptsDown {
-            if compute == .bf16 { _ = activate(kept, rows: rows, wantsSingle: false) }
-            return
-        }
-        let input = activate(kept, rows: rows, wantsSingle: adaptsDown)
+        let middle = norm(
+            kept.middle, weight: weights.middleNorm, inverse: kept.inverseMiddle, rows: rows,
+            wantsSingle: has(.gate, layer) || has(.up, layer))
+        gateAndUp(kept, layer, middle, rows: rows)
+        if again && !has(.down, layer) { return }
+        let input = activate(kept, rows: rows, wantsSingle: has(.down, layer))
         let y = residual(layer + 1)
         y.update(from: kept.middle, count: rows * model.width)
         linear(.down, layer).forward(memory.activated, input, into: y, beta: 1)

@@ -57,10 +57,54 @@ extension DecoderPass {
                 stride: model.feedForwardWidth))
     }
 
+    /// Whether a projection of a layer has an adapter.
+    func has(_ module: TargetModule, _ layer: Int) -> Bool {
+        decoder.adapter?.has(module, in: layer) ?? false
+    }
+
+    /// The norm of x, [rows, D], as frozen weights take it.
+    ///
+    /// `wantsSingle`: also as Float, in `memory.normed`; with fp32 it always is.
+    func norm(
+        _ x: UnsafePointer<Float>, weight: FloatBuffer, inverse: UnsafeMutablePointer<Float>,
+        rows: Int, wantsSingle: Bool
+    ) -> Operand {
+        let width = model.width
+        // bf16 rows without gaps, unless a row is an odd number of them.
+        let direct = compute == .bf16 && width.isMultiple(of: 2)
+        RMSNorm.forward(
+            x, weight: weight.base, epsilon: model.normEpsilon, tokens: rows, width: width,
+            into: wantsSingle || !direct ? memory.normed : nil,
+            bf16: direct ? memory.rounded : nil, inverse: inverse)
+        guard direct else { return operand(memory.normed, rows: rows, columns: width) }
+        return .rounded(
+            RoundedRows(base: memory.rounded, rows: rows, columns: width, stride: width))
+    }
+
+    /// Gate and up of a block from its normed middle.
+    ///
+    /// With bf16 they are kept rounded for the backward pass.
+    func gateAndUp(_ kept: BatchMemory.Block, _ layer: Int, _ middle: Operand, rows: Int) {
+        let gate = linear(.gate, layer)
+        let up = linear(.up, layer)
+        let adapts = has(.gate, layer) || has(.up, layer)
+        if compute == .bf16 && !adapts {
+            gate.forward(memory.normed, middle, into: kept.gate, rounded: kept.roundedGate)
+            up.forward(memory.normed, middle, into: kept.up, rounded: kept.roundedUp)
+            return
+        }
+        gate.forward(memory.normed, middle, into: kept.gate)
+        up.forward(memory.normed, middle, into: kept.up)
+        guard compute == .bf16 else { return }
+        let count = rows * model.feedForwardWidth
+        BFloat16.round(kept.gate, count: count, into: kept.roundedGate)
+        BFloat16.round(kept.up, count: count, into: kept.roundedUp)
+    }
+
     /// silu(gate) * up of a block, as the down projection takes it.
     ///
-    /// With bf16, gate and up are kept rounded for the backward pass, and the activation is that of
-    /// the rounded numbers. `wantsSingle`: also as Float, in `memory.activated`.
+    /// With bf16 it is that of the rounded numbers. `wantsSingle`: also as Float, in
+    /// `memory.activated`.
     func activate(_ kept: BatchMemory.Block, rows: Int, wantsSingle: Bool) -> Operand {
         let count = rows * model.feedForwardWidth
         switch compute {
@@ -68,8 +112,6 @@ extension DecoderPass {
             SwiGLU.forward(gate: kept.gate, up: kept.up, count: count, into: memory.activated)
             return .single(memory.activated)
         case .bf16:
-            BFloat16.round(kept.gate, count: count, into: kept.roundedGate)
-            BFloat16.round(kept.up, count: count, into: kept.roundedUp)
             SwiGLU.forward(
                 gate: kept.roundedGate, up: kept.roundedUp, count: count, into: memory.rounded)
             if wantsSingle { widenActivations(kept, count: count) }

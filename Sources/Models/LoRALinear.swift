@@ -38,15 +38,17 @@ struct LoRALinear {
     ///   - x: [T, in]; only read when there is an adapter.
     ///   - operand: the same as the frozen weight takes it.
     ///   - y: [T, out].
+    ///   - rounded: receives y as bf16 instead; only of a bf16 weight without adapter.
     func forward(
         _ x: UnsafePointer<Float>, _ operand: Operand, into y: UnsafeMutablePointer<Float>,
-        beta: Float = 0
+        beta: Float = 0, rounded: UnsafeMutablePointer<UInt16>? = nil
     ) {
         let (outputs, inputs) = (weight.rows, weight.columns)
         weight.forward(
             rows: 0..<outputs, operand, tokens: rows, into: y, strideY: outputs, beta: beta,
-            tools: tools)
+            rounded: rounded, tools: tools)
         guard let adapter else { return }
+        precondition(rounded == nil, "an adapter adds to floats")
         adapter.dropout?.draw(into: adapter.memory.mask, columns: inputs)
         let rank = adapter.rank
         LowRank.reduce(
@@ -68,20 +70,23 @@ struct LoRALinear {
     ///   - operand: the same as the frozen weight takes it; nil when nothing below is trained.
     ///   - x: [T, in], the forward input.
     ///   - dx: [T, in]; untouched without an operand.
+    ///   - rounded: receives dx as bf16 instead; only of a bf16 weight without adapter.
     ///   - dA: [R, in], overwritten; nil with no adapter.
     ///   - dB: [out, R], overwritten; nil with no adapter.
     func backward(
         _ dy: UnsafePointer<Float>, _ operand: Operand?, x: UnsafePointer<Float>,
         dx: UnsafeMutablePointer<Float>, beta: Float,
+        rounded: UnsafeMutablePointer<UInt16>? = nil,
         dA: UnsafeMutablePointer<Float>?, dB: UnsafeMutablePointer<Float>?
     ) {
         let (outputs, inputs) = (weight.rows, weight.columns)
         if let operand {
             weight.backward(
                 rows: 0..<outputs, operand, strideDY: outputs, tokens: rows, into: dx, beta: beta,
-                tools: tools)
+                rounded: rounded, tools: tools)
         }
         guard let adapter, let dA, let dB else { return }
+        precondition(rounded == nil, "an adapter adds to floats")
         let rank = adapter.rank
         LowRank.transpose(adapter.b, rows: outputs, columns: rank, into: transposed)
         LowRank.reduce(

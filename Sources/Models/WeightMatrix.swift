@@ -52,9 +52,12 @@ public struct WeightMatrix: Sendable {
     ///   - x: [T, columns].
     ///   - y: [T, range.count], `strideY` floats from one row to the next.
     ///   - beta: 0 or 1.
+    ///   - rounded: receives y as bf16, [T, range.count], from a bf16 weight with beta 0; y is scratch
+    ///     then.
     func forward(
         rows range: Range<Int>, _ x: Operand, tokens: Int,
-        into y: UnsafeMutablePointer<Float>, strideY: Int, beta: Float, tools: Tools
+        into y: UnsafeMutablePointer<Float>, strideY: Int, beta: Float,
+        rounded: UnsafeMutablePointer<UInt16>? = nil, tools: Tools
     ) {
         switch (storage, x) {
         case (.resident(let buffer), .single(let x)):
@@ -66,11 +69,13 @@ public struct WeightMatrix: Sendable {
             multiply(tools.scratch, range.count, x, tokens, y, strideY, beta, tools.matMul)
         case (.packed(let weight), .rounded(let x)):
             tools.count(m: tokens, n: range.count, k: columns)
-            weight.forward(rows: range, x, into: y, strideY: strideY, beta: beta)
+            weight.forward(
+                rows: range, x, into: y, strideY: strideY, beta: beta, rounded: rounded)
         case (.packing(let view), .rounded(let x)):
             tools.count(m: tokens, n: range.count, k: columns)
             StreamedProduct(outputs: range.count, inputs: columns).forward(
-                x, into: y, stride: strideY, accumulating: beta != 0, scratch: tools.scratch
+                x, into: y, stride: strideY, accumulating: beta != 0, rounded: rounded,
+                scratch: tools.scratch
             ) {
                 let first = range.lowerBound + $0.lowerBound
                 view.dequantize(rows: first..<first + $0.count, into: $1)
@@ -96,9 +101,12 @@ public struct WeightMatrix: Sendable {
     ///   - dy: [T, range.count]; floats lie `strideDY` from one row to the next.
     ///   - dx: [T, columns].
     ///   - beta: 0 or 1.
+    ///   - rounded: receives dx as bf16, [T, columns], from a resident bf16 weight with beta 0; dx is
+    ///     scratch then.
     func backward(
         rows range: Range<Int>, _ dy: Operand, strideDY: Int, tokens: Int,
-        into dx: UnsafeMutablePointer<Float>, beta: Float, tools: Tools
+        into dx: UnsafeMutablePointer<Float>, beta: Float,
+        rounded: UnsafeMutablePointer<UInt16>? = nil, tools: Tools
     ) {
         switch (storage, dy) {
         case (.resident(let buffer), .single(let dy)):
@@ -113,7 +121,7 @@ public struct WeightMatrix: Sendable {
                 strideB: columns, into: dx, strideC: columns, beta: beta)
         case (.packed(let weight), .rounded(let dy)):
             tools.count(m: tokens, n: columns, k: range.count)
-            weight.backward(rows: range, dy, into: dx, beta: beta)
+            weight.backward(rows: range, dy, into: dx, beta: beta, rounded: rounded)
         case (.packing(let view), .rounded(let dy)):
             tools.count(m: tokens, n: columns, k: range.count)
             StreamedProduct(outputs: range.count, inputs: columns).backward(
@@ -121,6 +129,9 @@ public struct WeightMatrix: Sendable {
             ) {
                 let first = range.lowerBound + $0.lowerBound
                 view.dequantize(rows: first..<first + $0.count, into: $1)
+            }
+            if let rounded {
+                _ = RoundedRows(packing: dx, rows: tokens, columns: columns, in: rounded)
             }
         default:
             preconditionFailure("fp32 weights take fp32 inputs, bf16 weights rounded ones")

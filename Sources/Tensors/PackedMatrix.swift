@@ -97,13 +97,17 @@ public final class PackedMatrix: @unchecked Sendable {
     ///   - y: [T, columns], or [T, `columnRange.count`].
     ///   - stride: Floats from one row of y to the next.
     ///   - accumulating: Whether the sums start at what y holds instead of zero.
+    ///   - rounded: Receives the sums as bf16, [T, `columnRange.count`] one behind the other, an even
+    ///     number of columns; y is scratch then, left undefined. Not while accumulating.
     public func multiply(
         _ x: RoundedRows, rowRange: Range<Int>? = nil, columnRange: Range<Int>? = nil,
-        into y: UnsafeMutablePointer<Float>, stride: Int, accumulating: Bool = false
+        into y: UnsafeMutablePointer<Float>, stride: Int, accumulating: Bool = false,
+        rounded: UnsafeMutablePointer<UInt16>? = nil
     ) {
         let k = rowRange ?? 0..<rows
         let n = columnRange ?? 0..<columns
         precondition(x.columns == k.count && stride >= n.count)
+        precondition(rounded == nil || (!accumulating && n.count % 2 == 0))
         precondition(k.lowerBound % 2 == 0 && (k.upperBound % 2 == 0 || k.upperBound == rows))
         precondition(n.lowerBound % 32 == 0 && (n.upperBound % 32 == 0 || n.upperBound == columns))
         precondition(k.lowerBound >= 0 && k.upperBound <= rows)
@@ -111,7 +115,8 @@ public final class PackedMatrix: @unchecked Sendable {
         var product = skein_bf16_product(
             x: x.base, stride_x: x.stride, p: start(row: k.lowerBound, column: n.lowerBound),
             panel: skein_bf16_panel(rows), y: y, stride_y: stride, rows: x.rows, k: k.count,
-            n: n.count, accumulate: accumulating ? 1 : 0)
+            n: n.count, accumulate: accumulating ? 1 : 0, rounded: rounded,
+            stride_rounded: n.count)
         skein_bf16_multiply(level ?? currentLevel(), &product)
     }
 

@@ -35,9 +35,12 @@ public struct StreamedProduct: Sendable {
     }
 
     /// y [T, outputs] = x [T, inputs] W^T, or y += it; `stride` floats from one row of y to the next.
+    ///
+    /// `rounded`: receives the sums as bf16, an even number of outputs; y is scratch then.
     public func forward(
         _ x: RoundedRows, into y: UnsafeMutablePointer<Float>, stride: Int,
-        accumulating: Bool = false, scratch: UnsafeMutableRawPointer, rows: Rows
+        accumulating: Bool = false, rounded: UnsafeMutablePointer<UInt16>? = nil,
+        scratch: UnsafeMutableRawPointer, rows: Rows
     ) {
         precondition(x.columns == inputs && stride >= outputs)
         let level = level ?? currentLevel()
@@ -49,7 +52,8 @@ public struct StreamedProduct: Sendable {
             var product = skein_bf16_product(
                 x: x.base, stride_x: x.stride, p: packed, panel: skein_bf16_panel(inputs),
                 y: y + first, stride_y: stride, rows: x.rows, k: inputs, n: range.count,
-                accumulate: accumulating ? 1 : 0)
+                accumulate: accumulating ? 1 : 0, rounded: rounded.map { $0 + first },
+                stride_rounded: outputs)
             skein_bf16_multiply(level, &product)
         }
     }
@@ -71,7 +75,7 @@ public struct StreamedProduct: Sendable {
             var product = skein_bf16_product(
                 x: part.base, stride_x: part.stride, p: packed, panel: panel, y: dx,
                 stride_y: stride, rows: part.rows, k: range.count, n: inputs,
-                accumulate: accumulating || first > 0 ? 1 : 0)
+                accumulate: accumulating || first > 0 ? 1 : 0, rounded: nil, stride_rounded: 0)
             skein_bf16_multiply(level, &product)
         }
     }

@@ -43,14 +43,14 @@ public enum SwiGLU {
         skein_swiglu_backward(skein_level(), da, gate, up, count, da, du)
     }
 
-    /// The same from bf16 gate and up; the gradients are rounded to bf16.
+    /// The same from bf16 to bf16.
     ///
     /// Shapes and ranges:
     ///   - da: [count], kept.
     ///   - dg: [count], may be the memory of gate.
     ///   - du: [count], may be the memory of up.
     public static func backward(
-        da: UnsafePointer<Float>, gate: UnsafePointer<UInt16>, up: UnsafePointer<UInt16>,
+        da: UnsafePointer<UInt16>, gate: UnsafePointer<UInt16>, up: UnsafePointer<UInt16>,
         count: Int, dg: UnsafeMutablePointer<UInt16>, du: UnsafeMutablePointer<UInt16>
     ) {
         skein_swiglu_backward_bf16(skein_level(), da, gate, up, count, dg, du)

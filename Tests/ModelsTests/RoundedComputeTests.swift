@@ -42,6 +42,23 @@ import Testing
         #expect(error < 0.05, "relative L2 error \(error)")
     }
 
+    @Test("in bf16 no product of a gradient is left to sgemm, in fp32 none to bf16")
+    func kinds() throws {
+        let lora = LoRAConfiguration(
+            rank: 3, scale: 2, dropout: 0, targets: TargetModule.allCases, layers: 0..<2)
+        for compute in ComputeType.allCases {
+            let weights = try TinyDecoder.weights(compute: compute)
+            let shape = AdapterShape(lora, model: weights.configuration)
+            let tally = MatMulTally()
+            var gradient = [Float](repeating: 0, count: shape.layout.count)
+            _ = Decoder(weights: weights, adapter: shape).gradient(
+                of: TinyDecoder.batch([20, 7]), parameters: TinyDecoder.parameters(shape),
+                dropout: nil, workspace: DecoderWorkspace(tally: tally), into: &gradient)
+            let kinds = Set(tally.counts.keys.map(\.kind))
+            #expect(kinds == [compute == .fp32 ? .sgemm : .packed, .thin])
+        }
+    }
+
     @Test("an odd feed-forward width is refused in bf16, with a way out")
     func oddWidth() throws {
         var tiny = TinyModel()

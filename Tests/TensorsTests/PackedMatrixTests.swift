@@ -146,8 +146,16 @@ import Testing
                 for onto in [nil, start] {
                     var y = onto ?? [Float](repeating: .nan, count: it.t * n)
                     it.rounded(use, skein_level(level)) { x in
-                        let multiply = use == .forward ? product.forward : product.backward
-                        multiply(x, &y, n, onto != nil, scratch.base, rows)
+                        switch use {
+                        case .forward:
+                            product.forward(
+                                x, into: &y, stride: n, accumulating: onto != nil,
+                                scratch: scratch.base, rows: rows)
+                        case .backward:
+                            product.backward(
+                                x, into: &y, stride: n, accumulating: onto != nil,
+                                scratch: scratch.base, rows: rows)
+                        }
                     }
                     #expect(y == (try it.product(use, skein_level(level), onto: onto)))
                 }

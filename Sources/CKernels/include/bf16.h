@@ -75,6 +75,10 @@ struct skein_bf16_product {
     size_t stride_y;   /* floats from one row of y to the next */
     size_t rows, k, n;
     int accumulate; /* whether sums start at y instead of zero */
+    /* NULL, or what receives the sums rounded to bf16, [rows, n], rows `stride_rounded` elements apart; y is
+       scratch then, left undefined, and n is even. Not with `accumulate`. */
+    uint16_t *rounded;
+    size_t stride_rounded;
 };
 
 /* Reads x, p and, to accumulate, y; writes y. */

@@ -42,8 +42,8 @@ void skein_swiglu_backward(
     enum skein_level level, const float *da, const float *gate, const float *up, size_t count,
     float *dg, float *du);
 void skein_swiglu_backward_bf16(
-    enum skein_level level, const float *da, const uint16_t *gate, const uint16_t *up, size_t count,
-    uint16_t *dg, uint16_t *du);
+    enum skein_level level, const uint16_t *da, const uint16_t *gate, const uint16_t *up,
+    size_t count, uint16_t *dg, uint16_t *du);
 
 /* y = x * r * weight, r = 1 / sqrt(mean(x^2) + epsilon) of each row.
 
