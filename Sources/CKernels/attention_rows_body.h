@@ -9,24 +9,7 @@ INLINE u16x16 FN(round)(f32x16 v) {
 #endif
 }
 
-/* The polynomial of the elementwise kernels: x = n ln 2 + r, |r| <= ln 2 / 2; e^r of degree 6
-   (coefficients of Cephes' expf). */
-INLINE f32x16 FN(exp)(f32x16 x) {
-    const f32x16 high = 88.0f, magic = 12582912.0f + 127.0f;
-    const f32x16 clamped = x > high ? high : x;
-    const f32x16 shifted = FN(fma)(clamped, (f32x16)1.44269504f, magic);
-    const f32x16 n = shifted - magic;
-    f32x16 r = FN(fma)(n, (f32x16)-0.693359375f, clamped);
-    r = FN(fma)(n, (f32x16)2.1219444e-4f, r);
-    f32x16 p = FN(fma)(r, (f32x16)1.98756915e-4f, (f32x16)1.39819995e-3f);
-    p = FN(fma)(p, r, (f32x16)8.333452e-3f);
-    p = FN(fma)(p, r, (f32x16)4.1665796e-2f);
-    p = FN(fma)(p, r, (f32x16)1.66666655e-1f);
-    p = FN(fma)(p, r, (f32x16)0.5f);
-    p = FN(fma)(p, r * r, r) + 1.0f;
-    const f32x16 power = (f32x16)((u32x16)shifted << 23);
-    return x < -87.0f ? 0.0f : p * power;
-}
+#include "exponential_body.h"
 
 /* x = m 2^e, m in sqrt(1/2) ..< sqrt(2); ln m = 2 (s + s^3/3 + ... + s^9/9), s = (m-1)/(m+1),
    |s| <= 0.172. For normal positive numbers; NaN stays. */

@@ -11,10 +11,6 @@ float skein_exponential(enum skein_level level, float x) {
     return SKEIN_AT(level, exponential)(x);
 }
 
-void skein_add(enum skein_level level, const float *a, const float *b, size_t count, float *out) {
-    SKEIN_AT(level, add)(a, b, count, out);
-}
-
 void skein_to_bf16(enum skein_level level, const float *x, size_t count, uint16_t *out) {
     SKEIN_AT(level, to_bf16)(x, count, out);
 }
@@ -26,11 +22,6 @@ void skein_from_bf16(enum skein_level level, const uint16_t *x, size_t count, fl
 void skein_swiglu_forward(
     enum skein_level level, const float *gate, const float *up, size_t count, float *a) {
     SKEIN_AT(level, swiglu_forward)(gate, up, count, a);
-}
-
-void skein_swiglu_forward_to_bf16(
-    enum skein_level level, const float *gate, const float *up, size_t count, uint16_t *a) {
-    SKEIN_AT(level, swiglu_forward_to_bf16)(gate, up, count, a);
 }
 
 void skein_swiglu_forward_bf16(

@@ -1,25 +1,7 @@
 /* Exponentials, softmax, SwiGLU and conversions at one level. A kernel is a step of n lanes,
    called with the constant 16 in the loop and with what remains after it. */
 
-/* x = n ln 2 + r, |r| <= ln 2 / 2; e^r by a polynomial of degree 6 (coefficients of Cephes'
-   expf). Adding and subtracting 1.5 * 2^23 rounds to an integer; with 127 more, the lowest bits
-   of the sum are the exponent's bits of 2^n. Multiplying by it keeps NaN. */
-INLINE f32x16 FN(exp)(f32x16 x) {
-    const f32x16 high = 88.0f, magic = 12582912.0f + 127.0f;
-    const f32x16 clamped = x > high ? high : x;
-    const f32x16 shifted = FN(fma)(clamped, (f32x16)1.44269504f, magic);
-    const f32x16 n = shifted - magic;
-    f32x16 r = FN(fma)(n, (f32x16)-0.693359375f, clamped);
-    r = FN(fma)(n, (f32x16)2.1219444e-4f, r);
-    f32x16 p = FN(fma)(r, (f32x16)1.98756915e-4f, (f32x16)1.39819995e-3f);
-    p = FN(fma)(p, r, (f32x16)8.333452e-3f);
-    p = FN(fma)(p, r, (f32x16)4.1665796e-2f);
-    p = FN(fma)(p, r, (f32x16)1.66666655e-1f);
-    p = FN(fma)(p, r, (f32x16)0.5f);
-    p = FN(fma)(p, r * r, r) + 1.0f;
-    const f32x16 power = (f32x16)((u32x16)shifted << 23);
-    return x < -87.0f ? 0.0f : p * power;
-}
+#include "exponential_body.h"
 
 static float FN(exponential)(float x) {
     const f32x16 e = FN(exp)((f32x16)x);
@@ -140,11 +122,6 @@ static void FN(swiglu_forward)(const float *gate, const float *up, size_t count,
     FN(swiglu_forward_any)(gate, up, count, a, 0, 0);
 }
 
-static void FN(swiglu_forward_to_bf16)(
-    const float *gate, const float *up, size_t count, uint16_t *a) {
-    FN(swiglu_forward_any)(gate, up, count, a, 0, 1);
-}
-
 static void FN(swiglu_forward_bf16)(
     const uint16_t *gate, const uint16_t *up, size_t count, uint16_t *a) {
     FN(swiglu_forward_any)(gate, up, count, a, 1, 1);
@@ -192,11 +169,3 @@ static void FN(from_bf16)(const uint16_t *x, size_t count, float *out) {
     if (i < count) FN(put)(out + i, FN(get_bf16)(x + i, count - i), count - i);
 }
 
-static void FN(add)(const float *a, const float *b, size_t count, float *out) {
-    size_t i = 0;
-    for (; i + 16 <= count; i += 16) FN(put)(out + i, FN(get)(a + i, 16) + FN(get)(b + i, 16), 16);
-    if (i < count) {
-        const size_t n = count - i;
-        FN(put)(out + i, FN(get)(a + i, n) + FN(get)(b + i, n), n);
-    }
-}

@@ -1,3 +1,4 @@
+import Basics
 import CKernels
 
 /// A frozen matrix in bf16, packed once for products with it: y = x P, sums in fp32.
@@ -129,6 +130,17 @@ public final class PackedMatrix: @unchecked Sendable {
 /// Why a matrix cannot be packed.
 public enum PackedMatrixError: Error, Equatable {
     case noMemory(bytes: Int)
+}
+
+extension PackedMatrixError: Explained {
+    public var explanation: Explanation {
+        switch self {
+        case .noMemory(let bytes):
+            Explanation(
+                what: "the system has no \(bytes) bytes left for a weight in bf16",
+                remedy: "give --weights streamed, or end other programs", status: .badData)
+        }
+    }
 }
 
 /// The level of the process; the C function shares its name with its type.

@@ -15,14 +15,6 @@ public enum SwiGLU {
         skein_swiglu_forward(skein_level(), gate, up, count, a)
     }
 
-    /// The same, rounded to bf16.
-    public static func forward(
-        gate: UnsafePointer<Float>, up: UnsafePointer<Float>, count: Int,
-        into a: UnsafeMutablePointer<UInt16>
-    ) {
-        skein_swiglu_forward_to_bf16(skein_level(), gate, up, count, a)
-    }
-
     /// The same from bf16 to bf16.
     public static func forward(
         gate: UnsafePointer<UInt16>, up: UnsafePointer<UInt16>, count: Int,

@@ -87,9 +87,6 @@ import Testing
             skein_from_bf16(level, up16, count, &upWide)
             var (a, b) = (gate, up)
             var (a16, b16) = (gate16, up16)
-            skein_swiglu_forward(level, gate, up, count, &a)
-            skein_swiglu_forward_to_bf16(level, gate, up, count, &a16)
-            #expect(a16 == Self.rounded(a, level), "\(level)")
             skein_swiglu_forward(level, gateWide, upWide, count, &a)
             skein_swiglu_forward_bf16(level, gate16, up16, count, &a16)
             #expect(a16 == Self.rounded(a, level), "\(level)")
@@ -120,13 +117,7 @@ import Testing
         var wide = x
         BFloat16.widen(half, count: 100, into: &wide)
         #expect(wide.map(\.bitPattern) == half.map { UInt32($0) << 16 })
-        var sum = x
-        Residual.add(x, wide, count: 100, into: &sum)
-        #expect(sum == zip(x, wide).map { $0 + $1 })
         var (a, a16, b16) = (x, half, half)
-        SwiGLU.forward(gate: x, up: wide, count: 100, into: &a)
-        SwiGLU.forward(gate: x, up: wide, count: 100, into: &a16)
-        #expect(a16 == a.map(Self.nearest))
         SwiGLU.forward(gate: half, up: half, count: 100, into: &a16)
         SwiGLU.forward(gate: wide, up: wide, count: 100, into: &a)
         #expect(a16 == a.map(Self.nearest))

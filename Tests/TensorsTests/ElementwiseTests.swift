@@ -172,11 +172,6 @@ import Testing
         ) {
             [skein_dot($0, x, dy, x.count)]
         }
-        Self.check("add", expected: zip(x, dy).map { Double($0) + Double($1) }) {
-            var own = [Float](repeating: 0, count: x.count)
-            skein_add($0, x, dy, x.count, &own)
-            return own
-        }
     }
 
     @Test("rotation turns each pair, and back", arguments: [1, 8, 15, 16, 32, 40])

@@ -22,17 +22,12 @@ float skein_exponential(enum skein_level level, float x);
 /* sum of a[i] * b[i] */
 float skein_dot(enum skein_level level, const float *a, const float *b, size_t count);
 
-/* out[i] = a[i] + b[i] */
-void skein_add(enum skein_level level, const float *a, const float *b, size_t count, float *out);
-
 void skein_to_bf16(enum skein_level level, const float *x, size_t count, uint16_t *out);
 void skein_from_bf16(enum skein_level level, const uint16_t *x, size_t count, float *out);
 
 /* SwiGLU (Shazeer 2020): a = gate / (1 + e^-gate) * up */
 void skein_swiglu_forward(
     enum skein_level level, const float *gate, const float *up, size_t count, float *a);
-void skein_swiglu_forward_to_bf16(
-    enum skein_level level, const float *gate, const float *up, size_t count, uint16_t *a);
 void skein_swiglu_forward_bf16(
     enum skein_level level, const uint16_t *gate, const uint16_t *up, size_t count, uint16_t *a);
 
