@@ -50,15 +50,16 @@ int skein_contains(enum skein_level level, const float *x, size_t count, float v
 }
 
 float skein_exponentiate(enum skein_level level, float *x, size_t count, float shift) {
-    return SKEIN_AT(level, exponentiate)(x, count, shift);
+    return SKEIN_AT(level, exponentiate)(x, count, 1, shift);
 }
 
 void skein_scale(enum skein_level level, float *x, size_t count, float factor) {
     SKEIN_AT(level, scale)(x, count, factor);
 }
 
-float skein_softmax(enum skein_level level, float *x, size_t seen, size_t count, float *largest) {
-    return SKEIN_AT(level, softmax)(x, seen, count, largest);
+float skein_softmax(
+    enum skein_level level, float *x, size_t seen, size_t count, float scale, float *largest) {
+    return SKEIN_AT(level, softmax)(x, seen, count, scale, largest);
 }
 
 void skein_softmax_backward(

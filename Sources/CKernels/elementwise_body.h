@@ -45,17 +45,17 @@ static int FN(contains)(const float *x, size_t count, float value) {
     return 0;
 }
 
-INLINE f32x16 FN(exponentiate_step)(float *x, float shift, size_t n) {
-    const f32x16 e = FN(exp)(FN(get)(x, n) - shift);
+INLINE f32x16 FN(exponentiate_step)(float *x, float scale, float shift, size_t n) {
+    const f32x16 e = FN(exp)(FN(get)(x, n) * scale - shift);
     FN(put)(x, e, n);
     return n == 16 ? e : FN(kept)((1u << n) - 1, e);
 }
 
-static float FN(exponentiate)(float *x, size_t count, float shift) {
+static float FN(exponentiate)(float *x, size_t count, float scale, float shift) {
     f32x16 lanes = 0;
     size_t i = 0;
-    for (; i + 16 <= count; i += 16) lanes += FN(exponentiate_step)(x + i, shift, 16);
-    if (i < count) lanes += FN(exponentiate_step)(x + i, shift, count - i);
+    for (; i + 16 <= count; i += 16) lanes += FN(exponentiate_step)(x + i, scale, shift, 16);
+    if (i < count) lanes += FN(exponentiate_step)(x + i, scale, shift, count - i);
     return FN(sum)(lanes);
 }
 
@@ -65,9 +65,9 @@ static void FN(scale)(float *x, size_t count, float factor) {
     if (i < count) FN(put)(x + i, FN(get)(x + i, count - i) * factor, count - i);
 }
 
-static float FN(softmax)(float *x, size_t seen, size_t count, float *largest) {
-    *largest = FN(maximum)(x, seen);
-    const float sum = FN(exponentiate)(x, seen, *largest);
+static float FN(softmax)(float *x, size_t seen, size_t count, float scale, float *largest) {
+    *largest = FN(maximum)(x, seen) * scale;
+    const float sum = FN(exponentiate)(x, seen, scale, *largest);
     FN(scale)(x, seen, 1 / sum);
     memset(x + seen, 0, (count - seen) * sizeof(float));
     return sum;
@@ -75,7 +75,7 @@ static float FN(softmax)(float *x, size_t seen, size_t count, float *largest) {
 
 INLINE void FN(softmax_backward_step)(
     float *p, float *ds, float log_sum, float delta, float scale, size_t n) {
-    const f32x16 e = FN(exp)(FN(get)(p, n) - log_sum);
+    const f32x16 e = FN(exp)(FN(get)(p, n) * scale - log_sum);
     FN(put)(p, e, n);
     FN(put)(ds, e * (FN(get)(ds, n) - delta) * scale, n);
 }

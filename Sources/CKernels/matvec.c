@@ -82,32 +82,20 @@ void skein_pack_group(enum skein_packed type, const void *const rows[16], size_t
 #define NAME(x) x##_plain
 #define FUSED 0
 #define WIDE 0
-#define GROUPS 1
-#define TOKENS 2
-#define FEW 2
 #include "matvec_body.h"
 #undef NAME
 #undef FUSED
 #undef WIDE
-#undef GROUPS
-#undef TOKENS
-#undef FEW
 
 #if defined(__x86_64__)
 #pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
 #define NAME(x) x##_avx2
 #define FUSED 1
 #define WIDE 0
-#define GROUPS 1
-#define TOKENS 6
-#define FEW 2
 #include "matvec_body.h"
 #undef NAME
 #undef FUSED
 #undef WIDE
-#undef GROUPS
-#undef TOKENS
-#undef FEW
 #pragma clang attribute pop
 
 #pragma clang attribute push( \
@@ -115,16 +103,10 @@ void skein_pack_group(enum skein_packed type, const void *const rows[16], size_t
 #define NAME(x) x##_avx512
 #define FUSED 1
 #define WIDE 1
-#define GROUPS 2
-#define TOKENS 12
-#define FEW 4
 #include "matvec_body.h"
 #undef NAME
 #undef FUSED
 #undef WIDE
-#undef GROUPS
-#undef TOKENS
-#undef FEW
 #pragma clang attribute pop
 
 #define DISPATCH(name, ...)                                    \
@@ -154,13 +136,6 @@ void skein_matvec(enum skein_level level, enum skein_packed type, const void *pa
 void skein_unpack_group(enum skein_level level, enum skein_packed type, const void *group,
     size_t first, size_t count, float *out) {
     DISPATCH(unpack, type, group, first, count, out);
-}
-
-void skein_panel(enum skein_level level, size_t tokens, size_t columns, size_t depth,
-    const float *x, size_t stride_x, const float *w, size_t stride_group, size_t stride_w, float *y,
-    size_t stride_y, int add) {
-    DISPATCH(panel, tokens, columns, depth, x, stride_x, w, stride_group, stride_w, y, stride_y,
-        add);
 }
 
 void skein_attend(enum skein_level level, const float *q, const float *k, const float *v,

@@ -1,9 +1,7 @@
 /* The kernels of matvec.h for one level. Included once for each level with these macros:
      NAME(x)   the function's name at this level
      FUSED     1 where a fused multiply-add is one instruction
-     WIDE      1 where 512-bit registers exist
-     GROUPS    groups of 16 rows in a tile of skein_panel
-     TOKENS    tokens in a tile, FEW after those, then one by one */
+     WIDE      1 where 512-bit registers exist */
 
 /* a b + c, fused where FUSED. */
 INLINE v16f NAME(fma16)(v16f a, v16f b, v16f c) {
@@ -190,4 +188,4 @@ static void NAME(unpack)(enum skein_packed type, const uint8_t *group, size_t fi
     }
 }
 
-#include "matvec_tile.h"
+#include "matvec_attention.h"

@@ -126,7 +126,7 @@ struct BatchMemory {
             headDimension: model.headDimension)
         attention = arena.take(
             isSingle
-                ? Attention.scratchCount(keys: size.longest)
+                ? Attention.scratchCount(tokens: size.longest)
                 : roundedAttention.scratchCount(tokens: size.longest))
         weights = arena.take(size.streamedFloats)
         let rows = size.lossRows

@@ -48,7 +48,7 @@ extension DecoderPass {
         back(
             .down, layer, memory.gradient,
             needsGate ? operand(memory.gradient, rows: rows, columns: model.width) : nil,
-            x: memory.activated, dx: memory.gateGradient, beta: 0,
+            x: memory.activated, dx: memory.gateGradient, accumulating: false,
             rounded: isRounded ? roundedActivationGradient : nil, gradient)
         guard needsGate else { return }
         let (gate, up) = activationBackward(kept, rows: rows, isRounded: isRounded)
@@ -59,10 +59,10 @@ extension DecoderPass {
         }
         back(
             .gate, layer, memory.gateGradient, needsInput ? gate : nil, x: memory.normed,
-            dx: memory.normedGradient, beta: 0, gradient)
+            dx: memory.normedGradient, accumulating: false, gradient)
         back(
             .up, layer, memory.upGradient, needsInput ? up : nil, x: memory.normed,
-            dx: memory.normedGradient, beta: 1, gradient)
+            dx: memory.normedGradient, accumulating: true, gradient)
         guard needsInput else { return }
         RMSNorm.backward(
             memory.normedGradient, x: kept.middle, weight: weights.middleNorm.base,
@@ -120,7 +120,7 @@ extension DecoderPass {
         back(
             .output, layer, memory.gradient,
             needsAttention ? operand(memory.gradient, rows: rows, columns: model.width) : nil,
-            x: outputInput(layer), dx: memory.attendedGradient, beta: 0, gradient)
+            x: outputInput(layer), dx: memory.attendedGradient, accumulating: false, gradient)
         guard needsAttention else { return }
         if isTrimmed(layer) {
             scatter(memory.attendedGradient, columns: queryWidth)
@@ -140,7 +140,7 @@ extension DecoderPass {
             back(
                 module, layer, dy,
                 isLowest ? nil : operand(dy, rows: tokens, columns: columns), x: memory.normed,
-                dx: memory.normedGradient, beta: module == .query ? 0 : 1, gradient)
+                dx: memory.normedGradient, accumulating: module != .query, gradient)
         }
         guard !isLowest else { return }
         RMSNorm.backward(
@@ -155,12 +155,12 @@ extension DecoderPass {
     /// left alone. `rounded`: receives dx as bf16 instead.
     private func back(
         _ module: TargetModule, _ layer: Int, _ dy: UnsafePointer<Float>, _ operand: Operand?,
-        x: UnsafePointer<Float>, dx: UnsafeMutablePointer<Float>, beta: Float,
+        x: UnsafePointer<Float>, dx: UnsafeMutablePointer<Float>, accumulating: Bool,
         rounded: UnsafeMutablePointer<UInt16>? = nil, _ gradient: UnsafeMutablePointer<Float>
     ) {
         let pair = decoder.adapter?.pairs[layer][module.rawValue]
         linear(module, layer).backward(
-            dy, operand, x: x, dx: dx, beta: beta, rounded: rounded,
+            dy, operand, x: x, dx: dx, accumulating: accumulating, rounded: rounded,
             dA: pair.map { gradient + $0.a }, dB: pair.map { gradient + $0.b })
     }
 }

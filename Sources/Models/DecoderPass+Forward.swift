@@ -51,7 +51,7 @@ extension DecoderPass {
         }
         linear(.output, layer).forward(
             attended, operand(attended, rows: rows, columns: queryWidth), into: kept.middle,
-            beta: 1)
+            accumulating: true)
         feedForward(layer, again: again)
     }
 
@@ -68,6 +68,6 @@ extension DecoderPass {
         let input = activate(kept, rows: rows, wantsSingle: has(.down, layer))
         let y = residual(layer + 1)
         y.update(from: kept.middle, count: rows * model.width)
-        linear(.down, layer).forward(memory.activated, input, into: y, beta: 1)
+        linear(.down, layer).forward(memory.activated, input, into: y, accumulating: true)
     }
 }

@@ -36,7 +36,7 @@ extension DecoderPass {
         forEachPanel { panel in
             head.forward(
                 rows: panel, input, tokens: rows.count, into: memory.logits + panel.lowerBound,
-                strideY: vocabulary, beta: 0, tools: tools)
+                strideY: vocabulary, accumulating: false, tools: tools)
         }
         var loss = BatchLoss()
         for i in 0..<rows.count {
@@ -54,7 +54,7 @@ extension DecoderPass {
                 ?? .single(memory.logits + panel.lowerBound)
             head.backward(
                 rows: panel, logits, strideDY: vocabulary, tokens: rows.count, into: out,
-                beta: panel.lowerBound == 0 ? 0 : 1, tools: tools)
+                accumulating: panel.lowerBound > 0, tools: tools)
         }
         return loss
     }

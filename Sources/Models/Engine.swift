@@ -4,20 +4,26 @@ import Tensors
 /// What the bits of a gradient depend on besides model, data and configuration.
 public enum Engine {
     /// Raised by every change that may give other bits for the same micro-batch.
-    public static let version = 3
+    public static let version = 4
 
-    /// Engine version, OpenBLAS version and core type, element type and its kernel, and what this C
-    /// library makes of a rotary table: machines with equal fingerprints compute equal gradients.
+    /// Engine version, element type and what its products run on, whether multiply-adds are fused, and
+    /// what this C library makes of a rotary table: machines with equal fingerprints compute equal
+    /// gradients.
     public static func fingerprint(_ compute: ComputeType) -> String {
-        let library = MatMul.libraryConfiguration.split(separator: " ").prefix(2)
-            .joined(separator: " ")
         let products =
             switch compute {
-            case .fp32: "fp32"
+            case .fp32 where MatMul.isOwn: "fp32"
+            case .fp32: "fp32 \(library)"
             case .bf16: "bf16 \(PackedMatrix.kernelName)"
             }
-        return "skein-engine \(version); \(library) \(MatMul.coreType); \(products); "
+        return "skein-engine \(version); \(products); "
             + (isMultiplyAddFused ? "fma; " : "no fma; ") + "rope \(rotaryProbe)"
+    }
+
+    /// Name, version and core type: OpenBLAS's bits depend on them.
+    private static var library: String {
+        let words = MatMul.libraryConfiguration.split(separator: " ").prefix(2)
+        return words.joined(separator: " ") + " " + MatMul.coreType
     }
 
     /// Power, sine and cosine are the C library's. Rounded to Float they hardly ever differ between

@@ -32,7 +32,7 @@ struct LoRALinear {
     let reducedGradient: UnsafeMutablePointer<Float>
     let tools: WeightMatrix.Tools
 
-    /// y = beta * y + the projection of x.
+    /// y = the projection of x, or y += it.
     ///
     /// Shapes and ranges:
     ///   - x: [T, in]; only read when there is an adapter.
@@ -41,11 +41,12 @@ struct LoRALinear {
     ///   - rounded: receives y as bf16 instead; only of a bf16 weight without adapter.
     func forward(
         _ x: UnsafePointer<Float>, _ operand: Operand, into y: UnsafeMutablePointer<Float>,
-        beta: Float = 0, rounded: UnsafeMutablePointer<UInt16>? = nil
+        accumulating: Bool = false, rounded: UnsafeMutablePointer<UInt16>? = nil
     ) {
         let (outputs, inputs) = (weight.rows, weight.columns)
         weight.forward(
-            rows: 0..<outputs, operand, tokens: rows, into: y, strideY: outputs, beta: beta,
+            rows: 0..<outputs, operand, tokens: rows, into: y, strideY: outputs,
+            accumulating: accumulating,
             rounded: rounded, tools: tools)
         guard let adapter else { return }
         precondition(rounded == nil, "an adapter adds to floats")
@@ -63,7 +64,7 @@ struct LoRALinear {
     }
 
     /// dB = scale * dy^T (A dropout(x)), dA = (scale * dy B)^T dropout(x), and, with an operand,
-    /// dx = beta * dx + dy W + dropout'(scale * dy B A).
+    /// dx = dy W + dropout'(scale * dy B A), or dx += it.
     ///
     /// Shapes and ranges:
     ///   - dy: [T, out].
@@ -75,14 +76,15 @@ struct LoRALinear {
     ///   - dB: [out, R], overwritten; nil with no adapter.
     func backward(
         _ dy: UnsafePointer<Float>, _ operand: Operand?, x: UnsafePointer<Float>,
-        dx: UnsafeMutablePointer<Float>, beta: Float,
+        dx: UnsafeMutablePointer<Float>, accumulating: Bool,
         rounded: UnsafeMutablePointer<UInt16>? = nil,
         dA: UnsafeMutablePointer<Float>?, dB: UnsafeMutablePointer<Float>?
     ) {
         let (outputs, inputs) = (weight.rows, weight.columns)
         if let operand {
             weight.backward(
-                rows: 0..<outputs, operand, strideDY: outputs, tokens: rows, into: dx, beta: beta,
+                rows: 0..<outputs, operand, strideDY: outputs, tokens: rows, into: dx,
+                accumulating: accumulating,
                 rounded: rounded, tools: tools)
         }
         guard let adapter, let dA, let dB else { return }

@@ -30,20 +30,20 @@ struct PackedWeight: Sendable {
     /// `WeightMatrix.forward`.
     func forward(
         rows range: Range<Int>, _ x: RoundedRows, into y: UnsafeMutablePointer<Float>,
-        strideY: Int, beta: Float, rounded: UnsafeMutablePointer<UInt16>?
+        strideY: Int, accumulating: Bool, rounded: UnsafeMutablePointer<UInt16>?
     ) {
         forward.multiply(
-            x, columnRange: range, into: y, stride: strideY, accumulating: beta != 0,
+            x, columnRange: range, into: y, stride: strideY, accumulating: accumulating,
             rounded: rounded)
     }
 
     /// `WeightMatrix.backward`.
     func backward(
         rows range: Range<Int>, _ dy: RoundedRows, into dx: UnsafeMutablePointer<Float>,
-        beta: Float, rounded: UnsafeMutablePointer<UInt16>?
+        accumulating: Bool, rounded: UnsafeMutablePointer<UInt16>?
     ) {
         backward.multiply(
-            dy, rowRange: range, into: dx, stride: backward.columns, accumulating: beta != 0,
+            dy, rowRange: range, into: dx, stride: backward.columns, accumulating: accumulating,
             rounded: rounded)
     }
 }

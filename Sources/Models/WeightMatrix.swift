@@ -45,36 +45,36 @@ public struct WeightMatrix: Sendable {
         }
     }
 
-    /// y = beta * y + x W^T for rows `range` of W.
+    /// y = x W^T, or y += it, for rows `range` of W.
     ///
     /// Shapes and ranges:
     ///   - range: of W's rows; its start is a multiple of 64.
     ///   - x: [T, columns].
     ///   - y: [T, range.count], `strideY` floats from one row to the next.
-    ///   - beta: 0 or 1.
-    ///   - rounded: receives y as bf16, [T, range.count], from a bf16 weight with beta 0; y is scratch
-    ///     then.
+    ///   - rounded: receives y as bf16, [T, range.count], from a bf16 weight when not
+    ///     accumulating; y is scratch then.
     func forward(
         rows range: Range<Int>, _ x: Operand, tokens: Int,
-        into y: UnsafeMutablePointer<Float>, strideY: Int, beta: Float,
+        into y: UnsafeMutablePointer<Float>, strideY: Int, accumulating: Bool,
         rounded: UnsafeMutablePointer<UInt16>? = nil, tools: Tools
     ) {
         switch (storage, x) {
         case (.resident(let buffer), .single(let x)):
             multiply(
                 buffer.base + range.lowerBound * columns, range.count, x, tokens, y, strideY,
-                beta, tools.matMul)
+                accumulating, tools.matMul)
         case (.streamed(let view), .single(let x)):
             view.dequantize(rows: range, into: tools.scratch)
-            multiply(tools.scratch, range.count, x, tokens, y, strideY, beta, tools.matMul)
+            multiply(tools.scratch, range.count, x, tokens, y, strideY, accumulating, tools.matMul)
         case (.packed(let weight), .rounded(let x)):
             tools.count(m: tokens, n: range.count, k: columns)
             weight.forward(
-                rows: range, x, into: y, strideY: strideY, beta: beta, rounded: rounded)
+                rows: range, x, into: y, strideY: strideY, accumulating: accumulating,
+                rounded: rounded)
         case (.packing(let view), .rounded(let x)):
             tools.count(m: tokens, n: range.count, k: columns)
             StreamedProduct(outputs: range.count, inputs: columns).forward(
-                x, into: y, stride: strideY, accumulating: beta != 0, rounded: rounded,
+                x, into: y, stride: strideY, accumulating: accumulating, rounded: rounded,
                 scratch: tools.scratch
             ) {
                 let first = range.lowerBound + $0.lowerBound
@@ -87,25 +87,24 @@ public struct WeightMatrix: Sendable {
 
     private func multiply(
         _ w: UnsafePointer<Float>, _ count: Int, _ x: UnsafePointer<Float>, _ tokens: Int,
-        _ y: UnsafeMutablePointer<Float>, _ strideY: Int, _ beta: Float, _ matMul: MatMul
+        _ y: UnsafeMutablePointer<Float>, _ strideY: Int, _ accumulating: Bool, _ matMul: MatMul
     ) {
         matMul(
             m: tokens, n: count, k: columns, x, strideA: columns, w, .transposed,
-            strideB: columns, into: y, strideC: strideY, beta: beta)
+            strideB: columns, into: y, strideC: strideY, accumulating: accumulating)
     }
 
-    /// dx = beta * dx + dy W for rows `range` of W.
+    /// dx = dy W, or dx += it, for rows `range` of W.
     ///
     /// Shapes and ranges:
     ///   - range: of W's rows; its start is a multiple of 64.
     ///   - dy: [T, range.count]; floats lie `strideDY` from one row to the next.
     ///   - dx: [T, columns].
-    ///   - beta: 0 or 1.
-    ///   - rounded: receives dx as bf16, [T, columns], from a resident bf16 weight with beta 0; dx is
-    ///     scratch then.
+    ///   - rounded: receives dx as bf16, [T, columns], from a resident bf16 weight when not
+    ///     accumulating; dx is scratch then.
     func backward(
         rows range: Range<Int>, _ dy: Operand, strideDY: Int, tokens: Int,
-        into dx: UnsafeMutablePointer<Float>, beta: Float,
+        into dx: UnsafeMutablePointer<Float>, accumulating: Bool,
         rounded: UnsafeMutablePointer<UInt16>? = nil, tools: Tools
     ) {
         switch (storage, dy) {
@@ -113,19 +112,19 @@ public struct WeightMatrix: Sendable {
             tools.matMul(
                 m: tokens, n: columns, k: range.count, dy, strideA: strideDY,
                 buffer.base + range.lowerBound * columns, strideB: columns, into: dx,
-                strideC: columns, beta: beta)
+                strideC: columns, accumulating: accumulating)
         case (.streamed(let view), .single(let dy)):
             view.dequantize(rows: range, into: tools.scratch)
             tools.matMul(
                 m: tokens, n: columns, k: range.count, dy, strideA: strideDY, tools.scratch,
-                strideB: columns, into: dx, strideC: columns, beta: beta)
+                strideB: columns, into: dx, strideC: columns, accumulating: accumulating)
         case (.packed(let weight), .rounded(let dy)):
             tools.count(m: tokens, n: columns, k: range.count)
-            weight.backward(rows: range, dy, into: dx, beta: beta, rounded: rounded)
+            weight.backward(rows: range, dy, into: dx, accumulating: accumulating, rounded: rounded)
         case (.packing(let view), .rounded(let dy)):
             tools.count(m: tokens, n: columns, k: range.count)
             StreamedProduct(outputs: range.count, inputs: columns).backward(
-                dy, into: dx, stride: columns, accumulating: beta != 0, scratch: tools.scratch
+                dy, into: dx, stride: columns, accumulating: accumulating, scratch: tools.scratch
             ) {
                 let first = range.lowerBound + $0.lowerBound
                 view.dequantize(rows: first..<first + $0.count, into: $1)

@@ -1,7 +1,7 @@
 /// Causal attention with grouped queries over one sequence, block of queries by block of queries.
 ///
-/// Letters: `T` tokens of the sequence, `P` cached tokens before them, `H` query heads, `G` key/value
-/// heads, `N` head dimension, `B` queries in a block. Scores of a block, [B, keys], exist one at a
+/// Letters: `T` tokens of the sequence, `H` query heads, `G` key/value heads, `N` head dimension, `B`
+/// queries in a block. Scores of a block, [B, keys], exist one at a
 /// time; T x T is never stored, and keys after the block's last query are never multiplied.
 /// Backward needs only each row's log-sum-exp (Dao et al. 2022, "FlashAttention", section 3.1).
 public struct Attention: Sendable {
@@ -18,8 +18,8 @@ public struct Attention: Sendable {
         self.headDimension = headDimension
     }
 
-    /// Floats of scratch that a sequence of `tokens` tokens and keys needs.
-    public static func scratchCount(keys: Int) -> Int { 2 * block * keys + block }
+    /// Floats of scratch that a sequence of T tokens needs.
+    public static func scratchCount(tokens: Int) -> Int { 2 * block * tokens }
 
     private var group: Int { heads / keyValueHeads }
     private var queryWidth: Int { heads * headDimension }
@@ -30,15 +30,14 @@ public struct Attention: Sendable {
     ///
     /// Shapes and ranges:
     ///   - q: [T, H * N], rotated.
-    ///   - k: [P + T, G * N], rotated.
-    ///   - v: [P + T, G * N].
-    ///   - past: P.
+    ///   - k: [T, G * N], rotated.
+    ///   - v: [T, G * N].
     ///   - out: [T, H * N].
     ///   - logSumExp: [H, T], receives each row's log of the sum of exponentials; nil if not needed.
-    ///   - scratch: `scratchCount(keys: P + T)` floats.
+    ///   - scratch: `scratchCount(tokens: T)` floats.
     public func forward(
         q: UnsafePointer<Float>, k: UnsafePointer<Float>, v: UnsafePointer<Float>,
-        tokens: Int, past: Int = 0, out: UnsafeMutablePointer<Float>,
+        tokens: Int, out: UnsafeMutablePointer<Float>,
         logSumExp: UnsafeMutablePointer<Float>?, scratch: UnsafeMutablePointer<Float>,
         matMul: MatMul
     ) {
@@ -48,16 +47,15 @@ public struct Attention: Sendable {
             let value = v + h / group * n
             for first in stride(from: 0, to: tokens, by: Self.block) {
                 let rows = min(Self.block, tokens - first)
-                let keys = past + first + rows
+                let keys = first + rows
                 let query = q + first * queryWidth + h * n
                 matMul(
                     m: rows, n: keys, k: n, query, strideA: queryWidth,
-                    key, .transposed, strideB: keyWidth, into: scratch, strideC: keys,
-                    alpha: scale)
+                    key, .transposed, strideB: keyWidth, into: scratch, strideC: keys)
                 for i in 0..<rows {
                     let row = scratch + i * keys
-                    let seen = past + first + i + 1
-                    let (largest, sum) = Softmax.row(row, seen: seen, count: keys)
+                    let (largest, sum) = Softmax.row(
+                        row, seen: first + i + 1, count: keys, scale: scale)
                     if let logSumExp {
                         logSumExp[h * tokens + first + i] =
                             largest + Float(logarithm(Double(sum)))
@@ -70,9 +68,9 @@ public struct Attention: Sendable {
         }
     }
 
-    /// Gradients of q, k and v of one sequence without cached tokens; overwrites dq, dk and dv.
+    /// Gradients of q, k and v of one sequence; overwrites dq, dk and dv.
     ///
-    /// P = e^(S - logSumExp); dV = P^T dO; dP = dO V^T; dS = P * (dP - rowsum(dO * O)) / sqrt(N);
+    /// P = e^(S / sqrt(N) - logSumExp); dV = P^T dO; dP = dO V^T; dS = P * (dP - rowsum(dO * O)) / sqrt(N);
     /// dQ = dS K; dK = dS^T Q.
     ///
     /// Shapes and ranges:
@@ -101,8 +99,7 @@ public struct Attention: Sendable {
                 let place = first * queryWidth + h * n
                 matMul(
                     m: rows, n: keys, k: n, q + place, strideA: queryWidth,
-                    k + column, .transposed, strideB: keyWidth, into: p, strideC: keys,
-                    alpha: scale)
+                    k + column, .transposed, strideB: keyWidth, into: p, strideC: keys)
                 matMul(
                     m: rows, n: keys, k: n, dOut + place, strideA: queryWidth,
                     v + column, .transposed, strideB: keyWidth, into: ds, strideC: keys)
@@ -118,11 +115,12 @@ public struct Attention: Sendable {
                     into: dq + place, strideC: queryWidth)
                 matMul(
                     m: keys, n: n, k: rows, ds, .transposed, strideA: keys,
-                    q + place, strideB: queryWidth, into: dk + column, strideC: keyWidth, beta: 1)
+                    q + place, strideB: queryWidth, into: dk + column, strideC: keyWidth,
+                    accumulating: true)
                 matMul(
                     m: keys, n: n, k: rows, p, .transposed, strideA: keys,
                     dOut + place, strideB: queryWidth, into: dv + column, strideC: keyWidth,
-                    beta: 1)
+                    accumulating: true)
             }
         }
     }

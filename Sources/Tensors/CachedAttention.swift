@@ -107,15 +107,18 @@ public struct CachedAttention: Sendable {
         let own = head / (heads / keyValueHeads)
         let count = position + tokens
         let room = Self.up(count)
-        skein_panel(
-            level, tokens, room, n, q + head * n, width, keys(layer, own), 16 * n, 16, scratch,
-            room, 0)
+        var scores = skein_panel(
+            x: q + head * n, row_x: width, step_x: 1, w: keys(layer, own), group_w: 16 * n,
+            step_w: 16, y: scratch, stride_y: room, rows: tokens, n: room, k: n, accumulate: 0)
+        skein_multiply_panel(level, &scores)
         for t in 0..<tokens {
             skein_softmax_row(
                 level, scratch + t * room, position + t + 1, room, 1 / Float(n).squareRoot())
         }
-        skein_panel(
-            level, tokens, n, count, scratch, room, values(layer, own), 16, padded,
-            out + head * n, width, 0)
+        var mean = skein_panel(
+            x: scratch, row_x: room, step_x: 1, w: values(layer, own), group_w: 16,
+            step_w: padded, y: out + head * n, stride_y: width, rows: tokens, n: n, k: count,
+            accumulate: 0)
+        skein_multiply_panel(level, &mean)
     }
 }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Memory for floats, aligned for vectors, that no array semantics touch.
 ///
 /// Whoever fills it does so before anybody else sees it, or owns it alone; hence Sendable.
@@ -7,10 +5,15 @@ public final class FloatBuffer: @unchecked Sendable {
     public let base: UnsafeMutablePointer<Float>
     public let count: Int
 
+    /// Bytes from which on pages are large: a workspace that grows with the batches would cost a
+    /// twentieth of its first steps in page faults.
+    private static let largePageThreshold = 16 << 20
+
     /// Uninitialized memory; the system hands out a page when it is first written.
     public init(count: Int) {
-        let raw = UnsafeMutableRawPointer.allocate(
-            byteCount: max(count, 1) * MemoryLayout<Float>.stride, alignment: 64)
+        let raw = LargePages.allocate(
+            byteCount: max(count, 1) * MemoryLayout<Float>.stride,
+            threshold: Self.largePageThreshold)
         base = raw.bindMemory(to: Float.self, capacity: max(count, 1))
         self.count = count
     }

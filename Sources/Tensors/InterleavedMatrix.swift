@@ -1,5 +1,4 @@
 import CKernels
-import Foundation
 
 /// Memory for packed weights; freed with the last reference.
 ///
@@ -8,19 +7,10 @@ public final class InterleavedMemory: @unchecked Sendable {
     public let base: UnsafeMutableRawPointer
     public let byteCount: Int
 
-    /// Uninitialized memory, in large pages where the system has them: fewer page faults while it is
-    /// filled and fewer address translations while it is read.
+    /// Uninitialized memory.
     public init(byteCount: Int) {
-        let largePage = 2 << 20
         self.byteCount = byteCount
-        base = .allocate(
-            byteCount: max(byteCount, 64), alignment: byteCount >= largePage ? largePage : 64)
-        #if os(Linux)
-            if byteCount >= largePage {
-                // Refused where there are none: then pages are small, and nothing else changes.
-                _ = madvise(base, byteCount, MADV_HUGEPAGE)
-            }
-        #endif
+        base = LargePages.allocate(byteCount: byteCount, threshold: 2 << 20)
     }
 
     deinit {
@@ -59,13 +49,10 @@ public struct InterleavedMatrix: @unchecked Sendable {
 
     /// Rows of a group.
     public static let groupRows = 16
-    /// Columns that are made floats at once for products with many vectors. Fixed, because sums over
-    /// more columns than these are sums of sums.
-    static let depth = 512
     /// Groups that are made floats at once.
     static let panelGroups = 2
     /// Floats of scratch that `multiply(panels:)` needs.
-    public static let scratchCount = depth * panelGroups * groupRows
+    public static let scratchCount = SKEIN_PRODUCT_SCRATCH
 
     public let element: Element
     public let rows: Int
@@ -163,16 +150,21 @@ public struct InterleavedMatrix: @unchecked Sendable {
             let held = firstGroup..<min(groups, firstGroup + Self.panelGroups)
             let firstRow = firstGroup * Self.groupRows
             let count = min(rows, held.upperBound * Self.groupRows) - firstRow
-            for k in stride(from: 0, to: columns, by: Self.depth) {
-                let depth = min(Self.depth, columns - k)
+            var k = 0
+            while k < columns {
+                let depth = skein_product_depth(columns - k)
                 for group in held {
                     skein_unpack_group(
                         level, element.kernel, base + group * groupBytes, k, depth,
                         scratch + (group - firstGroup) * depth * Self.groupRows)
                 }
-                skein_panel(
-                    level, tokens, count, depth, x + k, columns, scratch, depth * Self.groupRows,
-                    Self.groupRows, y + firstRow, rows, adding || k > 0 ? 1 : 0)
+                var product = skein_panel(
+                    x: x + k, row_x: columns, step_x: 1, w: scratch,
+                    group_w: depth * Self.groupRows, step_w: Self.groupRows, y: y + firstRow,
+                    stride_y: rows, rows: tokens, n: count, k: depth,
+                    accumulate: adding || k > 0 ? 1 : 0)
+                skein_multiply_panel(level, &product)
+                k += depth
             }
         }
     }
@@ -186,8 +178,9 @@ public struct InterleavedMatrix: @unchecked Sendable {
         _ row: Int, into out: UnsafeMutablePointer<Float>, scratch: UnsafeMutablePointer<Float>
     ) {
         let group = base + row / Self.groupRows * groupBytes
-        for k in stride(from: 0, to: columns, by: Self.depth) {
-            let depth = min(Self.depth, columns - k)
+        let most = Self.scratchCount / (Self.panelGroups * Self.groupRows)
+        for k in stride(from: 0, to: columns, by: most) {
+            let depth = min(most, columns - k)
             skein_unpack_group(skein_level(), element.kernel, group, k, depth, scratch)
             for i in 0..<depth {
                 out[k + i] = scratch[i * Self.groupRows + row % Self.groupRows]

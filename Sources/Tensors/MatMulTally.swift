@@ -2,7 +2,9 @@
 public final class MatMulTally {
     /// What computes a product.
     public enum Kind: Sendable {
-        /// OpenBLAS, fp32.
+        /// `MatMul`, fp32.
+        case single
+        /// OpenBLAS, fp32: what a benchmark compares with.
         case sgemm
         /// `PackedMatrix`, bf16.
         case packed

@@ -24,17 +24,17 @@ enum Softmax {
         skein_scale(skein_level(), x, count, factor)
     }
 
-    /// The first `seen` >= 1 of `count` numbers become their softmax, the others 0. Returns the largest
-    /// number and the sum of e^(x - largest).
+    /// The first `seen` >= 1 of `count` numbers become the softmax of scale * x, scale > 0, the others
+    /// 0. Returns the largest scale * x and the sum of e^(scale * x - largest).
     static func row(
-        _ x: UnsafeMutablePointer<Float>, seen: Int, count: Int
+        _ x: UnsafeMutablePointer<Float>, seen: Int, count: Int, scale: Float
     ) -> (largest: Float, sum: Float) {
         var largest: Float = 0
-        let sum = skein_softmax(skein_level(), x, seen, count, &largest)
+        let sum = skein_softmax(skein_level(), x, seen, count, scale, &largest)
         return (largest, sum)
     }
 
-    /// Of the first `seen` of `count` numbers: p from scores to probabilities, p = e^(p - logSumExp),
+    /// Of the first `seen` of `count` numbers: p from scores to probabilities, p = e^(scale * p - logSumExp),
     /// and ds from dP to dS, ds = p * (ds - delta) * scale; the others become 0.
     static func backward(
         p: UnsafeMutablePointer<Float>, ds: UnsafeMutablePointer<Float>, seen: Int, count: Int,

@@ -84,7 +84,7 @@ import Testing
         let k = numbers(tokens * groups * n, 10)
         let v = numbers(tokens * groups * n, 11)
         let pull = numbers(q.count, 12)
-        var scratch = [Float](repeating: 0, count: Attention.scratchCount(keys: tokens))
+        var scratch = [Float](repeating: 0, count: Attention.scratchCount(tokens: tokens))
         func forward(_ q: [Float], _ k: [Float], _ v: [Float]) -> (out: [Float], lse: [Float]) {
             var out = [Float](repeating: 0, count: q.count)
             var lse = [Float](repeating: 0, count: tokens * heads)

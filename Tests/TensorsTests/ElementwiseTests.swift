@@ -65,9 +65,9 @@ import Testing
         let sum = powers.reduce(0, +)
         let padded = x + [7, 8, 9]
         Self.check("softmax", expected: powers.map { $0 / sum } + [0, 0, 0, sum, largest]) {
-            var row = padded
+            var row = padded.map { 2 * $0 }
             var top: Float = 0
-            let own = skein_softmax($0, &row, count, count + 3, &top)
+            let own = skein_softmax($0, &row, count, count + 3, 0.5, &top)
             return row + [own, top]
         }
         Self.check("exponentiate", expected: powers.map { $0 * exp(largest) } + [3]) {
@@ -85,7 +85,7 @@ import Testing
         let p = x.map { exp(Double($0) - 2) }
         let ds = zip(p, pull).map { $0 * (Double($1) - 0.5) * 0.125 }
         Self.check("backward", expected: p + [0, 0] + ds + [0, 0]) {
-            var own = x + [5, 6]
+            var own = x.map { 8 * $0 } + [5, 6]
             var gradient = pull + [7, 8]
             skein_softmax_backward($0, &own, &gradient, count, count + 2, 2, 0.5, 0.125)
             return own + gradient

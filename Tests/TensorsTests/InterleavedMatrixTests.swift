@@ -115,7 +115,17 @@ import Testing
         var results: [[Float]] = []
         for level in Levels.all {
             var y = start
-            skein_panel(level, tokens, columns, depth, x, depth, w, 16 * depth, 16, &y, columns, 1)
+            x.withUnsafeBufferPointer { x in
+                w.withUnsafeBufferPointer { w in
+                    y.withUnsafeMutableBufferPointer { y in
+                        var panel = skein_panel(
+                            x: x.baseAddress, row_x: depth, step_x: 1, w: w.baseAddress,
+                            group_w: 16 * depth, step_w: 16, y: y.baseAddress, stride_y: columns,
+                            rows: tokens, n: columns, k: depth, accumulate: 1)
+                        skein_multiply_panel(level, &panel)
+                    }
+                }
+            }
             for t in 0..<tokens {
                 for c in 0..<columns {
                     var (sum, size) = (Double(start[t * columns + c]), 0.0)

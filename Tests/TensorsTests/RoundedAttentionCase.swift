@@ -89,7 +89,7 @@ struct RoundedAttentionCase {
     func inSingle() -> Results<Double> {
         let attention = Attention(
             heads: shape.heads, keyValueHeads: shape.groups, headDimension: shape.dimension)
-        var scratch = [Float](repeating: 0, count: Attention.scratchCount(keys: shape.tokens))
+        var scratch = [Float](repeating: 0, count: Attention.scratchCount(tokens: shape.tokens))
         var results = empty(0)
         attention.forward(
             q: q, k: k, v: v, tokens: shape.tokens, out: &results.out,

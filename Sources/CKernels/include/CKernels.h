@@ -11,6 +11,7 @@
 #include "elementwise.h"
 #include "lowrank.h"
 #include "matvec.h"
+#include "product.h"
 #include "spin.h"
 
 #endif

@@ -77,12 +77,13 @@ float skein_exponentiate(enum skein_level level, float *x, size_t count, float s
 /* x *= factor in place. */
 void skein_scale(enum skein_level level, float *x, size_t count, float factor);
 
-/* The first `seen` >= 1 numbers of x become their softmax, the others up to `count` become 0.
-   Returns the sum of e^(x - largest). */
-float skein_softmax(enum skein_level level, float *x, size_t seen, size_t count, float *largest);
+/* The first `seen` >= 1 numbers of x become the softmax of scale * x, scale > 0, the others up to
+   `count` become 0. Returns the sum of e^(scale * x - largest), largest being that of scale * x. */
+float skein_softmax(
+    enum skein_level level, float *x, size_t seen, size_t count, float scale, float *largest);
 
-/* Of the first `seen` numbers: p becomes e^(p - log_sum), then ds becomes p * (ds - delta) *
-   scale; the others up to `count` become 0 in both. */
+/* Of the first `seen` numbers: p becomes e^(scale * p - log_sum), then ds becomes p * (ds - delta)
+   * scale; the others up to `count` become 0 in both. */
 void skein_softmax_backward(
     enum skein_level level, float *p, float *ds, size_t seen, size_t count, float log_sum,
     float delta, float scale);

@@ -56,13 +56,6 @@ void skein_matvec(enum skein_level level, enum skein_packed type, const void *pa
 void skein_unpack_group(enum skein_level level, enum skein_packed type, const void *group,
     size_t first, size_t count, float *out);
 
-/* y[t][c] = (add ? y[t][c] : 0) + sum over i < depth of x[t][i] w(i, c), c < columns, one fused
-   chain for each element in the order of i. w(i, c) lies at w[c / 16 * stride_group + i * stride_w
-   + c % 16]; groups are readable to their sixteenth column. */
-void skein_panel(enum skein_level level, size_t tokens, size_t columns, size_t depth,
-    const float *x, size_t stride_x, const float *w, size_t stride_group, size_t stride_w, float *y,
-    size_t stride_y, int add);
-
 /* One query over `keys` cached ones: out = softmax(scale q K^T) V.
    q: [n]; k: [keys / 16 rounded up, n, 16]; v: [keys, padded], padded = n rounded up to 16;
    scores: keys rounded up to 16, overwritten; out: [n]. */

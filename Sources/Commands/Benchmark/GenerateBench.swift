@@ -56,7 +56,9 @@ struct GenerateBench {
         let prompt = (0..<promptTokens).map { Int32((1000 + 37 * $0) % vocabulary) }
         let memory = MemoryRead(byteCount: bytesPerToken, team: team)
         let products = try (0..<threads).map { _ in
-            try ProductReplay([.init(m: Self.square, n: Self.square, k: Self.square)])
+            try ProductReplay([
+                .init(m: Self.square, n: Self.square, k: Self.square, kind: .sgemm)
+            ])
         }
         var result = GenerateResult(
             promptTokens: promptTokens, tokens: tokens, threads: threads, load: load.seconds,

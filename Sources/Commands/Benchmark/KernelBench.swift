@@ -33,17 +33,19 @@ struct KernelBench {
                 ("down", s.tokens, s.width, s.feedForward),
                 ("head", s.headRows, s.headPanel, s.width),
             ]
-            let best = try ProductReplay([.init(m: Self.square, n: Self.square, k: Self.square)])
+            let best = try ProductReplay([
+                .init(m: Self.square, n: Self.square, k: Self.square, kind: .sgemm)
+            ])
             func kernel(_ part: String, _ product: ProductReplay.Product) throws -> Kernel {
                 let replay = try ProductReplay([product])
                 let way = product.transposedB ? "forward" : "backward"
                 return Kernel(
-                    name: "\(product.kind == .sgemm ? "sgemm" : "bf16") \(part) \(way)",
+                    name: "\(product.kind == .single ? "fp32" : "bf16") \(part) \(way)",
                     size: "\(product.m) x \(product.n) x \(product.k)",
                     limit: .products(operations: replay.operations, alone: best),
                     run: { replay.run() })
             }
-            let wide = try [MatMulTally.Kind.sgemm, .packed].flatMap { kind in
+            let wide = try [MatMulTally.Kind.single, .packed].flatMap { kind in
                 try shapes.flatMap { part, rows, outputs, inputs in
                     [
                         try kernel(
@@ -106,7 +108,7 @@ struct KernelBench {
         let dk = FloatBuffer(count: s.tokens * s.keyValueWidth)
         let dv = FloatBuffer(count: s.tokens * s.keyValueWidth)
         let logSumExp = FloatBuffer(count: s.heads * s.tokens)
-        let scratch = FloatBuffer(count: Attention.scratchCount(keys: s.tokens))
+        let scratch = FloatBuffer(count: Attention.scratchCount(tokens: s.tokens))
         func forward(_ matMul: MatMul) {
             attention.forward(
                 q: q.base, k: k.base, v: v.base, tokens: s.tokens, out: out.base,

@@ -14,7 +14,7 @@ struct ProductReplay: Sendable {
         var k: Int
         var transposedA = false
         var transposedB = false
-        var kind = MatMulTally.Kind.sgemm
+        var kind = MatMulTally.Kind.single
         var count = 1
 
         /// Floating-point operations of all of them.
@@ -79,14 +79,15 @@ struct ProductReplay: Sendable {
                 run(product, matrix)
                 continue
             }
+            let multiply = product.kind == .sgemm ? MatMul.sgemm : matMul.callAsFunction
             for _ in 0..<product.count {
-                matMul(
-                    m: product.m, n: product.n, k: product.k,
+                multiply(
+                    product.m, product.n, product.k,
                     a.base, product.transposedA ? .transposed : .plain,
-                    strideA: product.transposedA ? product.m : product.k,
+                    product.transposedA ? product.m : product.k,
                     b.base, product.transposedB ? .transposed : .plain,
-                    strideB: product.transposedB ? product.k : product.n,
-                    into: c.base, strideC: product.n)
+                    product.transposedB ? product.k : product.n,
+                    c.base, product.n, false)
             }
         }
     }

@@ -90,7 +90,9 @@ struct StepBench {
         }
         let counts = tally(microBatches[0])
         let head = model.configuration.headDimension
-        let wide = counts.filter { $0.key.isOfWeights(headDimension: head) }
+        let wide = Dictionary(
+            counts.filter { $0.key.isOfWeights(headDimension: head) }
+                .map { ($0.key.onYardstick, $0.value) }, uniquingKeysWith: +)
         let operands = try (0..<threads).map { _ in try ProductReplay(wide) }
         var trainer = BenchedTrainer(
             configuration, decoder: decoder, shape: shape, pool: pool)
@@ -134,6 +136,14 @@ extension MatMulTally.Shape {
     /// dimension on one side, nor LoRA's.
     func isOfWeights(headDimension: Int) -> Bool {
         kind != .thin && n != headDimension && k != headDimension
+    }
+
+    /// The same product as the limit computes it: sgemm in fp32, and the kernel itself in bf16.
+    fileprivate var onYardstick: MatMulTally.Shape {
+        kind != .single
+            ? self
+            : MatMulTally.Shape(
+                kind: .sgemm, m: m, n: n, k: k, transposedA: transposedA, transposedB: transposedB)
     }
 }
 

@@ -1,0 +1,65 @@
+#ifndef SKEIN_PRODUCT_H
+#define SKEIN_PRODUCT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cpu.h"
+
+/* Products of rows in fp32: y[R, N] = beta y + x[R, K] w[K, N].
+
+   K is cut into blocks (skein_product_depth). A block's sum is one chain of multiplications and
+   additions over k upwards that starts at zero; the blocks' sums are added to y (beta 1) or to one
+   another, first to last: shorter chains, smaller errors. An element's bits depend on its own row of
+   x, its own column of w, y and K alone, not on R or N. From SKEIN_AVX2 on a step of a chain is a
+   fused multiply-add, and all levels give the same bits; SKEIN_PLAIN rounds twice. (BLAS promises
+   none of this: its bits change with R, and with the processor.)
+
+   w goes through scratch in panels of 32 columns that stay in the second cache while all rows of x
+   pass (Goto and van de Geijn 2008, "Anatomy of High-Performance Matrix Multiplication"). While one
+   panel is in use, the memory of the next is fetched. */
+
+enum {
+    SKEIN_PRODUCT_COLUMNS = 32,
+    /* k of a panel at most; see skein_product_depth. */
+    SKEIN_PRODUCT_DEPTH = 768,
+    /* Floats of scratch, which starts at a multiple of 64 bytes. */
+    SKEIN_PRODUCT_SCRATCH = SKEIN_PRODUCT_COLUMNS * SKEIN_PRODUCT_DEPTH,
+};
+
+/* How many of the `rest` k come next: few enough that 12 rows of x stay in the first cache. */
+static inline size_t skein_product_depth(size_t rest) {
+    const size_t depth = 512;
+    return rest <= SKEIN_PRODUCT_DEPTH ? rest : depth;
+}
+
+struct skein_product {
+    const float *x; /* element (r, k) at x[r * row_x + k * step_x] */
+    size_t row_x, step_x;
+    const float *w;
+    size_t stride_w; /* floats from one stored row of w to the next */
+    int transposed;  /* 0: w is stored as [K, N]; 1: as [N, K] */
+    float *y;        /* [R, N] */
+    size_t stride_y; /* floats from one row of y to the next */
+    size_t rows, n, k;
+    int accumulate; /* whether sums are added to y */
+};
+
+void skein_multiply(enum skein_level level, const struct skein_product *product, float *scratch);
+
+/* One block, K of any size, with a w that lies in groups of 16 columns: w(k, n) at
+   w[n / 16 * group_w + k * step_w + n % 16]. Groups are readable to their sixteenth column. */
+struct skein_panel {
+    const float *x;
+    size_t row_x, step_x;
+    const float *w;
+    size_t group_w, step_w;
+    float *y;
+    size_t stride_y;
+    size_t rows, n, k;
+    int accumulate;
+};
+
+void skein_multiply_panel(enum skein_level level, const struct skein_panel *panel);
+
+#endif
