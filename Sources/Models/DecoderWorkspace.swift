@@ -11,19 +11,25 @@ public final class DecoderWorkspace {
     /// Vocabulary rows that one product takes. Fixed for the same reason.
     static let headPanel = 8192
 
-    let matMul: MatMul
-    private(set) var buffer = FloatBuffer(count: 0)
+    private(set) var matMul: MatMul
+    let memory = GrowingMemory()
 
     public init(tally: MatMulTally? = nil) {
         matMul = MatMul(tally: tally)
+    }
+
+    /// The place of the thread that computes with this workspace, where others help it with its
+    /// products; nil: it is alone.
+    public var place: WorkSharing.Place? {
+        get { matMul.place }
+        set { matMul.place = newValue }
     }
 
     /// Carves the pieces for a batch, growing the memory if it is the largest so far.
     func pieces(_ size: BatchSize) -> BatchMemory {
         var count = Arena()
         _ = BatchMemory(size, &count)
-        if count.used > buffer.count { buffer = FloatBuffer(count: count.used) }
-        var arena = Arena(buffer)
+        var arena = Arena(memory.reserve(count.used))
         return BatchMemory(size, &arena)
     }
 }

@@ -30,20 +30,21 @@ struct PackedWeight: Sendable {
     /// `WeightMatrix.forward`.
     func forward(
         rows range: Range<Int>, _ x: RoundedRows, into y: UnsafeMutablePointer<Float>,
-        strideY: Int, accumulating: Bool, rounded: UnsafeMutablePointer<UInt16>?
+        strideY: Int, accumulating: Bool, rounded: UnsafeMutablePointer<UInt16>?,
+        place: WorkSharing.Place?
     ) {
         forward.multiply(
             x, columnRange: range, into: y, stride: strideY, accumulating: accumulating,
-            rounded: rounded)
+            rounded: rounded, place: place)
     }
 
     /// `WeightMatrix.backward`.
     func backward(
         rows range: Range<Int>, _ dy: RoundedRows, into dx: UnsafeMutablePointer<Float>,
-        accumulating: Bool, rounded: UnsafeMutablePointer<UInt16>?
+        accumulating: Bool, rounded: UnsafeMutablePointer<UInt16>?, place: WorkSharing.Place?
     ) {
         backward.multiply(
             dy, rowRange: range, into: dx, stride: backward.columns, accumulating: accumulating,
-            rounded: rounded)
+            rounded: rounded, place: place)
     }
 }

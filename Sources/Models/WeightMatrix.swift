@@ -70,7 +70,8 @@ public struct WeightMatrix: Sendable {
             tools.count(m: tokens, n: range.count, k: columns)
             weight.forward(
                 rows: range, x, into: y, strideY: strideY, accumulating: accumulating,
-                rounded: rounded)
+                rounded: rounded,
+                place: tools.matMul.place)
         case (.packing(let view), .rounded(let x)):
             tools.count(m: tokens, n: range.count, k: columns)
             StreamedProduct(outputs: range.count, inputs: columns).forward(
@@ -120,7 +121,9 @@ public struct WeightMatrix: Sendable {
                 strideB: columns, into: dx, strideC: columns, accumulating: accumulating)
         case (.packed(let weight), .rounded(let dy)):
             tools.count(m: tokens, n: columns, k: range.count)
-            weight.backward(rows: range, dy, into: dx, accumulating: accumulating, rounded: rounded)
+            weight.backward(
+                rows: range, dy, into: dx, accumulating: accumulating, rounded: rounded,
+                place: tools.matMul.place)
         case (.packing(let view), .rounded(let dy)):
             tools.count(m: tokens, n: columns, k: range.count)
             StreamedProduct(outputs: range.count, inputs: columns).backward(

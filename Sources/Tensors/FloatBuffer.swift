@@ -5,9 +5,8 @@ public final class FloatBuffer: @unchecked Sendable {
     public let base: UnsafeMutablePointer<Float>
     public let count: Int
 
-    /// Bytes from which on pages are large: a workspace that grows with the batches would cost a
-    /// twentieth of its first steps in page faults.
-    private static let largePageThreshold = 16 << 20
+    /// Bytes from which on pages are large.
+    static let largePageThreshold = 16 << 20
 
     /// Uninitialized memory; the system hands out a page when it is first written.
     public init(count: Int) {
@@ -34,7 +33,7 @@ public struct Arena {
     /// Counts only.
     public init() { base = nil }
 
-    public init(_ buffer: FloatBuffer) { base = buffer.base }
+    public init(_ base: UnsafeMutablePointer<Float>) { self.base = base }
 
     /// `count` floats that start on a cache line; a meaningless pointer while only counting.
     public mutating func take(_ count: Int) -> UnsafeMutablePointer<Float> {

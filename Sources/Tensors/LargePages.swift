@@ -8,15 +8,22 @@ enum LargePages {
 
     /// Uninitialized memory on a multiple of 64 bytes, to be given back with `deallocate`.
     ///
-    /// - Parameter threshold: Bytes from which on large pages are asked for; the last one may be filled
-    ///   in part only.
+    /// `threshold`: bytes from which on large pages are asked for; the last one may be filled in part
+    /// only.
     static func allocate(byteCount: Int, threshold: Int) -> UnsafeMutableRawPointer {
         let isLarge = byteCount >= threshold
         let memory = UnsafeMutableRawPointer.allocate(
             byteCount: max(byteCount, 64), alignment: isLarge ? size : 64)
-        #if os(Linux)
-            if isLarge { _ = madvise(memory, byteCount, MADV_HUGEPAGE) }
-        #endif
+        ask(for: memory, byteCount: byteCount, threshold: threshold)
         return memory
+    }
+
+    /// Asks for large pages for memory that was allocated, from the page that it starts in.
+    static func ask(for memory: UnsafeMutableRawPointer, byteCount: Int, threshold: Int) {
+        guard byteCount >= threshold else { return }
+        #if os(Linux)
+            let before = Int(bitPattern: memory) % Int(getpagesize())
+            _ = madvise(memory - before, byteCount + before, MADV_HUGEPAGE)
+        #endif
     }
 }

@@ -9,14 +9,19 @@ import COpenBLAS
 /// does not know that B is a weight (docs/decisions/0008). Elsewhere by OpenBLAS, held at one thread,
 /// because it gives other bits for other thread counts; its bits depend on shapes and core type.
 ///
-/// The only importer of COpenBLAS. Not Sendable: each thread owns one, with its scratch.
+/// The only importer of COpenBLAS. Not Sendable: each thread owns one, with its
+/// scratch.
 public struct MatMul {
     /// Whether an operand is used as it lies in memory or transposed.
     public enum Operand { case plain, transposed }
 
     /// Counts products when a benchmark asks for it.
     public var tally: MatMulTally?
-    private let scratch = FloatBuffer(count: SKEIN_PRODUCT_SCRATCH)
+    /// The calling thread's place among those that help each other; nil: it is alone.
+    public var place: WorkSharing.Place?
+    /// Floats that a product of our own needs.
+    static let scratchCount = Int(SKEIN_PRODUCT_SCRATCH)
+    private let scratch = FloatBuffer(count: scratchCount)
     /// The processor's level to use instead of the process's, for tests.
     private let level: skein_level?
 
@@ -68,7 +73,31 @@ public struct MatMul {
             x: a, row_x: opA == .plain ? strideA : 1, step_x: opA == .plain ? 1 : strideA, w: b,
             stride_w: strideB, transposed: opB == .plain ? 0 : 1, y: c, stride_y: strideC, rows: m,
             n: n, k: k, accumulate: accumulating ? 1 : 0)
-        skein_multiply(level, &product, scratch.base)
+        if let place, place.hasHelpers, Self.isWorthSharing(m: m, n: n, k: k) {
+            share(product, level, place)
+        } else {
+            skein_multiply(level, &product, scratch.base)
+        }
+    }
+
+    /// Whether a product takes long enough, some 100 microseconds, and has columns for several.
+    static func isWorthSharing(m: Int, n: Int, k: Int) -> Bool {
+        n > 64 && m * n * k > 5_000_000
+    }
+
+    /// Columns of C that make a part of a shared product, a multiple of 32.
+    static func sharedColumns(n: Int) -> Int { n < 1024 ? 64 : 128 }
+
+    private func share(_ product: skein_product, _ level: skein_level, _ place: WorkSharing.Place) {
+        let width = Self.sharedColumns(n: product.n)
+        place.run((product.n + width - 1) / width) { part, scratch in
+            let first = part * width
+            var part = product
+            part.w += product.transposed != 0 ? first * product.stride_w : first
+            part.y += first
+            part.n = min(width, product.n - first)
+            skein_multiply(level, &part, scratch)
+        }
     }
 
     /// The same by OpenBLAS on whatever processor: the yardstick of benchmarks.

@@ -100,10 +100,11 @@ public final class PackedMatrix: @unchecked Sendable {
     ///   - accumulating: Whether the sums start at what y holds instead of zero.
     ///   - rounded: Receives the sums as bf16, [T, `columnRange.count`] one behind the other, an even
     ///     number of columns; y is scratch then, left undefined. Not while accumulating.
+    ///   - place: The calling thread's, if others may help.
     public func multiply(
         _ x: RoundedRows, rowRange: Range<Int>? = nil, columnRange: Range<Int>? = nil,
         into y: UnsafeMutablePointer<Float>, stride: Int, accumulating: Bool = false,
-        rounded: UnsafeMutablePointer<UInt16>? = nil
+        rounded: UnsafeMutablePointer<UInt16>? = nil, place: WorkSharing.Place? = nil
     ) {
         let k = rowRange ?? 0..<rows
         let n = columnRange ?? 0..<columns
@@ -118,7 +119,29 @@ public final class PackedMatrix: @unchecked Sendable {
             panel: skein_bf16_panel(rows), y: y, stride_y: stride, rows: x.rows, k: k.count,
             n: n.count, accumulate: accumulating ? 1 : 0, rounded: rounded,
             stride_rounded: n.count)
-        skein_bf16_multiply(level ?? currentLevel(), &product)
+        let level = level ?? currentLevel()
+        // Twice as fast as in fp32.
+        if let place, place.hasHelpers, MatMul.isWorthSharing(m: x.rows, n: n.count, k: k.count / 2)
+        {
+            share(product, level, place)
+        } else {
+            skein_bf16_multiply(level, &product)
+        }
+    }
+
+    private func share(
+        _ product: skein_bf16_product, _ level: skein_level, _ place: WorkSharing.Place
+    ) {
+        let width = MatMul.sharedColumns(n: product.n)
+        place.run((product.n + width - 1) / width) { part, _ in
+            let first = part * width
+            var part = product
+            part.p += first / 32 * product.panel
+            part.y += first
+            part.rounded = product.rounded.map { $0 + first }
+            part.n = min(width, product.n - first)
+            skein_bf16_multiply(level, &part)
+        }
     }
 
     /// Where the pair of rows that starts at `row` lies in the panel that starts at `column`.

@@ -1,32 +1,31 @@
 import Foundation
 import Models
+import Synchronization
+import Tensors
 
 /// A few dedicated threads that compute micro-batches.
 ///
 /// Not Swift's shared pool: matrix products on it would delay everything else in the process. One
-/// micro-batch is computed whole on one thread, so results do not depend on how many there are.
-/// One caller at a time uses a pool; it blocks until its work is done.
+/// micro-batch is computed on one thread; those that have none help with its products
+/// (`WorkSharing`), so that a step's last micro-batch does not leave all others idle. Results do not
+/// depend on how many threads there are. One caller at a time uses a pool; it blocks until its work
+/// is done.
 ///
 /// Workspaces are lent to jobs, the last returned first: as many grow to the size of a training
 /// micro-batch as are computed at once, however many threads there are. A workspace for each thread
 /// would in time grow on every one of them.
 public final class ComputePool: Sendable {
     public let threadCount: Int
-    private let channel = Channel()
+    private let channel: Channel
 
     /// - Parameter threadCount: threads to start; at least 1.
     public init(threadCount: Int) {
-        self.threadCount = max(1, threadCount)
-        for number in 0..<self.threadCount {
-            let channel = self.channel
-            let thread = Thread {
-                while let (job, workspace) = channel.nextJob() {
-                    let deliver = job(workspace.value)
-                    // First, so that whoever gets the result finds the workspace free.
-                    channel.giveBack(workspace)
-                    deliver()
-                }
-            }
+        let count = max(1, threadCount)
+        self.threadCount = count
+        let channel = Channel(sharing: WorkSharing(threadCount: count))
+        self.channel = channel
+        for number in 0..<count {
+            let thread = Thread { channel.work(as: number) }
             thread.name = "skein-compute-\(number)"
             thread.stackSize = 8 << 20
             thread.start()
@@ -89,13 +88,30 @@ extension ComputePool {
         var isClosed = false
     }
 
+    /// What a thread does next.
+    private enum Turn {
+        case compute(Job, LentWorkspace)
+        case help
+        case end
+    }
+
     /// Jobs that wait for a thread. Holds at most the micro-batches of one step.
     private final class Channel: Sendable {
         // The condition guards the state; both live exactly as long as each other.
         private let condition = Condition(Waiting())
+        private let sharing: WorkSharing
+        /// Something waits that is more than help: looked at without the condition's lock.
+        private let isCalling = Atomic<Bool>(false)
+
+        init(sharing: WorkSharing) {
+            self.sharing = sharing
+        }
 
         func add(_ jobs: [Job]) {
-            condition.change { $0.jobs += jobs.reversed() }
+            condition.change {
+                $0.jobs += jobs.reversed()
+                isCalling.store(!$0.jobs.isEmpty || $0.isClosed, ordering: .relaxed)
+            }
         }
 
         func dropPending() -> Int {
@@ -106,20 +122,47 @@ extension ComputePool {
         }
 
         func close() {
-            condition.change { $0.isClosed = true }
-        }
-
-        /// The next job, first come first served, and where to compute it; nil when the pool is gone.
-        func nextJob() -> (Job, LentWorkspace)? {
-            condition.wait { state in
-                if state.isClosed { return .some(nil) }
-                guard let job = state.jobs.popLast() else { return nil }
-                return (job, state.workspaces.popLast() ?? LentWorkspace())
+            condition.change {
+                $0.isClosed = true
+                isCalling.store(true, ordering: .relaxed)
             }
         }
 
-        func giveBack(_ workspace: LentWorkspace) {
-            condition.change(waking: false) { $0.workspaces.append(workspace) }
+        /// A thread's life.
+        func work(as number: Int) {
+            while true {
+                switch nextTurn() {
+                case .end: return
+                case .help: sharing.help(as: number) { isCalling.load(ordering: .relaxed) }
+                case .compute(let job, let workspace):
+                    workspace.value.place = sharing.place(of: number)
+                    let deliver = job(workspace.value)
+                    // First, so that whoever gets the result finds the workspace free.
+                    giveBack(workspace)
+                    deliver()
+                }
+            }
+        }
+
+        /// The next job, first come first served, and where to compute it. While others compute
+        /// theirs, whoever finds none helps.
+        private func nextTurn() -> Turn {
+            condition.wait { state in
+                if state.isClosed { return .end }
+                guard let job = state.jobs.popLast() else {
+                    isCalling.store(false, ordering: .relaxed)
+                    return sharing.hasWork ? .help : nil
+                }
+                sharing.enter()
+                return .compute(job, state.workspaces.popLast() ?? LentWorkspace())
+            }
+        }
+
+        private func giveBack(_ workspace: LentWorkspace) {
+            condition.change(waking: false) {
+                $0.workspaces.append(workspace)
+                sharing.leave()
+            }
         }
     }
 

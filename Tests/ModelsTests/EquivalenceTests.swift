@@ -74,8 +74,7 @@ import Testing
                     func run() -> (BatchLoss, BatchLoss, [Float]) {
                         let parameters = TinyDecoder.parameters(shape)
                         func poison() {
-                            workspace.buffer.base.update(
-                                repeating: .nan, count: workspace.buffer.count)
+                            workspace.memory.contents.update(repeating: .nan)
                         }
                         var gradient = [Float](repeating: .nan, count: shape.layout.count)
                         let dropout = Decoder.DropoutAddress(

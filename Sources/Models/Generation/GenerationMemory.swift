@@ -38,7 +38,7 @@ struct GenerationMemory {
         var count = Arena()
         _ = Self.carve(&count, model, tokens, capacity, rank, threads)
         buffer = FloatBuffer(count: count.used)
-        var arena = Arena(buffer)
+        var arena = Arena(buffer.base)
         let pieces = Self.carve(&arena, model, tokens, capacity, rank, threads)
         (residual, normed, inverse) = (pieces[0], pieces[1], pieces[2])
         (q, k, v, attended) = (pieces[3], pieces[4], pieces[5], pieces[6])
