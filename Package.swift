@@ -41,7 +41,8 @@ let package = Package(
         room("Models", ["Basics", "Tensors", "Formats"]),
         room("Training", ["Basics", "Tensors", "Formats", "Models", "Tokenizers", "CZstd"]),
         room("Coordination", ["Basics", "CCRC32C"]),
-        room("Nodes", ["Basics", "Formats", "Models", "Training", "Coordination"]),
+        room(
+            "Nodes", ["Basics", "Tensors", "Formats", "Models", "Training", "Coordination"]),
         room(
             "Commands",
             [

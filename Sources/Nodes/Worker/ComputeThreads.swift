@@ -1,9 +1,12 @@
 import Coordination
 import Foundation
 import Models
+import Synchronization
+import Tensors
 import Training
 
-/// A worker's dedicated threads. Each computes one lease at a time, on a workspace of its own.
+/// A worker's dedicated threads. Each computes one lease at a time, on a workspace of its own; those
+/// without a lease help the others with their products.
 final class ComputeThreads: Sendable {
     /// A lease on its way to a thread.
     struct Job: Sendable {
@@ -17,7 +20,30 @@ final class ComputeThreads: Sendable {
         var isClosed = false
     }
 
-    private let slots: [Condition<Slot>]
+    /// What a thread does next.
+    private enum Turn {
+        case compute(Job)
+        case help
+        case end
+    }
+
+    /// One thread's letter box.
+    private final class Box: Sendable {
+        // The condition guards the slot; both live exactly as long as each other.
+        let slot = Condition(Slot())
+        /// Whether something is in it: looked at without the lock, while the thread helps.
+        let isCalling = Atomic<Bool>(false)
+
+        func put(_ change: (inout Slot) -> Void) {
+            slot.change {
+                change(&$0)
+                isCalling.store(true, ordering: .relaxed)
+            }
+        }
+    }
+
+    private let boxes: [Box]
+    private let sharing: WorkSharing
 
     /// - Parameters:
     ///   - count: threads.
@@ -25,12 +51,22 @@ final class ComputeThreads: Sendable {
     init(
         count: Int, perform: @escaping @Sendable (Int, Job, DecoderWorkspace) -> Void
     ) {
-        slots = (0..<count).map { _ in Condition(Slot()) }
-        for (number, slot) in slots.enumerated() {
+        boxes = (0..<count).map { _ in Box() }
+        sharing = WorkSharing(threadCount: count)
+        for (number, box) in boxes.enumerated() {
+            let sharing = self.sharing
             let thread = Thread {
                 let workspace = DecoderWorkspace()
-                while let job = Self.nextJob(slot) {
-                    perform(number, job, workspace)
+                workspace.place = sharing.place(of: number)
+                while true {
+                    switch Self.nextTurn(box, sharing) {
+                    case .end: return
+                    case .help:
+                        sharing.help(as: number) { box.isCalling.load(ordering: .relaxed) }
+                    case .compute(let job):
+                        perform(number, job, workspace)
+                        sharing.leave()
+                    }
                 }
             }
             thread.name = "skein-compute-\(number)"
@@ -39,22 +75,28 @@ final class ComputeThreads: Sendable {
         }
     }
 
-    private static func nextJob(_ slot: Condition<Slot>) -> Job? {
-        slot.wait { slot in
-            if slot.isClosed { return .some(nil) }
-            guard let job = slot.job else { return nil }
-            slot.job = nil
-            return job
+    private static func nextTurn(_ box: Box, _ sharing: WorkSharing) -> Turn {
+        box.slot.wait { slot in
+            if slot.isClosed { return .end }
+            box.isCalling.store(false, ordering: .relaxed)
+            if let job = slot.job {
+                slot.job = nil
+                return .compute(job)
+            }
+            return sharing.hasWork ? .help : nil
         }
     }
 
     /// Gives a job to a thread that has none.
     func start(_ thread: Int, _ job: Job) {
-        slots[thread].change { $0.job = job }
+        sharing.enter()
+        boxes[thread].put { $0.job = job }
+        // Those that wait are to see that there is somebody to help.
+        for (number, box) in boxes.enumerated() where number != thread { box.slot.change { _ in } }
     }
 
     /// Ends the threads once they are done with what they compute.
     func close() {
-        for slot in slots { slot.change { $0.isClosed = true } }
+        for box in boxes { box.put { $0.isClosed = true } }
     }
 }
