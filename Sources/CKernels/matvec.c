@@ -134,8 +134,8 @@ void skein_matvec(enum skein_level level, enum skein_packed type, const void *pa
 }
 
 void skein_unpack_group(enum skein_level level, enum skein_packed type, const void *group,
-    size_t first, size_t count, float *out) {
-    DISPATCH(unpack, type, group, first, count, out);
+    size_t first, size_t count, float *out, size_t stride) {
+    DISPATCH(unpack, type, group, first, count, out, stride);
 }
 
 void skein_attend(enum skein_level level, const float *q, const float *k, const float *v,

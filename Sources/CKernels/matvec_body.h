@@ -157,21 +157,21 @@ static void NAME(spread)(const float *x, size_t columns, float *out) {
 }
 
 static void NAME(unpack)(enum skein_packed type, const uint8_t *group, size_t first, size_t count,
-    float *out) {
+    float *out, size_t stride) {
     if (type >= SKEIN_PACKED_BF16) {
         for (size_t k = 0; k < count; k++) {
-            *(v16fu *)(out + 16 * k) = NAME(plain16)(type, group, first + k);
+            *(v16fu *)(out + stride * k) = NAME(plain16)(type, group, first + k);
         }
         return;
     }
     const size_t bytes = type == SKEIN_PACKED_Q4_0 ? 288 : type == SKEIN_PACKED_Q4_1 ? 320 : 544;
     const uint8_t *p = group + first / 32 * bytes;
-    for (size_t b = 0; b < count / 32; b++, p += bytes, out += 512) {
+    for (size_t b = 0; b < count / 32; b++, p += bytes, out += 32 * stride) {
         const v16f d = NAME(half16)(p);
         if (type == SKEIN_PACKED_Q8_0) {
             for (int k = 0; k < 32; k++) {
                 const v16f q = __builtin_convertvector(*(const v16b *)(p + 32 + 16 * k), v16f);
-                *(v16fu *)(out + 16 * k) = q * d;
+                *(v16fu *)(out + stride * k) = q * d;
             }
             continue;
         }
@@ -182,7 +182,7 @@ static void NAME(unpack)(enum skein_packed type, const uint8_t *group, size_t fi
 #pragma clang loop unroll(full)
             for (int i = 0; i < 8; i++) {
                 const v16f q = NAME(nibble)(words, i) * UNDO(i);
-                *(v16fu *)(out + 16 * COLUMN(c, i)) = hasMinimum ? q * d + m : (q - 8.0f) * d;
+                *(v16fu *)(out + stride * COLUMN(c, i)) = hasMinimum ? q * d + m : (q - 8.0f) * d;
             }
         }
     }

@@ -23,6 +23,7 @@ struct GenerateCommand: Command {
         var topP: Double
         var seed: UInt64
         var threads: Int?
+        var compute: ComputeType
         var weights: ResidenceChoice
         /// Where to write the prompt's logits; nothing is generated then.
         var logits: String?
@@ -47,6 +48,10 @@ struct GenerateCommand: Command {
         "logits", .path("FILE"),
         "write the logits at every position of the prompt, as safetensors, and generate nothing")
     static let seed = Option("seed", .seed, default: "0", "of the choice")
+    static let compute = Option<ComputeType>(
+        "compute", .choice, default: "fp32",
+        "precision of a prompt's products with the weights; bf16 is about twice as fast on a CPU "
+            + "that has instructions for it")
     /// Other commands have a choice; a script that makes it for all of them goes on working.
     static let weights = Option<ResidenceChoice>(
         "weights", .choice, default: "auto",
@@ -72,7 +77,7 @@ struct GenerateCommand: Command {
             OptionGroup(
                 title: SharedFlags.machine.title,
                 options: [
-                    SharedFlags.threads.description, weights.description,
+                    SharedFlags.threads.description, compute.description, weights.description,
                     SharedFlags.logFormat.description,
                 ]),
         ],
@@ -90,7 +95,8 @@ struct GenerateCommand: Command {
             raw: arguments[Self.raw], maximumTokens: arguments[Self.maximumTokens],
             temperature: arguments[Self.temperature], topK: topK > 0 ? topK : nil,
             topP: arguments[Self.topP], seed: arguments[Self.seed],
-            threads: arguments[SharedFlags.threads], weights: arguments[Self.weights],
+            threads: arguments[SharedFlags.threads], compute: arguments[Self.compute],
+            weights: arguments[Self.weights],
             logits: arguments[Self.logits], json: arguments[SharedFlags.json])
         if options.raw, options.system != nil {
             throw UsageError.excludes(option: "raw", other: "system", command: Self.table.command)
@@ -115,7 +121,7 @@ struct GenerateCommand: Command {
         let team = ComputeTeam(threadCount: session.threads)
         let reader = DecoderSession(
             weights: try GenerationWeights(model: session.model, team: team),
-            adapter: session.adapter, capacity: total, team: team)
+            adapter: session.adapter, capacity: total, team: team, compute: options.compute)
         if let path = options.logits { return try writeLogits(prompt, reader, to: path, io) }
         let generator = Generator(
             session: reader,

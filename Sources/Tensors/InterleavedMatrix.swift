@@ -51,8 +51,9 @@ public struct InterleavedMatrix: @unchecked Sendable {
     public static let groupRows = 16
     /// Groups that are made floats at once.
     static let panelGroups = 2
-    /// Floats of scratch that `multiply(panels:)` needs.
-    public static let scratchCount = SKEIN_PRODUCT_SCRATCH
+    /// Floats of scratch that `multiply(panels:)` needs: a piece of a panel as floats, and as bf16.
+    public static let scratchCount = SKEIN_PRODUCT_SCRATCH * 3 / 2
+    private static let panelRows = panelGroups * groupRows
 
     public let element: Element
     public let rows: Int
@@ -145,25 +146,63 @@ public struct InterleavedMatrix: @unchecked Sendable {
         scratch: UnsafeMutablePointer<Float>
     ) {
         let level = skein_level()
+        forEachPiece(of: range, level, scratch) { written, k in
+            var product = skein_panel(
+                x: x + k.lowerBound, row_x: columns, step_x: 1, w: scratch,
+                group_w: Self.groupRows, step_w: Self.panelRows, y: y + written.lowerBound,
+                stride_y: rows, rows: tokens, n: written.count, k: k.count,
+                accumulate: adding || k.lowerBound > 0 ? 1 : 0)
+            skein_multiply_panel(level, &product)
+        }
+    }
+
+    /// The same with weights and inputs rounded to bf16, sums in fp32.
+    ///
+    /// Shapes and ranges:
+    ///   - x: [tokens, columns].
+    ///   - y: [tokens, rows], of which the panels' columns are written.
+    ///   - scratch: `scratchCount` floats on a multiple of 64 bytes.
+    public func multiply(
+        panels range: Range<Int>, _ x: RoundedRows, into y: UnsafeMutablePointer<Float>,
+        adding: Bool = false, scratch: UnsafeMutablePointer<Float>
+    ) {
+        let level = skein_level()
+        let packed = UnsafeMutableRawPointer(scratch + SKEIN_PRODUCT_SCRATCH)
+            .assumingMemoryBound(to: UInt16.self)
+        forEachPiece(of: range, level, scratch) { written, k in
+            skein_bf16_pack_rows(
+                level, scratch, Self.panelRows, k.count, Self.panelRows, packed,
+                skein_bf16_panel(k.count))
+            var product = skein_bf16_product(
+                x: x.base + k.lowerBound, stride_x: x.stride, p: packed,
+                panel: skein_bf16_panel(k.count), y: y + written.lowerBound, stride_y: rows,
+                rows: x.rows, k: k.count, n: written.count,
+                accumulate: adding || k.lowerBound > 0 ? 1 : 0, rounded: nil, stride_rounded: 0)
+            skein_bf16_multiply(level, &product)
+        }
+    }
+
+    /// Calls `body(rows, columns)` for each piece of some panels, whose numbers are then in `scratch`,
+    /// [columns, `panelRows`]; what stands behind the last group of W is zero.
+    private func forEachPiece(
+        of range: Range<Int>, _ level: skein_level, _ scratch: UnsafeMutablePointer<Float>,
+        _ body: (_ rows: Range<Int>, _ columns: Range<Int>) -> Void
+    ) {
         for panel in range {
-            let firstGroup = panel * Self.panelGroups
-            let held = firstGroup..<min(groups, firstGroup + Self.panelGroups)
-            let firstRow = firstGroup * Self.groupRows
-            let count = min(rows, held.upperBound * Self.groupRows) - firstRow
+            let first = panel * Self.panelGroups
+            let held = first..<min(groups, first + Self.panelGroups)
+            if held.count < Self.panelGroups {
+                scratch.update(repeating: 0, count: SKEIN_PRODUCT_SCRATCH)
+            }
             var k = 0
             while k < columns {
                 let depth = skein_product_depth(columns - k)
                 for group in held {
                     skein_unpack_group(
                         level, element.kernel, base + group * groupBytes, k, depth,
-                        scratch + (group - firstGroup) * depth * Self.groupRows)
+                        scratch + (group - first) * Self.groupRows, Self.panelRows)
                 }
-                var product = skein_panel(
-                    x: x + k, row_x: columns, step_x: 1, w: scratch,
-                    group_w: depth * Self.groupRows, step_w: Self.groupRows, y: y + firstRow,
-                    stride_y: rows, rows: tokens, n: count, k: depth,
-                    accumulate: adding || k > 0 ? 1 : 0)
-                skein_multiply_panel(level, &product)
+                body(rows(ofPanel: panel), k..<(k + depth))
                 k += depth
             }
         }
@@ -178,10 +217,11 @@ public struct InterleavedMatrix: @unchecked Sendable {
         _ row: Int, into out: UnsafeMutablePointer<Float>, scratch: UnsafeMutablePointer<Float>
     ) {
         let group = base + row / Self.groupRows * groupBytes
-        let most = Self.scratchCount / (Self.panelGroups * Self.groupRows)
+        let most = SKEIN_PRODUCT_SCRATCH / Self.groupRows
         for k in stride(from: 0, to: columns, by: most) {
             let depth = min(most, columns - k)
-            skein_unpack_group(skein_level(), element.kernel, group, k, depth, scratch)
+            skein_unpack_group(
+                skein_level(), element.kernel, group, k, depth, scratch, Self.groupRows)
             for i in 0..<depth {
                 out[k + i] = scratch[i * Self.groupRows + row % Self.groupRows]
             }

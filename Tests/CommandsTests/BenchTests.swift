@@ -183,7 +183,8 @@ import Training
     @Test("a prompt's limit is sgemm's rate, an answer's the memory's")
     func generateLimits() {
         let result = GenerateResult(
-            promptTokens: 100, tokens: 10, threads: 2, load: 0.5, operationsPerToken: 1_000_000,
+            compute: .fp32, promptTokens: 100, tokens: 10, threads: 2, load: 0.5,
+            operationsPerToken: 1_000_000,
             bytesPerToken: 2_000_000, prompt: [Timing(seconds: 0.2, processorSeconds: 0.3)],
             decode: [Timing(seconds: 0.05, processorSeconds: 0.1)], productRates: [1e9, 4e9, 2e9],
             memoryRates: [1e9], peakBytes: 5)

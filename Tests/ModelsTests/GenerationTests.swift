@@ -31,12 +31,13 @@ import Testing
     }
 
     private func session(
-        _ model: ModelDirectory, _ adapter: AdapterParameters?, threads: Int, capacity: Int
+        _ model: ModelDirectory, _ adapter: AdapterParameters?, threads: Int, capacity: Int,
+        compute: ComputeType = .fp32
     ) throws -> DecoderSession {
         let team = ComputeTeam(threadCount: threads)
         return DecoderSession(
             weights: try GenerationWeights(model: model, team: team), adapter: adapter,
-            capacity: capacity, team: team)
+            capacity: capacity, team: team, compute: compute)
     }
 
     /// -log softmax(logits)[target].
@@ -83,17 +84,17 @@ import Testing
         }
     }
 
-    @Test("the number of threads does not change a bit")
-    func threads() throws {
+    @Test("the number of threads does not change a bit", arguments: ComputeType.allCases)
+    func threads(compute: ComputeType) throws {
         var tiny = TinyModel()
         tiny.weightType = .q4x0
         try open(tiny) { model in
             let adapter = adapter(model)
             // More than one block, and more than one block of queries.
-            let prompt = tokens(DecoderSession.blockTokens + 45)
+            let prompt = tokens(DecoderSession.blockTokens(compute) + 45)
             let results = try [1, 2, 5].map { threads in
                 let session = try session(
-                    model, adapter, threads: threads, capacity: prompt.count + 8)
+                    model, adapter, threads: threads, capacity: prompt.count + 8, compute: compute)
                 let (first, hidden) = session.read(prompt)
                 let others = tokens(8).map { session.logits(after: [$0]) }
                 return [first] + hidden + others
@@ -104,16 +105,36 @@ import Testing
         }
     }
 
+    @Test("a prompt in bf16 is one in fp32 up to bf16's rounding", arguments: [true, false])
+    func rounded(tied: Bool) throws {
+        var tiny = TinyModel()
+        tiny.tiedEmbeddings = tied
+        try open(tiny) { model in
+            for adapter in [nil, adapter(model)] {
+                let prompt = tokens(90)
+                let logits = try ComputeType.allCases.map { compute in
+                    try session(model, adapter, threads: 2, capacity: 90, compute: compute)
+                        .logits(after: prompt)
+                }
+                #expect(logits[0] != logits[1])
+                for target in [0, 7, 319] {
+                    let (single, rounded) = (loss(logits[0], target), loss(logits[1], target))
+                    #expect(abs(single - rounded) < 0.01 * single, "\(single) \(rounded)")
+                }
+            }
+        }
+    }
+
     @Test("a prompt in one call and in two is the same up to rounding, and can be gone back in")
     func cut() throws {
         try open(TinyModel()) { model in
             let adapter = adapter(model)
-            let count = DecoderSession.blockTokens + 61
+            let count = DecoderSession.blockTokens(.fp32) + 61
             let prompt = tokens(count)
             let whole = try session(model, adapter, threads: 2, capacity: count)
             let (expected, hidden) = whole.read(prompt)
             #expect(hidden.count == model.configuration.layerCount + 2)
-            for cut in [1, 37, DecoderSession.blockTokens, count - 1] {
+            for cut in [1, 37, DecoderSession.blockTokens(.fp32), count - 1] {
                 let session = try session(model, adapter, threads: 2, capacity: count)
                 _ = session.logits(after: Array(prompt[..<cut]))
                 #expect(session.room == count - cut)

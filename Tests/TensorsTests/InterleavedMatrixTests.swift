@@ -106,6 +106,44 @@ import Testing
         }
     }
 
+    @Test("in bf16 many tokens at once are a loop's over rounded numbers")
+    func roundedPanels() {
+        func rounded(_ x: Float) -> Double {
+            var (x, half) = (x, UInt16(0))
+            skein_to_bf16(skein_level(), &x, 1, &half)
+            return Double(Float(bitPattern: UInt32(half) << 16))
+        }
+        for (element, columns) in [(InterleavedMatrix.Element.q4x1, 1312), (.f32, 99), (.q8x0, 64)]
+        {
+            let sample = PackedSample(element, rows: 41, columns: columns, seed: 9)
+            let (tokens, rows) = (13, 41)
+            let x = CentralDifference.numbers(tokens * columns, seed: 9, stream: 100_000)
+            let start = CentralDifference.numbers(tokens * rows, seed: 9, stream: 100_001)
+            let room = FloatBuffer(count: RoundedRows.bytes(rows: tokens, columns: columns) / 4)
+            let scratch = FloatBuffer(count: InterleavedMatrix.scratchCount)
+            let input = RoundedRows(
+                rounding: x, stride: columns, rows: tokens, columns: columns, in: room.base)
+            var y = start
+            sample.matrix.multiply(
+                panels: 0..<sample.matrix.panels, input, into: &y, adding: true,
+                scratch: scratch.base)
+            for t in 0..<tokens {
+                for r in 0..<rows {
+                    var (sum, size) = (Double(start[t * rows + r]), 1.0)
+                    for k in 0..<columns {
+                        let w = rounded(Float(sample.weights[r * columns + k]))
+                        let term = w * rounded(x[t * columns + k])
+                        sum += term
+                        size += abs(term)
+                    }
+                    // A weight may be rounded to the other neighbour of the file's number.
+                    let error = abs(Double(y[t * rows + r]) - sum)
+                    #expect(error <= 1e-4 * size, "\(element) token \(t) row \(r), seed 9")
+                }
+            }
+        }
+    }
+
     @Test("every level multiplies panels alike")
     func panelLevels() {
         let (tokens, depth, columns) = (27, 70, 41)

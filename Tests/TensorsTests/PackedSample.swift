@@ -97,7 +97,8 @@ struct PackedSample {
         var out = [Float](repeating: .nan, count: matrix.columns * InterleavedMatrix.groupRows)
         let bytes = skein_packed_group_bytes(matrix.element.kernel, matrix.columns)
         skein_unpack_group(
-            level, matrix.element.kernel, memory.base + group * bytes, 0, matrix.columns, &out)
+            level, matrix.element.kernel, memory.base + group * bytes, 0, matrix.columns, &out,
+            InterleavedMatrix.groupRows)
         return out
     }
 }

@@ -51,10 +51,11 @@ void skein_matvec(enum skein_level level, enum skein_packed type, const void *pa
     size_t columns, size_t groups, const float *x, const float *spread, float *y, size_t rows,
     int add);
 
-/* Columns first ..< first + count of one group as numbers, out: [count, 16]: bit for bit the
-   weights of the file. `first` and `count` are multiples of 32 for the block types. */
+/* Columns first ..< first + count of one group as numbers, out: [count, 16], `stride` floats from one
+   column to the next: bit for bit the weights of the file. `first` and `count` are multiples of 32 for
+   the block types. */
 void skein_unpack_group(enum skein_level level, enum skein_packed type, const void *group,
-    size_t first, size_t count, float *out);
+    size_t first, size_t count, float *out, size_t stride);
 
 /* One query over `keys` cached ones: out = softmax(scale q K^T) V.
    q: [n]; k: [keys / 16 rounded up, n, 16]; v: [keys, padded], padded = n rounded up to 16;

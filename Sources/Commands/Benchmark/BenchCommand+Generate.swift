@@ -1,5 +1,6 @@
 import Basics
 import Formats
+import Models
 import Nodes
 
 extension BenchCommand {
@@ -8,7 +9,8 @@ extension BenchCommand {
         let machine = Machine.current()
         let bench = try GenerateBench(
             modelPath: options.model ?? "", promptTokens: options.promptTokens,
-            tokens: options.answerTokens, threads: options.threads ?? machine.cores)
+            tokens: options.answerTokens, threads: options.threads ?? machine.cores,
+            compute: options.compute)
         var result = try bench.run(effort)
         result.peakBytes = ProcessFigures.peakResidentBytes.map { Int(clamping: $0) }
         if options.json {
@@ -18,7 +20,8 @@ extension BenchCommand {
         }
         try io.print(machine.text)
         try io.print(
-            "\(bench.model.path); \(Figures.count(result.threads, "thread")), median of "
+            "\(bench.model.path); \(options.compute.rawValue), "
+                + "\(Figures.count(result.threads, "thread")), median of "
                 + "\(effort.repetitions)")
         try io.print(
             "loaded in \(Figures.seconds(result.load)); at most "

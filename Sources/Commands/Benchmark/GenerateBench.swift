@@ -2,7 +2,8 @@ import Formats
 import Models
 import Tensors
 
-/// Generation beside its limits: decoding beside the memory's rate, a prompt beside sgemm's.
+/// Generation beside its limits: decoding beside the memory's rate, a prompt beside that of
+/// sgemm or of the bf16 kernel.
 ///
 /// A token that follows another reads every weight and the cache once and does little with them, so
 /// memory is its limit; a prompt's tokens share the weights, so arithmetic is theirs. Every
@@ -13,6 +14,7 @@ struct GenerateBench {
     let promptTokens: Int
     let tokens: Int
     let threads: Int
+    let compute: ComputeType
     /// Opening, packing, and everything else before the first token.
     let load: Timing
     private let team: ComputeTeam
@@ -27,7 +29,9 @@ struct GenerateBench {
     /// Opens and packs a model and starts the threads.
     ///
     /// - Throws: `FormatError` and `FileError` of the model; `CommandError.promptTooLong`.
-    init(modelPath: String, promptTokens: Int, tokens: Int, threads: Int) throws {
+    init(
+        modelPath: String, promptTokens: Int, tokens: Int, threads: Int, compute: ComputeType
+    ) throws {
         var parts: (ModelDirectory, ComputeTeam, GenerationWeights, DecoderSession)?
         load = try Stopwatch.time {
             let model = try ModelDirectory.open(modelPath)
@@ -38,7 +42,8 @@ struct GenerateBench {
             let team = ComputeTeam(threadCount: threads)
             let weights = try GenerationWeights(model: model, team: team)
             let session = DecoderSession(
-                weights: weights, adapter: nil, capacity: promptTokens + tokens, team: team)
+                weights: weights, adapter: nil, capacity: promptTokens + tokens, team: team,
+                compute: compute)
             parts = (model, team, weights, session)
         }
         guard let parts else { preconditionFailure("the timed body sets the parts or throws") }
@@ -46,6 +51,7 @@ struct GenerateBench {
         self.promptTokens = promptTokens
         self.tokens = tokens
         self.threads = threads
+        self.compute = compute
     }
 
     /// Measures; the first repetition only warms up.
@@ -57,11 +63,14 @@ struct GenerateBench {
         let memory = MemoryRead(byteCount: bytesPerToken, team: team)
         let products = try (0..<threads).map { _ in
             try ProductReplay([
-                .init(m: Self.square, n: Self.square, k: Self.square, kind: .sgemm)
+                .init(
+                    m: Self.square, n: Self.square, k: Self.square,
+                    kind: compute == .fp32 ? .sgemm : .packed)
             ])
         }
         var result = GenerateResult(
-            promptTokens: promptTokens, tokens: tokens, threads: threads, load: load.seconds,
+            compute: compute, promptTokens: promptTokens, tokens: tokens, threads: threads,
+            load: load.seconds,
             operationsPerToken: weights.projectionOperations, bytesPerToken: bytesPerToken,
             peakBytes: nil)
         for repetition in 0...effort.repetitions {
@@ -71,7 +80,7 @@ struct GenerateBench {
             let prompt = Stopwatch.time {
                 next = session.withLogits(after: prompt) { Sampler().pick($0, position: 0) }
             }
-            let sgemm = Stopwatch.time {
+            let square = Stopwatch.time {
                 team.run(threads * Self.passes) { _, thread in products[thread].run() }
             }
             let decode = Stopwatch.time {
@@ -86,7 +95,7 @@ struct GenerateBench {
             result.prompt.append(prompt)
             result.decode.append(decode)
             let operations = products[0].operations * threads * Self.passes
-            result.productRates.append(Double(operations) / sgemm.seconds)
+            result.productRates.append(Double(operations) / square.seconds)
             result.memoryRates.append(Double(memory.byteCount * Self.passes) / reading.seconds)
         }
         return result

@@ -1,7 +1,10 @@
 import Basics
+import Models
 
 /// Prompts and answers of one model, measured.
 struct GenerateResult: Sendable, Equatable {
+    /// Of the prompt.
+    var compute: ComputeType
     var promptTokens: Int
     /// Tokens of an answer, all of which are computed.
     var tokens: Int
@@ -16,7 +19,7 @@ struct GenerateResult: Sendable, Equatable {
     var prompt: [Timing] = []
     /// Whole answers.
     var decode: [Timing] = []
-    /// FLOP/s of square products of sgemm, on all threads at once.
+    /// FLOP/s of square products of sgemm, or of the bf16 kernel, on all threads at once.
     var productRates: [Double] = []
     /// B/s of reading as much memory as a token does, on all threads at once.
     var memoryRates: [Double] = []
@@ -37,7 +40,7 @@ struct GenerateResult: Sendable, Equatable {
     var memoryRate: Double { Measurement.median(of: memoryRates) }
     var productRate: Double { Measurement.median(of: productRates) }
 
-    /// Prompt tokens per second if nothing but the projections were computed, as fast as sgemm.
+    /// Prompt tokens per second if nothing but the projections were computed, as fast as those.
     var promptLimit: Double {
         operationsPerToken > 0 ? productRate / Double(operationsPerToken) : 0
     }
@@ -55,12 +58,14 @@ struct GenerateResult: Sendable, Equatable {
 
     var json: [(String, JSONLine.Value)] {
         [
-            ("threads", .integer(threads)), ("prompt_tokens", .integer(promptTokens)),
+            ("compute", .string(compute.rawValue)), ("threads", .integer(threads)),
+            ("prompt_tokens", .integer(promptTokens)),
             ("tokens", .integer(tokens)), ("repetitions", .integer(decode.count)),
             ("load_seconds", .number(load)),
             ("prompt_tokens_per_second", .number(promptRate)),
             ("prompt_spread", .number(promptTime.spread)),
-            ("flops_of_sgemm", .number(productRate)), ("prompt_limit", .number(promptLimit)),
+            ("flops_of_\(compute == .fp32 ? "sgemm" : "bf16")", .number(productRate)),
+            ("prompt_limit", .number(promptLimit)),
             ("prompt_share", .number(promptShare)),
             ("prompt_by_processor_time", .number(processorRate(of: promptTokens, prompt))),
             ("prompt_processor_presence", .number(processorPresence(prompt))),

@@ -101,6 +101,7 @@ extension DecoderSession {
     ) {
         let memory = self.memory
         reduce(products.map(\.projection), x, tokens: tokens)
+        let operand = operand(x, tokens: tokens, columns: products[0].projection.weight.columns)
         var plan: [(product: Int, panel: Int)] = []
         for (i, product) in products.enumerated() {
             for panel in 0..<product.projection.weight.panels { plan.append((i, panel)) }
@@ -109,9 +110,22 @@ extension DecoderSession {
         team.run(pieces.count) { piece, thread in
             let (i, panel) = pieces[piece]
             products[i].projection.multiply(
-                panels: panel..<(panel + 1), tokens: tokens, x, reduced: memory.reduced[i],
+                panels: panel..<(panel + 1), tokens: tokens, operand, reduced: memory.reduced[i],
                 into: products[i].out, adding: adding, scratch: memory.scratch[thread])
         }
+    }
+
+    /// x as the weights take it: as it is, or rounded in `memory.rounded`.
+    private func operand(_ x: UnsafePointer<Float>, tokens: Int, columns: Int) -> Operand {
+        guard compute == .bf16 else { return .single(x) }
+        let base = memory.rounded
+        let stride = RoundedRows.bytes(rows: 1, columns: columns) / 2
+        run(tokens: tokens) { range in
+            _ = RoundedRows(
+                rounding: x + range.lowerBound * columns, stride: columns, rows: range.count,
+                columns: columns, in: base + range.lowerBound * stride)
+        }
+        return .rounded(RoundedRows(base: base, rows: tokens, columns: columns, stride: stride))
     }
 
     /// What the adapters' A make of the input.
@@ -138,10 +152,11 @@ extension DecoderSession {
         let memory = self.memory
         let rows = gate.weight.rows
         reduce([gate, up], memory.normed, tokens: tokens)
+        let operand = operand(memory.normed, tokens: tokens, columns: gate.weight.columns)
         team.run(gate.weight.panels) { piece, thread in
             for (i, (projection, out)) in [(gate, memory.gate), (up, memory.up)].enumerated() {
                 projection.multiply(
-                    panels: piece..<(piece + 1), tokens: tokens, memory.normed,
+                    panels: piece..<(piece + 1), tokens: tokens, operand,
                     reduced: memory.reduced[i], into: out, adding: false,
                     scratch: memory.scratch[thread])
             }

@@ -8,10 +8,13 @@ import Tensors
 /// many threads there are: every number of an output belongs to one piece of work. Not Sendable: one
 /// generation owns it. Without dropout; the adapter is applied as in training, up to rounding.
 public final class DecoderSession {
-    /// Tokens that are read at once: enough to make the weights' way through memory not count.
-    static let blockTokens = 256
+    /// Tokens that are read at once: enough to make the weights' way through memory not count, and
+    /// few enough that a product's input stays in the second cache.
+    static func blockTokens(_ compute: ComputeType) -> Int { compute == .fp32 ? 256 : 512 }
 
     let weights: GenerationWeights
+    /// Of a prompt's products with the weights; a token alone is multiplied in fp32.
+    let compute: ComputeType
     let projections: GenerationProjections
     let team: ComputeTeam
     let memory: GenerationMemory
@@ -28,12 +31,14 @@ public final class DecoderSession {
     ///   - adapter: nil for the base model.
     ///   - capacity: tokens of prompt and answer together.
     ///   - team: the threads that compute; nobody else uses them at the same time.
+    ///   - compute: of a prompt's products with the weights.
     public convenience init(
-        weights: GenerationWeights, adapter: AdapterParameters?, capacity: Int, team: ComputeTeam
+        weights: GenerationWeights, adapter: AdapterParameters?, capacity: Int, team: ComputeTeam,
+        compute: ComputeType = .fp32
     ) {
         self.init(
             weights: weights, shape: adapter?.shape, parameters: adapter?.values,
-            capacity: capacity, team: team)
+            capacity: capacity, team: team, compute: compute)
     }
 
     /// A session over a training decoder's weights, packed once more for it.
@@ -47,20 +52,22 @@ public final class DecoderSession {
         let team = ComputeTeam(threadCount: threads)
         self.init(
             weights: GenerationWeights(decoder: decoder, team: team), shape: decoder.adapter,
-            parameters: parameters, capacity: capacity, team: team)
+            parameters: parameters, capacity: capacity, team: team, compute: .fp32)
     }
 
     private init(
         weights: GenerationWeights, shape: AdapterShape?, parameters: [Float]?, capacity: Int,
-        team: ComputeTeam
+        team: ComputeTeam, compute: ComputeType
     ) {
         let model = weights.configuration
         self.weights = weights
         self.team = team
         self.capacity = capacity
+        self.compute = compute
         projections = GenerationProjections(weights, adapter: shape, parameters: parameters)
         memory = GenerationMemory(
-            model, tokens: max(1, min(Self.blockTokens, capacity)), capacity: capacity,
+            model, compute: compute, tokens: max(1, min(Self.blockTokens(compute), capacity)),
+            capacity: capacity,
             rank: projections.rank, threads: team.threadCount)
         rotary = RotaryEmbedding(
             headDimension: model.headDimension, theta: model.ropeTheta,
@@ -115,8 +122,9 @@ public final class DecoderSession {
     private func append(_ tokens: [Int32], observe: (UnsafePointer<Float>) -> Void) {
         precondition(!tokens.isEmpty && tokens.count <= room, "tokens fit the cache")
         var last = memory.residual
-        for first in stride(from: 0, to: tokens.count, by: Self.blockTokens) {
-            let block = tokens[first..<min(tokens.count, first + Self.blockTokens)]
+        let blockTokens = Self.blockTokens(compute)
+        for first in stride(from: 0, to: tokens.count, by: blockTokens) {
+            let block = tokens[first..<min(tokens.count, first + blockTokens)]
             let isLast = block.endIndex == tokens.count
             embed(block)
             last = memory.residual + (block.count - 1) * model.width

@@ -44,12 +44,17 @@ struct GenerationProjection {
 
     /// Y = (adding ? Y : 0) + X W^T + reduced B^T for the rows of some panels.
     func multiply(
-        panels: Range<Int>, tokens: Int, _ x: UnsafePointer<Float>,
+        panels: Range<Int>, tokens: Int, _ x: Operand,
         reduced: UnsafePointer<Float>, into y: UnsafeMutablePointer<Float>, adding: Bool,
         scratch: UnsafeMutablePointer<Float>
     ) {
-        weight.multiply(
-            panels: panels, tokens: tokens, x, into: y, adding: adding, scratch: scratch)
+        switch x {
+        case .single(let x):
+            weight.multiply(
+                panels: panels, tokens: tokens, x, into: y, adding: adding, scratch: scratch)
+        case .rounded(let x):
+            weight.multiply(panels: panels, x, into: y, adding: adding, scratch: scratch)
+        }
         adapter?.b.multiply(
             panels: panels, tokens: tokens, reduced, into: y, adding: true, scratch: scratch)
     }
