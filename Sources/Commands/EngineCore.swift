@@ -8,6 +8,9 @@ import Foundation
 /// Debian's 0.3.21 takes "Prescott" and reaches 30 GFLOP/s a core instead of 135. It obeys
 /// `OPENBLAS_CORETYPE`, but only while it is being loaded, and this program is linked to it: so the
 /// variable is set and the program starts itself once more. See docs/decisions/0003.
+///
+/// On these processors our own kernels compute (docs/decisions/0008); OpenBLAS is what benchmarks
+/// compare with, and one with the wrong kernels would be no yardstick.
 public enum EngineCore {
     static let variable = "OPENBLAS_CORETYPE"
 

@@ -6,9 +6,11 @@ import Tensors
 /// Not Sendable: each thread owns one. Letters: `T` tokens, `D` width, `F` feed-forward, `H`, `G`
 /// query and key/value heads, `N` head dimension, `R` rank, `V` vocabulary.
 public final class DecoderWorkspace {
-    /// Logit rows that exist at once: [chunk, V]. Fixed, because the row count enters the bits.
+    /// Logit rows that exist at once: [chunk, V]. Fixed, because the row count enters the bits where
+    /// OpenBLAS computes (no fused multiply-add).
     static let headRows = 128
-    /// Vocabulary rows that one product takes. Fixed for the same reason.
+    /// Vocabulary rows that one product takes. Fixed for the same reason, and because it cuts the sums
+    /// of the head's backward product.
     static let headPanel = 8192
 
     private(set) var matMul: MatMul

@@ -6,9 +6,9 @@ public enum Engine {
     /// Raised by every change that may give other bits for the same micro-batch.
     public static let version = 4
 
-    /// Engine version, element type and what its products run on, whether multiply-adds are fused, and
-    /// what this C library makes of a rotary table: machines with equal fingerprints compute equal
-    /// gradients.
+    /// Engine version, compute and, where it enters the bits, what its products run on, whether
+    /// multiply-adds are fused, and what this C library makes of a rotary table: machines with equal
+    /// fingerprints compute equal gradients.
     public static func fingerprint(_ compute: ComputeType) -> String {
         let products =
             switch compute {

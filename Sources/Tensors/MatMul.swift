@@ -5,12 +5,12 @@ import COpenBLAS
 ///
 /// With fused multiply-add (AVX2, AVX-512) by our own kernel (CKernels/include/product.h): an element
 /// of C is a sum of chains of fused multiply-adds over k, so that its bits depend on its row of A and
-/// its column of B alone, on every such processor. It is 4 to 20 % faster than OpenBLAS besides, which
-/// does not know that B is a weight (docs/decisions/0008). Elsewhere by OpenBLAS, held at one thread,
-/// because it gives other bits for other thread counts; its bits depend on shapes and core type.
+/// its column of B alone, on every such processor. With AVX-512 it is 4 to 20 % faster than OpenBLAS
+/// besides, which does not know that B is a weight; with AVX2 mostly 7 % slower to 6 % faster
+/// (docs/decisions/0008). Elsewhere by OpenBLAS, held at one thread, because it gives other bits for
+/// other thread counts; its bits depend on shapes and core type.
 ///
-/// The only importer of COpenBLAS. Not Sendable: each thread owns one, with its
-/// scratch.
+/// The only importer of COpenBLAS. Not Sendable: each thread owns one, with its scratch.
 public struct MatMul {
     /// Whether an operand is used as it lies in memory or transposed.
     public enum Operand { case plain, transposed }

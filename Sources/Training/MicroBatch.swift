@@ -1,4 +1,5 @@
-/// The unit of work: rows that are computed together, whole, on one thread.
+/// The unit of work: rows that are computed together, on one thread. Others may help it with products
+/// (`WorkSharing`), which changes no bit.
 public struct MicroBatch: Sendable, Equatable {
     /// The optimizer step, counted from 1.
     public let step: Int

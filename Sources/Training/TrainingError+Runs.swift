@@ -28,8 +28,9 @@ extension TrainingError {
                 remedy: "resume with the recorded settings, or start a new run with another "
                     + "--output"
                     + (differences.contains { $0.field == RunFile.fingerprintField }
-                        ? "; the fingerprint ends in the name of OpenBLAS's kernels, which the "
-                            + "environment variable OPENBLAS_CORETYPE sets" : ""),
+                        ? "; the fingerprint is that of skein's engine on this processor; where it "
+                            + "names OpenBLAS, its version and the environment variable "
+                            + "OPENBLAS_CORETYPE enter, too" : ""),
                 status: .badData)
         case .damagedRecord(let path, let line, let detail):
             Explanation(

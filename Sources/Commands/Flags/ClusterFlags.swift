@@ -17,7 +17,7 @@ enum ClusterFlags {
         "threads of the coordinator's own process that compute, too")
     static let admitOtherEngines = Option.flag(
         "admit-other-engines",
-        "WARNING, gives up the one hash: take workers whose engine (OpenBLAS version, kernels) "
+        "WARNING, gives up the one hash: take workers whose engine (version, kernels) "
             + "differs; who computed what then enters the result, and no run can be repeated")
 
     static let workerName = Option.optional(

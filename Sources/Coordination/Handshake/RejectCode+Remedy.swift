@@ -35,9 +35,9 @@ extension RejectCode {
             "this worker belongs to a run with other options; start it again to let it join this "
                 + "one"
         case .fingerprint:
-            "run the same version of skein and OpenBLAS on all hosts; where only the core type "
-                + "differs, set OPENBLAS_CORETYPE=Haswell on the faster host, and for the "
-                + "coordinator, too"
+            "run the same version of skein on all hosts; in fp32 all processors with AVX2 and FMA "
+                + "agree, in bf16 those with the same kernel; where both fingerprints name "
+                + "OpenBLAS, give all hosts the same version of it and the same OPENBLAS_CORETYPE"
         case .full: "wait until a worker leaves, or stop one"
         case .draining: "the coordinator is about to stop; come back when it runs again"
         case .staleTerm:
