@@ -71,7 +71,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Basics", "Formats", "Models", "Training", "Coordination", "Nodes", "TestSupport",
+                "Basics", "Tensors", "Formats", "Models", "Training", "Coordination", "Nodes",
+                "TestSupport",
                 "skein",
             ],
             swiftSettings: strict),

@@ -41,10 +41,10 @@ class Bench:
             self.system = lines.pop(0)["system"]
         return {key: statistics.median(line[key] for line in lines) for key in lines[0]}, peak
 
-    def ours(self):
+    def ours(self, compute):
         lines, peak = self.skein(
             "bench", "generate", "--model", self.arguments.model, "--threads", str(self.arguments.threads),
-            "--prompt-tokens", str(self.prompt_tokens), "--tokens", str(self.tokens), "--json")
+            "--prompt-tokens", str(self.prompt_tokens), "--tokens", str(self.tokens), "--compute", compute, "--json")
         return skein_rates(json.loads("\n".join(lines))), peak
 
     def measure(self):
@@ -60,13 +60,13 @@ class Bench:
         settings = [max((trial for trial in trials if trial[0] == name), key=lambda trial: tried[trial][key])
                     for name, key in (("llama.cpp", "decode"), ("transformers", "prompt"))]
         if self.skein_generates():
-            settings.append(("Skein",))
+            settings += [("Skein", compute) for compute in self.arguments.computes]
         else:
             say("this skein has no bench generate: the peers are measured alone")
         self.measured = {setting: {"prompt": [], "decode": [], "peaks": []} for setting in settings}
         for number in range(1, self.arguments.reps + 1):
             for setting in settings[:: 1 if number % 2 else -1]:
-                rates, peak = self.ours() if setting[0] == "Skein" else self.peer(*setting)
+                rates, peak = self.ours(setting[1]) if setting[0] == "Skein" else self.peer(*setting)
                 for key, rate in rates.items():
                     self.measured[setting][key].append(rate)
                 self.measured[setting]["peaks"].append(peak)
@@ -86,13 +86,18 @@ class Bench:
             having = {setting: values for setting, values in self.measured.items() if values[key]}
             texts.append(table([title, "tokens/s, median", "least to most"], [
                 median_row(", ".join(setting), values[key]) for setting, values in having.items()]))
-            if ("Skein",) in having:
-                their = next(values[key] for setting, values in having.items() if setting[0] == peer)
-                row, figures = ratio_row(f"{title}: Skein / {peer}", having["Skein",][key], their, bar)
-                ratios.append(figures)
-                texts.append(table(["ratio of medians", "", "in a repetition", "bar"], [row]))
+            their = next(values[key] for setting, values in having.items() if setting[0] == peer)
+            rows = []
+            for setting in having:
+                if setting[0] == "Skein":
+                    row, figures = ratio_row(f"{title}: {', '.join(setting)} / {peer}", having[setting][key], their, bar)
+                    ratios.append(figures)
+                    rows.append(row)
+            if rows:
+                texts.append(table(["ratio of medians", "", "in a repetition", "bar"], rows))
         texts.append(f"llama.cpp is PyPI's wheel of xllamacpp, built for `{self.system}`, and reads the Q4_1 file; "
-                     "transformers has bf16 weights and makes the last token's logits alone.")
+                     "transformers has bf16 weights and makes the last token's logits alone. Skein's bf16 is for prompts: "
+                     "a token alone is multiplied in fp32 with both.")
         return "\n\n".join(texts), {
             "ratios": ratios, "machine": machine(), "llama.cpp": self.system,
             "measured": [{"setting": setting, **values} for setting, values in self.measured.items()],

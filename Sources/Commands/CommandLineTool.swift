@@ -1,5 +1,6 @@
 import Basics
 import Foundation
+import Tensors
 
 /// `skein`: finds the command, runs it, and is the only place that prints an error.
 public enum CommandLineTool {
@@ -40,7 +41,24 @@ public enum CommandLineTool {
         }
     }
 
+    /// The environment variable that makes the kernels use fewer instructions than there are.
+    static let levelVariable = "SKEIN_CPU_LEVEL"
+
+    /// Obeys `levelVariable`, before anything computes.
+    ///
+    /// - Throws: `UsageError.badEnvironment`.
+    static func limitProcessor(_ environment: [String: String]) throws {
+        guard let name = environment[levelVariable], !name.isEmpty else { return }
+        guard let level = ProcessorLevel(rawValue: name) else {
+            throw UsageError.badEnvironment(
+                variable: levelVariable, value: name,
+                accepted: ProcessorLevel.allCases.map(\.rawValue))
+        }
+        level.use()
+    }
+
     private static func dispatch(_ words: [String], _ io: inout CommandIO) throws {
+        try limitProcessor(ProcessInfo.processInfo.environment)
         let tables = commands.map { $0.table }
         let names = tables.map(\.command)
         guard let first = words.first else { throw UsageError.missingCommand(known: names) }

@@ -50,7 +50,8 @@ extension UsageError: Explained {
                 "leave out one of them"
             )
         case .needsOne, .tokenNeeded, .patienceTooShort, .notDiallable: clusterSentences
-        case .configurationIsNoObject, .unknownKey, .repeatedKey, .badKeyValue: fileSentences
+        case .badEnvironment, .configurationIsNoObject, .unknownKey, .repeatedKey, .badKeyValue:
+            fileSentences
         }
     }
 
@@ -119,6 +120,11 @@ extension UsageError: Explained {
             )
         case .repeatedKey(let name, let path):
             ("\"\(name)\" stands there twice", path, "leave out one of them")
+        case .badEnvironment(let variable, let value, let accepted):
+            (
+                "the environment variable \(variable) takes \(Words.either(accepted)), not "
+                    + "\"\(value)\"", "environment", "give it one of these, or unset it"
+            )
         case .badKeyValue(let key, let path, let value, let accepted):
             ("\"\(key)\" takes \(accepted), not \(value)", path, "give it \(accepted)")
         default: ("", "", "")

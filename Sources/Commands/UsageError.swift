@@ -26,6 +26,8 @@ enum UsageError: Error, Equatable {
     case patienceTooShort(Duration)
     /// Workers elsewhere cannot dial this address.
     case notDiallable(address: String, command: String)
+    /// An environment variable that skein reads.
+    case badEnvironment(variable: String, value: String, accepted: [String])
     case configurationIsNoObject(path: String)
     case unknownKey(_ key: String, path: String, suggestion: String?)
     /// The same option stands there in dashes and in camelCase.

@@ -102,6 +102,18 @@ import Testing
         }
     }
 
+    @Test("a processor's level that does not exist is refused by name")
+    func processorLevel() throws {
+        try CommandLineTool.limitProcessor([:])
+        try CommandLineTool.limitProcessor(["SKEIN_CPU_LEVEL": ""])
+        let error = try #require(throws: UsageError.self) {
+            try CommandLineTool.limitProcessor(["SKEIN_CPU_LEVEL": "AVX2"])
+        }
+        #expect(error.explanation.what.contains("SKEIN_CPU_LEVEL takes plain, avx2, avx512"))
+        #expect(error.explanation.what.contains("not \"AVX2\""))
+        #expect(error.explanation.status == .usage)
+    }
+
     @Test("a reader of the output that goes away ends the program quietly")
     func closedOutput() {
         let process = CapturedProcess()

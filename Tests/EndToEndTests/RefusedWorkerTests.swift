@@ -1,4 +1,5 @@
 import Foundation
+import Tensors
 import TestSupport
 import Testing
 
@@ -95,34 +96,16 @@ struct RefusedWorkerTests {
         }
     }
 
-    /// Whether OpenBLAS obeys OPENBLAS_CORETYPE here, so that there are two engines.
-    private static let hasTwoEngines: Bool = {
-        func fingerprint(_ shell: String?) throws -> String {
-            var text = ""
-            try Workbench.with(rows: 1) { bench in
-                _ = try SkeinProcess.run(bench.trainWords("run"), shell: shell)
-                let run = try Workbench.object(try bench.text(bench.path("run/run.json")))
-                text = run["fingerprint"] as? String ?? ""
-            }
-            return text
-        }
-        do {
-            return try fingerprint(nil) != fingerprint(other)
-        } catch {
-            return false
-        }
-    }()
-
-    private static let other = "OPENBLAS_CORETYPE=Prescott exec \"$@\""
+    private static let other = "SKEIN_CPU_LEVEL=plain exec \"$@\""
 
     @Test(
         "other kernels are other bits: refused with the remedy, or admitted on request",
-        .enabled(if: hasTwoEngines, "needs an OpenBLAS with several kernel sets"))
+        .enabled(if: ProcessorLevel.current != .plain, "needs a processor with FMA"))
     func engines() throws {
         try FaultBench.withCluster { cluster in
             let model = cluster.bench.model
             let ending = try cluster.startWorker("stray", model: model, shell: Self.other).wait()
-            Complaint(65, "refused (fingerprint)", "OPENBLAS_CORETYPE", "Prescott").check(
+            Complaint(65, "refused (fingerprint)", "SKEIN_CPU_LEVEL", "no fma").check(
                 ending, isPlaced: false)
             cluster.forgetWorkers()
             try FaultBench.finish(cluster)
@@ -132,6 +115,21 @@ struct RefusedWorkerTests {
             let ending = try cluster.finish()
             #expect(ending.error.contains("the result depends on who computes what"))
             try verifyLedger(cluster.bench, of: "run", steps: FaultBench.steps)
+        }
+    }
+
+    @Test(
+        "in fp32 a processor with AVX2 is as welcome as one with AVX-512, and the hash is the same",
+        .enabled(
+            if: [.avx512, .avx512bf16].contains(ProcessorLevel.current),
+            "needs a processor with AVX-512"))
+    func mixedProcessors() throws {
+        try FaultBench.withCluster { cluster in
+            let shell = "SKEIN_CPU_LEVEL=avx2 exec \"$@\""
+            for name in ["narrow", "narrower"] {
+                try cluster.startWorker(name, model: cluster.bench.model, shell: shell)
+            }
+            try FaultBench.finish(cluster)
         }
     }
 

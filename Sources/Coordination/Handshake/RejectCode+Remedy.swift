@@ -36,7 +36,8 @@ extension RejectCode {
                 + "one"
         case .fingerprint:
             "run the same version of skein on all hosts; in fp32 all processors with AVX2 and FMA "
-                + "agree, in bf16 those with the same kernel; where both fingerprints name "
+                + "agree, in bf16 those with the same kernel, which "
+                + "SKEIN_CPU_LEVEL=avx2 in the environment lowers everywhere; where both fingerprints name "
                 + "OpenBLAS, give all hosts the same version of it and the same OPENBLAS_CORETYPE"
         case .full: "wait until a worker leaves, or stop one"
         case .draining: "the coordinator is about to stop; come back when it runs again"
