@@ -7,7 +7,7 @@ import Foundation
 /// processor does not know the model and falls back to kernels of 2004: on an Emerald Rapids Xeon
 /// Debian's 0.3.21 takes "Prescott" and reaches 30 GFLOP/s a core instead of 135. It obeys
 /// `OPENBLAS_CORETYPE`, but only while it is being loaded, and this program is linked to it: so the
-/// variable is set and the program starts itself once more. See docs/decisions/0003.
+/// variable is set and `bench` starts itself once more. See docs/decisions/0003.
 ///
 /// On these processors our own kernels compute (docs/decisions/0008); OpenBLAS is what benchmarks
 /// compare with, and one with the wrong kernels would be no yardstick.
@@ -44,18 +44,19 @@ public enum EngineCore {
         }
     }
 
-    /// Starts the program again with OPENBLAS_CORETYPE when OpenBLAS chose too low; else returns.
+    /// Starts a benchmark again with OPENBLAS_CORETYPE when OpenBLAS chose too low; else returns.
     ///
-    /// Call it first of all. It does nothing when the variable is set, which is also what keeps the
+    /// Call it first of all, with the command's name. It does nothing when the variable is set, which is also what keeps the
     /// second start from a third. Linux on x86-64 only.
-    public static func selectBeforeStart() {
+    public static func selectBeforeStart(of command: String?) {
         #if os(Linux) && arch(x86_64)
-            guard getenv(variable) == nil, let chosen = chosenByOpenBLAS(),
+            guard command == BenchCommand.table.command, getenv(variable) == nil,
+                let chosen = chosenByOpenBLAS(),
                 let better = choice(chosen: chosen, processor: processorDescription)
             else { return }
             setenv(variable, better, 1)
             execv(programPath, CommandLine.unsafeArgv)
-            // Still here: the program works without, only slower.
+            // Still here: the benchmark's limits are too low.
             let reason = String(cString: strerror(errno))
             unsetenv(variable)
             Log().warning(

@@ -4,7 +4,7 @@ import Foundation
 @main
 enum Entrypoint {
     static func main() {
-        EngineCore.selectBeforeStart()
+        EngineCore.selectBeforeStart(of: CommandLine.arguments.dropFirst().first)
         exit(CommandLineTool.run())
     }
 }

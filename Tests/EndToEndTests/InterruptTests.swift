@@ -18,7 +18,7 @@ struct InterruptTests {
             let process = try SkeinProcess(bench.trainWords("run", run))
             try process.waitForError("step 11/")
             #if os(Linux)
-                // Though it started itself again with another OPENBLAS_CORETYPE.
+                // What `ps` and `pgrep` look for.
                 let called = FileManager.default.contents(
                     atPath: "/proc/\(process.identifier)/comm")
                 #expect(called == Data("skein\n".utf8))
