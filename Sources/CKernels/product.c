@@ -39,9 +39,10 @@ INLINE void fetch(struct ahead *a) {
     }
 }
 
-/* What is packed after the panel before `column`; nothing at the end of a row of panels. */
+/* What is packed after the panel before `column`, while `passing` rows use that; nothing at the end of
+   a row of panels. */
 static struct ahead next_panel(
-    const struct skein_product *product, size_t k, size_t depth, size_t column) {
+    const struct skein_product *product, size_t k, size_t depth, size_t column, size_t passing) {
     if (column >= product->n) return (struct ahead){0};
     const size_t left = product->n - column, columns = left < 32 ? left : 32;
     const size_t rows = product->transposed ? columns : depth;
@@ -49,7 +50,7 @@ static struct ahead next_panel(
     const float *w = product->transposed ? product->w + column * product->stride_w + k
                                          : product->w + k * product->stride_w + column;
     const size_t lines = (floats + 15) / 16;
-    const size_t times = (product->rows + 11) / 12 * ((depth + FETCH_EVERY - 1) / FETCH_EVERY);
+    const size_t times = (passing + 11) / 12 * ((depth + FETCH_EVERY - 1) / FETCH_EVERY);
     return (struct ahead){
         .at = (const char *)w, .rows = rows, .lines = lines,
         .stride = product->stride_w * sizeof(float), .burst = rows * lines / (times + 1) + 1};

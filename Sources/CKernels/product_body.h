@@ -151,25 +151,47 @@ static void LOCAL(pack_rows)(
     }
 }
 
+/* All panels of one block of k for some rows. */
+static void LOCAL(block)(
+    const struct skein_product *product, size_t k, size_t depth, const float *x, size_t row_x,
+    size_t row, size_t rows, float *scratch) {
+    for (size_t column = 0; column < product->n; column += SKEIN_PRODUCT_COLUMNS) {
+        const size_t left = product->n - column;
+        const size_t columns = left < SKEIN_PRODUCT_COLUMNS ? left : SKEIN_PRODUCT_COLUMNS;
+        const float *w = product->transposed ? product->w + column * product->stride_w + k
+                                             : product->w + k * product->stride_w + column;
+        (product->transposed ? LOCAL(pack_transposed) : LOCAL(pack_rows))(
+            w, product->stride_w, columns, depth, scratch);
+        struct ahead ahead = next_panel(product, k, depth, column + SKEIN_PRODUCT_COLUMNS, rows);
+        const struct skein_panel panel = {
+            .x = x, .row_x = row_x, .step_x = product->step_x, .w = scratch, .group_w = 16,
+            .step_w = SKEIN_PRODUCT_COLUMNS,
+            .y = product->y + row * product->stride_y + column, .stride_y = product->stride_y,
+            .rows = rows, .n = columns, .k = depth, .accumulate = product->accumulate || k > 0,
+        };
+        LOCAL(panel)(&panel, &ahead);
+    }
+}
+
 static void LOCAL(product)(const struct skein_product *product, float *scratch) {
+    const int copies = product->step_x == 1 && product->row_x % 1024 == 0;
+    const size_t most = copies ? SKEIN_PRODUCT_ROWS : product->rows;
     size_t k = 0;
     do {
         const size_t depth = skein_product_depth(product->k - k);
-        for (size_t column = 0; column < product->n; column += SKEIN_PRODUCT_COLUMNS) {
-            const size_t left = product->n - column;
-            const size_t columns = left < SKEIN_PRODUCT_COLUMNS ? left : SKEIN_PRODUCT_COLUMNS;
-            const float *w = product->transposed ? product->w + column * product->stride_w + k
-                                                 : product->w + k * product->stride_w + column;
-            (product->transposed ? LOCAL(pack_transposed) : LOCAL(pack_rows))(
-                w, product->stride_w, columns, depth, scratch);
-            struct ahead ahead = next_panel(product, k, depth, column + SKEIN_PRODUCT_COLUMNS);
-            const struct skein_panel panel = {
-                .x = product->x + k * product->step_x, .row_x = product->row_x,
-                .step_x = product->step_x, .w = scratch, .group_w = 16, .step_w = 32,
-                .y = product->y + column, .stride_y = product->stride_y, .rows = product->rows,
-                .n = columns, .k = depth, .accumulate = product->accumulate || k > 0,
-            };
-            LOCAL(panel)(&panel, &ahead);
+        for (size_t row = 0; row < product->rows; row += most) {
+            const size_t left = product->rows - row, rows = left < most ? left : most;
+            const float *x = product->x + row * product->row_x + k * product->step_x;
+            size_t row_x = product->row_x;
+            if (copies) {
+                float *copy = scratch + SKEIN_PRODUCT_PANEL;
+                const size_t stride = (depth + 15) / 16 * 16 + 16;
+                for (size_t r = 0; r < rows; r++)
+                    memcpy(copy + r * stride, x + r * row_x, depth * sizeof *x);
+                x = copy;
+                row_x = stride;
+            }
+            LOCAL(block)(product, k, depth, x, row_x, row, rows, scratch);
         }
         k += depth;
     } while (k < product->k);

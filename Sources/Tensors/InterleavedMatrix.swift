@@ -52,7 +52,7 @@ public struct InterleavedMatrix: @unchecked Sendable {
     /// Groups that are made floats at once.
     static let panelGroups = 2
     /// Floats of scratch that `multiply(panels:)` needs: a piece of a panel as floats, and as bf16.
-    public static let scratchCount = SKEIN_PRODUCT_SCRATCH * 3 / 2
+    public static let scratchCount = SKEIN_PRODUCT_PANEL * 3 / 2
     private static let panelRows = panelGroups * groupRows
 
     public let element: Element
@@ -167,7 +167,7 @@ public struct InterleavedMatrix: @unchecked Sendable {
         adding: Bool = false, scratch: UnsafeMutablePointer<Float>
     ) {
         let level = skein_level()
-        let packed = UnsafeMutableRawPointer(scratch + SKEIN_PRODUCT_SCRATCH)
+        let packed = UnsafeMutableRawPointer(scratch + SKEIN_PRODUCT_PANEL)
             .assumingMemoryBound(to: UInt16.self)
         forEachPiece(of: range, level, scratch) { written, k in
             skein_bf16_pack_rows(
@@ -192,7 +192,7 @@ public struct InterleavedMatrix: @unchecked Sendable {
             let first = panel * Self.panelGroups
             let held = first..<min(groups, first + Self.panelGroups)
             if held.count < Self.panelGroups {
-                scratch.update(repeating: 0, count: SKEIN_PRODUCT_SCRATCH)
+                scratch.update(repeating: 0, count: SKEIN_PRODUCT_PANEL)
             }
             var k = 0
             while k < columns {
@@ -217,7 +217,7 @@ public struct InterleavedMatrix: @unchecked Sendable {
         _ row: Int, into out: UnsafeMutablePointer<Float>, scratch: UnsafeMutablePointer<Float>
     ) {
         let group = base + row / Self.groupRows * groupBytes
-        let most = SKEIN_PRODUCT_SCRATCH / Self.groupRows
+        let most = SKEIN_PRODUCT_PANEL / Self.groupRows
         for k in stride(from: 0, to: columns, by: most) {
             let depth = min(most, columns - k)
             skein_unpack_group(

@@ -11,8 +11,12 @@ import Testing
         let values: [Float]
         let stride: Int
 
-        init(_ plain: [Float], rows: Int, columns: Int, transposed: Bool) {
-            stride = (transposed ? rows : columns) + 3
+        init(
+            _ plain: [Float], rows: Int, columns: Int, transposed: Bool, isFar: Bool = false
+        ) {
+            let width = transposed ? rows : columns
+            // Rows a multiple of 4 KiB apart are copied first.
+            stride = isFar ? (width + 1023) / 1024 * 1024 : width + 3
             var values = [Float](repeating: .nan, count: stride * (transposed ? columns : rows))
             for r in 0..<rows {
                 for c in 0..<columns {
@@ -78,6 +82,26 @@ import Testing
                     }
                 }
             }
+        }
+    }
+
+    @Test(
+        "rows a multiple of 4 KiB apart, which are copied first, change no bit",
+        arguments: [40, 530])
+    func farRows(m: Int) {
+        let (n, k) = (70, 1200)
+        let a = CentralDifference.numbers(m * k, seed: 33, stream: 1)
+        let b = CentralDifference.numbers(k * n, seed: 33, stream: 2)
+        for level in Self.levels {
+            let results = [false, true].map { isFar in
+                let stored = Stored(a, rows: m, columns: k, transposed: false, isFar: isFar)
+                var c = CentralDifference.numbers(m * n, seed: 33, stream: 3)
+                MatMul(level: level)(
+                    m: m, n: n, k: k, stored.values, strideA: stored.stride, b, strideB: n,
+                    into: &c, strideC: n, accumulating: true)
+                return c
+            }
+            #expect(results[0] == results[1], "\(level)")
         }
     }
 

@@ -17,14 +17,20 @@
 
    w goes through scratch in panels of 32 columns that stay in the second cache while all rows of x
    pass (Goto and van de Geijn 2008, "Anatomy of High-Performance Matrix Multiplication"). While one
-   panel is in use, the memory of the next is fetched. */
+   panel is in use, the memory of the next is fetched. Rows of x are used where they lie, unless they
+   lie a multiple of 4 KiB apart: the 12 rows of a tile would share one set of the first cache. */
 
 enum {
     SKEIN_PRODUCT_COLUMNS = 32,
     /* k of a panel at most; see skein_product_depth. */
     SKEIN_PRODUCT_DEPTH = 768,
-    /* Floats of scratch, which starts at a multiple of 64 bytes. */
-    SKEIN_PRODUCT_SCRATCH = SKEIN_PRODUCT_COLUMNS * SKEIN_PRODUCT_DEPTH,
+    /* Floats of a panel. */
+    SKEIN_PRODUCT_PANEL = SKEIN_PRODUCT_COLUMNS * SKEIN_PRODUCT_DEPTH,
+    /* Rows of x that are copied at once, where they must be. */
+    SKEIN_PRODUCT_ROWS = 256,
+    /* Floats of scratch, which starts at a multiple of 64 bytes: a panel, and copied rows. */
+    SKEIN_PRODUCT_SCRATCH =
+        SKEIN_PRODUCT_PANEL + SKEIN_PRODUCT_ROWS * (SKEIN_PRODUCT_DEPTH + 16),
 };
 
 /* How many of the `rest` k come next: few enough that 12 rows of x stay in the first cache. */
