@@ -39,8 +39,8 @@ INLINE void fetch(struct ahead *a) {
     }
 }
 
-/* What is packed after the panel before `column`, while `passing` rows use that; nothing at the end of
-   a row of panels. */
+/* What is packed after the panel before `column`, while `passing` rows use that; nothing at the end
+   of a row of panels. */
 static struct ahead next_panel(
     const struct skein_product *product, size_t k, size_t depth, size_t column, size_t passing) {
     if (column >= product->n) return (struct ahead){0};

@@ -73,29 +73,20 @@ public struct MatMul {
             x: a, row_x: opA == .plain ? strideA : 1, step_x: opA == .plain ? 1 : strideA, w: b,
             stride_w: strideB, transposed: opB == .plain ? 0 : 1, y: c, stride_y: strideC, rows: m,
             n: n, k: k, accumulate: accumulating ? 1 : 0)
-        if let place, place.hasHelpers, Self.isWorthSharing(m: m, n: n, k: k) {
+        if let place, place.isWorthSharing(columns: n, operations: 2 * m * n * k) {
             share(product, level, place)
         } else {
             skein_multiply(level, &product, scratch.base)
         }
     }
 
-    /// Whether a product takes long enough, some 100 microseconds, and has columns for several.
-    static func isWorthSharing(m: Int, n: Int, k: Int) -> Bool {
-        n > 64 && m * n * k > 5_000_000
-    }
-
-    /// Columns of C that make a part of a shared product, a multiple of 32.
-    static func sharedColumns(n: Int) -> Int { n < 1024 ? 64 : 128 }
-
     private func share(_ product: skein_product, _ level: skein_level, _ place: WorkSharing.Place) {
-        let width = Self.sharedColumns(n: product.n)
-        place.run((product.n + width - 1) / width) { part, scratch in
-            let first = part * width
+        place.run(columns: product.n) { columns, scratch in
+            let first = columns.lowerBound
             var part = product
             part.w += product.transposed != 0 ? first * product.stride_w : first
             part.y += first
-            part.n = min(width, product.n - first)
+            part.n = columns.count
             skein_multiply(level, &part, scratch)
         }
     }

@@ -121,8 +121,8 @@ public final class PackedMatrix: @unchecked Sendable {
             stride_rounded: n.count)
         let level = level ?? currentLevel()
         // Twice as fast as in fp32.
-        if let place, place.hasHelpers, MatMul.isWorthSharing(m: x.rows, n: n.count, k: k.count / 2)
-        {
+        let operations = x.rows * n.count * k.count
+        if let place, place.isWorthSharing(columns: n.count, operations: operations) {
             share(product, level, place)
         } else {
             skein_bf16_multiply(level, &product)
@@ -132,14 +132,13 @@ public final class PackedMatrix: @unchecked Sendable {
     private func share(
         _ product: skein_bf16_product, _ level: skein_level, _ place: WorkSharing.Place
     ) {
-        let width = MatMul.sharedColumns(n: product.n)
-        place.run((product.n + width - 1) / width) { part, _ in
-            let first = part * width
+        place.run(columns: product.n) { columns, _ in
+            let first = columns.lowerBound
             var part = product
             part.p += first / 32 * product.panel
             part.y += first
             part.rounded = product.rounded.map { $0 + first }
-            part.n = min(width, product.n - first)
+            part.n = columns.count
             skein_bf16_multiply(level, &part)
         }
     }

@@ -37,22 +37,35 @@ public final class WorkSharing: Sendable {
         let sharing: WorkSharing
         let number: Int
 
-        /// Calls `body(part, scratch)` once for each part 0 ..< `parts`, with the help of whoever has
-        /// nothing to do, and returns when all are done.
+        /// Whether somebody could help, and a product takes long enough for it, some 100 microseconds.
         ///
-        /// `parts`: at most 65,535. `scratch` has `MatMul.scratchCount` floats.
+        /// `operations`: multiplications and additions in fp32.
+        func isWorthSharing(columns: Int, operations: Int) -> Bool {
+            hasHelpers && columns > 64 && operations > 10_000_000
+        }
+
+        /// Calls `body(part, scratch)` for parts of the columns 0 ..< `columns` of a product, with the
+        /// help of whoever has nothing to do, and returns when all are done.
+        ///
+        /// Parts start at multiples of 64. `scratch` has `MatMul.scratchCount` floats.
         func run(
-            _ parts: Int, _ body: @escaping (_ part: Int, UnsafeMutablePointer<Float>) -> Void
+            columns: Int,
+            _ body: @escaping (_ part: Range<Int>, UnsafeMutablePointer<Float>) -> Void
         ) {
+            let width = columns < 1024 ? 64 : 128
+            let parts = (columns + width - 1) / width
             let offer = sharing.offers[number]
             let scratch = sharing.scratch
-            offer.open(parts) { part, thread in body(part, scratch[thread].base) }
+            offer.open(parts) { part, thread in
+                let first = part * width
+                body(first..<min(first + width, columns), scratch[thread].base)
+            }
             offer.help(as: number)
             if !offer.looksDone(parts) { offer.join(parts) }
             offer.close()
         }
 
-        /// Whether `run` would find help.
+        /// Whether a thread looks for something to do.
         var hasHelpers: Bool { sharing.helpers.load(ordering: .relaxed) > 0 }
     }
 

@@ -10,15 +10,15 @@
 
    K is cut into blocks (skein_product_depth). A block's sum is one chain of multiplications and
    additions over k upwards that starts at zero; the blocks' sums are added to y (beta 1) or to one
-   another, first to last: shorter chains, smaller errors. An element's bits depend on its own row of
-   x, its own column of w, y and K alone, not on R or N. From SKEIN_AVX2 on a step of a chain is a
+   another, first to last: shorter chains, smaller errors. An element's bits depend on its own row
+   of x, its own column of w, y and K alone, not on R or N. From SKEIN_AVX2 on a step of a chain is a
    fused multiply-add, and all levels give the same bits; SKEIN_PLAIN rounds twice. (BLAS promises
    none of this: its bits change with R, and with the processor.)
 
    w goes through scratch in panels of 32 columns that stay in the second cache while all rows of x
    pass (Goto and van de Geijn 2008, "Anatomy of High-Performance Matrix Multiplication"). While one
-   panel is in use, the memory of the next is fetched. Rows of x are used where they lie, unless they
-   lie a multiple of 4 KiB apart: the 12 rows of a tile would share one set of the first cache. */
+   panel is in use, the memory of the next is fetched. Rows of x are used where they lie, unless
+   they lie a multiple of 4 KiB apart: the 12 rows of a tile would share one set of the first cache. */
 
 enum {
     SKEIN_PRODUCT_COLUMNS = 32,
