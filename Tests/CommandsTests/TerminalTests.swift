@@ -105,7 +105,7 @@ import Testing
     }
 
     private func wait(until isDone: () -> Bool) async throws {
-        for _ in 0..<500 where !isDone() { try await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<6000 where !isDone() { try await Task.sleep(for: .milliseconds(10)) }
         #expect(isDone())
     }
 }

@@ -101,7 +101,7 @@ final class ClusterBench {
     /// Waits for the coordinator's good end and for the workers'.
     @discardableResult
     func finish(
-        seconds: Double = 120, sourceLocation: SourceLocation = #_sourceLocation
+        seconds: Double = SkeinProcess.patience, sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> SkeinProcess.Ending {
         let ending = try coordinator.wait(seconds: seconds)
         #expect(
@@ -109,7 +109,7 @@ final class ClusterBench {
         for worker in workers {
             // One that was on its way back when the coordinator ended finds nobody any more.
             if !worker.errorText.hasSuffix("the run is complete\n") { worker.send(SIGTERM) }
-            let ending = try worker.wait(seconds: 30)
+            let ending = try worker.wait()
             #expect(ending.status == 0, "worker: \(ending.error)", sourceLocation: sourceLocation)
         }
         return ending
@@ -132,7 +132,9 @@ final class ClusterBench {
     }
 
     /// Blocks until `count` steps are committed or the coordinator is gone.
-    func waitForSteps(_ count: Int, in output: String? = nil, seconds: Double = 60) throws {
+    func waitForSteps(
+        _ count: Int, in output: String? = nil, seconds: Double = SkeinProcess.patience
+    ) throws {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while steps(of: output ?? self.output) < count, coordinator.isRunning {
             try #require(

@@ -5,6 +5,9 @@ import Testing
 /// What goes wrong around a coordinator: ports, disks, directories, signals, nobody there.
 @Suite("cluster faults", .serialized)
 struct ClusterFaultTests {
+    /// Seconds of steps behind the one that a test waits for, however late it learns of it.
+    private let long = ["--epochs", "40", "--micro-batch-tokens", "1"]
+    private let longSteps = 320
     private let endless = ["--epochs", "10000", "--micro-batch-tokens", "1"]
 
     private func words(_ bench: Workbench, _ output: String, _ more: [String]) -> [String] {
@@ -93,9 +96,8 @@ struct ClusterFaultTests {
     @Test("a worker that is asked to stop hands in what it computes and leaves; others go on")
     func drained() throws {
         try Workbench.with { bench in
-            let run = ["--epochs", "10", "--micro-batch-tokens", "1"]
-            try bench.train("quiet", run)
-            let cluster = try ClusterBench(bench, "run", run + ["--min-workers", "2"])
+            try bench.train("quiet", long)
+            let cluster = try ClusterBench(bench, "run", long + ["--min-workers", "2"])
             for name in ["leaves", "stays"] { try cluster.startWorker(name) }
             try cluster.waitForSteps(3)
             cluster.workers[0].send(SIGTERM)
@@ -105,7 +107,7 @@ struct ClusterFaultTests {
             try cluster.startWorker("comes")
             try cluster.finish()
             #expect(try bench.result(of: "run") == bench.result(of: "quiet"))
-            try verifyLedger(bench, of: "run", steps: 80)
+            try verifyLedger(bench, of: "run", steps: longSteps)
             #expect(!cluster.coordinator.errorText.contains("lost leaves"))
         }
     }
@@ -115,9 +117,8 @@ struct ClusterFaultTests {
         arguments: [SIGINT, SIGTERM])
     func interrupted(signal: Int32) throws {
         try Workbench.with { bench in
-            let run = ["--epochs", "10", "--micro-batch-tokens", "1"]
-            try bench.train("quiet", run)
-            let cluster = try ClusterBench(bench, "run", run)
+            try bench.train("quiet", long)
+            let cluster = try ClusterBench(bench, "run", long)
             for name in ["w1", "w2"] { try cluster.startWorker(name) }
             try cluster.waitForSteps(5)
             let ending = try cluster.restartCoordinator(signal)
@@ -125,7 +126,7 @@ struct ClusterFaultTests {
             try cluster.finish()
             #expect(cluster.workers[0].errorText.contains("may come back"))
             #expect(cluster.coordinator.errorText.contains("resuming after step"))
-            try bench.verifySame("run", as: "quiet", steps: 80)
+            try bench.verifySame("run", as: "quiet", steps: longSteps)
         }
     }
 
@@ -140,7 +141,6 @@ struct ClusterFaultTests {
             try FaultBench.wait(for: "the worker") {
                 cluster.coordinator.errorText.contains("worker healthy")
             }
-            Thread.sleep(forTimeInterval: 0.1)
             try cluster.restartCoordinator()
             #expect(try hole.rejection() == nil)
             try FaultBench.finish(cluster, worker: nil)

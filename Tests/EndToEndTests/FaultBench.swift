@@ -68,7 +68,8 @@ enum FaultBench {
 
     /// Blocks until `isTrue`, or records that it did not become so.
     static func wait(
-        seconds: Double = 30, for what: String, sourceLocation: SourceLocation = #_sourceLocation,
+        seconds: Double = SkeinProcess.patience, for what: String,
+        sourceLocation: SourceLocation = #_sourceLocation,
         _ isTrue: () throws -> Bool
     ) throws {
         let deadline = ContinuousClock.now + .seconds(seconds)

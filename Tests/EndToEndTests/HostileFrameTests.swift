@@ -222,7 +222,7 @@ struct HostileFrameTests {
             _ = try peer.lease()
             peer.send(Array(peer.frame(beat).prefix(50)))
             peer.hangUp()
-            try cluster.coordinator.waitForError("lost liar", seconds: 10)
+            try cluster.coordinator.waitForError("lost liar")
         }
     }
 

@@ -1,5 +1,6 @@
 import Coordination
 import Foundation
+import TestSupport
 import Testing
 
 /// A dialler that can lie at any layer: it seals frames as `skein worker` does and sends what it likes.
@@ -134,7 +135,7 @@ final class HostilePeer {
     // MARK: Listening
 
     /// The next message besides heartbeats and parameters.
-    func hear(seconds: Double = 20) throws -> Heard {
+    func hear(seconds: Double = SkeinProcess.patience) throws -> Heard {
         let deadline = ContinuousClock.now + .seconds(seconds)
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
@@ -163,7 +164,9 @@ final class HostilePeer {
 
     /// The next message that `choose` takes, the others stay for later; nil when the connection ended
     /// or nothing came.
-    func wait<Value>(seconds: Double = 20, for choose: (Message) -> Value?) throws -> Value? {
+    func wait<Value>(seconds: Double = SkeinProcess.patience, for choose: (Message) -> Value?)
+        throws -> Value?
+    {
         let deadline = ContinuousClock.now + .seconds(seconds)
         for (place, message) in passedOver.enumerated() {
             if let value = choose(message) {
@@ -180,7 +183,7 @@ final class HostilePeer {
     }
 
     /// Why this peer is thrown out; nil when it is not, or without a word.
-    func rejection(seconds: Double = 20) throws -> Rejection? {
+    func rejection(seconds: Double = SkeinProcess.patience) throws -> Rejection? {
         try wait(seconds: seconds) { message in
             if case .rejection(let rejection) = message { rejection } else { nil }
         }

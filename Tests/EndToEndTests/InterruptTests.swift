@@ -5,7 +5,8 @@ import Testing
 /// Ctrl-C and SIGTERM: once for an end with a checkpoint, twice for an end at once.
 @Suite("interrupts")
 struct InterruptTests {
-    private let run = ["--epochs", "12", "--checkpoint-every", "0", "--threads", "2"]
+    /// Seconds of steps behind the one that a test waits for, however late it learns of it.
+    private let run = ["--epochs", "100", "--checkpoint-every", "0", "--threads", "2"]
 
     @Test(
         "one signal ends after the step with its checkpoint and status 130",
@@ -33,7 +34,7 @@ struct InterruptTests {
                 atPath: bench.path("run/checkpoints"))
             let name = "step-" + String(format: "%06d", metrics.count)
             #expect(checkpoints.contains(name), "\(checkpoints) after \(metrics.count) steps")
-            #expect((11..<96).contains(metrics.count))
+            #expect((11..<800).contains(metrics.count))
             try verifyLedger(bench, of: "run", steps: metrics.count)
 
             let last = try bench.train("run", run + ["--resume"])

@@ -6,8 +6,10 @@ import Testing
 /// A run that is killed at any moment and resumed ends with the bytes of the run that was left alone.
 @Suite("kills", .serialized)
 struct KillTests {
-    /// Long enough for several kills, with a checkpoint every other moment.
-    private let run = ["--epochs", "10", "--checkpoint-every", "3", "--threads", "2"]
+    /// Long enough for several kills, also of a test that learns late what it waits for, with a
+    /// checkpoint every other moment.
+    private let run = ["--epochs", "40", "--checkpoint-every", "3", "--threads", "2"]
+    private let steps = 320
 
     @Test("killed at random moments and resumed each time, a run gives the same bytes")
     func randomMoments() throws {
@@ -17,23 +19,17 @@ struct KillTests {
         print("kills: replay with SKEIN_TEST_SEED=\(seed)")
         let random = AddressedRandom(seed: seed, purpose: .benchmark)
         try Workbench.with { bench in
-            let whole = try SkeinProcess(bench.trainWords("whole", run))
-            let began = ContinuousClock.now
-            try whole.waitForError("step 1/")
-            let start = ContinuousClock.now - began
-            #expect(try whole.wait().status == 0)
-            let steps = ContinuousClock.now - began - start
+            try bench.train("whole", run)
             let expected = try bench.result(of: "whole")
 
-            // At most a seventh of the work between two kills: so there are at least seven of them.
             var kills = 0
-            while kills < 40 {
+            while kills < 30 {
                 let process = try SkeinProcess(
                     bench.trainWords("killed", run + (kills == 0 ? [] : ["--resume"])))
                 let words = random.block(UInt32(kills))
-                let share = AddressedRandom.unitDouble(words.x, words.y)
                 // A quarter of the kills comes before the first step, the others among the steps.
-                Thread.sleep(forTimeInterval: (start * 0.9 + steps / 7 * share) / .seconds(1))
+                if words.x % 4 > 0 { try waitForSteps(1 + Int(words.y % 24), of: process) }
+                Thread.sleep(forTimeInterval: Double(words.z % 40) / 1000)
                 process.send(SIGKILL)
                 let ending = try process.wait()
                 guard ending.wasKilled else {
@@ -42,15 +38,26 @@ struct KillTests {
                 }
                 kills += 1
             }
-            #expect(kills >= 5, "seed \(seed)")
+            #expect(kills >= 3, "seed \(seed)")
             try bench.train("killed", run + ["--resume"])
             #expect(try bench.result(of: "killed") == expected, "seed \(seed)")
             #expect(
                 try bench.metrics(of: "killed") == bench.metrics(of: "whole"), "seed \(seed)")
-            try verifyLedger(bench, of: "killed", steps: 80)
+            try verifyLedger(bench, of: "killed", steps: steps)
             #expect(
                 try bench.bytes(bench.path("killed/ledger.jsonl"))
                     == bench.bytes(bench.path("whole/ledger.jsonl")))
+        }
+    }
+
+    /// Blocks until a process has said so many lines of steps, or has ended.
+    private func waitForSteps(_ count: Int, of process: SkeinProcess) throws {
+        let deadline = ContinuousClock.now + .seconds(SkeinProcess.patience)
+        while process.isRunning,
+            process.errorText.split(separator: "\n").count(where: { $0.hasPrefix("step ") }) < count
+        {
+            try #require(ContinuousClock.now < deadline, "\(process.errorText)")
+            Thread.sleep(forTimeInterval: 0.002)
         }
     }
 
@@ -70,12 +77,12 @@ struct KillTests {
                     "ledger line without metrics line",
                     { run in
                         try append(
-                            lastLine(run + "/ledger.jsonl", step: 71), to: run + "/ledger.jsonl")
+                            lastLine(run + "/ledger.jsonl", step: 311), to: run + "/ledger.jsonl")
                     }
                 ),
                 (
                     "torn ledger line",
-                    { try append("{\"step\":72,\"mic", to: $0 + "/ledger.jsonl") }
+                    { try append("{\"step\":312,\"mic", to: $0 + "/ledger.jsonl") }
                 ),
                 ("torn metrics line", { try append("{\"st", to: $0 + "/metrics.jsonl") }),
                 (
@@ -103,7 +110,7 @@ struct KillTests {
                 try leave(bench.path(name))
                 try bench.train(name, run + ["--resume"])
                 #expect(try bench.result(of: name) == expected, "\(name)")
-                try verifyLedger(bench, of: name, steps: 80)
+                try verifyLedger(bench, of: name, steps: steps)
                 let names = try FileManager.default.subpathsOfDirectory(atPath: bench.path(name))
                 #expect(!names.contains { $0.contains(".tmp-") || $0.contains(".writing") })
             }
@@ -129,7 +136,7 @@ struct KillTests {
             // that is kept, or the run is left without any when it is killed again.
             try FileManager.default.copyItem(
                 atPath: bench.path("run/checkpoints/\(newest)"),
-                toPath: bench.path("run/checkpoints/step-000072"))
+                toPath: bench.path("run/checkpoints/step-000312"))
             let again = try SkeinProcess(
                 bench.trainWords(
                     "run", run + ["--resume", "--keep-checkpoints", "1", "--checkpoint-every", "1"])
@@ -143,7 +150,7 @@ struct KillTests {
             let last = try bench.train("run", run + ["--resume"])
             #expect(!last.error.contains("resuming: no checkpoint yet"), "\(last.error)")
             #expect(try bench.result(of: "run") == expected)
-            try verifyLedger(bench, of: "run", steps: 80)
+            try verifyLedger(bench, of: "run", steps: steps)
         }
     }
 

@@ -55,7 +55,7 @@ struct NetworkTests {
         }
 
         func wait(
-            for what: String, seconds: Double = 60, _ isDone: () -> Bool,
+            for what: String, seconds: Double = SkeinProcess.patience, _ isDone: () -> Bool,
             sourceLocation: SourceLocation = #_sourceLocation
         ) throws {
             let deadline = ContinuousClock.now + .seconds(seconds)
@@ -78,10 +78,10 @@ struct NetworkTests {
             try bench.train("alone", run)
             try NetworkNamespaces.with(hosts: 2) { network in
                 let hosts = try Hosts(bench, network, run + ["--min-workers", "2"])
-                let ending = try hosts.coordinator.wait(seconds: 120)
+                let ending = try hosts.coordinator.wait()
                 #expect(ending.status == 0, "\(ending.error)")
                 for worker in hosts.workers {
-                    let ending = try worker.wait(seconds: 30)
+                    let ending = try worker.wait()
                     #expect(ending.status == 0, "\(ending.error)")
                     #expect(ending.error.contains("model ready after"))
                 }

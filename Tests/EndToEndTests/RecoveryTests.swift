@@ -13,7 +13,7 @@ struct RecoveryTests {
                 [
                     "bench", "recovery", "--model", bench.model, "--data", bench.data, "--kills",
                     "2", "--steps", "2000", "--json",
-                ], seconds: 300)
+                ])
             if ending.status != 0 {
                 try #require(ending.error.contains("not as fast"), "\(ending.error)")
             }

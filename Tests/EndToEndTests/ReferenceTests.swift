@@ -46,7 +46,7 @@ struct ReferenceTests {
                         "--shuffle", "off", "--validation-split", "0", "--dropout", "0",
                         "--max-grad-norm", "0", "--init-adapter", adapter, "--batch-size", "4",
                         "--iterations", "10",
-                    ], model: model, data: rows), seconds: 300)
+                    ], model: model, data: rows))
             #expect(ending.status == 0, "\(ending.error)")
             let lines = try bench.text(bench.path("run/metrics.jsonl")).split(separator: "\n")
                 .map { try Workbench.object(String($0)) }
@@ -75,7 +75,7 @@ struct ReferenceTests {
                 [
                     "evaluate", "--model", try #require(TestPaths.model), "--adapter", adapter,
                     "--data", data, "--gradients", file,
-                ], seconds: 120)
+                ])
             #expect(ending.status == 0, "\(ending.error)")
             let found = try SafetensorsFile(path: file).tensors
             let names = try AdapterFiles.read(adapter).tensors.keys
@@ -132,7 +132,7 @@ struct ReferenceTests {
             [
                 "generate", "--model", try #require(TestPaths.model), "--raw", "--json",
                 "--prompt", "The capital of France is", "--max-tokens", "32",
-            ], seconds: 120)
+            ])
         #expect(ending.status == 0, "\(ending.error)")
         let answer = try Workbench.object(ending.output)
         #expect(answer["prompt_tokens"] as? Int == raw.ids.count)

@@ -16,7 +16,7 @@ struct TokenCacheTests {
         data: String? = nil
     ) throws -> SkeinProcess.Ending {
         let words = bench.trainWords(output, run + more, model: model, data: data)
-        let ending = try SkeinProcess.run(words, shell: shell(bench), seconds: 120)
+        let ending = try SkeinProcess.run(words, shell: shell(bench))
         #expect(ending.status == 0, "\(ending.error)")
         return ending
     }
@@ -57,7 +57,7 @@ struct TokenCacheTests {
             var words = bench.trainWords("second", run + ["--log-format", "json"])
             words[0] = "coordinator"
             words += ["--listen", "127.0.0.1:0", "--local-workers", "1"]
-            let ending = try SkeinProcess.run(words, shell: shell(bench), seconds: 120)
+            let ending = try SkeinProcess.run(words, shell: shell(bench))
             #expect(ending.status == 0, "\(ending.error)")
             let facts = try ending.error.split(separator: "\n").map {
                 try Workbench.object(String($0))
@@ -122,7 +122,7 @@ struct TokenCacheTests {
         try Workbench.with { bench in
             let cluster = try ClusterBench(bench, "run", run)
             let worker = try cluster.startWorker("w", ["--log-format", "json"])
-            #expect(try worker.wait(seconds: 120).status == 0)
+            #expect(try worker.wait().status == 0)
             let alone = try train(bench, "alone", ["--log-format", "json"])
             for text in [worker.errorText, alone.error] {
                 let ready = try text.split(separator: "\n").map {

@@ -62,7 +62,7 @@ struct Workbench {
         _ output: String, _ more: [String] = [], data: String? = nil,
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> SkeinProcess.Ending {
-        let ending = try SkeinProcess.run(trainWords(output, more, data: data), seconds: 120)
+        let ending = try SkeinProcess.run(trainWords(output, more, data: data))
         #expect(ending.status == 0, "\(ending.error)", sourceLocation: sourceLocation)
         return ending
     }

@@ -92,8 +92,12 @@ struct ConnectionTests {
         }
         let peer = try RawPeer(port: try server.call { try $0.listen() })
         #expect(try server.reaches { !$0.connections.isEmpty })
-        try server.send((0..<6).map { Station.result($0, bytes: 4 << 20) })
-        #expect(try server.call { $0.connections[0].isOpen })
+        let messages = (0..<6).map { Station.result($0, bytes: 4 << 20) }
+        let isOpen = try server.call { station in
+            for message in messages { station.connections[0].send(message) }
+            return station.connections[0].isOpen
+        }
+        #expect(isOpen)
         #expect(try server.reaches { !$0.reasons.isEmpty })
         guard case .notReading(let pending) = try server.call({ $0.reasons[0] }) else {
             Issue.record("another reason")
@@ -147,20 +151,20 @@ struct ConnectionTests {
     func reset() throws {
         let server = try Station.make("server")
         let port = try server.call { try $0.listen() }
-        try resetInTheMiddle(port)
+        try resetInTheMiddle(port, server)
         #expect(try server.reaches { !$0.reasons.isEmpty })
         #expect(try server.call { $0.reasons } == [.failed(ECONNRESET)])
         #expect(try server.call { $0.received.isEmpty })
         server.loop.stop()
     }
 
-    private func resetInTheMiddle(_ port: UInt16) throws {
+    private func resetInTheMiddle(_ port: UInt16, _ server: Confined<Station>) throws {
         let peer = try RawPeer(port: port)
         var queue = OutboundQueue()
         queue.add(Station.hello, term: 0)
         let frame = queue.nextFrame() ?? []
         peer.send(Array(frame.dropLast(3)))
-        usleep(50_000)
+        #expect(try server.reaches { !$0.connections.isEmpty })
         peer.resetWhenGone()
     }
 

@@ -21,23 +21,28 @@ struct ProcessFiguresTests {
         func start() throws {
             let before = try #require(ProcessFigures.secondsSinceStart)
             usleep(50_000)
+            // First, since other tests use the processor while this one waits for its turn.
+            let used = try #require(ProcessFigures.processorSeconds)
             let after = try #require(ProcessFigures.secondsSinceStart)
             #expect(after >= before + 0.04)
             let cores = Double(ProcessInfo.processInfo.processorCount)
             // A tick of the clock is 10 ms.
-            #expect(
-                (after + 0.02) * cores >= (try #require(ProcessFigures.processorSeconds)) - 0.05)
+            #expect((after + 0.02) * cores >= used - 0.05)
         }
 
         @Test("resident memory counts pages that are touched")
         func resident() throws {
-            let before = try #require(ProcessFigures.residentBytes)
-            let size = 64 << 20
-            let block = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 4096)
-            defer { block.deallocate() }
-            memset(block, 1, size)
-            let after = try #require(ProcessFigures.residentBytes)
-            #expect(after > before && after - before > 32 << 20)
+            // Other tests in this process may give memory back at the same moment: not each time.
+            var growth: [Int] = []
+            while growth.count < 20, !growth.contains(where: { $0 > 32 << 20 }) {
+                let before = try #require(ProcessFigures.residentBytes)
+                let size = 64 << 20
+                let block = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 4096)
+                defer { block.deallocate() }
+                memset(block, 1, size)
+                growth.append(Int(try #require(ProcessFigures.residentBytes)) - Int(before))
+            }
+            #expect(growth.contains { $0 > 32 << 20 }, "\(growth)")
         }
     #endif
 

@@ -6,7 +6,7 @@ import Training
 @testable import Nodes
 
 /// The benchmark's two halves in one process; how fast they are, no test asks.
-@Suite("a load of workers that do not compute", .timeLimit(.minutes(2)))
+@Suite("a load of workers that do not compute", .timeLimit(.minutes(10)))
 struct WireLoadTests {
     /// Runs both halves and gives the steps and the parameters' hash.
     private func run(
@@ -25,7 +25,7 @@ struct WireLoadTests {
         thread.start()
         var seen: [WireBench.Step] = []
         let digest = try bench.run(steps: steps) { seen.append($0) }
-        #expect(ended.value(within: 30) == "")
+        #expect(ended.value(within: 300) == "")
         return (seen, digest)
     }
 

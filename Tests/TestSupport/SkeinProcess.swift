@@ -21,6 +21,10 @@ public final class SkeinProcess {
         case deadline(what: String, arguments: [String], error: String)
     }
 
+    /// For how many seconds a test waits for what takes milliseconds: a limit for what never happens,
+    /// far beyond what a machine needs that does something else, too.
+    public static let patience = 300.0
+
     private let process = Process()
     private let arguments: [String]
     private let directory: URL
@@ -113,14 +117,14 @@ public final class SkeinProcess {
     }
 
     /// Blocks until standard error contains `text` or the process has ended.
-    public func waitForError(_ text: String, seconds: Double = 60) throws {
+    public func waitForError(_ text: String, seconds: Double = SkeinProcess.patience) throws {
         try wait(seconds, for: "\"\(text)\"") { errorText.contains(text) || !process.isRunning }
     }
 
     /// Blocks until the process has ended.
     ///
     /// - Throws: `Failure.deadline` after `seconds`; the process is then killed.
-    public func wait(seconds: Double = 60) throws -> Ending {
+    public func wait(seconds: Double = SkeinProcess.patience) throws -> Ending {
         try wait(seconds, for: "the end") { !process.isRunning }
         process.waitUntilExit()
         let wasKilled = process.terminationReason == .uncaughtSignal
@@ -142,7 +146,7 @@ public final class SkeinProcess {
 
     /// Runs `skein` to its end.
     public static func run(
-        _ arguments: [String], shell: String? = nil, seconds: Double = 60
+        _ arguments: [String], shell: String? = nil, seconds: Double = SkeinProcess.patience
     ) throws -> Ending {
         try SkeinProcess(arguments, shell: shell).wait(seconds: seconds)
     }
