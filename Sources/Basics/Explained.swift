@@ -22,7 +22,7 @@ public protocol Explained: Error {
     var explanation: Explanation { get }
 }
 
-/// The process exit statuses that interface.md promises to scripts.
+/// The process exit statuses that scripts may rely on; docs/OPERATING.md has the table.
 public enum ExitStatus: Int32, Sendable {
     case done = 0
     case internalError = 1

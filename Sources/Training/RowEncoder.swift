@@ -15,7 +15,7 @@ public enum TrainedTurns: String, Sendable, CaseIterable {
     case last
 }
 
-/// Rows to token ids and loss positions, as interface.md ("Data") lays down.
+/// Rows to token ids and loss positions, as the help of `skein train` and README.md lay down.
 ///
 /// Prompt side and trained content are encoded separately, so that no token straddles the border:
 /// the model is trained on exactly the ids that it is asked to continue at inference.

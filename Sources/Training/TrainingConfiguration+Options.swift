@@ -5,7 +5,7 @@ extension TrainingConfiguration {
     /// More tokens than any context that a machine without accelerators can train.
     private static let mostTokens = 1 << 20
 
-    /// All options in the order of interface.md. The ranges end where a value is a slip of the
+    /// All options in the order of `skein train --help`. The ranges end where a value is a slip of the
     /// finger rather than a wish.
     public static let options: [TrainingOption] = [
         .integer("rank", 1...1024, \.rank),
@@ -88,7 +88,7 @@ extension TrainingConfiguration {
         }
     }
 
-    /// The fields of run.json's `configuration`, in the order of interface.md.
+    /// The fields of run.json's `configuration`, in the order of the options.
     public var fields: [JSONLine.Field] {
         Self.options.map { ($0.name, $0.value(self)) }
     }

@@ -1,7 +1,7 @@
 import Basics
 import Models
 
-/// Everything that `skein train` can be told about a run, with the defaults of interface.md.
+/// Everything that `skein train` can be told about a run, with the defaults that its help shows.
 ///
 /// `TrainingConfiguration.options` is the one table behind run.json, the comparison for `--resume` and
 /// the digest. The flags have a table of their own, typed, in Commands.

@@ -42,7 +42,7 @@ import Testing
             microBatchCount: count)
     }
 
-    @Test("lines have the fields of interface.md, in order, and read back")
+    @Test("lines have the fields that were promised, in order, and read back")
     func lines() throws {
         #expect(
             entry(1, 0).line.text

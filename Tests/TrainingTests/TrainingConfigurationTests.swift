@@ -6,7 +6,7 @@ import Testing
 @testable import Training
 
 @Suite struct TrainingConfigurationTests {
-    @Test("the defaults are those of interface.md")
+    @Test("the defaults are those that were promised")
     func defaults() {
         let text = TrainingConfiguration.options.compactMap { option in
             option.text(in: TrainingConfiguration()).map { "\(option.name) \($0)" }

@@ -27,9 +27,11 @@ public struct CoordinatorOptions: Sendable {
     }
 }
 
-/// A coordinator: plans, leases, averages, applies AdamW, checkpoints and serves resume state.
+/// A coordinator's process: the training loop on the caller's thread, the network on one of its own, and
+/// what ties them together.
 ///
-/// The training loop runs on the caller's thread; the network has one of its own.
+/// `TrainingLoop` plans, sums, applies AdamW and writes checkpoints, as in a run of one process;
+/// `CoordinatorHub` leases, and brings parameters to whoever joins or comes back.
 public final class CoordinatorNode: Sendable {
     private let job: TrainingJob
     private let directory: RunDirectory
