@@ -31,6 +31,8 @@ typedef uint32_t u32x16 __attribute__((ext_vector_type(16)));
 typedef uint16_t u16x16 __attribute__((ext_vector_type(16)));
 typedef uint64_t u64x8 __attribute__((ext_vector_type(8)));
 typedef uint8_t u8x8 __attribute__((ext_vector_type(8)));
+typedef uint32_t u32x8 __attribute__((ext_vector_type(8)));
+typedef int8_t i8x16 __attribute__((ext_vector_type(16)));
 
 #define INLINE static inline __attribute__((always_inline, unused))
 #define UNROLL _Pragma("clang loop unroll(full)")

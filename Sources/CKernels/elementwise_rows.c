@@ -11,14 +11,16 @@ float skein_dot(enum skein_level level, const float *a, const float *b, size_t c
 
 void skein_rmsnorm_forward(
     enum skein_level level, const float *x, const float *weight, float epsilon, size_t tokens,
-    size_t width, float *y, uint16_t *y_bf16, float *inverse) {
-    SKEIN_AT(level, rmsnorm_forward)(x, weight, epsilon, tokens, width, y, y_bf16, inverse);
+    size_t width, float *y, uint16_t *y_bf16, size_t stride_bf16, float *inverse) {
+    SKEIN_AT(level, rmsnorm_forward)
+    (x, weight, epsilon, tokens, width, y, y_bf16, stride_bf16, inverse);
 }
 
 void skein_rmsnorm_again(
     enum skein_level level, const float *x, const float *weight, const float *inverse,
-    size_t tokens, size_t width, float *y, uint16_t *y_bf16) {
-    SKEIN_AT(level, rmsnorm_again)(x, weight, inverse, tokens, width, y, y_bf16);
+    size_t tokens, size_t width, float *y, uint16_t *y_bf16, size_t stride_bf16) {
+    SKEIN_AT(level, rmsnorm_again)
+    (x, weight, inverse, tokens, width, y, y_bf16, stride_bf16);
 }
 
 void skein_rmsnorm_backward(

@@ -1,3 +1,5 @@
+#include "philox_body.h"
+
 /* Normalization, rotation and dropout at one level, in steps of n lanes as in
    elementwise_body.h. */
 
@@ -56,23 +58,24 @@ INLINE void FN(normalize)(
 
 static void FN(rmsnorm_forward)(
     const float *x, const float *weight, float epsilon, size_t tokens, size_t width, float *y,
-    uint16_t *y16, float *inverse) {
+    uint16_t *y16, size_t stride16, float *inverse) {
     for (size_t t = 0; t < tokens; t++) {
         const float *const row = x + t * width;
         const float square = FN(dot)(row, row, width);
         inverse[t] = 1 / __builtin_elementwise_sqrt(square / (float)width + epsilon);
         FN(normalize)(
-            row, weight, inverse[t], width, y ? y + t * width : NULL, y16 ? y16 + t * width : NULL);
+            row, weight, inverse[t], width, y ? y + t * width : NULL,
+            y16 ? y16 + t * stride16 : NULL);
     }
 }
 
 static void FN(rmsnorm_again)(
     const float *x, const float *weight, const float *inverse, size_t tokens, size_t width,
-    float *y, uint16_t *y16) {
+    float *y, uint16_t *y16, size_t stride16) {
     for (size_t t = 0; t < tokens; t++) {
         FN(normalize)(
             x + t * width, weight, inverse[t], width, y ? y + t * width : NULL,
-            y16 ? y16 + t * width : NULL);
+            y16 ? y16 + t * stride16 : NULL);
     }
 }
 
@@ -164,9 +167,6 @@ INLINE uint64_t FN(mask_bytes)(const u64x8 *w, uint32_t threshold) {
 #endif
 }
 
-/* Philox-4x32-10 (Salmon et al. 2011) of eight counters, twice at a time: each round waits for
-   the one before it. A word is in the lower half of a 64-bit lane, which is all that the
-   multiplication reads: what the exclusive ors leave above needs no clearing. */
 static void FN(dropout_draw)(
     uint8_t *mask, size_t bytes, uint32_t key0, uint32_t key1, uint32_t a, uint32_t b, uint32_t c,
     uint32_t threshold) {
@@ -183,24 +183,7 @@ static void FN(dropout_draw)(
             w[j][2] = (uint64_t)b;
             w[j][3] = (uint64_t)c;
         }
-        uint32_t k0 = key0, k1 = key1;
-        UNROLL for (int round = 0; round < 10; round++) {
-            UNROLL for (int j = 0; j < 2; j++) {
-                u64x8 p0 = (w[j][0] & 0xffffffff) * 0xd2511f53;
-                u64x8 p1 = (w[j][2] & 0xffffffff) * 0xcd9e8d57;
-#if SKEIN_ZMM
-                /* Or the compiler sees that the last products' upper halves are not needed, and
-                   takes the full 64-bit multiplication, which is three times as slow. */
-                if (round > 7) __asm__("" : "+v"(p0), "+v"(p1));
-#endif
-                w[j][0] = p1 >> 32 ^ w[j][1] ^ (uint64_t)k0;
-                w[j][1] = p1;
-                w[j][2] = p0 >> 32 ^ w[j][3] ^ (uint64_t)k1;
-                w[j][3] = p0;
-            }
-            k0 += 0x9e3779b9;
-            k1 += 0xbb67ae85;
-        }
+        FN(philox)(w, key0, key1);
         const uint64_t drawn[2] = {
             FN(mask_bytes)(w[0], threshold), FN(mask_bytes)(w[1], threshold)};
         memcpy(mask + i, drawn, bytes - i < 16 ? bytes - i : 16);

@@ -6,15 +6,17 @@
 
 void skein_lowrank_reduce(
     enum skein_level level, const float *x, size_t tokens, size_t columns, const float *a,
-    size_t rank, float scale, const uint8_t *mask, float kept_scale, float *reduced) {
+    size_t stride_a, size_t rank, float scale, const uint8_t *mask, float kept_scale,
+    float *reduced) {
     SKEIN_AT(level, lowrank_reduce)
-    (x, tokens, columns, a, rank, scale, mask, kept_scale, reduced);
+    (x, tokens, columns, a, stride_a, rank, scale, mask, kept_scale, reduced);
 }
 
 void skein_lowrank_expand(
     enum skein_level level, const float *reduced, size_t tokens, size_t rank, const float *a,
-    size_t columns, const uint8_t *mask, float kept_scale, float *y) {
-    SKEIN_AT(level, lowrank_expand)(reduced, tokens, rank, a, columns, mask, kept_scale, y);
+    size_t stride_a, size_t columns, const uint8_t *mask, float kept_scale, float *y) {
+    SKEIN_AT(level, lowrank_expand)
+    (reduced, tokens, rank, a, stride_a, columns, mask, kept_scale, y);
 }
 
 void skein_lowrank_outer(

@@ -29,22 +29,22 @@ INLINE f32x16 FN(get_kept)(const float *x, const uint8_t *mask, size_t i, size_t
 }
 
 INLINE void FN(reduce_step)(
-    const float *x, const uint8_t *mask, size_t columns, size_t bytes, const float *a, int rows,
-    int ranks, size_t i, size_t n, f32x16 (*sums)[8]) {
+    const float *x, const uint8_t *mask, size_t columns, size_t bytes, const float *a,
+    size_t stride_a, int rows, int ranks, size_t i, size_t n, f32x16 (*sums)[8]) {
     f32x16 v[REDUCE_ROWS];
     UNROLL for (int t = 0; t < rows; t++) {
         v[t] = FN(get_kept)(x + t * columns, mask ? mask + t * bytes : NULL, i, n);
     }
     UNROLL for (int r = 0; r < ranks; r++) {
-        const f32x16 w = FN(get)(a + r * columns + i, n);
+        const f32x16 w = FN(get)(a + r * stride_a + i, n);
         UNROLL for (int t = 0; t < rows; t++) sums[t][r] = FN(fma)(v[t], w, sums[t][r]);
     }
 }
 
 /* The sixteen partial sums of each of rows x ranks products. */
 INLINE void FN(reduce_lanes)(
-    const float *x, const uint8_t *mask, size_t columns, const float *a, int rows, int ranks,
-    f32x16 (*out)[8]) {
+    const float *x, const uint8_t *mask, size_t columns, const float *a, size_t stride_a, int rows,
+    int ranks, f32x16 (*out)[8]) {
     const size_t bytes = (columns + 7) / 8;
     f32x16 sums[REDUCE_ROWS][8];
     UNROLL for (int t = 0; t < rows; t++) {
@@ -52,9 +52,11 @@ INLINE void FN(reduce_lanes)(
     }
     size_t i = 0;
     for (; i + 16 <= columns; i += 16) {
-        FN(reduce_step)(x, mask, columns, bytes, a, rows, ranks, i, 16, sums);
+        FN(reduce_step)(x, mask, columns, bytes, a, stride_a, rows, ranks, i, 16, sums);
     }
-    if (i < columns) FN(reduce_step)(x, mask, columns, bytes, a, rows, ranks, i, columns - i, sums);
+    if (i < columns) {
+        FN(reduce_step)(x, mask, columns, bytes, a, stride_a, rows, ranks, i, columns - i, sums);
+    }
     UNROLL for (int t = 0; t < rows; t++) {
         UNROLL for (int r = 0; r < ranks; r++) out[t][r] = sums[t][r];
     }
@@ -62,13 +64,13 @@ INLINE void FN(reduce_lanes)(
 
 /* Eight, four or one rank of `rows` rows. */
 INLINE void FN(reduce_tile)(
-    const float *x, const uint8_t *mask, size_t columns, const float *a, int rows, int ranks,
-    float factor, float *reduced, size_t stride) {
+    const float *x, const uint8_t *mask, size_t columns, const float *a, size_t stride_a, int rows,
+    int ranks, float factor, float *reduced, size_t stride) {
     f32x16 sums[REDUCE_ROWS][8];
     const int step = ranks < REDUCE_RANKS ? ranks : REDUCE_RANKS;
     UNROLL for (int r = 0; r < ranks; r += step) {
         f32x16 part[REDUCE_ROWS][8];
-        FN(reduce_lanes)(x, mask, columns, a + r * columns, rows, step, part);
+        FN(reduce_lanes)(x, mask, columns, a + r * stride_a, stride_a, rows, step, part);
         UNROLL for (int t = 0; t < rows; t++) {
             UNROLL for (int s = 0; s < step; s++) sums[t][r + s] = part[t][s];
         }
@@ -86,50 +88,54 @@ INLINE void FN(reduce_tile)(
 }
 
 INLINE void FN(reduce_ranks)(
-    const float *x, size_t tokens, size_t columns, const float *a, size_t rank, int ranks,
-    size_t first, float factor, const uint8_t *mask, float *reduced) {
+    const float *x, size_t tokens, size_t columns, const float *a, size_t stride_a, size_t rank,
+    int ranks, size_t first, float factor, const uint8_t *mask, float *reduced) {
     const size_t bytes = (columns + 7) / 8;
-    const float *const w = a + first * columns;
+    const float *const w = a + first * stride_a;
     size_t t = 0;
     for (; t + REDUCE_ROWS <= tokens; t += REDUCE_ROWS) {
         FN(reduce_tile)(
-            x + t * columns, mask ? mask + t * bytes : NULL, columns, w, REDUCE_ROWS, ranks, factor,
-            reduced + t * rank + first, rank);
+            x + t * columns, mask ? mask + t * bytes : NULL, columns, w, stride_a, REDUCE_ROWS,
+            ranks, factor, reduced + t * rank + first, rank);
     }
     for (; t < tokens; t++) {
         FN(reduce_tile)(
-            x + t * columns, mask ? mask + t * bytes : NULL, columns, w, 1, ranks, factor,
+            x + t * columns, mask ? mask + t * bytes : NULL, columns, w, stride_a, 1, ranks, factor,
             reduced + t * rank + first, rank);
     }
 }
 
 static void FN(lowrank_reduce)(
-    const float *x, size_t tokens, size_t columns, const float *a, size_t rank, float scale,
-    const uint8_t *mask, float kept_scale, float *reduced) {
+    const float *x, size_t tokens, size_t columns, const float *a, size_t stride_a, size_t rank,
+    float scale, const uint8_t *mask, float kept_scale, float *reduced) {
     const float factor = mask ? scale * kept_scale : scale;
     size_t r = 0;
     for (; r + 8 <= rank; r += 8) {
         if (mask) {
-            FN(reduce_ranks)(x, tokens, columns, a, rank, 8, r, factor, mask, reduced);
+            FN(reduce_ranks)(
+                x, tokens, columns, a, stride_a, rank, 8, r, factor, mask, reduced);
         } else {
-            FN(reduce_ranks)(x, tokens, columns, a, rank, 8, r, factor, NULL, reduced);
+            FN(reduce_ranks)(
+                x, tokens, columns, a, stride_a, rank, 8, r, factor, NULL, reduced);
         }
     }
     for (; r + 4 <= rank; r += 4) {
-        FN(reduce_ranks)(x, tokens, columns, a, rank, 4, r, factor, mask, reduced);
+        FN(reduce_ranks)(
+            x, tokens, columns, a, stride_a, rank, 4, r, factor, mask, reduced);
     }
     for (; r < rank; r++) {
-        FN(reduce_ranks)(x, tokens, columns, a, rank, 1, r, factor, mask, reduced);
+        FN(reduce_ranks)(
+            x, tokens, columns, a, stride_a, rank, 1, r, factor, mask, reduced);
     }
 }
 
 INLINE void FN(expand_step)(
-    const float (*w)[8], const float *a, size_t columns, int rows, int ranks, const uint8_t *mask,
-    float kept_scale, float *y, size_t i, size_t n) {
+    const float (*w)[8], const float *a, size_t stride_a, size_t columns, int rows, int ranks,
+    const uint8_t *mask, float kept_scale, float *y, size_t i, size_t n) {
     const size_t bytes = (columns + 7) / 8;
     f32x16 sums[EXPAND_ROWS];
     UNROLL for (int r = 0; r < ranks; r++) {
-        const f32x16 v = FN(get)(a + r * columns + i, n);
+        const f32x16 v = FN(get)(a + r * stride_a + i, n);
         UNROLL for (int t = 0; t < rows; t++) {
             const f32x16 f = w[t][r];
             sums[t] = r == 0 ? v * f : FN(fma)(v, f, sums[t]);
@@ -152,46 +158,51 @@ INLINE void FN(expand_step)(
 
 /* Columns first ..< end (a multiple of 16, or the row's end) of `rows` rows. */
 INLINE void FN(expand_tile)(
-    const float *reduced, size_t rank, const float *a, size_t columns, int rows, int ranks,
-    const uint8_t *mask, float kept_scale, float *y, size_t first, size_t end) {
+    const float *reduced, size_t rank, const float *a, size_t stride_a, size_t columns, int rows,
+    int ranks, const uint8_t *mask, float kept_scale, float *y, size_t first, size_t end) {
     float w[EXPAND_ROWS][8];
     UNROLL for (int t = 0; t < rows; t++) {
         UNROLL for (int r = 0; r < ranks; r++) w[t][r] = reduced[t * rank + r];
     }
     size_t i = first;
     for (; i + 16 <= end; i += 16) {
-        FN(expand_step)(w, a, columns, rows, ranks, mask, kept_scale, y, i, 16);
+        FN(expand_step)(w, a, stride_a, columns, rows, ranks, mask, kept_scale, y, i, 16);
     }
-    if (i < end) FN(expand_step)(w, a, columns, rows, ranks, mask, kept_scale, y, i, end - i);
+    if (i < end) {
+        FN(expand_step)(w, a, stride_a, columns, rows, ranks, mask, kept_scale, y, i, end - i);
+    }
 }
 
 INLINE void FN(expand_rows)(
-    const float *reduced, size_t rank, const float *a, size_t columns, int rows,
+    const float *reduced, size_t rank, const float *a, size_t stride_a, size_t columns, int rows,
     const uint8_t *mask, float kept_scale, float *y, size_t first, size_t end) {
     size_t r = 0;
     for (; r + 8 <= rank; r += 8) {
         if (mask) {
             FN(expand_tile)(
-                reduced + r, rank, a + r * columns, columns, rows, 8, mask, kept_scale, y, first,
-                end);
+                reduced + r, rank, a + r * stride_a, stride_a, columns, rows, 8, mask, kept_scale,
+                y, first, end);
         } else {
             FN(expand_tile)(
-                reduced + r, rank, a + r * columns, columns, rows, 8, NULL, 1, y, first, end);
+                reduced + r, rank, a + r * stride_a, stride_a, columns, rows, 8, NULL, 1, y, first,
+                end);
         }
     }
     for (; r + 4 <= rank; r += 4) {
         FN(expand_tile)(
-            reduced + r, rank, a + r * columns, columns, rows, 4, mask, kept_scale, y, first, end);
+            reduced + r, rank, a + r * stride_a, stride_a, columns, rows, 4, mask, kept_scale, y,
+            first, end);
     }
     for (; r < rank; r++) {
         FN(expand_tile)(
-            reduced + r, rank, a + r * columns, columns, rows, 1, mask, kept_scale, y, first, end);
+            reduced + r, rank, a + r * stride_a, stride_a, columns, rows, 1, mask, kept_scale, y,
+            first, end);
     }
 }
 
 static void FN(lowrank_expand)(
-    const float *reduced, size_t tokens, size_t rank, const float *a, size_t columns,
-    const uint8_t *mask, float kept_scale, float *y) {
+    const float *reduced, size_t tokens, size_t rank, const float *a, size_t stride_a,
+    size_t columns, const uint8_t *mask, float kept_scale, float *y) {
     /* Eight ranks of 512 columns are 16 kB: they stay in the first cache for all tokens. */
     const size_t block = 512, bytes = (columns + 7) / 8;
     for (size_t first = 0; first < columns; first += block) {
@@ -199,13 +210,13 @@ static void FN(lowrank_expand)(
         size_t t = 0;
         for (; t + EXPAND_ROWS <= tokens; t += EXPAND_ROWS) {
             FN(expand_rows)(
-                reduced + t * rank, rank, a, columns, EXPAND_ROWS, mask ? mask + t * bytes : NULL,
-                kept_scale, y + t * columns, first, end);
+                reduced + t * rank, rank, a, stride_a, columns, EXPAND_ROWS,
+                mask ? mask + t * bytes : NULL, kept_scale, y + t * columns, first, end);
         }
         for (; t < tokens; t++) {
             FN(expand_rows)(
-                reduced + t * rank, rank, a, columns, 1, mask ? mask + t * bytes : NULL, kept_scale,
-                y + t * columns, first, end);
+                reduced + t * rank, rank, a, stride_a, columns, 1, mask ? mask + t * bytes : NULL,
+                kept_scale, y + t * columns, first, end);
         }
     }
 }

@@ -41,7 +41,7 @@ struct BatchMemory {
         /// [T, F]; with bf16 scratch that all blocks share.
         let gate: UnsafeMutablePointer<Float>
         let up: UnsafeMutablePointer<Float>
-        /// [T, F], what is kept of gate and up with bf16.
+        /// [T, F] with padded rows, what is kept of gate and up with bf16.
         let roundedGate: UnsafeMutablePointer<UInt16>
         let roundedUp: UnsafeMutablePointer<UInt16>
         let adapted: [Adapted?]
@@ -53,6 +53,7 @@ struct BatchMemory {
     /// One per block, or one for all when nothing is kept or it is computed again.
     let blocks: [Block]
     let normed: UnsafeMutablePointer<Float>
+    /// [T, F], or the same as bf16 with padded rows.
     let activated: UnsafeMutablePointer<Float>
     /// [T, widest] with padded rows, with bf16: what the next product takes.
     let rounded: UnsafeMutablePointer<UInt16>
@@ -90,8 +91,9 @@ struct BatchMemory {
         let rank = size.adapter?.configuration.rank ?? 0
         let isSingle = size.compute == .fp32
         let perBlock = isSingle ? t * forward : 0
-        let rounded = isSingle ? 0 : t * forward
-        let shared = (gate: arena.take(rounded), up: arena.take(rounded))
+        let rounded = isSingle ? 0 : RoundedRows.bytes(rows: t, columns: forward) / 2
+        let perShared = isSingle ? 0 : t * forward
+        let shared = (gate: arena.take(perShared), up: arena.take(perShared))
 
         residual = (0..<(size.training ? layers + 1 : 2)).map { _ in arena.take(t * width) }
         blocks = (0..<(keep ? layers : 1)).map { layer in
@@ -117,7 +119,7 @@ struct BatchMemory {
                 })
         }
         normed = arena.take(t * width)
-        activated = arena.take(t * forward)
+        activated = arena.take(max(t * forward, (rounded + 1) / 2))
         self.rounded = arena.takeHalves(
             isSingle ? 0 : RoundedRows.bytes(rows: t, columns: widest) / 2)
         transposed = arena.take(rank * widest)

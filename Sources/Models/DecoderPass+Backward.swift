@@ -33,12 +33,13 @@ extension DecoderPass {
         let weights = decoder.weights.blocks[layer]
         let kept = block(layer)
         let rows = upperRows(layer)
-        let count = rows * model.feedForwardWidth
         if has(.down, layer) {
             switch compute {
             case .fp32:
-                SwiGLU.forward(gate: kept.gate, up: kept.up, count: count, into: memory.activated)
-            case .bf16: widenActivations(kept, count: count)
+                SwiGLU.forward(
+                    gate: kept.gate, up: kept.up, count: rows * model.feedForwardWidth,
+                    into: memory.activated)
+            case .bf16: widenActivations(kept, rows: rows)
             }
         }
         let adapts = has(.gate, layer) || has(.up, layer)
@@ -82,7 +83,8 @@ extension DecoderPass {
     private func activationBackward(
         _ kept: BatchMemory.Block, rows: Int, isRounded: Bool
     ) -> (gate: Operand, up: Operand) {
-        let count = rows * model.feedForwardWidth
+        let columns = model.feedForwardWidth
+        let count = rows * columns
         switch compute {
         case .fp32:
             SwiGLU.backward(
@@ -92,15 +94,15 @@ extension DecoderPass {
         case .bf16 where isRounded:
             SwiGLU.backward(
                 da: roundedActivationGradient, gate: kept.roundedGate, up: kept.roundedUp,
-                count: count, dg: kept.roundedGate, du: kept.roundedUp)
+                rows: rows, columns: columns, dg: kept.roundedGate, du: kept.roundedUp)
         case .bf16:
-            BFloat16.widen(kept.roundedGate, count: count, into: kept.gate)
-            BFloat16.widen(kept.roundedUp, count: count, into: kept.up)
+            widenGateAndUp(kept, rows: rows)
             SwiGLU.backward(
                 da: memory.gateGradient, gate: kept.gate, up: kept.up, count: count,
                 du: memory.upGradient)
-            BFloat16.round(memory.gateGradient, count: count, into: kept.roundedGate)
-            BFloat16.round(memory.upGradient, count: count, into: kept.roundedUp)
+            BFloat16.round(
+                memory.gateGradient, rows: rows, columns: columns, into: kept.roundedGate)
+            BFloat16.round(memory.upGradient, rows: rows, columns: columns, into: kept.roundedUp)
         }
         // The gradients take the place of what they were made from.
         return (

@@ -49,12 +49,13 @@ extension DecoderPass {
         }
     }
 
-    /// Numbers that were rounded one behind the other, [rows, F].
+    /// Numbers that are rounded already, [rows, F].
     func activations(_ x: UnsafePointer<UInt16>, rows: Int) -> Operand {
-        .rounded(
+        let columns = model.feedForwardWidth
+        return .rounded(
             RoundedRows(
-                base: x, rows: rows, columns: model.feedForwardWidth,
-                stride: model.feedForwardWidth))
+                base: x, rows: rows, columns: columns,
+                stride: RoundedRows.stride(columns: columns)))
     }
 
     /// Whether a projection of a layer has an adapter.
@@ -70,7 +71,7 @@ extension DecoderPass {
         rows: Int, wantsSingle: Bool
     ) -> Operand {
         let width = model.width
-        // bf16 rows without gaps, unless a row is an odd number of them.
+        // The zero behind an odd row is the other way's to write.
         let direct = compute == .bf16 && width.isMultiple(of: 2)
         RMSNorm.forward(
             x, weight: weight.base, epsilon: model.normEpsilon, tokens: rows, width: width,
@@ -78,7 +79,9 @@ extension DecoderPass {
             bf16: direct ? memory.rounded : nil, inverse: inverse)
         guard direct else { return operand(memory.normed, rows: rows, columns: width) }
         return .rounded(
-            RoundedRows(base: memory.rounded, rows: rows, columns: width, stride: width))
+            RoundedRows(
+                base: memory.rounded, rows: rows, columns: width,
+                stride: RoundedRows.stride(columns: width)))
     }
 
     /// Gate and up of a block from its normed middle.
@@ -96,9 +99,9 @@ extension DecoderPass {
         gate.forward(memory.normed, middle, into: kept.gate)
         up.forward(memory.normed, middle, into: kept.up)
         guard compute == .bf16 else { return }
-        let count = rows * model.feedForwardWidth
-        BFloat16.round(kept.gate, count: count, into: kept.roundedGate)
-        BFloat16.round(kept.up, count: count, into: kept.roundedUp)
+        let columns = model.feedForwardWidth
+        BFloat16.round(kept.gate, rows: rows, columns: columns, into: kept.roundedGate)
+        BFloat16.round(kept.up, rows: rows, columns: columns, into: kept.roundedUp)
     }
 
     /// silu(gate) * up of a block, as the down projection takes it.
@@ -106,23 +109,33 @@ extension DecoderPass {
     /// With bf16 it is that of the rounded numbers. `wantsSingle`: also as Float, in
     /// `memory.activated`.
     func activate(_ kept: BatchMemory.Block, rows: Int, wantsSingle: Bool) -> Operand {
-        let count = rows * model.feedForwardWidth
+        let columns = model.feedForwardWidth
         switch compute {
         case .fp32:
-            SwiGLU.forward(gate: kept.gate, up: kept.up, count: count, into: memory.activated)
+            SwiGLU.forward(
+                gate: kept.gate, up: kept.up, count: rows * columns, into: memory.activated)
             return .single(memory.activated)
         case .bf16:
             SwiGLU.forward(
-                gate: kept.roundedGate, up: kept.roundedUp, count: count, into: memory.rounded)
-            if wantsSingle { widenActivations(kept, count: count) }
+                gate: kept.roundedGate, up: kept.roundedUp, rows: rows, columns: columns,
+                into: memory.rounded)
+            if wantsSingle { widenActivations(kept, rows: rows) }
             return activations(memory.rounded, rows: rows)
         }
     }
 
     /// Gate and up as Float again, and `memory.activated` of them.
-    func widenActivations(_ kept: BatchMemory.Block, count: Int) {
-        BFloat16.widen(kept.roundedGate, count: count, into: kept.gate)
-        BFloat16.widen(kept.roundedUp, count: count, into: kept.up)
-        SwiGLU.forward(gate: kept.gate, up: kept.up, count: count, into: memory.activated)
+    func widenActivations(_ kept: BatchMemory.Block, rows: Int) {
+        widenGateAndUp(kept, rows: rows)
+        SwiGLU.forward(
+            gate: kept.gate, up: kept.up, count: rows * model.feedForwardWidth,
+            into: memory.activated)
+    }
+
+    /// Gate and up as Float again.
+    func widenGateAndUp(_ kept: BatchMemory.Block, rows: Int) {
+        let columns = model.feedForwardWidth
+        BFloat16.widen(kept.roundedGate, rows: rows, columns: columns, into: kept.gate)
+        BFloat16.widen(kept.roundedUp, rows: rows, columns: columns, into: kept.up)
     }
 }

@@ -51,8 +51,8 @@ public struct WeightMatrix: Sendable {
     ///   - range: of W's rows; its start is a multiple of 64.
     ///   - x: [T, columns].
     ///   - y: [T, range.count], `strideY` floats from one row to the next.
-    ///   - rounded: receives y as bf16, [T, range.count], from a bf16 weight when not
-    ///     accumulating; y is scratch then.
+    ///   - rounded: receives y as bf16, [T, range.count], rows `RoundedRows.stride(columns:)` apart,
+    ///     from a bf16 weight when not accumulating; y is scratch then.
     func forward(
         rows range: Range<Int>, _ x: Operand, tokens: Int,
         into y: UnsafeMutablePointer<Float>, strideY: Int, accumulating: Bool,
@@ -101,8 +101,8 @@ public struct WeightMatrix: Sendable {
     ///   - range: of W's rows; its start is a multiple of 64.
     ///   - dy: [T, range.count]; floats lie `strideDY` from one row to the next.
     ///   - dx: [T, columns].
-    ///   - rounded: receives dx as bf16, [T, columns], from a resident bf16 weight when not
-    ///     accumulating; dx is scratch then.
+    ///   - rounded: receives dx as bf16, [T, columns], rows `RoundedRows.stride(columns:)` apart,
+    ///     from a bf16 weight when not accumulating; dx is scratch then.
     func backward(
         rows range: Range<Int>, _ dy: Operand, strideDY: Int, tokens: Int,
         into dx: UnsafeMutablePointer<Float>, accumulating: Bool,
@@ -133,7 +133,8 @@ public struct WeightMatrix: Sendable {
                 view.dequantize(rows: first..<first + $0.count, into: $1)
             }
             if let rounded {
-                _ = RoundedRows(packing: dx, rows: tokens, columns: columns, in: rounded)
+                _ = RoundedRows(
+                    rounding: dx, stride: columns, rows: tokens, columns: columns, in: rounded)
             }
         default:
             preconditionFailure("fp32 weights take fp32 inputs, bf16 weights rounded ones")

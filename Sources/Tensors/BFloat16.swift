@@ -1,26 +1,36 @@
 import CKernels
 
 /// bf16 numbers, each the upper half of a float in a `UInt16`: what bf16 products take.
+///
+/// Rows of floats lie one behind the other, those of bf16 `RoundedRows.stride(columns:)` apart.
 public enum BFloat16 {
     /// Rounds to nearest, ties to even; NaN stays NaN, subnormal numbers stay.
     ///
     /// Shapes and ranges:
-    ///   - x: [count].
-    ///   - out: [count].
+    ///   - x: [rows, columns].
+    ///   - out: [rows, columns].
     public static func round(
-        _ x: UnsafePointer<Float>, count: Int, into out: UnsafeMutablePointer<UInt16>
+        _ x: UnsafePointer<Float>, rows: Int, columns: Int,
+        into out: UnsafeMutablePointer<UInt16>
     ) {
-        skein_to_bf16(skein_level(), x, count, out)
+        let stride = RoundedRows.stride(columns: columns)
+        for row in 0..<rows {
+            skein_to_bf16(skein_level(), x + row * columns, columns, out + row * stride)
+        }
     }
 
     /// Exact.
     ///
     /// Shapes and ranges:
-    ///   - x: [count].
-    ///   - out: [count].
+    ///   - x: [rows, columns].
+    ///   - out: [rows, columns].
     public static func widen(
-        _ x: UnsafePointer<UInt16>, count: Int, into out: UnsafeMutablePointer<Float>
+        _ x: UnsafePointer<UInt16>, rows: Int, columns: Int,
+        into out: UnsafeMutablePointer<Float>
     ) {
-        skein_from_bf16(skein_level(), x, count, out)
+        let stride = RoundedRows.stride(columns: columns)
+        for row in 0..<rows {
+            skein_from_bf16(skein_level(), x + row * stride, columns, out + row * columns)
+        }
     }
 }

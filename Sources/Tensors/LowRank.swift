@@ -34,9 +34,11 @@ public enum LowRank {
         by a: UnsafePointer<Float>, rank: Int, scale: Float = 1, mask: Mask? = nil,
         into reduced: UnsafeMutablePointer<Float>
     ) {
-        skein_lowrank_reduce(
-            skein_level(), x, tokens, columns, a, rank, scale, mask?.bits, mask?.keptScale ?? 1,
-            reduced)
+        spread(a, rank: rank, columns: columns) { a, stride in
+            skein_lowrank_reduce(
+                skein_level(), x, tokens, columns, a, stride, rank, scale, mask?.bits,
+                mask?.keptScale ?? 1, reduced)
+        }
     }
 
     /// y += dropout'(reduced a): with a mask each sum is multiplied by what its element of the input
@@ -51,8 +53,11 @@ public enum LowRank {
         by a: UnsafePointer<Float>, columns: Int, mask: Mask? = nil,
         addingTo y: UnsafeMutablePointer<Float>
     ) {
-        skein_lowrank_expand(
-            skein_level(), reduced, tokens, rank, a, columns, mask?.bits, mask?.keptScale ?? 1, y)
+        spread(a, rank: rank, columns: columns) { a, stride in
+            skein_lowrank_expand(
+                skein_level(), reduced, tokens, rank, a, stride, columns, mask?.bits,
+                mask?.keptScale ?? 1, y)
+        }
     }
 
     /// d = reduced^T dropout(x), the gradient of `a` in `reduce`.
@@ -68,6 +73,28 @@ public enum LowRank {
     ) {
         skein_lowrank_outer(
             skein_level(), reduced, tokens, rank, x, columns, mask?.bits, mask?.keptScale ?? 1, d)
+    }
+
+    /// Floats from one row of `a` to the next in a product: never a multiple of 4 KiB.
+    static func stride(columns: Int) -> Int { skein_lowrank_stride(columns) }
+
+    /// Calls `body` with `a` [R, columns] and its stride: where it lies or, when its rows would share
+    /// one set of the first cache, a copy. A copy costs as much as a token of the product.
+    private static func spread(
+        _ a: UnsafePointer<Float>, rank: Int, columns: Int,
+        _ body: (_ a: UnsafePointer<Float>, _ stride: Int) -> Void
+    ) {
+        let stride = stride(columns: columns)
+        guard stride != columns else { return body(a, columns) }
+        let bytes = rank * stride * MemoryLayout<Float>.stride
+        withUnsafeTemporaryAllocation(byteCount: bytes, alignment: 64) { memory in
+            let copy = memory.bindMemory(to: Float.self)
+            guard let base = copy.baseAddress else { return }
+            for r in 0..<rank {
+                (base + r * stride).update(from: a + r * columns, count: columns)
+            }
+            body(base, stride)
+        }
     }
 
     /// out = x^T: B of an adapter, [out, R], as these products want it, and its gradient back.

@@ -98,8 +98,9 @@ public final class PackedMatrix: @unchecked Sendable {
     ///   - y: [T, columns], or [T, `columnRange.count`].
     ///   - stride: Floats from one row of y to the next.
     ///   - accumulating: Whether the sums start at what y holds instead of zero.
-    ///   - rounded: Receives the sums as bf16, [T, `columnRange.count`] one behind the other, an even
-    ///     number of columns; y is scratch then, left undefined. Not while accumulating.
+    ///   - rounded: Receives the sums as bf16, [T, `columnRange.count`], an even number of columns,
+    ///     rows `RoundedRows.stride(columns:)` apart; y is scratch then, left undefined. Not while
+    ///     accumulating.
     ///   - place: The calling thread's, if others may help.
     public func multiply(
         _ x: RoundedRows, rowRange: Range<Int>? = nil, columnRange: Range<Int>? = nil,
@@ -118,7 +119,7 @@ public final class PackedMatrix: @unchecked Sendable {
             x: x.base, stride_x: x.stride, p: start(row: k.lowerBound, column: n.lowerBound),
             panel: skein_bf16_panel(rows), y: y, stride_y: stride, rows: x.rows, k: k.count,
             n: n.count, accumulate: accumulating ? 1 : 0, rounded: rounded,
-            stride_rounded: n.count)
+            stride_rounded: RoundedRows.stride(columns: n.count))
         let level = level ?? currentLevel()
         // Twice as fast as in fp32.
         let operations = x.rows * n.count * k.count

@@ -11,7 +11,8 @@ public enum RMSNorm {
     ///   - x: [T, D].
     ///   - weight: [D], frozen.
     ///   - y: [T, D]; may not overlap x; nil if not needed.
-    ///   - bf16: [T, D], receives y rounded to bf16; nil if not needed.
+    ///   - bf16: [T, D], rows `RoundedRows.stride(columns: width)` apart, receives y rounded to
+    ///     bf16; nil if not needed.
     ///   - inverse: [T], receives r for the backward pass.
     public static func forward(
         _ x: UnsafePointer<Float>, weight: UnsafePointer<Float>, epsilon: Float,
@@ -20,7 +21,8 @@ public enum RMSNorm {
         inverse: UnsafeMutablePointer<Float>
     ) {
         skein_rmsnorm_forward(
-            skein_level(), x, weight, epsilon, tokens, width, y, bf16, inverse)
+            skein_level(), x, weight, epsilon, tokens, width, y, bf16,
+            RoundedRows.stride(columns: width), inverse)
     }
 
     /// y = x * r * w for tokens whose r is known: cheaper than keeping y until the backward pass.
@@ -31,7 +33,9 @@ public enum RMSNorm {
         tokens: Int, width: Int,
         into y: UnsafeMutablePointer<Float>?, bf16: UnsafeMutablePointer<UInt16>? = nil
     ) {
-        skein_rmsnorm_again(skein_level(), x, weight, inverse, tokens, width, y, bf16)
+        skein_rmsnorm_again(
+            skein_level(), x, weight, inverse, tokens, width, y, bf16,
+            RoundedRows.stride(columns: width))
     }
 
     /// Adds the gradient of x: dx += r * (w dy) - x * r^3 / D * sum(w dy x).

@@ -1,21 +1,12 @@
 import CKernels
 
 extension RoundedRows {
-    /// Rounds x [rows, columns], an even number of columns, into `out` without gaps.
-    public init(
-        packing x: UnsafePointer<Float>, rows: Int, columns: Int,
-        in out: UnsafeMutablePointer<UInt16>
-    ) {
-        skein_bf16_round_rows(currentLevel(), x, columns, rows, columns, out, columns)
-        self.init(base: out, rows: rows, columns: columns, stride: columns)
-    }
-
     /// Rounds x [rows, columns] where it lies: the result takes the first half of its memory.
     ///
     /// A row is only written where it, or a row before it, has been read already.
     public init(replacing x: UnsafeMutablePointer<Float>, rows: Int, columns: Int) {
         // Rows that do not fall into one set of the cache, when there is room for the gap.
-        let wide = skein_bf16_stride(columns)
+        let wide = Self.stride(columns: columns)
         let stride = wide <= 2 * columns ? wide : columns + columns % 2
         let raw = UnsafeMutableRawPointer(x)
         withUnsafeTemporaryAllocation(of: UInt16.self, capacity: stride) { buffer in

@@ -8,12 +8,14 @@ public struct RoundedRows {
     public let base: UnsafePointer<UInt16>
     public let rows: Int
     public let columns: Int
-    /// Elements from one row to the next; even.
+    /// Elements from one row to the next; even, and never a multiple of 4 KiB: the 12 rows that a
+    /// product reads together would share one set of the first cache.
     public let stride: Int
 
     /// Rows that are there already: when `columns` is odd, a zero stands behind each row.
     public init(base: UnsafePointer<UInt16>, rows: Int, columns: Int, stride: Int) {
         precondition(rows >= 0 && columns >= 0 && stride % 2 == 0 && stride >= columns)
+        precondition(rows <= 1 || stride == 0 || stride % 2048 != 0, "rows 4 KiB apart")
         self.base = base
         self.rows = rows
         self.columns = columns
@@ -36,15 +38,19 @@ public struct RoundedRows {
         in scratch: UnsafeMutableRawPointer, level: skein_level
     ) {
         precondition(stride >= columns)
-        let strideOut = skein_bf16_stride(columns)
+        let strideOut = Self.stride(columns: columns)
         let out = scratch.bindMemory(to: UInt16.self, capacity: rows * strideOut)
         skein_bf16_round_rows(level, x, stride, rows, columns, out, strideOut)
         self.init(base: out, rows: rows, columns: columns, stride: strideOut)
     }
 
+    /// Elements from one row of so many columns to the next: whole cache lines that spread rows over
+    /// the sets of the first cache.
+    public static func stride(columns: Int) -> Int { skein_bf16_stride(columns) }
+
     /// Bytes of scratch for rounding [rows, columns].
     public static func bytes(rows: Int, columns: Int) -> Int {
-        rows * skein_bf16_stride(columns) * 2
+        rows * stride(columns: columns) * 2
     }
 
     /// The columns in `range` of all rows; it starts and (but at the end) ends at even numbers.

@@ -36,7 +36,8 @@ public struct StreamedProduct: Sendable {
 
     /// y [T, outputs] = x [T, inputs] W^T, or y += it; `stride` floats from one row of y to the next.
     ///
-    /// `rounded`: receives the sums as bf16, an even number of outputs; y is scratch then.
+    /// `rounded`: receives the sums as bf16, an even number of outputs, rows
+    /// `RoundedRows.stride(columns:)` apart; y is scratch then.
     public func forward(
         _ x: RoundedRows, into y: UnsafeMutablePointer<Float>, stride: Int,
         accumulating: Bool = false, rounded: UnsafeMutablePointer<UInt16>? = nil,
@@ -53,7 +54,7 @@ public struct StreamedProduct: Sendable {
                 x: x.base, stride_x: x.stride, p: packed, panel: skein_bf16_panel(inputs),
                 y: y + first, stride_y: stride, rows: x.rows, k: inputs, n: range.count,
                 accumulate: accumulating ? 1 : 0, rounded: rounded.map { $0 + first },
-                stride_rounded: outputs)
+                stride_rounded: RoundedRows.stride(columns: outputs))
             skein_bf16_multiply(level, &product)
         }
     }

@@ -2,7 +2,8 @@ import CKernels
 
 /// The gated activation of Llama's feed-forward part (Shazeer 2020): a = silu(g) * u.
 ///
-/// Each in floats, and in bf16 for the products that take and give those; arithmetic is always fp32.
+/// Each in floats, and in bf16 for the products that take and give those, whose rows lie
+/// `RoundedRows.stride(columns:)` apart; arithmetic is always fp32.
 public enum SwiGLU {
     /// Shapes and ranges:
     ///   - gate: [count].
@@ -16,11 +17,20 @@ public enum SwiGLU {
     }
 
     /// The same from bf16 to bf16.
+    ///
+    /// Shapes and ranges:
+    ///   - gate: [rows, columns].
+    ///   - up: [rows, columns].
+    ///   - a: [rows, columns], receives silu(gate) * up.
     public static func forward(
-        gate: UnsafePointer<UInt16>, up: UnsafePointer<UInt16>, count: Int,
+        gate: UnsafePointer<UInt16>, up: UnsafePointer<UInt16>, rows: Int, columns: Int,
         into a: UnsafeMutablePointer<UInt16>
     ) {
-        skein_swiglu_forward_bf16(skein_level(), gate, up, count, a)
+        let stride = RoundedRows.stride(columns: columns)
+        for row in 0..<rows {
+            let at = row * stride
+            skein_swiglu_forward_bf16(skein_level(), gate + at, up + at, columns, a + at)
+        }
     }
 
     /// dg = da * u * s * (1 + g * (1 - s)), du = da * g * s, s = 1 / (1 + e^-g).
@@ -38,13 +48,18 @@ public enum SwiGLU {
     /// The same from bf16 to bf16.
     ///
     /// Shapes and ranges:
-    ///   - da: [count], kept.
-    ///   - dg: [count], may be the memory of gate.
-    ///   - du: [count], may be the memory of up.
+    ///   - da: [rows, columns], kept.
+    ///   - dg: [rows, columns], may be the memory of gate.
+    ///   - du: [rows, columns], may be the memory of up.
     public static func backward(
         da: UnsafePointer<UInt16>, gate: UnsafePointer<UInt16>, up: UnsafePointer<UInt16>,
-        count: Int, dg: UnsafeMutablePointer<UInt16>, du: UnsafeMutablePointer<UInt16>
+        rows: Int, columns: Int, dg: UnsafeMutablePointer<UInt16>, du: UnsafeMutablePointer<UInt16>
     ) {
-        skein_swiglu_backward_bf16(skein_level(), da, gate, up, count, dg, du)
+        let stride = RoundedRows.stride(columns: columns)
+        for row in 0..<rows {
+            let at = row * stride
+            skein_swiglu_backward_bf16(
+                skein_level(), da + at, gate + at, up + at, columns, dg + at, du + at)
+        }
     }
 }

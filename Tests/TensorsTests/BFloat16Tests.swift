@@ -99,41 +99,53 @@ import Testing
             #expect(b16 == Self.rounded(b, level), "\(level)")
 
             var inverse: [Float] = [0]
-            skein_rmsnorm_forward(level, da, up, 1e-5, 1, count, &a, nil, &inverse)
-            skein_rmsnorm_forward(level, da, up, 1e-5, 1, count, nil, &a16, &inverse)
+            skein_rmsnorm_forward(level, da, up, 1e-5, 1, count, &a, nil, 0, &inverse)
+            skein_rmsnorm_forward(level, da, up, 1e-5, 1, count, nil, &a16, count, &inverse)
             #expect(a16 == Self.rounded(a, level), "\(level)")
-            skein_rmsnorm_again(level, da, up, inverse, 1, count, &b, &b16)
+            skein_rmsnorm_again(level, da, up, inverse, 1, count, &b, &b16, count)
             #expect(b == a)
             #expect(b16 == a16)
         }
     }
 
-    @Test("the Swift names reach the same kernels")
-    func swiftNames() {
-        let x = ElementwiseTests.numbers(100, 25)
-        var half = [UInt16](repeating: 0, count: 100)
-        BFloat16.round(x, count: 100, into: &half)
-        #expect(half == x.map(Self.nearest))
+    /// Rows of bf16 numbers one behind the other, from where they lie with gaps.
+    private static func own(_ spread: [UInt16], rows: Int, columns: Int) -> [UInt16] {
+        let stride = RoundedRows.stride(columns: columns)
+        return (0..<rows).flatMap { spread[$0 * stride..<$0 * stride + columns] }
+    }
+
+    @Test("the Swift names reach the same kernels, row after row", arguments: [100, 2048])
+    func swiftNames(columns: Int) {
+        let rows = 2
+        let x = ElementwiseTests.numbers(rows * columns, 25)
+        let nothing = [UInt16](repeating: 7, count: rows * RoundedRows.stride(columns: columns))
+        func own(_ spread: [UInt16]) -> [UInt16] {
+            Self.own(spread, rows: rows, columns: columns)
+        }
+        var half = nothing
+        BFloat16.round(x, rows: rows, columns: columns, into: &half)
+        #expect(own(half) == x.map(Self.nearest))
         var wide = x
-        BFloat16.widen(half, count: 100, into: &wide)
-        #expect(wide.map(\.bitPattern) == half.map { UInt32($0) << 16 })
-        var (a, a16, b16) = (x, half, half)
-        SwiGLU.forward(gate: half, up: half, count: 100, into: &a16)
-        SwiGLU.forward(gate: wide, up: wide, count: 100, into: &a)
-        #expect(a16 == a.map(Self.nearest))
-        SwiGLU.backward(da: half, gate: half, up: half, count: 100, dg: &a16, du: &b16)
+        BFloat16.widen(half, rows: rows, columns: columns, into: &wide)
+        #expect(wide.map(\.bitPattern) == own(half).map { UInt32($0) << 16 })
+        var (a, a16, b16) = (x, nothing, nothing)
+        SwiGLU.forward(gate: half, up: half, rows: rows, columns: columns, into: &a16)
+        SwiGLU.forward(gate: wide, up: wide, count: x.count, into: &a)
+        #expect(own(a16) == a.map(Self.nearest))
+        SwiGLU.backward(
+            da: half, gate: half, up: half, rows: rows, columns: columns, dg: &a16, du: &b16)
         var (dg, du) = (wide, x)
-        SwiGLU.backward(da: &dg, gate: wide, up: wide, count: 100, du: &du)
-        #expect(a16 == dg.map(Self.nearest))
-        #expect(b16 == du.map(Self.nearest))
-        var inverse: [Float] = [0]
+        SwiGLU.backward(da: &dg, gate: wide, up: wide, count: x.count, du: &du)
+        #expect(own(a16) == dg.map(Self.nearest))
+        #expect(own(b16) == du.map(Self.nearest))
+        var inverse = [Float](repeating: 0, count: rows)
         RMSNorm.forward(
-            x, weight: wide, epsilon: 1e-5, tokens: 1, width: 100, into: &a, bf16: &a16,
+            x, weight: wide, epsilon: 1e-5, tokens: rows, width: columns, into: &a, bf16: &a16,
             inverse: &inverse)
         RMSNorm.again(
-            x, weight: wide, inverse: inverse, tokens: 1, width: 100, into: nil, bf16: &b16)
-        #expect(a16 == a.map(Self.nearest))
-        #expect(b16 == a16)
+            x, weight: wide, inverse: inverse, tokens: rows, width: columns, into: nil, bf16: &b16)
+        #expect(own(a16) == a.map(Self.nearest))
+        #expect(own(b16) == own(a16))
         #expect(isMultiplyAddFused == (skein_level().rawValue >= SKEIN_AVX2.rawValue))
     }
 }

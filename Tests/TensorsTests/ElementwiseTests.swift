@@ -156,8 +156,8 @@ import Testing
             var own = [Float](repeating: 0, count: x.count)
             var again = own
             var r = [Float](repeating: 0, count: tokens)
-            skein_rmsnorm_forward($0, x, weight, 1e-5, tokens, width, &own, nil, &r)
-            skein_rmsnorm_again($0, x, weight, r, tokens, width, &again, nil)
+            skein_rmsnorm_forward($0, x, weight, 1e-5, tokens, width, &own, nil, 0, &r)
+            skein_rmsnorm_again($0, x, weight, r, tokens, width, &again, nil, 0)
             return own + again + r
         }
         Self.check("backward", expected: dx, tolerance: 1e-5) {

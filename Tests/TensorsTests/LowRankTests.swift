@@ -47,9 +47,10 @@ import Testing
         var d = [Float](repeating: .nan, count: o.rank * o.columns)
         func run(_ mask: UnsafePointer<UInt8>?) {
             skein_lowrank_reduce(
-                level, o.x, o.tokens, o.columns, o.a, o.rank, scale, mask, keptScale, &reduced)
+                level, o.x, o.tokens, o.columns, o.a, o.columns, o.rank, scale, mask, keptScale,
+                &reduced)
             skein_lowrank_expand(
-                level, o.reduced, o.tokens, o.rank, o.a, o.columns, mask, keptScale, &y)
+                level, o.reduced, o.tokens, o.rank, o.a, o.columns, o.columns, mask, keptScale, &y)
             skein_lowrank_outer(
                 level, o.reduced, o.tokens, o.rank, o.x, o.columns, mask, keptScale, &d)
         }
@@ -121,8 +122,8 @@ import Testing
                 let bytes = Dropout.maskBytes(all.columns)
                 let mask = Array((all.mask ?? [])[(t * bytes)..<((t + 1) * bytes)])
                 skein_lowrank_reduce(
-                    level, row, 1, all.columns, all.a, all.rank, Self.scale, mask, Self.keptScale,
-                    &alone)
+                    level, row, 1, all.columns, all.a, all.columns, all.rank, Self.scale, mask,
+                    Self.keptScale, &alone)
                 #expect(alone == Array(together[(t * all.rank)..<((t + 1) * all.rank)]))
             }
         }
@@ -138,7 +139,8 @@ import Testing
             for kept in [false, true] {
                 let mask: [UInt8] = [255, 255, kept ? 31 : 15]
                 var reduced = [Float](repeating: 0, count: rank)
-                skein_lowrank_reduce(level, x, 1, columns, a, rank, 1, mask, 1, &reduced)
+                skein_lowrank_reduce(
+                    level, x, 1, columns, a, columns, rank, 1, mask, 1, &reduced)
                 let sums = reduced.allSatisfy { kept ? $0.isNaN : $0 == 20 }
                 #expect(sums, "\(level) \(reduced)")
                 var d = [Float](repeating: 0, count: rank * columns)
@@ -148,7 +150,8 @@ import Testing
                 var y = [Float](repeating: 3, count: columns)
                 var infinite = [Float](repeating: 1, count: rank)
                 infinite[2] = .nan
-                skein_lowrank_expand(level, infinite, 1, rank, a, columns, mask, 1, &y)
+                skein_lowrank_expand(
+                    level, infinite, 1, rank, a, columns, columns, mask, 1, &y)
                 #expect(kept ? y[20].isNaN : y[20] == 3)
                 #expect(y[19].isNaN)
             }
@@ -166,9 +169,11 @@ import Testing
         #expect(out == expected)
     }
 
-    @Test("the Swift products use the level in use")
-    func swiftProducts() {
-        let o = Operands(5, 50, 8, masked: true)
+    @Test(
+        "the Swift products use the level in use, and have the same bits where they copy rows",
+        arguments: [(50, 8), (1024, 8), (2048, 13)])
+    func swiftProducts(columns: Int, rank: Int) {
+        let o = Operands(5, columns, rank, masked: true)
         let expected = Self.products(o, skein_level())
         guard let bits = o.mask else { return }
         bits.withUnsafeBufferPointer { bits in

@@ -11,14 +11,16 @@ import Testing
         arguments: PackedMatrixTests.levels)
     func roundedSums(level: UInt32) throws {
         let level = skein_level(level)
-        for (t, outputs, inputs) in [(1, 2, 6), (25, 70, 40), (13, 34, 1602), (307, 66, 1030)] {
+        for (t, outputs, inputs) in [
+            (1, 2, 6), (25, 70, 40), (13, 34, 1602), (307, 66, 1030), (14, 2048, 64),
+        ] {
             let it = PackedMatrixCase(t: t, outputs: outputs, inputs: inputs)
             for use in PackedMatrixTests.uses {
                 let n = it.left(use).n
                 let floats = FloatBuffer(count: t * n)
                 let expected = FloatBuffer(count: RoundedRows.bytes(rows: t, columns: n) / 4)
-                let found = FloatBuffer(count: t * n)
-                let streamed = FloatBuffer(count: t * n)
+                let found = FloatBuffer(count: expected.count)
+                let streamed = FloatBuffer(count: expected.count)
                 let matrix = try it.packed(use, level)
                 let product = StreamedProduct(
                     outputs: outputs, inputs: inputs, blockRows: 32, level: level)
@@ -36,7 +38,7 @@ import Testing
                         x, into: floats.base, stride: n, rounded: halves(found))
                     for row in 0..<t {
                         for column in 0..<n {
-                            let value = halves(found)[row * n + column]
+                            let value = halves(found)[row * rows.stride + column]
                             #expect(value == rows.base[row * rows.stride + column])
                         }
                     }
@@ -51,7 +53,12 @@ import Testing
                             to[i] = value
                         }
                     }
-                    for i in 0..<t * n { #expect(halves(streamed)[i] == halves(found)[i]) }
+                    let stride = RoundedRows.stride(columns: n)
+                    for row in 0..<t {
+                        for i in row * stride..<row * stride + n {
+                            #expect(halves(streamed)[i] == halves(found)[i])
+                        }
+                    }
                 }
             }
         }

@@ -1,12 +1,23 @@
-import Tensors
 import TestSupport
 import Testing
 
-/// Rounding where the floats lie.
+@testable import Tensors
+
+/// Rounding where the floats lie, and how far apart rows lie.
 @Suite struct RoundedRowsTests {
+    @Test("no rows that a product reads together lie a multiple of 4 KiB apart")
+    func strides() {
+        for columns in Array(1...9000) + Array(stride(from: 9216, through: 262_144, by: 512)) {
+            let rounded = RoundedRows.stride(columns: columns)
+            #expect(rounded >= columns && rounded % 2 == 0 && rounded * 2 % 4096 != 0)
+            let thin = LowRank.stride(columns: columns)
+            #expect(thin >= columns && thin * 4 % 4096 != 0, "\(columns)")
+        }
+    }
+
     @Test(
         "rows that replace their floats are those that are rounded elsewhere",
-        arguments: [1, 2, 3, 31, 64, 65, 320, 4097])
+        arguments: [1, 2, 3, 31, 64, 65, 320, 2048, 4097])
     func replacing(columns: Int) {
         let rows = 13
         let numbers = CentralDifference.numbers(rows * columns, seed: 3, stream: 1, spread: 4)

@@ -43,15 +43,15 @@ void skein_swiglu_backward_bf16(
 /* y = x * r * weight, r = 1 / sqrt(mean(x^2) + epsilon) of each row.
 
    Reads x [tokens, width], weight [width]; writes y and its bf16 numbers, each [tokens, width]
-   or NULL, and inverse [tokens], which receives r. */
+   or NULL, the latter's rows `stride_bf16` elements apart, and inverse [tokens], which receives r. */
 void skein_rmsnorm_forward(
     enum skein_level level, const float *x, const float *weight, float epsilon, size_t tokens,
-    size_t width, float *y, uint16_t *y_bf16, float *inverse);
+    size_t width, float *y, uint16_t *y_bf16, size_t stride_bf16, float *inverse);
 
 /* The same with r read from `inverse`. */
 void skein_rmsnorm_again(
     enum skein_level level, const float *x, const float *weight, const float *inverse,
-    size_t tokens, size_t width, float *y, uint16_t *y_bf16);
+    size_t tokens, size_t width, float *y, uint16_t *y_bf16, size_t stride_bf16);
 
 /* dx += r * (weight * dy) - x * r^3 / width * sum(weight * dy * x), row by row. */
 void skein_rmsnorm_backward(

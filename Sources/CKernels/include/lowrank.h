@@ -17,21 +17,29 @@
    call has; the levels from SKEIN_AVX2 on give the same bits, SKEIN_PLAIN others, because it has
    no fused multiply-add. */
 
+/* Floats from one row of a to the next at which reduce and expand are fast: eight rows a multiple
+   of 4 KiB apart would fill one set of the first cache, and leave no room for the rows of x or y. */
+static inline size_t skein_lowrank_stride(size_t columns) {
+    return columns % 1024 == 0 ? columns + 16 : columns;
+}
+
 /* reduced[t, r] = scale * sum over k of keep(t, k) * x[t, k] * a[r, k]
 
-   Reads x [T, columns], a [R, columns], mask; writes reduced [T, R]. Element k is added in lane
-   k mod 16. */
+   Reads x [T, columns], a [R, columns] whose rows lie `stride_a` floats apart, mask; writes reduced
+   [T, R]. Element k is added in lane k mod 16. */
 void skein_lowrank_reduce(
     enum skein_level level, const float *x, size_t tokens, size_t columns, const float *a,
-    size_t rank, float scale, const uint8_t *mask, float kept_scale, float *reduced);
+    size_t stride_a, size_t rank, float scale, const uint8_t *mask, float kept_scale,
+    float *reduced);
 
 /* y[t, n] += keep(t, n) * sum over r of reduced[t, r] * a[r, n], eight ranks at a time (then four,
    then single ones).
 
-   Reads reduced [T, R], a [R, columns], mask; adds to y [T, columns]. */
+   Reads reduced [T, R], a [R, columns] whose rows lie `stride_a` floats apart, mask; adds to
+   y [T, columns]. */
 void skein_lowrank_expand(
     enum skein_level level, const float *reduced, size_t tokens, size_t rank, const float *a,
-    size_t columns, const uint8_t *mask, float kept_scale, float *y);
+    size_t stride_a, size_t columns, const uint8_t *mask, float kept_scale, float *y);
 
 /* d[r, n] = sum over t of reduced[t, r] * keep(t, n) * x[t, n], token after token
 
