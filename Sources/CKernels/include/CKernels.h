@@ -9,8 +9,10 @@
 #include "bf16.h"
 #include "cpu.h"
 #include "elementwise.h"
+#include "int8.h"
 #include "lowrank.h"
 #include "matvec.h"
+#include "peak.h"
 #include "product.h"
 #include "spin.h"
 

@@ -1,3 +1,5 @@
+import Tensors
+
 extension GradientCodec {
     /// Level 1 is as good as level 3 on exponents; level 19 gains 2 %.
     static let exponentLevel: Int32 = 1
@@ -70,16 +72,19 @@ extension GradientCodec {
     ) -> [UInt8] {
         let count = gradient.count
         let blocks = Self.blocks(count)
-        var scales = [Float](repeating: 0, count: blocks)
-        var isFinite = true
-        let levels = UnsafeMutablePointer<Int8>.allocate(capacity: max(blocks, 1) * Self.blockCount)
+        let levels = UnsafeMutablePointer<Int8>.allocate(capacity: max(count, 1))
         defer { levels.deallocate() }
-        Self.forEachBlock(&gradient, address: address) {
-            levels + $0 * Self.blockCount
-        } scale: { block, scale in
-            if let scale { scales[block] = scale } else { isFinite = false }
+        let scales = [Float](unsafeUninitializedCapacity: blocks) { scales, written in
+            gradient.withUnsafeMutableBufferPointer {
+                guard let base = $0.baseAddress else { return }
+                Self.roundLevels(
+                    base, count: count, address, levels: levels, scales: scales.baseAddress)
+            }
+            written = blocks
         }
-        guard isFinite else { return Self.packWhole(gradient, kind: .fp32) }
+        guard !scales.contains(where: \.isNaN) else {
+            return Self.packWhole(gradient, kind: .fp32)
+        }
         return scales.withUnsafeBufferPointer { scales in
             PackedWriter.bytes(
                 capacity: mostPackedBytes(count: count), kind: .int8, count: count
@@ -95,5 +100,5 @@ extension GradientCodec {
     }
 
     /// Blocks of `int8` in a gradient of `count` numbers.
-    static func blocks(_ count: Int) -> Int { (count + blockCount - 1) / blockCount }
+    static func blocks(_ count: Int) -> Int { LevelRounding.blocks(count) }
 }

@@ -1,4 +1,5 @@
 import Basics
+import Tensors
 
 /// How the gradient of a micro-batch is rounded before it is summed (`--gradient-codec`).
 ///
@@ -14,7 +15,7 @@ public enum GradientCodec: String, Sendable, CaseIterable {
     case int8
 
     /// Elements that share a scale in `int8`.
-    static let blockCount = 64
+    static let blockCount = LevelRounding.blockCount
 
     /// Rounds a gradient in place.
     ///
@@ -31,37 +32,30 @@ public enum GradientCodec: String, Sendable, CaseIterable {
                 for i in 0..<gradient.count { gradient[i] = Self.bf16(gradient[i]) }
             }
         case .int8:
-            withUnsafeTemporaryAllocation(of: Int8.self, capacity: Self.blockCount) { levels in
-                guard let levels = levels.baseAddress else { return }
-                Self.forEachBlock(
-                    &gradient, address: (seed, step, microBatch), levels: { _ in levels },
-                    scale: { _, _ in })
+            gradient.withUnsafeMutableBufferPointer {
+                guard let base = $0.baseAddress else { return }
+                Self.roundLevels(base, count: $0.count, (seed, step, microBatch))
             }
         }
     }
 
-    /// Rounds block after block.
+    /// x -> scale * floor(x / scale + u), scale = max |x| / 127 of a block, u uniform in [0, 1).
+    ///
+    /// A block with NaN or infinity is left as it is, so that the step's check still sees it.
     ///
     /// Shapes and ranges:
-    ///   - levels: where the levels of a block go, by the block's index; room for `blockCount`.
-    ///   - scale: gets the block's index and its scale, nil for a block that was left as it is.
-    static func forEachBlock(
-        _ gradient: inout [Float], address: (seed: UInt64, step: Int, microBatch: Int),
-        levels: (Int) -> UnsafeMutablePointer<Int8>, scale: (Int, Float?) -> Void
+    ///   - levels: [count], receives the levels.
+    ///   - scales: [blocks(count)], 0 for a block that became zeros, NaN for one that is not finite.
+    static func roundLevels(
+        _ gradient: UnsafeMutablePointer<Float>, count: Int,
+        _ address: (seed: UInt64, step: Int, microBatch: Int),
+        levels: UnsafeMutablePointer<Int8>? = nil, scales: UnsafeMutablePointer<Float>? = nil
     ) {
-        let random = AddressedRandom(seed: address.seed, purpose: .rounding)
-        gradient.withUnsafeMutableBufferPointer { gradient in
-            for start in stride(from: 0, to: gradient.count, by: blockCount) {
-                let end = min(start + blockCount, gradient.count)
-                let block = start / blockCount
-                scale(
-                    block,
-                    roundBlock(
-                        UnsafeMutableBufferPointer(rebasing: gradient[start..<end]),
-                        levels: levels(block), block: block, random: random, step: address.step,
-                        microBatch: address.microBatch))
-            }
-        }
+        LevelRounding.round(
+            gradient, count: count,
+            random: AddressedRandom(seed: address.seed, purpose: .rounding),
+            UInt32(truncatingIfNeeded: address.step),
+            UInt32(truncatingIfNeeded: address.microBatch), levels: levels, scales: scales)
     }
 
     /// The nearest bfloat16, as Float; NaN stays NaN.
@@ -70,43 +64,6 @@ public enum GradientCodec: String, Sendable, CaseIterable {
         if value.isNaN { return Float(bitPattern: (bits | 0x0040_0000) & 0xFFFF_0000) }
         let rounded = bits &+ 0x7FFF &+ ((bits >> 16) & 1)
         return Float(bitPattern: rounded & 0xFFFF_0000)
-    }
-
-    /// x -> scale * floor(x / scale + u), scale = max |x| / 127, u uniform in [0, 1).
-    ///
-    /// A block with NaN or infinity is left as it is, so that the step's check still sees it.
-    ///
-    /// - Returns: the scale, 0 for a block that became zeros, nil for one that is not finite. The
-    ///   block is then, bit for bit, `value(level, scale)` of the levels written.
-    private static func roundBlock(
-        _ block: UnsafeMutableBufferPointer<Float>, levels: UnsafeMutablePointer<Int8>,
-        block index: Int, random: AddressedRandom, step: Int, microBatch: Int
-    ) -> Float? {
-        var largest: Float = 0
-        for value in block {
-            guard value.isFinite else { return nil }
-            largest = max(largest, abs(value))
-        }
-        let scale = largest / 127
-        // A scale without all its bits would not bring 127 back to the largest value.
-        guard scale >= .leastNormalMagnitude else {
-            for i in 0..<block.count {
-                block[i] = 0
-                levels[i] = 0
-            }
-            return 0
-        }
-        for start in stride(from: 0, to: block.count, by: 4) {
-            let words = random.block(
-                UInt32(truncatingIfNeeded: index * (blockCount / 4) + start / 4),
-                UInt32(truncatingIfNeeded: step), UInt32(truncatingIfNeeded: microBatch))
-            for i in start..<min(start + 4, block.count) {
-                let shifted = block[i] / scale + AddressedRandom.unitFloat(words[i - start])
-                levels[i] = Int8(max(-127, min(127, shifted.rounded(.down))))
-                block[i] = value(levels[i], scale)
-            }
-        }
-        return scale
     }
 
     /// What a level of `int8` stands for.
