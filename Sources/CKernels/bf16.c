@@ -6,12 +6,10 @@
 #include <stdlib.h>
 
 const char *skein_bf16_kernel_name(void) {
-    switch (skein_level()) {
-    case SKEIN_AVX512BF16: return "avx512bf16";
-    case SKEIN_AVX512: return "avx512";
-    case SKEIN_AVX2: return "avx2";
-    default: return "plain";
-    }
+    const enum skein_level level = skein_level();
+    if (level >= SKEIN_AVX512BF16) return "avx512bf16";
+    if (level >= SKEIN_AVX512) return "avx512";
+    return level >= SKEIN_AVX2 ? "avx2" : "plain";
 }
 
 size_t skein_bf16_panel(size_t k) { return (k + 1) / 2 * 2 * SKEIN_BF16_COLUMNS; }
@@ -54,12 +52,14 @@ static void round_sums(enum skein_level level, const struct skein_bf16_product *
 void skein_bf16_multiply(enum skein_level level, const struct skein_bf16_product *product) {
     if (product->rows == 0 || product->n == 0) return;
 #if defined(__x86_64__)
-    switch (level) {
-    case SKEIN_AVX512BF16: skein_bf16_multiply_avx512bf16(product); return;
-    case SKEIN_AVX512: multiply_flushing(skein_bf16_multiply_avx512, product); break;
-    case SKEIN_AVX2: multiply_flushing(skein_bf16_multiply_avx2, product); break;
-    default: multiply_flushing(skein_bf16_multiply_plain, product); break;
+    if (level >= SKEIN_AVX512BF16) {
+        skein_bf16_multiply_avx512bf16(product);
+        return;
     }
+    multiply_flushing(
+        level >= SKEIN_AVX512 ? skein_bf16_multiply_avx512
+            : level >= SKEIN_AVX2 ? skein_bf16_multiply_avx2 : skein_bf16_multiply_plain,
+        product);
 #else
     skein_bf16_multiply_plain(product);
 #endif

@@ -97,8 +97,8 @@ void skein_bf16_round_rows(
     for (size_t r = 0; r < rows; r++, x += stride_x, out += stride_out) {
         size_t done = 0;
 #if defined(__x86_64__)
-        if (level == SKEIN_AVX512BF16) done = skein_bf16_round_row_avx512bf16(x, k, out);
-        if (level == SKEIN_AVX512) done = skein_bf16_round_row_avx512(x, k, out);
+        if (level >= SKEIN_AVX512BF16) done = skein_bf16_round_row_avx512bf16(x, k, out);
+        else if (level >= SKEIN_AVX512) done = skein_bf16_round_row_avx512(x, k, out);
 #endif
         (level >= SKEIN_AVX2 ? round_row_avx2 : round_row_plain)(x + done, k - done, out + done);
         if (k % 2 == 1) out[k] = 0;
@@ -112,10 +112,12 @@ void skein_bf16_pack_columns(
         const float *rows = w + c * stride;
         size_t done = 0;
 #if defined(__x86_64__)
-        if (level == SKEIN_AVX512BF16 && columns == SKEIN_BF16_COLUMNS)
-            done = skein_bf16_pack_panel_avx512bf16(rows, stride, k, p);
-        if (level == SKEIN_AVX512 && columns == SKEIN_BF16_COLUMNS)
-            done = skein_bf16_pack_panel_avx512(rows, stride, k, p);
+        if (columns == SKEIN_BF16_COLUMNS) {
+            if (level >= SKEIN_AVX512BF16)
+                done = skein_bf16_pack_panel_avx512bf16(rows, stride, k, p);
+            else if (level >= SKEIN_AVX512)
+                done = skein_bf16_pack_panel_avx512(rows, stride, k, p);
+        }
 #endif
         (level >= SKEIN_AVX2 ? pack_panel_avx2 : pack_panel_plain)(
             rows, stride, columns, done, k, p);
@@ -129,9 +131,10 @@ void skein_bf16_pack_rows(
         const float *a = w + i * stride, *b = i + 1 < count ? a + stride : NULL;
         size_t done = 0;
 #if defined(__x86_64__)
-        if (level == SKEIN_AVX512BF16 && b)
+        if (level >= SKEIN_AVX512BF16 && b)
             done = skein_bf16_pack_pair_avx512bf16(a, b, n, p, panel);
-        if (level == SKEIN_AVX512 && b) done = skein_bf16_pack_pair_avx512(a, b, n, p, panel);
+        else if (level >= SKEIN_AVX512 && b)
+            done = skein_bf16_pack_pair_avx512(a, b, n, p, panel);
 #endif
         (level >= SKEIN_AVX2 ? pack_pair_avx2 : pack_pair_plain)(
             a, b, done, n, p + done / SKEIN_BF16_COLUMNS * panel, panel);

@@ -69,8 +69,8 @@
 /* The function `name` of a level. */
 #define SKEIN_AT(level, name) \
     ((level) >= SKEIN_AVX512BF16 ? SKEIN_AT_BF16(name) \
-        : (level) == SKEIN_AVX512 ? name##_avx512 \
-        : (level) == SKEIN_AVX2 ? name##_avx2 : name##_plain)
+        : (level) >= SKEIN_AVX512 ? name##_avx512 \
+        : (level) >= SKEIN_AVX2 ? name##_avx2 : name##_plain)
 #else
 #define SKEIN_AT(level, name) ((void)(level), name##_plain)
 #endif

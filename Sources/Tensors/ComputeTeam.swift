@@ -46,12 +46,18 @@ public final class ComputeTeam {
     /// Calls `body(piece, thread)` once for each piece 0 ..< `pieces` and returns when all are done.
     ///
     /// - Parameters:
-    ///   - pieces: At most 65,535.
+    ///   - pieces: However many; more than 65,535 are several jobs, one after the other.
     ///   - body: Runs on any of the threads; `thread` in 0 ..< `threadCount` says on which, for
     ///     scratch memory. What is written before `run` is seen by the pieces, and what they write is
     ///     seen afterwards.
     public func run(_ pieces: Int, _ body: @escaping (_ piece: Int, _ thread: Int) -> Void) {
-        precondition(pieces <= State.mostPieces, "more pieces than a ticket can count")
+        for first in stride(from: 0, to: pieces, by: State.mostPieces) {
+            let count = min(State.mostPieces, pieces - first)
+            runJob(count, first == 0 ? body : { body(first + $0, $1) })
+        }
+    }
+
+    private func runJob(_ pieces: Int, _ body: @escaping (Int, Int) -> Void) {
         if threadCount == 1 || pieces <= 1 || isAlone() {
             for piece in 0..<pieces { body(piece, 0) }
             return
@@ -112,6 +118,7 @@ extension ComputeTeam {
 
         /// Offers a job.
         func open(_ pieces: Int, _ body: @escaping (Int, Int) -> Void) {
+            precondition(pieces <= Self.mostPieces, "more pieces than a ticket can count")
             self.body = body
             done.store(0, ordering: .relaxed)
             let job = (ticket.load(ordering: .relaxed) >> 32) &+ 1

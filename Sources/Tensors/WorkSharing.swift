@@ -52,7 +52,7 @@ public final class WorkSharing: Sendable {
             columns: Int,
             _ body: @escaping (_ part: Range<Int>, UnsafeMutablePointer<Float>) -> Void
         ) {
-            let width = columns < 1024 ? 64 : 128
+            let width = Self.partWidth(columns: columns)
             let parts = (columns + width - 1) / width
             let offer = sharing.offers[number]
             let scratch = sharing.scratch
@@ -63,6 +63,13 @@ public final class WorkSharing: Sendable {
             offer.help(as: number)
             if !offer.looksDone(parts) { offer.join(parts) }
             offer.close()
+        }
+
+        /// Columns of a part: a multiple of 64, and no more parts than an offer can count.
+        static func partWidth(columns: Int) -> Int {
+            let most = ComputeTeam.State.mostPieces
+            let least = (columns + most * 64 - 1) / (most * 64) * 64
+            return max(columns < 1024 ? 64 : 128, least)
         }
 
         /// Whether a thread looks for something to do.

@@ -10,7 +10,8 @@ import Testing
     func pieces(threads: Int) {
         let team = ComputeTeam(threadCount: threads)
         #expect(team.threadCount == threads)
-        for pieces in [0, 1, 2, 7, 64, 1000] {
+        // The last one takes several tickets.
+        for pieces in [0, 1, 2, 7, 64, 1000, 65_535, 150_001] {
             let counts = UnsafeMutablePointer<Int>.allocate(capacity: max(1, pieces))
             defer { counts.deallocate() }
             counts.update(repeating: 0, count: max(1, pieces))
@@ -58,30 +59,46 @@ import Testing
     func heldUp() {
         let team = ComputeTeam(threadCount: 2)
         let hasStarted = Atomic<Bool>(false)
-        let deadline = ContinuousClock.now + .seconds(20)
-        while team.aloneUntil == nil, ContinuousClock.now < deadline {
+        let clock = ContinuousClock()
+        let deadline = clock.now + Self.patience
+        while team.aloneUntil == nil, clock.now < deadline {
             hasStarted.store(false, ordering: .relaxed)
+            let began = clock.now
             team.run(2) { _, thread in
                 if thread == 1 {
                     hasStarted.store(true, ordering: .releasing)
-                    Thread.sleep(forTimeInterval: 0.03)
+                    // Far longer than the caller's piece, however late this thread was.
+                    Self.sleep(.milliseconds(30) + (clock.now - began) * 8)
                 } else {
-                    // Long enough for the other one to wake up and claim a piece.
-                    for _ in 0..<20 where !hasStarted.load(ordering: .acquiring) {
-                        Thread.sleep(forTimeInterval: 0.0001)
+                    // There are two pieces and the caller is here: the other one takes the second.
+                    while !hasStarted.load(ordering: .acquiring), clock.now < deadline {
+                        Self.sleep(.microseconds(100))
                     }
                 }
             }
         }
         #expect(team.aloneUntil != nil)
         let others = Atomic<Int>(0)
-        while others.load(ordering: .relaxed) == 0, ContinuousClock.now < deadline {
+        while others.load(ordering: .relaxed) == 0, clock.now < deadline {
             team.run(4) { _, thread in
                 if thread == 1 { others.add(1, ordering: .relaxed) }
-                Thread.sleep(forTimeInterval: 0.001)
+                Self.sleep(.milliseconds(1))
             }
         }
         #expect(others.load(ordering: .relaxed) > 0)
+    }
+
+    /// For what must happen, on however busy a machine.
+    private static let patience = Duration.seconds(120)
+
+    private static func sleep(_ duration: Duration) {
+        Thread.sleep(forTimeInterval: duration / .seconds(1))
+    }
+
+    /// Waits until `condition` holds, with patience.
+    private static func wait(until condition: () -> Bool) {
+        let deadline = ContinuousClock.now + patience
+        while !condition(), ContinuousClock.now < deadline { sleep(.milliseconds(1)) }
     }
 
     @Test("a run lets go of what its pieces hold")
@@ -95,7 +112,7 @@ import Testing
             team.run(50) { _, _ in withExtendedLifetime(object) {} }
         }
         // A thread may be about to drop its own reference.
-        for _ in 0..<1000 where held != nil { Thread.sleep(forTimeInterval: 0.001) }
+        Self.wait { held == nil }
         #expect(held == nil)
     }
 
@@ -105,9 +122,7 @@ import Testing
         team?.run(100) { _, _ in }
         let state = team?.observedState
         team = nil
-        for _ in 0..<5000 where state?.live.load(ordering: .acquiring) != 0 {
-            Thread.sleep(forTimeInterval: 0.001)
-        }
+        Self.wait { state?.live.load(ordering: .acquiring) == 0 }
         #expect(state?.live.load(ordering: .acquiring) == 0)
     }
 }

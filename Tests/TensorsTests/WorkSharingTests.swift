@@ -46,11 +46,8 @@ import Testing
                 }
                 return c
             }
-            let (own, sharing) = shared(threads) { product($0) }
+            let own = shared(threads) { product($0) }.0
             #expect(own == product(nil))
-            if threads > 1, MatMul.isOwn {
-                #expect(sharing.helped.load(ordering: .relaxed) > 0)
-            }
         }
     }
 
@@ -65,17 +62,64 @@ import Testing
         func product(_ place: WorkSharing.Place?) -> ([Float], [UInt16]) {
             var sums = Operand.numbers(m * n, 3)
             var scratch = sums
-            var halves = [UInt16](repeating: 0, count: m * n)
+            var halves = [UInt16](repeating: 0, count: m * RoundedRows.stride(columns: n))
             for _ in 0..<20 {
                 matrix.multiply(rounded, into: &sums, stride: n, accumulating: true, place: place)
                 matrix.multiply(rounded, into: &scratch, stride: n, rounded: &halves, place: place)
             }
             return (sums, halves)
         }
-        let (own, sharing) = shared(threads) { product($0) }
+        let own = shared(threads) { product($0) }.0
         let alone = product(nil)
         #expect(own.0 == alone.0 && own.1 == alone.1)
-        #expect(sharing.helped.load(ordering: .relaxed) > 0)
+    }
+
+    @Test("a thread without work computes parts of another's product")
+    func helps() {
+        let both = Meeting(of: 2)
+        let (met, sharing) = shared(2) { place in
+            // Neither part ends before the other has begun, so one thread cannot do both.
+            place.run(columns: 2 * WorkSharing.Place.partWidth(columns: 128)) { _, _ in
+                both.arrive(patience: 120)
+            }
+            return both.isComplete
+        }
+        #expect(met)
+        #expect(sharing.helped.load(ordering: .relaxed) == 1)
+    }
+
+    @Test("parts of a product are whole panels, and no more than can be counted")
+    func parts() {
+        #expect(WorkSharing.Place.partWidth(columns: 128) == 64)
+        #expect(WorkSharing.Place.partWidth(columns: 8192) == 128)
+        for columns in [1 << 23, 65_535 * 128 + 1, 1 << 31] {
+            let width = WorkSharing.Place.partWidth(columns: columns)
+            #expect(width % 64 == 0 && (columns + width - 1) / width <= 65_535)
+        }
+    }
+
+    /// Where threads wait until so many are there.
+    private final class Meeting: @unchecked Sendable {
+        // All that changes is under the condition's lock.
+        private let condition = NSCondition()
+        private var missing: Int
+
+        init(of count: Int) { missing = count }
+
+        var isComplete: Bool {
+            condition.lock()
+            defer { condition.unlock() }
+            return missing <= 0
+        }
+
+        func arrive(patience: TimeInterval) {
+            let limit = Date(timeIntervalSinceNow: patience)
+            condition.lock()
+            missing -= 1
+            condition.broadcast()
+            while missing > 0, condition.wait(until: limit) {}
+            condition.unlock()
+        }
     }
 
     @Test("who helps stops when called, and when nobody works any more")

@@ -2,7 +2,8 @@
 #define SKEIN_CPU_H
 
 /* What this processor (and the system's saving of its registers) offers, each level including those below
-   it. */
+   it. Kernels are chosen by `level >= ...` alone, so that a level that is added takes the best kernel below
+   it until it has its own. */
 enum skein_level {
     SKEIN_PLAIN = 0,      /* what every machine has */
     SKEIN_AVX2 = 1,       /* AVX2, FMA, F16C */
