@@ -52,8 +52,8 @@ struct BenchCommand: Command {
         "data", .path(), absent: "of tokenize: the pages of --help",
         "recovery, tokenize: rows as skein train takes them")
     static let steps = Option.optional(
-        "steps", .integer(1...1_000_000), absent: "20 of wire, 40 of recovery",
-        "wire, recovery: steps of a run")
+        "steps", .integer(1...1_000_000), absent: "5 of step, 20 of wire, 40 of recovery",
+        "step: steps that are measured; wire, recovery: steps of a run")
     static let workers = Option(
         "workers", .integer(1...1024), default: "64",
         "wire: workers that send gradients and do not compute")
@@ -101,7 +101,7 @@ struct BenchCommand: Command {
             tokens: arguments[DataFlags.microBatchTokens],
             promptTokens: arguments[Self.promptTokens],
             answerTokens: arguments[Self.answerTokens], threads: arguments[Self.threads],
-            steps: arguments[Self.steps] ?? (subject == .wire ? 20 : 40),
+            steps: arguments[Self.steps] ?? Self.defaultSteps(of: subject),
             workers: arguments[Self.workers], rank: arguments[TrainingFlags.rank],
             compute: arguments[TrainingFlags.compute],
             codec: arguments[TrainingFlags.gradientCodec], dial: arguments[Self.dial],
@@ -117,6 +117,14 @@ struct BenchCommand: Command {
         if let missing = needed.first(where: \.isMissing) {
             throw UsageError.missingOption(
                 missing.name, placeholder: "PATH", command: Self.table.command)
+        }
+    }
+
+    private static func defaultSteps(of subject: Subject) -> Int {
+        switch subject {
+        case .step: 5
+        case .wire: 20
+        default: 40
         }
     }
 
@@ -148,14 +156,15 @@ struct BenchCommand: Command {
             ])
         }
         try io.print(machine.text)
-        try io.print("one thread, sizes of SmolLM2-135M; a product's limit is sgemm, that of the")
-        try io.print("others a copy that reads and writes as many bytes\n")
+        try io.print("one thread, sizes of SmolLM2-135M; a product's limit is a loop in registers,")
+        try io.print("that of the others a copy that reads and writes as many bytes\n")
         let rows = [KernelResult.heading] + results.map(\.cells)
         try io.write(TextTable.text(rows, leftColumns: 2))
     }
 
     /// Whole steps of a model, on all threads at once.
-    private func runStep(_ io: CommandIO, effort: Effort = .step) throws {
+    private func runStep(_ io: CommandIO) throws {
+        let effort = Effort(repetitions: options.steps, minimumSeconds: 0)
         let machine = Machine.current()
         let threads = options.threads ?? machine.cores
         let bench = try StepBench(

@@ -93,7 +93,7 @@ struct LaunchCommand: Command {
     func run(_ io: CommandIO) throws {
         let tokenFile = try token()
         let plan = try plan(
-            program: EngineCore.programPath, tokenFile: tokenFile,
+            program: ProgramFile.path, tokenFile: tokenFile,
             cores: ProcessInfo.processInfo.activeProcessorCount)
         let interrupts = InterruptCount()
         io.interrupt.listen(

@@ -91,8 +91,8 @@ public struct MatMul {
         }
     }
 
-    /// The same by OpenBLAS on whatever processor: the yardstick of benchmarks.
-    public static func sgemm(
+    /// The same by OpenBLAS on whatever processor.
+    static func sgemm(
         m: Int, n: Int, k: Int,
         _ a: UnsafePointer<Float>, _ opA: Operand = .plain, strideA: Int,
         _ b: UnsafePointer<Float>, _ opB: Operand = .plain, strideB: Int,

@@ -4,8 +4,6 @@ public final class MatMulTally {
     public enum Kind: Sendable {
         /// `MatMul`, fp32.
         case single
-        /// OpenBLAS, fp32: what a benchmark compares with.
-        case sgemm
         /// `PackedMatrix`, bf16.
         case packed
         /// `LowRank`, fp32.

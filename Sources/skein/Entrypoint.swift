@@ -4,7 +4,6 @@ import Foundation
 @main
 enum Entrypoint {
     static func main() {
-        EngineCore.selectBeforeStart(of: CommandLine.arguments.dropFirst().first)
         exit(CommandLineTool.run())
     }
 }

@@ -134,21 +134,25 @@ import Training
             Timing(seconds: 0.03, processorSeconds: 0.02),
         ],
         productsAlone: [Timing(seconds: 0.024, processorSeconds: 0.015)],
+        peakOperations: 4_000_000_000, peak: [Timing(seconds: 0.04, processorSeconds: 0.06)],
         hash: Measurement(seconds: [0.00006]), reduction: Measurement(seconds: [0.001]),
         optimizer: Measurement(seconds: [0.002]))
 
-    @Test("a share is the products' time alone by the whole step's time")
+    @Test("a share is the rate of a step's products by that of loops in registers")
     func shares() {
         #expect(result.tokensPerSecond == 604 / 0.03)
         #expect(abs(result.rate - 2e9 / 0.03) < 1)
         #expect(abs(result.rateAlone - 2e9 / 0.024) < 1)
-        #expect(abs(result.share - 0.8) < 1e-12)
-        #expect(abs(result.processorShare - 0.5) < 1e-12)
+        #expect(abs(result.peakRate - 1e11) < 1)
+        #expect(abs(result.share - 2.0 / 3) < 1e-12)
+        #expect(abs(result.shareAlone - 5.0 / 6) < 1e-12)
+        // 2e9 operations in 0.03 s beside 4e9 in 0.06 s.
+        #expect(abs(result.processorShare - 1) < 1e-12)
         #expect(abs(result.processorPresence - 0.5) < 1e-12)
         #expect(abs(result.hashShare - 0.004) < 1e-12)
         let table = StepResult.table([result])
         #expect(table.contains(["tokens of each row", "121 + 181"]))
-        #expect(table.contains(["share (wanted: 85 %)", "80.0 %"]))
+        #expect(table.contains(["share (wanted: 80 %)", "66.7 %"]))
         #expect(table.contains(["of the step (below 1 %)", "0.40 %"]))
     }
 
@@ -160,7 +164,7 @@ import Training
             let process = CapturedProcess()
             let status = process.run(
                 "bench", "step", "--model", path, "--threads", "2", "--micro-batch-tokens", "48",
-                "--json")
+                "--steps", "2", "--json")
             try #require(status == 0, "\(process.error)")
             let json = try JSONSerialization.jsonObject(with: Data(process.output.utf8))
             let object = try #require(json as? [String: Any])
@@ -170,7 +174,11 @@ import Training
             #expect(mixes.map { $0["mix"] as? String } == ["dense", "rows"])
             for mix in mixes {
                 #expect(mix["row_tokens"] as? [Int] == [48])
-                for field in ["tokens_per_second", "flops_in_step", "flops_alone", "share"] {
+                #expect(mix["repetitions"] as? Int == 2)
+                for field in [
+                    "tokens_per_second", "flops_in_step", "flops_alone", "flops_of_registers",
+                    "share", "share_alone",
+                ] {
                     #expect((mix[field] as? Double ?? 0) > 0, "\(field)")
                 }
             }
@@ -180,13 +188,13 @@ import Training
         }
     }
 
-    @Test("a prompt's limit is sgemm's rate, an answer's the memory's")
+    @Test("a prompt's limit is the registers' rate, an answer's the memory's")
     func generateLimits() {
         let result = GenerateResult(
             compute: .fp32, promptTokens: 100, tokens: 10, threads: 2, load: 0.5,
             operationsPerToken: 1_000_000,
             bytesPerToken: 2_000_000, prompt: [Timing(seconds: 0.2, processorSeconds: 0.3)],
-            decode: [Timing(seconds: 0.05, processorSeconds: 0.1)], productRates: [1e9, 4e9, 2e9],
+            decode: [Timing(seconds: 0.05, processorSeconds: 0.1)], peakRates: [1e9, 4e9, 2e9],
             memoryRates: [1e9], peakBytes: 5)
         #expect(abs(result.promptRate - 500) < 1e-9)
         #expect(abs(result.promptLimit - 2000) < 1e-9)

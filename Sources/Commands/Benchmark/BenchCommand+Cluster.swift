@@ -43,7 +43,7 @@ extension BenchCommand {
             try LoggedChild(
                 "workers",
                 [
-                    EngineCore.programPath, "bench", "wire", "--dial", bench.address, "--workers",
+                    ProgramFile.path, "bench", "wire", "--dial", bench.address, "--workers",
                     String(options.workers), "--gradient-codec", options.codec.rawValue, "--rank",
                     String(options.rank),
                 ]))
@@ -91,7 +91,7 @@ extension BenchCommand {
         try AtomicFile.makeDirectory(directory)
         let bench = RecoveryBench(
             RecoveryBench.Plan(
-                program: EngineCore.programPath, model: options.model ?? "",
+                program: ProgramFile.path, model: options.model ?? "",
                 data: options.data ?? "", directory: directory, kills: options.kills,
                 steps: options.steps, seed: options.seed), io: io)
         let result: RecoveryResult

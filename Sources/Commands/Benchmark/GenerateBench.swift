@@ -2,8 +2,8 @@ import Formats
 import Models
 import Tensors
 
-/// Generation beside its limits: decoding beside the memory's rate, a prompt beside that of
-/// sgemm or of the bf16 kernel.
+/// Generation beside its limits: decoding beside the memory's rate, a prompt beside that of multiply-adds
+/// in registers.
 ///
 /// A token that follows another reads every weight and the cache once and does little with them, so
 /// memory is its limit; a prompt's tokens share the weights, so arithmetic is theirs. Every
@@ -21,9 +21,7 @@ struct GenerateBench {
     private let session: DecoderSession
     private let weights: GenerationWeights
 
-    /// Side of the square product whose rate is the prompt's limit.
-    private static let square = 768
-    /// Products of each thread, and passes over the memory, in one timing.
+    /// Loops in registers of each thread, and passes over the memory, in one timing.
     private static let passes = 8
 
     /// Opens and packs a model and starts the threads.
@@ -55,19 +53,12 @@ struct GenerateBench {
     }
 
     /// Measures; the first repetition only warms up.
-    ///
-    /// - Throws: `PackedMatrixError` when the system has no memory left.
-    func run(_ effort: Effort) throws -> GenerateResult {
+    func run(_ effort: Effort) -> GenerateResult {
         let vocabulary = model.configuration.vocabularySize
         let prompt = (0..<promptTokens).map { Int32((1000 + 37 * $0) % vocabulary) }
         let memory = MemoryRead(byteCount: bytesPerToken, team: team)
-        let products = try (0..<threads).map { _ in
-            try ProductReplay([
-                .init(
-                    m: Self.square, n: Self.square, k: Self.square,
-                    kind: compute == .fp32 ? .sgemm : .packed)
-            ])
-        }
+        let kind: MatMulTally.Kind = compute == .fp32 ? .single : .packed
+        let operations = RegisterPeak.run(kind) * threads * Self.passes
         var result = GenerateResult(
             compute: compute, promptTokens: promptTokens, tokens: tokens, threads: threads,
             load: load.seconds,
@@ -80,8 +71,8 @@ struct GenerateBench {
             let prompt = Stopwatch.time {
                 next = session.withLogits(after: prompt) { Sampler().pick($0, position: 0) }
             }
-            let square = Stopwatch.time {
-                team.run(threads * Self.passes) { _, thread in products[thread].run() }
+            let peak = Stopwatch.time {
+                team.run(threads * Self.passes) { _, _ in RegisterPeak.run(kind) }
             }
             let decode = Stopwatch.time {
                 for position in 1...tokens {
@@ -94,8 +85,7 @@ struct GenerateBench {
             guard isCounted else { continue }
             result.prompt.append(prompt)
             result.decode.append(decode)
-            let operations = products[0].operations * threads * Self.passes
-            result.productRates.append(Double(operations) / square.seconds)
+            result.peakRates.append(Double(operations) / peak.seconds)
             result.memoryRates.append(Double(memory.byteCount * Self.passes) / reading.seconds)
         }
         return result

@@ -19,8 +19,8 @@ struct GenerateResult: Sendable, Equatable {
     var prompt: [Timing] = []
     /// Whole answers.
     var decode: [Timing] = []
-    /// FLOP/s of square products of sgemm, or of the bf16 kernel, on all threads at once.
-    var productRates: [Double] = []
+    /// FLOP/s of multiply-adds in registers, on all threads at once.
+    var peakRates: [Double] = []
     /// B/s of reading as much memory as a token does, on all threads at once.
     var memoryRates: [Double] = []
     /// The most memory that the process ever used.
@@ -38,11 +38,11 @@ struct GenerateResult: Sendable, Equatable {
     }
 
     var memoryRate: Double { Measurement.median(of: memoryRates) }
-    var productRate: Double { Measurement.median(of: productRates) }
+    var peakRate: Double { Measurement.median(of: peakRates) }
 
     /// Prompt tokens per second if nothing but the projections were computed, as fast as those.
     var promptLimit: Double {
-        operationsPerToken > 0 ? productRate / Double(operationsPerToken) : 0
+        operationsPerToken > 0 ? peakRate / Double(operationsPerToken) : 0
     }
 
     /// Tokens per second if nothing but the reading took time.
@@ -64,7 +64,7 @@ struct GenerateResult: Sendable, Equatable {
             ("load_seconds", .number(load)),
             ("prompt_tokens_per_second", .number(promptRate)),
             ("prompt_spread", .number(promptTime.spread)),
-            ("flops_of_\(compute == .fp32 ? "sgemm" : "bf16")", .number(productRate)),
+            ("flops_of_registers", .number(peakRate)),
             ("prompt_limit", .number(promptLimit)),
             ("prompt_share", .number(promptShare)),
             ("prompt_by_processor_time", .number(processorRate(of: promptTokens, prompt))),
@@ -97,7 +97,7 @@ struct GenerateResult: Sendable, Equatable {
                 Figures.significant(processorRate(of: tokens, decode)),
             ],
             [
-                "limit: rate", Figures.rate(productRate, unit: "FLOP"),
+                "limit: rate", Figures.rate(peakRate, unit: "FLOP"),
                 Figures.rate(memoryRate, unit: "B"),
             ],
             [

@@ -4,8 +4,8 @@ import Tensors
 /// One kernel to measure, and what of the machine limits it.
 struct Kernel {
     enum Limit {
-        /// Matrix products: work of `operations`, against these products alone.
-        case products(operations: Int, alone: ProductReplay)
+        /// Matrix products: work of `operations`, against what registers allow for this kind.
+        case products(operations: Int, MatMulTally.Kind)
         /// Memory: work that reads and writes `bytes`, against a copy that moves as many.
         case copy(bytes: Int)
     }
@@ -38,10 +38,11 @@ struct KernelResult: Sendable, Equatable {
         let measured = Stopwatch.measure(effort, kernel.run)
         seconds = measured.median
         switch kernel.limit {
-        case .products(let operations, let alone):
+        case .products(let operations, let kind):
             unit = "FLOP"
             rate = measured.rate(of: operations)
-            limit = Stopwatch.measure(effort) { alone.run() }.rate(of: alone.operations)
+            let most = RegisterPeak.run(kind)
+            limit = Stopwatch.measure(effort) { RegisterPeak.run(kind) }.rate(of: most)
         case .copy(let bytes):
             unit = "B"
             rate = measured.rate(of: bytes)

@@ -106,7 +106,7 @@ extension KernelBench {
         ]
     }
 
-    /// The ledger's hash over a gradient, and blocks of a model file as floats.
+    /// The ledger's hash over a gradient, its levels of 8 bits, and blocks of a model file as floats.
     var bytes: [Kernel] {
         let gradient = Operands.buffer(sizes.adapter, stream: 30)
         let hash = Kernel(
@@ -117,7 +117,14 @@ extension KernelBench {
                 of: UnsafeRawBufferPointer(
                     start: gradient.base, count: gradient.count * MemoryLayout<Float>.stride))
         }
-        return [hash] + [ElementType.q4x0, .q4x1, .q8x0].map(dequantization)
+        let random = AddressedRandom(seed: 0, purpose: .rounding)
+        let rounding = Kernel(
+            name: "int8 rounding", size: "\(sizes.adapter) floats",
+            limit: .copy(bytes: 2 * sizes.adapter * Self.float)
+        ) {
+            LevelRounding.round(gradient.base, count: gradient.count, random: random, 1, 0)
+        }
+        return [hash, rounding] + [ElementType.q4x0, .q4x1, .q8x0].map(dequantization)
     }
 
     private func dequantization(_ type: ElementType) -> Kernel {

@@ -18,11 +18,7 @@ struct KernelBench {
         try kernels.map { KernelResult($0, effort) }
     }
 
-    /// The square product that shows what sgemm reaches here at best.
-    private static let square = 1024
-
-    /// Forward (y = x W^T) and backward (dx = dy W) of each kind of projection, in fp32 and in bf16;
-    /// the limit of both is sgemm.
+    /// Forward (y = x W^T) and backward (dx = dy W) of each kind of projection, in fp32 and in bf16.
     private var products: [Kernel] {
         get throws {
             let s = sizes
@@ -33,16 +29,13 @@ struct KernelBench {
                 ("down", s.tokens, s.width, s.feedForward),
                 ("head", s.headRows, s.headPanel, s.width),
             ]
-            let best = try ProductReplay([
-                .init(m: Self.square, n: Self.square, k: Self.square, kind: .sgemm)
-            ])
             func kernel(_ part: String, _ product: ProductReplay.Product) throws -> Kernel {
                 let replay = try ProductReplay([product])
                 let way = product.transposedB ? "forward" : "backward"
                 return Kernel(
                     name: "\(product.kind == .single ? "fp32" : "bf16") \(part) \(way)",
                     size: "\(product.m) x \(product.n) x \(product.k)",
-                    limit: .products(operations: replay.operations, alone: best),
+                    limit: .products(operations: replay.operations, product.kind),
                     run: { replay.run() })
             }
             let wide = try [MatMulTally.Kind.single, .packed].flatMap { kind in
@@ -55,12 +48,12 @@ struct KernelBench {
                     ]
                 }
             }
-            return wide + thin(best)
+            return wide + thin
         }
     }
 
     /// LoRA's products on the width of the model.
-    private func thin(_ best: ProductReplay) -> [Kernel] {
+    private var thin: [Kernel] {
         let (tokens, width, rank) = (sizes.tokens, sizes.width, sizes.rank)
         let x = Operands.buffer(tokens * width, stream: 14)
         let a = Operands.buffer(rank * width, stream: 15)
@@ -69,7 +62,7 @@ struct KernelBench {
         func kernel(_ name: String, _ run: @escaping () -> Void) -> Kernel {
             Kernel(
                 name: "LoRA \(name)", size: "\(tokens) x \(width) x \(rank)",
-                limit: .products(operations: 2 * tokens * width * rank, alone: best), run: run)
+                limit: .products(operations: 2 * tokens * width * rank, .thin), run: run)
         }
         return [
             kernel("reduce") {
@@ -90,12 +83,8 @@ struct KernelBench {
         ]
     }
 
-    /// One sequence of all tokens; the limit is its own products alone.
+    /// One sequence of all tokens, in fp32.
     private var attention: [Kernel] {
-        get throws { try attentionKernels() }
-    }
-
-    private func attentionKernels() throws -> [Kernel] {
         let s = sizes
         let attention = Attention(
             heads: s.heads, keyValueHeads: s.keyValueHeads, headDimension: s.headDimension)
@@ -120,7 +109,7 @@ struct KernelBench {
                 logSumExp: logSumExp.base, tokens: s.tokens, dq: dq.base, dk: dk.base,
                 dv: dv.base, scratch: scratch.base, matMul: matMul)
         }
-        return try [("attention forward", forward), ("attention backward", backward)].map {
+        return [("attention forward", forward), ("attention backward", backward)].map {
             name, body in
             let tally = MatMulTally()
             body(MatMul(tally: tally))
@@ -128,8 +117,7 @@ struct KernelBench {
             return Kernel(
                 name: name,
                 size: "\(s.tokens) x \(s.heads)/\(s.keyValueHeads) x \(s.headDimension)",
-                limit: .products(
-                    operations: tally.operations, alone: try ProductReplay(tally.counts)),
+                limit: .products(operations: tally.operations, .single),
                 run: { body(matMul) })
         }
     }

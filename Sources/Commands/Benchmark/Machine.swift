@@ -6,18 +6,32 @@ import Tensors
 struct Machine: Sendable, Equatable {
     var processor: String
     var cores: Int
-    /// OpenBLAS's name and version.
-    var library: String
-    /// The kernels that OpenBLAS uses.
-    var coreType: String
+    /// The processor's level that kernels are chosen by, and OpenBLAS where that multiplies.
+    var kernels: String
 
     static func current() -> Machine {
         Machine(
-            processor: processorName(in: EngineCore.processorDescription()) ?? "unknown processor",
+            processor: processorName(in: processorDescription()) ?? "unknown processor",
             cores: ProcessInfo.processInfo.activeProcessorCount,
-            library: MatMul.libraryConfiguration.split(separator: " ").prefix(2)
-                .joined(separator: " "),
-            coreType: MatMul.coreType)
+            kernels: ProcessorLevel.current.rawValue + (MatMul.isOwn ? "" : ", \(library)"))
+    }
+
+    /// OpenBLAS's name, version and kernels.
+    private static var library: String {
+        let name = MatMul.libraryConfiguration.split(separator: " ").prefix(2)
+        return name.joined(separator: " ") + " " + MatMul.coreType
+    }
+
+    /// The first processor's part of /proc/cpuinfo; empty when it cannot be read.
+    ///
+    /// A host with hundreds of cores takes long to write all of it, so only the beginning is read.
+    private static func processorDescription() -> String {
+        let descriptor = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: Limits.processorDescriptionBytes)
+        let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 
     /// The `model name` of the first processor in /proc/cpuinfo.
@@ -30,13 +44,13 @@ struct Machine: Sendable, Equatable {
     }
 
     var text: String {
-        "\(processor), \(Figures.count(cores, "core")); \(library) with \(coreType) kernels"
+        "\(processor), \(Figures.count(cores, "core")); kernels: \(kernels)"
     }
 
     var json: JSONLine.Value {
         .object([
             ("processor", .string(processor)), ("cores", .integer(cores)),
-            ("openblas", .string(library)), ("openblas_core", .string(coreType)),
+            ("kernels", .string(kernels)),
         ])
     }
 }

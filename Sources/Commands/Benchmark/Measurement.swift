@@ -36,7 +36,7 @@ struct Effort: Sendable, Equatable {
     var minimumSeconds: Double
 
     static let kernels = Effort(repetitions: 5, minimumSeconds: 0.02)
-    static let step = Effort(repetitions: 5, minimumSeconds: 0)
+    static let generate = Effort(repetitions: 5, minimumSeconds: 0)
 }
 
 /// How long something took.

@@ -79,15 +79,14 @@ struct ProductReplay: Sendable {
                 run(product, matrix)
                 continue
             }
-            let multiply = product.kind == .sgemm ? MatMul.sgemm : matMul.callAsFunction
             for _ in 0..<product.count {
-                multiply(
-                    product.m, product.n, product.k,
+                matMul(
+                    m: product.m, n: product.n, k: product.k,
                     a.base, product.transposedA ? .transposed : .plain,
-                    product.transposedA ? product.m : product.k,
+                    strideA: product.transposedA ? product.m : product.k,
                     b.base, product.transposedB ? .transposed : .plain,
-                    product.transposedB ? product.k : product.n,
-                    c.base, product.n, false)
+                    strideB: product.transposedB ? product.k : product.n,
+                    into: c.base, strideC: product.n)
             }
         }
     }

@@ -4,7 +4,8 @@ import Models
 import Tensors
 import Training
 
-/// Whole training steps of a model beside their matrix products alone.
+/// Whole training steps of a model beside what the processor's registers allow, and beside their
+/// matrix products alone.
 ///
 /// A step is what the trainer does between two checkpoints: every thread computes one micro-batch,
 /// forward and backward with dropout, and hashes its gradient; the gradients are summed by the tree,
@@ -15,6 +16,8 @@ struct StepBench {
     let residence: WeightResidence
     let threads: Int
     let microBatchTokens: Int
+    /// Loops of `RegisterPeak` on each thread in one timing: some tens of milliseconds.
+    private static let peakPasses = 10
     private let decoder: Decoder
     private let shape: AdapterShape
     private let pool: ComputePool
@@ -78,7 +81,7 @@ struct StepBench {
             smallest: least)
     }
 
-    /// Measures one mix of rows: a step that only warms up, then steps and products in turn.
+    /// Measures one mix of rows: a step that only warms up, then steps, products and the peak in turn.
     func run(_ mix: RowMix, _ effort: Effort) throws -> StepResult {
         let rows = mix.lengths(tokens: microBatchTokens).count
         let microBatches = (0..<threads).map { index in
@@ -90,15 +93,16 @@ struct StepBench {
         }
         let counts = tally(microBatches[0])
         let head = model.configuration.headDimension
-        let wide = Dictionary(
-            counts.filter { $0.key.isOfWeights(headDimension: head) }
-                .map { ($0.key.onYardstick, $0.value) }, uniquingKeysWith: +)
+        let wide = counts.filter { $0.key.isOfWeights(headDimension: head) }
         let operands = try (0..<threads).map { _ in try ProductReplay(wide) }
+        let kind: MatMulTally.Kind = configuration.compute == .fp32 ? .single : .packed
         var trainer = BenchedTrainer(
             configuration, decoder: decoder, shape: shape, pool: pool)
         _ = try trainer.step(microBatches)
         var steps: [BenchedTrainer.Times] = []
         var alone: [Timing] = []
+        var peaks: [Timing] = []
+        var peakOperations = 0
         for _ in 0..<effort.repetitions {
             steps.append(try trainer.step(microBatches))
             alone.append(
@@ -108,6 +112,15 @@ struct StepBench {
                     } receive: { _, _ in
                     }
                 })
+            peakOperations = 0
+            peaks.append(
+                try Stopwatch.time {
+                    try pool.forEach(threads) { _, _ in
+                        (0..<Self.peakPasses).reduce(0) { sum, _ in sum + RegisterPeak.run(kind) }
+                    } receive: { _, operations in
+                        peakOperations += operations
+                    }
+                })
         }
         let hash = Stopwatch.measure(effort) { _ = GradientCodec.digest(of: trainer.gradient) }
         return StepResult(
@@ -115,7 +128,8 @@ struct StepBench {
             lossTokens: microBatches[0].lossTokenCount, threads: threads,
             operations: counts.reduce(0) { $0 + $1.key.operations * $1.value },
             wideOperations: operands[0].operations, parameters: shape.layout.count,
-            step: steps.map(\.whole), productsAlone: alone, hash: hash,
+            step: steps.map(\.whole), productsAlone: alone, peakOperations: peakOperations,
+            peak: peaks, hash: hash,
             reduction: Measurement(seconds: steps.map(\.reduction)),
             optimizer: Measurement(seconds: steps.map(\.optimizer)))
     }
@@ -136,14 +150,6 @@ extension MatMulTally.Shape {
     /// dimension on one side, nor LoRA's.
     func isOfWeights(headDimension: Int) -> Bool {
         kind != .thin && n != headDimension && k != headDimension
-    }
-
-    /// The same product as the limit computes it: sgemm in fp32, and the kernel itself in bf16.
-    fileprivate var onYardstick: MatMulTally.Shape {
-        kind != .single
-            ? self
-            : MatMulTally.Shape(
-                kind: .sgemm, m: m, n: n, k: k, transposedA: transposedA, transposedB: transposedB)
     }
 }
 
