@@ -170,7 +170,7 @@ struct HostileFrameTests {
                     Lie(name: "long heartbeat", code: violation, mention: "above the limit") {
                         try $0.join()
                         let count: [UInt8] = [255, 255, 255, 255]
-                        let bytes = [UInt8](repeating: 0, count: 8) + count
+                        let bytes = [UInt8](repeating: 0, count: 16) + count
                         $0.send($0.frame(10, bytes, count: bytes.count))
                     },
                     Lie(name: "short result", code: violation, mention: "RESULT") {

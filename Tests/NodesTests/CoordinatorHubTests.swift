@@ -1,11 +1,11 @@
 import Basics
-import Coordination
 import Foundation
 import Models
 import TestSupport
 import Testing
 import Training
 
+@testable import Coordination
 @testable import Nodes
 
 /// What a hub sends to a worker that is in, whatever its state directs.
@@ -98,6 +98,26 @@ struct CoordinatorHubTests {
             #expect(loading.serves(other))
             other.configuration.append(0x20)
             #expect(!loading.serves(other))
+        }
+    }
+
+    @Test("the state hears how far a worker has come that prepares, and that it has gone")
+    func preparation() throws {
+        try withBench { bench, _ in
+            try bench.call { bench in
+                let (hub, peer) = (bench.hub, bench.peer)
+                peer.stage = .preparing
+                for bytes in [0, 5 << 20] as [UInt64] {
+                    hub.receive(
+                        ReceivedMessage(
+                            message: .heartbeat(Heartbeat(preparedBytes: bytes)), term: 7),
+                        from: peer)
+                    #expect(hub.state.preparations[peer.id]?.bytes == bytes)
+                }
+                #expect(String(decoding: hub.statusJSON(), as: UTF8.self).contains("5242880"))
+                hub.reject(peer, Rejection(code: .timeout, reason: "gone"))
+                #expect(hub.state.preparations.isEmpty)
+            }
         }
     }
 

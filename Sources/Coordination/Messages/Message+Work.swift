@@ -157,6 +157,9 @@ public struct Heartbeat: Sendable, Equatable {
     public var computing: [Progress]
     /// Bytes of memory that the process has in use; 0 when unknown.
     public var residentBytes: UInt64
+    /// Of a worker that prepares: bytes of the model that it has fetched, hashed and loaded so far,
+    /// counted once for each. Any change is progress; 0 at all other times.
+    public var preparedBytes: UInt64
 
     public struct Progress: Sendable, Equatable {
         public var key: WorkKey
@@ -169,9 +172,12 @@ public struct Heartbeat: Sendable, Equatable {
         }
     }
 
-    public init(computing: [Progress] = [], residentBytes: UInt64 = 0) {
+    public init(
+        computing: [Progress] = [], residentBytes: UInt64 = 0, preparedBytes: UInt64 = 0
+    ) {
         self.computing = computing
         self.residentBytes = residentBytes
+        self.preparedBytes = preparedBytes
     }
 }
 

@@ -8,6 +8,9 @@ extension CoordinatorState {
         case opened(Round)
         /// Committed or given up; what is still leased of it is cancelled.
         case closed(round: UInt64)
+        /// A worker has its offer (ask `admission` first), or has said how much of its model is done,
+        /// in bytes; until it joins or has left.
+        case preparing(PeerID, name: String, address: String, bytes: UInt64)
         /// A peer has passed its handshake; ask `admission` first.
         case joined(PeerID, Member)
         /// Any bytes at all of this peer; with a heartbeat, what it says it computes.

@@ -5,7 +5,8 @@ import Basics
 public struct CoordinatorSettings: Sendable, Equatable {
     /// A round begins when as many workers are there.
     public var minimumWorkers: Int
-    /// How long too few workers may be there; ten times that before the first one ever came.
+    /// How long too few workers may be there, since a worker last joined or got on with its
+    /// preparation; ten times that before the first one ever joined.
     public var patience: Duration
     /// How often each side is to be heard.
     public var heartbeat = Duration.milliseconds(500)

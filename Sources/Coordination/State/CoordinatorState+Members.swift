@@ -3,6 +3,7 @@ import Basics
 /// Who comes, goes, is silent or has to pause.
 extension CoordinatorState {
     mutating func joined(_ peer: PeerID, _ member: Member) {
+        preparations[peer] = nil
         if let rejection = admission(
             name: member.name, incarnation: member.incarnation, now: clock)
         {
@@ -17,6 +18,7 @@ extension CoordinatorState {
         standings[member.name] = standing
         members.add(Worker(peer: peer, member: member, now: clock))
         hasEverJoined = true
+        lastArrival = clock
         let silence = clock + settings.suspectAfter
         nextSilence = min(nextSilence ?? silence, silence)
         leaseHeld(member.held, to: peer)
@@ -83,6 +85,7 @@ extension CoordinatorState {
     }
 
     mutating func left(_ peer: PeerID, _ departure: Departure) {
+        preparations[peer] = nil
         guard let worker = members[peer] else { return }
         remove(peer)
         guard case .lost(let how) = departure else { return }

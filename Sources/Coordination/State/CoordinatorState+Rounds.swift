@@ -56,10 +56,6 @@ extension CoordinatorState {
         }
     }
 
-    var giveUpAt: Duration? {
-        shortageSince.map { $0 + settings.patience * (hasEverJoined ? 1 : 10) }
-    }
-
     mutating func watchPatience() {
         guard let giveUpAt, giveUpAt <= clock else { return }
         giveUp(waiting(now: clock).sentence)

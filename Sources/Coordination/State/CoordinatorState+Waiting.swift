@@ -59,9 +59,14 @@ extension CoordinatorState {
         if let (left, name) = paused.min(by: { $0 < $1 }) {
             sentence += "; \(name) may come back in \(left.inWords)"
         }
+        sentence += preparationSentence(now)
         if let giveUpAt {
             let left = giveUpAt - now
-            sentence += left > .zero ? "; gives up in \(left.inWords)" : "; its patience is over"
+            sentence +=
+                left > .zero
+                ? "; gives up in \(left.inWords), counted anew when a worker joins or gets on with "
+                    + "its preparation"
+                : "; its patience is over"
         }
         return Waiting(culprit: .absentees, since: since, sentence: sentence)
     }

@@ -23,6 +23,10 @@ public struct CoordinatorState: Sendable {
     var hasGivenUp = false
     /// Since when fewer workers than needed are there.
     var shortageSince: Duration?
+    /// Workers that know the token and are not in yet.
+    var preparations: [PeerID: Preparation] = [:]
+    /// When a worker last joined, or got on with its preparation.
+    var lastArrival: Duration?
     /// Somebody may have become silent by then.
     var nextSilence: Duration?
     /// When it is worth looking for second leases again.
@@ -53,6 +57,8 @@ public struct CoordinatorState: Sendable {
         case .phase(let phase): enter(phase)
         case .opened(let round): opened(round)
         case .closed(let round): closed(round)
+        case .preparing(let peer, let name, let address, let bytes):
+            preparing(peer, name: name, address: address, bytes: bytes)
         case .joined(let peer, let member): joined(peer, member)
         case .heard(let peer, let progress): heard(peer, progress)
         case .arrived(let peer, let key, _, let digest): arrived(peer, key, digest)
@@ -70,7 +76,10 @@ public struct CoordinatorState: Sendable {
 
     /// A heartbeat frees no thread and no work, unless it ends a suspicion, which dispatches itself.
     private func isHeartbeat(_ event: Event) -> Bool {
-        if case .heard = event { true } else { false }
+        switch event {
+        case .heard, .preparing: true
+        default: false
+        }
     }
 
     private mutating func tick() {
@@ -107,9 +116,10 @@ public struct CoordinatorState: Sendable {
                 reason: "\(name) has to pause for \(left.inWords): \(standing.quarantineReason)",
                 retryMilliseconds: left.inMilliseconds)
         }
-        if present == nil, members.count >= settings.maximumWorkers {
+        let count = members.count + preparations.count
+        if present == nil, count >= settings.maximumWorkers {
             return Rejection(
-                code: .full, reason: "\(members.count) workers are here already",
+                code: .full, reason: "\(count) workers are here already",
                 retryMilliseconds: 5000)
         }
         return nil

@@ -104,6 +104,7 @@ extension ParameterRequest: WireCodable {
 extension Heartbeat: WireCodable {
     init(from reader: inout ByteReader) throws(WireError) {
         residentBytes = try reader.integer("resident bytes")
+        preparedBytes = try reader.integer("prepared bytes")
         let count = try reader.count(
             "computing", limit: Limits.heldWork, size: WorkKey.byteCount + 2)
         computing = []
@@ -120,6 +121,7 @@ extension Heartbeat: WireCodable {
 
     func write(to writer: inout ByteWriter) {
         writer.integer(residentBytes)
+        writer.integer(preparedBytes)
         writer.count(computing.count)
         for progress in computing {
             progress.key.write(to: &writer)

@@ -17,7 +17,8 @@ extension CoordinatorHub {
         switch (peer.stage, message) {
         case (.leaving, _): break
         case (.greeting, _), (.preparing, .ready): greet(message, peer)
-        case (.preparing, .heartbeat), (.observer, .heartbeat): break
+        case (.preparing, .heartbeat(let heartbeat)): prepares(peer, heartbeat.preparedBytes)
+        case (.observer, .heartbeat): break
         case (.preparing, .modelRequest(let request)): serve(request, to: peer)
         case (.preparing, .leave), (.member, .leave): goodbye(from: peer)
         case (.member, .heartbeat(let heartbeat)):
@@ -79,6 +80,12 @@ extension CoordinatorHub {
             peer.connection?.bounds = MessageBounds(from: .dialler, in: .observing)
         }
         peer.connection?.send(offer)
+        if hello.role == .worker { prepares(peer, 0) }
+    }
+
+    private func prepares(_ peer: Peer, _ bytes: UInt64) {
+        peer.preparedBytes = bytes
+        handle(.preparing(peer.id, name: peer.name, address: peer.address, bytes: bytes))
     }
 
     private func admit(_ peer: Peer, _ ready: Ready) {

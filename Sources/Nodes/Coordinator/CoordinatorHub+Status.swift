@@ -88,6 +88,7 @@ extension CoordinatorHub {
         [
             ("name", .string(peer.name)), ("address", .string(peer.address)),
             ("state", .string("preparing")),
+            ("prepared_bytes", .integer(Int(clamping: peer.preparedBytes))),
             ("last_heard_seconds", .number((now - peer.lastHeard) / .seconds(1))),
         ]
     }

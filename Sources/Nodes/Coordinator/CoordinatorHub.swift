@@ -230,11 +230,13 @@ final class CoordinatorHub {
 
     private func depart(_ peer: Peer, _ departure: Departure) {
         let wasMember = peer.stage == .member
+        let wasPreparing = peer.stage == .preparing
         endHandshake(of: peer)
         peer.stage = .leaving
         // What is being checked is in the inbox; the rest nobody asks for any more.
         parked[peer.id] = nil
         peer.waitingGrants = []
+        if wasPreparing { handle(.left(peer.id, departure)) }
         guard wasMember else { return }
         switch departure {
         case .lost(let how): note(.lost, worker: peer.name, [("how", .string(how))])

@@ -27,6 +27,8 @@ final class Peer {
     /// When it must have said who it is, or an observer what it wants.
     var handshakeAlarm: Alarm?
     var lastHeard: Duration
+    /// While it prepares: what it has said of its model, in bytes.
+    var preparedBytes: UInt64 = 0
     /// The version of the parameters that it has, or that is on its way.
     var parameterVersion: UInt64 = 0
     /// How often it has asked for the whole of which version.

@@ -55,11 +55,10 @@ struct CoordinatorLeasingTests {
         var desk = Desk(minimumWorkers: 2, patience: .seconds(10))
         desk.open([1])
         #expect(desk.at(99.9, .tick).givenUp == [])
-        desk.join(1, at: 99.9)
         #expect(desk.state.nextDeadline ?? .zero <= .seconds(100))
         #expect(
             desk.at(100, .tick).givenUp == [
-                "step 7 waits 100.0 s for 1 more worker (1 of --min-workers 2 is here); "
+                "step 7 waits 100.0 s for 2 more workers (0 of --min-workers 2 are here); "
                     + "its patience is over"
             ])
         #expect(desk.at(101, .tick) == [])

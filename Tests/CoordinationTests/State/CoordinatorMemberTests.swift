@@ -125,7 +125,8 @@ struct CoordinatorMemberTests {
         #expect(
             desk.sentence(at: 15)
                 == "step 7 waits 12.0 s for 1 more worker (1 of --min-workers 2 is here); "
-                + "gives up in 48.0 s")
+                + "gives up in 48.0 s, counted anew when a worker joins or gets on with its "
+                + "preparation")
         desk.join(2, at: 15)
         #expect(
             desk.sentence(at: 15.5)

@@ -45,9 +45,9 @@ struct MessageAssemblerTests {
         #expect(bytes.count == 100)
         let beat = Message.heartbeat(Heartbeat(residentBytes: 5))
         let messages = try add([
-            frame(bytes[..<40], .more), frame(.heartbeat, beat.encoded(), length: 12),
+            frame(bytes[..<40], .more), frame(.heartbeat, beat.encoded(), length: 20),
             frame(bytes[40..<41], [.more, .continuation]),
-            frame(.heartbeat, beat.encoded(), length: 12),
+            frame(.heartbeat, beat.encoded(), length: 20),
             frame(bytes[41...], .continuation),
         ])
         #expect(messages == [beat, beat, update])
@@ -78,7 +78,7 @@ struct MessageAssemblerTests {
             ([frame(bytes[..<99])], .parameters, .wrongLength),
             ([frame(bytes + [0])], .parameters, .wrongLength),
             ([start, end, end], .parameters, .withoutStart),
-            ([frame(.heartbeat, [1], .more, length: 12)], .heartbeat, .cut),
+            ([frame(.heartbeat, [1], .more, length: 20)], .heartbeat, .cut),
             ([frame(.heartbeat, beat.encoded(), .continuation)], .heartbeat, .withoutStart),
         ]
         for (index, (frames, type, fault)) in cases.enumerated() {

@@ -175,6 +175,7 @@ struct MessageCodingTests {
     func counts() {
         let head = [UInt8](repeating: 0, count: 12)
         let many: [UInt8] = [0, 0, 1, 0]
+        let sizes = [UInt8](repeating: 0, count: 16)
         #expect(
             throws: WireError.truncated(.lease, field: "rows", needed: 1 << 20, left: 0)
         ) {
@@ -185,14 +186,14 @@ struct MessageCodingTests {
         #expect(
             throws: WireError.overLimit(.heartbeat, field: "computing", limit: 2048, found: 65536)
         ) {
-            try Message.decode(.heartbeat, Array(head[..<8]) + many)
+            try Message.decode(.heartbeat, sizes + many)
         }
         let tail: [UInt8] = [255, 255, 255, 255]
         #expect(
             throws: WireError.overLimit(
                 .heartbeat, field: "computing", limit: 2048, found: 4_294_967_295)
         ) {
-            try Message.decode(.heartbeat, Array(head[..<8]) + tail)
+            try Message.decode(.heartbeat, sizes + tail)
         }
     }
 

@@ -48,7 +48,8 @@ extension Message {
                         .init(
                             key: .random(using: &random),
                             thousandths: UInt16(random.upTo(1000)))
-                    }, residentBytes: random.integer()))
+                    }, residentBytes: random.integer(),
+                    preparedBytes: random.integer()))
         case .parameters:
             .parameters(
                 ParameterUpdate(

@@ -77,7 +77,7 @@ FRAMES = [
     ("w", "PARAMETER_REQUEST", 12, TERM, True, struct.pack("<Q", 4)),
     ("c", "LEASE", 13, TERM, True, lease),
     ("w", "HEARTBEAT", 10, TERM, True,
-     struct.pack("<QI", 123456789, 1) + key(5, 2) + struct.pack("<H", 250)),
+     struct.pack("<QQI", 123456789, 0, 1) + key(5, 2) + struct.pack("<H", 250)),
     ("c", "CANCELLATION", 14, TERM, True, key(5, 3)),
     ("w", "RESULT", 15, TERM, True, result),
     ("c", "ANSWER", 16, TERM, True, key(5, 2) + struct.pack("<B", 4) + text("a NaN at 12")),
