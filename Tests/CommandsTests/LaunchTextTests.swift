@@ -54,6 +54,13 @@ import Testing
         ("listening on what", .listening(address: "what:7534")),
         ("listening on ; rm", .other), ("x listening on h:1", .other),
         ("step 12/170  epoch 1  loss 2.3140", .step), ("step 50  checkpoint x", .step),
+        ("worker w1 (10.0.0.7:4011) joins with 8 threads", .joined(name: "w1")),
+        ("worker a-b.c (10.0.0.7:4011) joins with 1 thread", .joined(name: "a-b.c")),
+        ("worker w1 (10.0.0.7:4011) is gone: reset", .other),
+        (
+            "{\"level\":\"info\",\"message\":\"worker w1 (h:1) joins with 1 thread\"}",
+            .joined(name: "w1")
+        ),
         ("stepping", .other), ("", .other), ("{", .other), ("{\"message\":3}", .other),
         (
             "{\"level\":\"info\",\"message\":\"listening on h:1\",\"address\":\"h:1\"}",

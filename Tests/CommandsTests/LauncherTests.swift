@@ -100,6 +100,39 @@ import Testing
         }
     }
 
+    @Test("a worker that never was in is given up with its error; one that was comes back")
+    func givesUp() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let plan = try Self.plan(
+                directory,
+                skein: """
+                    if [ "$5" = w1 ]; then
+                        printf 'error: no such model\\n  at: m\\n  fix: give one\\n' >&2; exit 65
+                    elif [ "$5" = w2 ]; then
+                        [ -e joined ] || { : >joined; sleep 0.05; }
+                        [ -e died ] || { while [ ! -e told ]; do sleep 0.02; done; : >died; exit 127; }
+                        : >back; exit 0
+                    fi
+                    echo 'listening on 127.0.0.1:40016' >&2
+                    while [ ! -e joined ]; do sleep 0.02; done
+                    echo 'worker w2 (127.0.0.1:5) joins with 1 thread' >&2
+                    : >told
+                    while [ ! -e back ]; do sleep 0.02; done
+                    """, workers: 2)
+            let process = CapturedProcess()
+            #expect(try Self.run(plan, process) == .coordinator(.exited(0)))
+            let error = process.error
+            #expect(
+                error.contains(
+                    "[launch] w1 ended with status 65 and is not started again; its last words: "
+                        + "error: no such model\n"), "\(error)")
+            #expect(
+                error.contains(
+                    "[launch] w2 ended with status 127; started again in 500 ms (time 1, without "
+                        + "end)\n"), "\(error)")
+        }
+    }
+
     @Test("one Ctrl-C stops the coordinator in good order and reaps all; the status is its own")
     func interrupt() throws {
         try TestPaths.withTemporaryDirectory { directory in

@@ -63,7 +63,11 @@ import Testing
             let wait = Self.seconds(delay)
             #expect(
                 rule.handle(.ended(.worker(1), ending), now: now)
-                    == [.say(.restarting(.worker(1), ending, after: wait, count: index + 1))])
+                    == [
+                        .say(
+                            .restarting(.worker(1), ending, after: wait, count: index + 1, limit: 5)
+                        )
+                    ])
             #expect(rule.handle(.tick, now: now + wait - .milliseconds(1)) == [])
             now += wait
             #expect(rule.handle(.tick, now: now) == [.start(.worker(1), again: true)])
@@ -72,8 +76,56 @@ import Testing
             rule.handle(.ended(.worker(1), ending), now: now)
                 == [.say(.givingUp(.worker(1), ending))])
         #expect(rule.handle(.tick, now: now + .seconds(60)) == [])
-        #expect(Supervision.delay(beforeRestart: 6) == .seconds(10))
-        #expect(Supervision.delay(beforeRestart: Int.max) == .seconds(10))
+        #expect(Supervision.delay(beforeRestart: 6) == .seconds(16))
+        #expect(Supervision.delay(beforeRestart: Int.max) == .seconds(60))
+    }
+
+    @Test("a host that has worked comes back hours later: 60 s at most between two attempts")
+    func rebootingHost() {
+        var rule = running()
+        let (gone, unmounted) = (Supervision.Ending.exited(255), Supervision.Ending.exited(127))
+        #expect(rule.handle(.joined(worker: 1), now: .zero) == [])
+        var now = Duration.seconds(10)
+        for count in 1...300 {
+            let ending = count % 10 == 0 ? unmounted : gone
+            let wait = Self.seconds(min(60, 0.5 * Double(1 << min(count - 1, 10))))
+            #expect(
+                rule.handle(.ended(.worker(1), ending), now: now) == [
+                    .say(
+                        .restarting(.worker(1), ending, after: wait, count: count, limit: nil))
+                ])
+            #expect(rule.handle(.tick, now: now + wait - .milliseconds(1)) == [])
+            now += wait
+            #expect(rule.handle(.tick, now: now) == [.start(.worker(1), again: true)])
+        }
+        #expect(now > .seconds(4 * 3600))
+        // It is back, and the next time it is tried again at once.
+        _ = rule.handle(.joined(worker: 1), now: now)
+        _ = rule.handle(.progressed, now: now + .seconds(6))
+        #expect(
+            rule.handle(.ended(.worker(1), gone), now: now + .seconds(9)) == [
+                .say(
+                    .restarting(
+                        .worker(1), gone, after: .milliseconds(500), count: 1, limit: nil))
+            ])
+        // The run does not wait for it, and nobody waits for the run's end.
+        #expect(rule.handle(.ended(.coordinator, .exited(0)), now: now + .seconds(9)) == [])
+        #expect(
+            rule.handle(.ended(.worker(0), .exited(0)), now: now + .seconds(9))
+                == [.finish(.coordinator(.exited(0)))])
+    }
+
+    @Test("what is wrong with a worker for good is so also when it has worked")
+    func refusedLater() {
+        var rule = running()
+        _ = rule.handle(.joined(worker: 0), now: .zero)
+        let ending = Supervision.Ending.exited(65)
+        #expect(
+            rule.handle(.ended(.worker(0), ending), now: .seconds(1))
+                == [.say(.givingUp(.worker(0), ending))])
+        _ = rule.handle(.joined(worker: 1), now: .zero)
+        #expect(rule.handle(.ended(.worker(1), .exited(0)), now: .seconds(1)) == [])
+        #expect(rule.handle(.tick, now: .seconds(100)) == [])
     }
 
     @Test("a step counts restarts anew for those that have been up for 5 s")
@@ -85,12 +137,16 @@ import Testing
         _ = rule.handle(.progressed, now: .seconds(6.9))
         #expect(
             rule.handle(.ended(.worker(0), ending), now: .seconds(7))
-                == [.say(.restarting(.worker(0), ending, after: .seconds(1), count: 2))])
+                == [.say(.restarting(.worker(0), ending, after: .seconds(1), count: 2, limit: 5))])
         _ = rule.handle(.tick, now: .seconds(8))
         _ = rule.handle(.progressed, now: .seconds(13))
         #expect(
             rule.handle(.ended(.worker(0), ending), now: .seconds(14))
-                == [.say(.restarting(.worker(0), ending, after: .milliseconds(500), count: 1))])
+                == [
+                    .say(
+                        .restarting(
+                            .worker(0), ending, after: .milliseconds(500), count: 1, limit: 5))
+                ])
     }
 
     @Test("a killed coordinator is started again and its workers stay")
@@ -99,7 +155,11 @@ import Testing
         let ending = Supervision.Ending.killed(signal: 9)
         #expect(
             rule.handle(.ended(.coordinator, ending), now: .seconds(9))
-                == [.say(.restarting(.coordinator, ending, after: .milliseconds(500), count: 1))])
+                == [
+                    .say(
+                        .restarting(
+                            .coordinator, ending, after: .milliseconds(500), count: 1, limit: 5))
+                ])
         #expect(
             rule.handle(.tick, now: .seconds(9.5)) == [.start(.coordinator, again: true)])
         #expect(rule.handle(.listening, now: .seconds(10)) == [])

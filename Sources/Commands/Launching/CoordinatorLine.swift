@@ -3,6 +3,8 @@ import Foundation
 /// What launch learns from a line of its coordinator.
 enum CoordinatorLine: Equatable {
     case listening(address: String)
+    /// A worker of this name is in.
+    case joined(name: String)
     /// A step was done.
     case step
     case other
@@ -11,11 +13,15 @@ enum CoordinatorLine: Equatable {
     init(_ line: String) {
         if line.hasPrefix("{") {
             self = Self.json(line)
-        } else if let address = ListeningLine.address(in: line) {
-            self = .listening(address: address)
         } else {
-            self = line.hasPrefix("step ") ? .step : .other
+            self = Self.text(line)
         }
+    }
+
+    private static func text(_ line: String) -> CoordinatorLine {
+        if let address = ListeningLine.address(in: line) { return .listening(address: address) }
+        if let name = JoinedLine.name(in: line) { return .joined(name: name) }
+        return line.hasPrefix("step ") ? .step : .other
     }
 
     private static func json(_ line: String) -> CoordinatorLine {
@@ -27,7 +33,18 @@ enum CoordinatorLine: Equatable {
         }
         guard let object = value as? [String: Any], let message = object["message"] as? String
         else { return .other }
-        if let address = ListeningLine.address(in: message) { return .listening(address: address) }
-        return message == "step" || message.hasPrefix("step ") ? .step : .other
+        return message == "step" ? .step : text(message)
+    }
+}
+
+/// The line by which a coordinator tells of a worker that is in: `worker w1 (10.0.0.7:40112) joins with
+/// 8 threads`.
+enum JoinedLine {
+    /// The worker's name, or nil for any other line.
+    static func name(in line: String) -> String? {
+        guard line.hasPrefix("worker "), let end = line.range(of: " ("),
+            line[end.upperBound...].contains(") joins with ")
+        else { return nil }
+        return String(line[..<end.lowerBound].dropFirst("worker ".count))
     }
 }

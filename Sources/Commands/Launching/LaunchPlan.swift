@@ -71,7 +71,8 @@ struct LaunchPlan: Sendable, Equatable {
             let script = remoteScript([worker.program] + words)
             return Program(
                 words: [
-                    ssh, "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=15", destination,
+                    ssh, "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=30", "-o",
+                    "ServerAliveInterval=15", destination,
                     "sh -c " + ShellWords.quoted(script),
                 ], input: token)
         }

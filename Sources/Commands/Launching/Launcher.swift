@@ -13,6 +13,8 @@ struct Launcher: ~Copyable {
     private var supervision: Supervision
     private var children: [Supervision.Member: Child] = [:]
     private var own: LinePrefixer
+    /// What each wrote last on standard error: its error, when it has failed.
+    private var lastWords: [Supervision.Member: String] = [:]
     /// Where the coordinator listens, from its first line on.
     private var address: String?
     private var interruptsSeen = 0
@@ -67,7 +69,8 @@ struct Launcher: ~Copyable {
             case .start(let member, let again): try start(member, again: again)
             case .terminate(let member): children[member]?.process.send(SIGTERM)
             case .kill(let member): children[member]?.process.send(SIGKILL)
-            case .say(let notice): say(LaunchText.sentence(notice, plan: plan))
+            case .say(let notice):
+                say(LaunchText.sentence(notice, plan: plan, lastWords: lastWords))
             case .finish(let verdict): self.verdict = verdict
             }
         }
@@ -122,15 +125,26 @@ struct Launcher: ~Copyable {
         children[member] = child
         for line in lines {
             io.writeError(line.shown)
+            note(line, of: member)
             guard member == .coordinator else { continue }
             switch CoordinatorLine(line.text) {
             case .listening(let address):
                 self.address = address
                 try handle(.listening)
+            case .joined(let name):
+                if let index = plan.workers.firstIndex(where: { $0.name == name }) {
+                    try handle(.joined(worker: index))
+                }
             case .step: try handle(.progressed)
             case .other: break
             }
         }
+    }
+
+    /// Of an error of Skein's the first line, which says what; of others the last one.
+    private mutating func note(_ line: LinePrefixer.Line, of member: Supervision.Member) {
+        if line.text.hasPrefix("  ") || line.text.isEmpty { return }
+        lastWords[member] = String(line.text.prefix(LaunchText.longestWords))
     }
 
     /// The coordinator's results, as they are.
@@ -147,11 +161,13 @@ struct Launcher: ~Copyable {
 
     private mutating func reap(_ member: Supervision.Member) throws {
         guard let ending = children[member]?.process.ending() else { return }
-        // Its last words were written before its end.
+        // Its last words were written before its end, and so was that it had joined.
         try read(member)
+        if member != .coordinator { try read(.coordinator) }
         if var child = children.removeValue(forKey: member) {
             for line in [child.lines.rest(), child.outputLines.rest()].compactMap({ $0 }) {
                 io.writeError(line.shown)
+                note(line, of: member)
             }
             child.process.closeStreams()
         }
@@ -177,14 +193,22 @@ struct Launcher: ~Copyable {
 
 /// What launch says itself. Pure.
 enum LaunchText {
-    static func sentence(_ notice: Supervision.Notice, plan: LaunchPlan) -> String {
+    /// Characters of a child's last words.
+    static let longestWords = 200
+
+    static func sentence(
+        _ notice: Supervision.Notice, plan: LaunchPlan,
+        lastWords: [Supervision.Member: String] = [:]
+    ) -> String {
         switch notice {
-        case .restarting(let member, let ending, let delay, let count):
+        case .restarting(let member, let ending, let delay, let count, let limit):
             let seconds = Figures.seconds(delay / .seconds(1))
+            let times = limit.map { "\(count) of \($0)" } ?? "time \(count), without end"
             return "\(plan.name(of: member)) ended with \(ending.text); started again in "
-                + "\(seconds) (\(count) of \(Supervision.restartLimit))"
+                + "\(seconds) (\(times))"
         case .givingUp(let member, let ending):
             return "\(plan.name(of: member)) ended with \(ending.text) and is not started again"
+                + (lastWords[member].map { "; its last words: \($0)" } ?? "")
         case .noWorkersLeft: return "no worker is left; stopping the coordinator"
         case .stopping:
             return "stopping: the coordinator finishes its step and writes a checkpoint; again to "

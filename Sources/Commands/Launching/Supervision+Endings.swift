@@ -26,7 +26,8 @@ extension Supervision {
     ) {
         workers[index].state = .gone
         guard phase == .running, ending != .exited(0) else { return }
-        if !ending.isFinalForWorker, restart(.worker(index), after: ending, now, &actions) {
+        let isFinal = ending.isFinalForWorker(thatWorked: workers[index].hasWorked)
+        if !isFinal, restart(.worker(index), after: ending, now, &actions) {
             return
         }
         actions.append(.say(.givingUp(.worker(index), ending)))
@@ -43,15 +44,17 @@ extension Supervision {
         _ member: Member, after ending: Ending, _ now: Duration, _ actions: inout [Action]
     ) -> Bool {
         let count = self[member].restarts + 1
-        guard count <= Self.restartLimit else { return false }
+        let limit = self[member].hasWorked ? nil : Self.restartLimit
+        if let limit, count > limit { return false }
         let delay = Self.delay(beforeRestart: count)
         self[member].restarts = count
         self[member].state = .waiting(until: now + delay)
-        actions.append(.say(.restarting(member, ending, after: delay, count: count)))
+        actions.append(
+            .say(.restarting(member, ending, after: delay, count: count, limit: limit)))
         return true
     }
 
-    /// 0.5 s, doubled for each restart from the second on, 10 s at most.
+    /// 0.5 s, doubled for each restart from the second on, 60 s at most.
     static func delay(beforeRestart count: Int) -> Duration {
         var delay = firstDelay
         for _ in 1..<max(1, min(count, 16)) { delay = min(longestDelay, delay * 2) }
@@ -128,8 +131,13 @@ extension Supervision.Ending {
     /// Done, wrong use, bad data, no worker in time, or stopped by somebody: again would be the same.
     fileprivate var isFinalForCoordinator: Bool { isOne(of: [0, 64, 65, 69, 130]) }
 
-    /// Also when its shell does not find or may not run the program.
-    fileprivate var isFinalForWorker: Bool { isOne(of: [64, 65, 126, 127, 130]) }
+    /// For a worker that never was in the run also when its shell does not find or may not run the
+    /// program. For one that was, a file system may not be mounted yet.
+    ///
+    /// 0 is final, too, and no failure: somebody has asked it to leave.
+    fileprivate func isFinalForWorker(thatWorked hasWorked: Bool) -> Bool {
+        isOne(of: hasWorked ? [64, 65, 130] : [64, 65, 126, 127, 130])
+    }
 
     private func isOne(of statuses: [Int32]) -> Bool {
         if case .exited(let status) = self { statuses.contains(status) } else { false }

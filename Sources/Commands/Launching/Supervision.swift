@@ -5,6 +5,8 @@ import Basics
 ///
 /// A child that dies is started again after 0.5 s, then 1, 2, 4 and 8 s. The fifth is the last: the
 /// count begins anew only with a step that is done while the child has been up for 5 s.
+/// A worker that has been in the run once is started again without end, after 60 s at most: its host
+/// reboots, or has no network, and may be back in hours.
 /// A coordinator that ends by itself ends the launch; its workers follow.
 struct Supervision: Sendable {
     enum Member: Hashable, Sendable {
@@ -23,6 +25,8 @@ struct Supervision: Sendable {
         case began
         /// The coordinator's first line.
         case listening
+        /// The coordinator let this worker in.
+        case joined(worker: Int)
         /// The coordinator reported a step.
         case progressed
         case ended(Member, Ending)
@@ -46,7 +50,8 @@ struct Supervision: Sendable {
 
     /// What a person is told.
     enum Notice: Sendable, Equatable {
-        case restarting(Member, Ending, after: Duration, count: Int)
+        /// `limit`: restarts that it gets; nil: without end.
+        case restarting(Member, Ending, after: Duration, count: Int, limit: Int?)
         case givingUp(Member, Ending)
         case noWorkersLeft
         case stopping
@@ -65,7 +70,7 @@ struct Supervision: Sendable {
 
     static let restartLimit = 5
     static let firstDelay = Duration.milliseconds(500)
-    static let longestDelay = Duration.seconds(10)
+    static let longestDelay = Duration.seconds(60)
     /// A child that has been up for so long when a step is done works.
     static let settled = Duration.seconds(5)
     /// How long workers may take to go by themselves once there is no coordinator.
@@ -92,6 +97,8 @@ struct Supervision: Sendable {
     struct Record: Sendable {
         var state = State.notStarted
         var restarts = 0
+        /// Of a worker: whether it has been in the run. What it was started with is right, then.
+        var hasWorked = false
     }
 
     var phase = Phase.running
@@ -126,6 +133,7 @@ struct Supervision: Sendable {
             for index in workers.indices where workers[index].state == .notStarted {
                 start(.worker(index), again: false, now, &actions)
             }
+        case .joined(let worker): workers[worker].hasWorked = true
         case .progressed:
             for member in running {
                 if case .running(let since) = self[member].state, now - since >= Self.settled {
