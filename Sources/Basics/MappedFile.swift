@@ -68,3 +68,27 @@ public final class MappedFile: Sendable {
         try withExtendedLifetime(self) { try body(bytes) }
     }
 }
+
+extension MappedFile {
+    /// Hashed between two words about it: 8 ms of work, or 0.1 s of a slow disk's.
+    private static let hashedBytes = 16 << 20
+
+    /// SHA-256 of the file; `progress` is told of bytes that have been read, some at a time, and may
+    /// end it by an error.
+    public func digest(progress: (Int) throws -> Void) rethrows -> SHA256.Digest {
+        var hash = SHA256()
+        try update(&hash, progress: progress)
+        return hash.finish()
+    }
+
+    /// Hashes all bytes into `hash`, as `digest` does.
+    public func update(_ hash: inout SHA256, progress: (Int) throws -> Void) rethrows {
+        try withBytes { bytes in
+            for start in stride(from: 0, to: bytes.count, by: Self.hashedBytes) {
+                let end = min(bytes.count, start + Self.hashedBytes)
+                hash.update(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+                try progress(end - start)
+            }
+        }
+    }
+}

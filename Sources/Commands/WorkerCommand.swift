@@ -11,7 +11,7 @@ struct WorkerCommand: Command {
         /// nil: fetched from the coordinator, by hash.
         var model: String?
         var threads: Int?
-        /// nil: the host's name and the process id.
+        /// nil: HOST-PID-RANDOM.
         var name: String?
         var patience: Duration
         var weights: ResidenceChoice

@@ -40,10 +40,13 @@ public struct DecoderWeights: Sendable {
     /// Shapes and ranges:
     ///   - positions: length of the longest sequence that will be used.
     ///   - threads: how many threads dequantize at once.
-    /// - Throws: `FormatError` when a tensor is missing or has another shape.
+    ///   - progress: told, on these threads, of bytes in the file that have been read; false ends
+    ///     the loading.
+    /// - Throws: `FormatError` when a tensor is missing or has another shape; `CancellationError`
+    ///   when `progress` wanted no more.
     public init(
         model: ModelDirectory, residence: WeightResidence, compute: ComputeType = .fp32,
-        positions: Int, threads: Int
+        positions: Int, threads: Int, progress: @Sendable (Int) -> Bool = { _ in true }
     ) throws {
         let configuration = model.configuration
         guard compute == .fp32 || configuration.feedForwardWidth.isMultiple(of: 2) else {
@@ -78,7 +81,7 @@ public struct DecoderWeights: Sendable {
             head = try loader.add(tied ? table : model.tensor("lm_head.weight"))
         }
         finalNorm = try Self.vector(model, "model.norm.weight")
-        loader.run(threads: threads)
+        guard loader.run(threads: threads, progress: progress) else { throw CancellationError() }
         if residence == .resident { model.releasePages() }
         self.configuration = configuration
         self.residence = residence

@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import Synchronization
 import Tensors
 
 /// Gathers the matrices that are to be resident and then makes them ready on several threads.
@@ -41,7 +42,12 @@ struct WeightLoader {
     }
 
     /// Every matrix is written once; the pieces are disjoint.
-    func run(threads: Int) {
+    ///
+    /// - Parameters:
+    ///   - threads: that dequantize at once.
+    ///   - progress: told of each piece's bytes in the file; false ends it.
+    /// - Returns: whether all matrices are there.
+    func run(threads: Int, progress: @Sendable (Int) -> Bool) -> Bool {
         let pieces = pending.flatMap { item in
             stride(from: 0, to: item.view.rows, by: Self.pieceRows).map { first in
                 (item.view, item.target, first..<min(first + Self.pieceRows, item.view.rows))
@@ -49,9 +55,11 @@ struct WeightLoader {
         }
         let widest = compute == .fp32 ? 0 : pending.reduce(0) { max($0, $1.view.columns) }
         let lanes = max(1, threads)
+        let isWanted = Atomic<Bool>(true)
         DispatchQueue.concurrentPerform(iterations: lanes) { lane in
             let scratch = FloatBuffer(count: Self.pieceRows * widest)
             for index in stride(from: lane, to: pieces.count, by: lanes) {
+                guard isWanted.load(ordering: .relaxed) else { return }
                 let (view, target, rows) = pieces[index]
                 switch target {
                 case .single(let buffer):
@@ -61,7 +69,11 @@ struct WeightLoader {
                     view.dequantize(rows: rows, into: scratch.base)
                     weight.pack(rows: rows, from: scratch.base)
                 }
+                if !progress(view.byteCount / view.rows * rows.count) {
+                    isWanted.store(false, ordering: .relaxed)
+                }
             }
         }
+        return isWanted.load(ordering: .relaxed)
     }
 }

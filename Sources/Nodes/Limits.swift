@@ -62,8 +62,13 @@ enum Limits {
     /// Bytes of a host name (RFC 1035).
     static let hostBytes = 253
 
-    /// Connections that have not proved the token. With `strangerHeldBytes` each they cost 32 MiB.
+    /// Connections that have not proved the token. A frame of 1 KiB and `strangerReadBytes` each, twice
+    /// for what arrays reserve: 5 MiB.
     static let strangers = 512
+
+    /// How long a worker that dials again waits for the name server before it takes the addresses that
+    /// it knows.
+    static let lookup = Duration.seconds(1)
 
     /// How often a worker may ask for the whole of one version: one that never can use it is broken.
     static let snapshotsOfVersion = 4

@@ -1,4 +1,5 @@
 import Basics
+import Coordination
 
 // What can go wrong between a coordinator and its workers.
 extension NodeError {
@@ -22,6 +23,10 @@ extension NodeError {
                 remedy: "check that the coordinator runs at this address, then start the worker "
                     + "again; --patience sets how long it tries",
                 status: .peerGone)
+        case .refused(let address, let error):
+            Explanation(
+                what: error.explanation.what, place: address, remedy: error.explanation.remedy,
+                status: error.explanation.status)
         case .runFailed(let detail):
             Explanation(
                 what: "the run failed at the coordinator: \(detail)",
@@ -50,7 +55,8 @@ extension NodeError {
             Explanation(
                 what: "the fetched model has another SHA-256 than the coordinator said",
                 place: path,
-                remedy: "it has been removed; start the worker again, or give --model",
+                remedy: "it came so twice and has been removed: check the disk of the "
+                    + "coordinator's machine, then start the worker again, or give --model",
                 status: .badData)
         case .noStatus(let address, let detail):
             Explanation(
@@ -60,4 +66,9 @@ extension NodeError {
         default: preconditionFailure("explained elsewhere")
         }
     }
+}
+
+extension NodeError {
+    /// Whether a fetched model was not what it should be.
+    var isOfDamagedModel: Bool { if case .modelDamaged = self { true } else { false } }
 }

@@ -1,3 +1,5 @@
+import Coordination
+
 /// What keeps a node from talking to its peers.
 public enum NodeError: Error, Equatable {
     /// `text` does not name a host and a port; `reason` says why.
@@ -20,6 +22,8 @@ public enum NodeError: Error, Equatable {
     case workersMissing(sentence: String)
     /// No coordinator let this worker in within its patience.
     case coordinatorMissing(sentence: String)
+    /// The coordinator at `address` does not want this dialler, or is none that it can talk to.
+    case refused(address: String, error: HandshakeError)
     /// The run failed at its coordinator, with these words.
     case runFailed(detail: String)
     /// The coordinator's offer has options that this version cannot use.

@@ -12,7 +12,7 @@ public enum StatusQuery {
     ///   - version: of Skein, told to the coordinator.
     ///   - timeout: for all of it.
     /// - Returns: a JSON object; docs/PROTOCOL.md names its fields.
-    /// - Throws: `NodeError`, `HandshakeError`.
+    /// - Throws: `NodeError`.
     public static func ask(
         coordinator: String, token: [UInt8]?, version: String, timeout: Duration
     ) throws -> [UInt8] {
@@ -79,6 +79,10 @@ public enum StatusQuery {
             let connection = Connection(
                 socket, bounds: MessageBounds(from: .coordinator, in: .greeting), loop: loop)
             connection.onMessage = { [weak self] in self?.receive($0) }
+            connection.onViolation = { [weak self] error in
+                guard case .majorVersion(let found) = error else { return }
+                self?.fail(.majorVersion(found: found))
+            }
             connection.onClose = { [weak self] reason in
                 guard let self else { return }
                 answer.keep(
@@ -108,8 +112,13 @@ public enum StatusQuery {
                     connection?.send(.statusRequest)
                 }
             } catch {
-                answer.keep(.failure(error))
+                fail(error)
             }
+        }
+
+        private func fail(_ error: HandshakeError) {
+            answer.keep(
+                .failure(NodeError.refused(address: name.description, error: error)))
         }
     }
 }

@@ -96,6 +96,14 @@ public struct TrainingJob: Sendable {
         )
     }
 
+    /// Makes sure that the run in `directory`, if there is one to go on with, is this job's.
+    ///
+    /// - Throws: `TrainingError.resumeDiffers`, `.damagedRecord`; `FileError`.
+    public func checkResume(in directory: RunDirectory) throws {
+        guard directory.isResumed else { return }
+        try runFile.checkResume(of: RunFile(path: directory.runFile), path: directory.runFile)
+    }
+
     /// The adapter as its files describe it.
     public var adapterConfiguration: AdapterConfiguration {
         let lora = shape.configuration

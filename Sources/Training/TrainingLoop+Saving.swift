@@ -17,8 +17,7 @@ extension TrainingLoop {
             try job.runFile.write(to: directory.runFile)
             return
         }
-        try job.runFile.checkResume(
-            of: RunFile(path: directory.runFile), path: directory.runFile)
+        try job.checkResume(in: directory)
         let found = try directory.checkpoints.newest(
             layout: job.shape.layout, configurationDigest: job.configuration.digest.description)
         if let checkpoint = found.checkpoint {

@@ -46,24 +46,30 @@ final class ClusterBench {
         return (process, String(rest.prefix { $0 != " " && $0 != "," }))
     }
 
-    /// Kills the coordinator and starts it again on its port with `--resume`.
+    /// Kills the coordinator and starts it again on its port with `--resume`, after `meanwhile`.
     ///
     /// - Returns: how the first one ended.
     @discardableResult
-    func restartCoordinator(_ signal: Int32 = SIGKILL) throws -> SkeinProcess.Ending {
+    func restartCoordinator(
+        _ signal: Int32 = SIGKILL, meanwhile: () throws -> Void = {}
+    ) throws -> SkeinProcess.Ending {
         coordinator.send(signal)
         let ending = try coordinator.wait()
+        try meanwhile()
         (coordinator, address) = try Self.start(
             bench, output, options + ["--resume"], model: model, data: bench.data, listen: address)
         return ending
     }
 
     /// Kills the coordinator and starts one of another run on its port.
-    func replaceCoordinator(data: String, _ output: String, _ options: [String]) throws {
+    func replaceCoordinator(
+        model: String? = nil, data: String? = nil, _ output: String, _ options: [String]
+    ) throws {
         coordinator.send(SIGKILL)
         _ = try coordinator.wait()
         (coordinator, address) = try Self.start(
-            bench, output, options, model: model, data: data, listen: address)
+            bench, output, options, model: model ?? self.model, data: data ?? bench.data,
+            listen: address)
     }
 
     /// Starts a worker without a model, for nil, with a `shell` as `SkeinProcess` has it, or at another

@@ -76,7 +76,7 @@ final class Impostor: Sendable {
             switch (message, lie) {
             case (.hello, .majorVersion):
                 var bytes = say(challenge)
-                bytes[4] = 2
+                bytes[4] = ProtocolVersion.major + 1
                 send(bytes)
             case (.hello, .garbage): send(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8))
             case (.hello, .wrongKey):

@@ -24,8 +24,7 @@ struct LateResultTests {
             try peer.authenticate()
             let model = try ModelDirectory.open(cluster.bench.model)
             let engine = try WorkerEngine(
-                offer: peer.offer, model: model, modelDigest: model.contentDigest().bytes,
-                threads: 1, residence: .resident)
+                offer: peer.offer, model: model, threads: 1, residence: .resident)
             let term = try peer.offer.term
             peer.takeParameters = { update in
                 if !engine.parameters.receive(update, term: term) {

@@ -1,3 +1,4 @@
+import Coordination
 import Foundation
 import Tensors
 import TestSupport
@@ -16,16 +17,15 @@ struct RefusedWorkerTests {
             let cluster = try ClusterBench(bench, "run", FaultBench.run + ["--token-file", right])
             for options in [["--token-file", wrong], []] {
                 let ending = try cluster.startWorker("stray", options).wait()
-                Complaint(65, "refused (authentication)", "--token-file").check(
-                    ending, isPlaced: false)
+                Complaint(65, "refused (authentication)", cluster.address, "--token-file").check(
+                    ending)
             }
             cluster.forgetWorkers()
             try FaultBench.finish(cluster, ["--token-file", right])
 
             let open = try ClusterBench(bench, "open", FaultBench.run)
             let ending = try open.startWorker("stray", ["--token-file", right]).wait()
-            Complaint(65, "refused (authentication)", "--token-file").check(
-                ending, isPlaced: false)
+            Complaint(65, "refused (authentication)", open.address, "--token-file").check(ending)
         }
     }
 
@@ -34,8 +34,8 @@ struct RefusedWorkerTests {
         try Workbench.with { bench in
             let token = try FaultBench.token(bench, text: "the right token, 32 characters..\n")
             let lies: [(Impostor.Lie, String)] = [
-                (.wrongKey, "session's key"), (.majorVersion, "version 2"),
-                (.garbage, "no frame of Skein"), (.silence, "no coordinator"),
+                (.wrongKey, "session's key"), (.garbage, "no frame of Skein"),
+                (.silence, "no coordinator"),
             ]
             // All at the same time: each takes as long as a patience.
             let pairs = try lies.map { lie, mention in
@@ -54,6 +54,19 @@ struct RefusedWorkerTests {
         }
     }
 
+    @Test("a coordinator of another major version: said at once, since waiting helps nobody")
+    func otherVersion() throws {
+        let impostor = try Impostor(.majorVersion)
+        defer { impostor.stop() }
+        let place = ["--coordinator", impostor.address]
+        for words in [["worker", "--patience", "1h"], ["status"]] {
+            let complaint = Complaint(
+                65, "speaks version \(ProtocolVersion.major + 1)", impostor.address,
+                "same version")
+            complaint.check(try SkeinProcess.run(words + place))
+        }
+    }
+
     @Test("another base model")
     func model() throws {
         try FaultBench.withCluster { cluster in
@@ -62,37 +75,77 @@ struct RefusedWorkerTests {
             let path = cluster.bench.path("other.gguf")
             try other.writeGGUF(to: path)
             let ending = try cluster.startWorker("stray", model: path).wait()
-            Complaint(65, "refused (model)", "--model").check(ending, isPlaced: false)
+            Complaint(65, "refused (model)", cluster.address, "--model").check(ending)
             cluster.forgetWorkers()
             try FaultBench.finish(cluster)
         }
     }
 
     @Test(
-        "a worker of another run, that finds this one at the same port",
-        arguments: [
-            "data", "configuration",
-        ])
+        "a worker of another run, that finds this one at the same port, works for it",
+        arguments: ["data", "configuration", "model"])
     func otherRun(what: String) throws {
         try Workbench.with { bench in
-            let endless = ["--epochs", "10000", "--micro-batch-tokens", "1"]
-            let cluster = try ClusterBench(bench, "old", endless)
-            try cluster.startWorker("stray")
+            var other = TinyModel()
+            other.seed = 2
+            let model = what == "model" ? bench.path("other.gguf") : bench.model
+            try other.writeGGUF(to: bench.path("other.gguf"))
+            let data =
+                what == "data" ? try bench.write(Workbench.rows(41), to: "o.jsonl") : bench.data
+            let ending = try SkeinProcess.run(
+                bench.trainWords("alone", FaultBench.run, model: model, data: data))
+            #expect(ending.status == 0, "\(ending.error)")
+
+            let options = what == "configuration" ? ["--rank", "4"] : []
+            let cluster = try ClusterBench(bench, "old", Self.endless + options)
+            // Without a model of its own where that is to change.
+            try cluster.startWorker(
+                "stray", threads: 2, model: what == "model" ? nil : bench.model,
+                shell: "SKEIN_CACHE='\(bench.path("cache"))' exec \"$@\"")
             try cluster.waitForSteps(2)
-            var data = bench.data
-            if what == "data" {
-                data = try bench.write(Workbench.rows(41), to: "other.jsonl")
-            }
-            let options = what == "data" ? endless : FaultBench.run
-            try cluster.replaceCoordinator(data: data, "run", options)
-            let ending = try cluster.workers[0].wait()
-            Complaint(65, "refused (\(what))", "start it again").check(ending, isPlaced: false)
-            cluster.forgetWorkers()
-            // Started again, it belongs to this run.
-            try cluster.startWorker("stray")
-            if what == "data" { return try cluster.waitForSteps(2, in: "run") }
+            try cluster.replaceCoordinator(model: model, data: data, "run", FaultBench.run)
             try cluster.finish()
-            try FaultBench.verify(bench, "run")
+            #expect(cluster.workers[0].errorText.contains("prepares anew"))
+            #expect(try bench.result(of: "run") == bench.result(of: "alone"))
+        }
+    }
+
+    /// A run that another one takes the place of.
+    private static let endless = ["--epochs", "10000", "--micro-batch-tokens", "1"]
+
+    @Test("a worker whose own model is not that of the run that it finds now")
+    func otherModel() throws {
+        try Workbench.with { bench in
+            let cluster = try ClusterBench(bench, "old", Self.endless)
+            let worker = try cluster.startWorker("stray")
+            try cluster.waitForSteps(2)
+            var other = TinyModel()
+            other.seed = 2
+            try other.writeGGUF(to: bench.path("other.gguf"))
+            try cluster.replaceCoordinator(
+                model: bench.path("other.gguf"), "run", FaultBench.run)
+            Complaint(65, "refused (model)", cluster.address, "--model").check(try worker.wait())
+        }
+    }
+
+    @Test("a mistyped option of --resume is refused before the port is bound; the fleet stays")
+    func mistypedResume() throws {
+        try FaultBench.withCluster { cluster in
+            let bench = cluster.bench
+            try cluster.startWorker("patient")
+            try cluster.waitForSteps(2)
+            try cluster.restartCoordinator {
+                let term = try bench.bytes(bench.path("run/term"))
+                let words = [
+                    "coordinator", "--listen", cluster.address, "--model", bench.model, "--data",
+                    bench.data, "--output", bench.path("run"), "--resume", "--rank", "4",
+                ]
+                let ending = try SkeinProcess.run(words + FaultBench.run)
+                Complaint(65, "rank").check(ending)
+                #expect(!ending.error.contains("listening on"))
+                #expect(try bench.bytes(bench.path("run/term")) == term)
+            }
+            try FaultBench.finish(cluster, worker: nil)
         }
     }
 
@@ -105,8 +158,7 @@ struct RefusedWorkerTests {
         try FaultBench.withCluster { cluster in
             let model = cluster.bench.model
             let ending = try cluster.startWorker("stray", model: model, shell: Self.other).wait()
-            Complaint(65, "refused (fingerprint)", "SKEIN_CPU_LEVEL", "no fma").check(
-                ending, isPlaced: false)
+            Complaint(65, "refused (fingerprint)", "SKEIN_CPU_LEVEL", "no fma").check(ending)
             cluster.forgetWorkers()
             try FaultBench.finish(cluster)
         }

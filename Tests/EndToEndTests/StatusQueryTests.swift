@@ -121,7 +121,7 @@ struct StatusQueryTests {
             #expect(try SkeinProcess.run(words + ["--token-file", token]).status == 0)
             for unknown in [["--token-file", other], []] {
                 Complaint(65, "--token-file").check(
-                    try SkeinProcess.run(words + unknown), isPlaced: false)
+                    try SkeinProcess.run(words + unknown))
             }
             cluster.coordinator.send(SIGKILL)
             _ = try cluster.coordinator.wait()

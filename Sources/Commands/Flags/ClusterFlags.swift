@@ -21,7 +21,7 @@ enum ClusterFlags {
             + "differs; who computed what then enters the result, and no run can be repeated")
 
     static let workerName = Option.optional(
-        "name", .workerName, absent: "the host's name and the process id",
+        "name", .workerName, absent: "HOST-PID-RANDOM",
         "of this worker in ledger and status; a new worker takes the place of an old one of the "
             + "same name")
     static let workerModel = Option.optional(

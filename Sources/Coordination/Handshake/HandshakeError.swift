@@ -5,6 +5,8 @@ public enum HandshakeError: Error, Sendable, Equatable {
     /// The coordinator does not know the token.
     case coordinatorNotAuthentic
     case rejected(Rejection)
+    /// The coordinator speaks another major version.
+    case majorVersion(found: UInt8)
     /// The coordinator chose a minor version that was not on offer.
     case minorVersion(offered: ClosedRange<UInt8>, chosen: UInt8)
     /// The coordinator said this out of turn.
@@ -23,6 +25,11 @@ extension HandshakeError: Explained {
             Explanation(
                 what: "the coordinator refused (\(rejection.code.name)): \(rejection.reason)",
                 remedy: rejection.code.remedy, status: rejection.code.exitStatus)
+        case .majorVersion(let found):
+            Explanation(
+                what: "the coordinator speaks version \(found) of the protocol, this is version "
+                    + "\(ProtocolVersion.major)",
+                remedy: RejectCode.version.remedy, status: .badData)
         case .minorVersion(let offered, let chosen):
             Explanation(
                 what: "the coordinator chose minor version \(chosen) of the protocol, of "

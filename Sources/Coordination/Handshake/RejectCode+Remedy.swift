@@ -30,10 +30,9 @@ extension RejectCode {
             "give the worker the base model of the run with --model, or leave --model out so that "
                 + "it fetches it"
         case .data:
-            "this worker belongs to a run on other data; start it again to let it join this one"
+            "this worker was prepared for a run on other data; it prepares anew by itself"
         case .configuration:
-            "this worker belongs to a run with other options; start it again to let it join this "
-                + "one"
+            "this worker was prepared for a run with other options; it prepares anew by itself"
         case .fingerprint:
             "run the same version of skein on all hosts; in fp32 all processors with AVX2 and FMA "
                 + "agree, in bf16 those with the same kernel, which "
@@ -56,18 +55,25 @@ extension RejectCode {
     /// Whether the same worker would be refused again, so that it must not come back by itself.
     public var isFinal: Bool {
         switch self {
-        case .version, .authentication, .model, .data, .configuration, .fingerprint, .superseded:
+        case .version, .authentication, .model, .fingerprint, .superseded:
             true
-        // A line can damage a frame: that is no reason to lose a worker.
-        case .full, .draining, .staleTerm, .quarantined, .protocolViolation, .timeout: false
+        // What belongs to another run can be dropped, and a line can damage a frame: neither is a
+        // reason to lose a worker.
+        case .data, .configuration, .full, .draining, .staleTerm, .quarantined, .protocolViolation,
+            .timeout:
+            false
         }
     }
+
+    /// Whether the worker has what another run needs, and is to drop it.
+    public var isOfAnotherRun: Bool { self == .data || self == .configuration }
 
     /// What a worker exits with that gives up because of this.
     public var exitStatus: ExitStatus {
         switch self {
-        case .version, .authentication, .model, .data, .configuration, .fingerprint: .badData
-        case .full, .draining, .staleTerm, .quarantined, .protocolViolation, .timeout,
+        case .version, .authentication, .model, .fingerprint: .badData
+        case .data, .configuration, .full, .draining, .staleTerm, .quarantined, .protocolViolation,
+            .timeout,
             .superseded:
             .peerGone
         }

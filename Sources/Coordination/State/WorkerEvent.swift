@@ -33,8 +33,9 @@ extension WorkerState {
         case connected
         /// It does not stand, or it ended; a few words that say how.
         case disconnected(String)
-        /// The coordinator has proved itself and made its offer.
-        case offered(term: UInt32)
+        /// The coordinator has proved itself and made its offer; of another run than the one that
+        /// this worker has loaded, if any.
+        case offered(term: UInt32, isOtherRun: Bool = false)
         /// Model and parameters are loaded for the offer.
         case prepared
         case welcomed(Welcome)
@@ -73,6 +74,8 @@ extension WorkerState {
         case send(WorkKey)
         /// Drop the rows and the kept result of this key; a thread that has it goes on.
         case forget(WorkKey)
+        /// Drop engine, parameters and the model's identity: they are of another run.
+        case leaveRun
         /// Say that this worker drains: `Leave(.draining)`. The connection stays.
         case announceDrain
         /// Send what is queued, then hang up.

@@ -19,15 +19,24 @@ extension WorkerState {
         lastHeard = clock
     }
 
-    mutating func offered(_ newTerm: UInt32) {
+    mutating func offered(_ newTerm: UInt32, isOtherRun: Bool) {
         guard case .greeting = connection else { return }
         connection = .joining(since: clock)
         lastHeard = clock
-        if let term, term != newTerm {
+        if isOtherRun {
+            leaveRun("the coordinator has another run now")
+        } else if let term, term != newTerm {
             forgetEverything()
             say(.log(.info, "the coordinator has restarted: term \(newTerm) after \(term)"))
         }
         term = newTerm
+    }
+
+    /// Whoever stops a run and starts one with other options, data or model finds the fleet ready.
+    private mutating func leaveRun(_ why: String) {
+        forgetEverything()
+        say(.log(.info, "\(why): this worker drops what it has and prepares anew"))
+        say(.leaveRun)
     }
 
     mutating func prepared() {
@@ -100,6 +109,9 @@ extension WorkerState {
         if rejection.code.isFinal {
             finish(.rejected(rejection))
             return
+        }
+        if rejection.code.isOfAnotherRun {
+            leaveRun("the coordinator says: \(rejection.reason)")
         }
         let told = Duration.milliseconds(Int64(rejection.retryMilliseconds))
         let pause = min(told, settings.patience)

@@ -80,7 +80,7 @@ public struct WorkerState: Sendable {
         case .start: start()
         case .connected: connected()
         case .disconnected(let how): ended(how)
-        case .offered(let term): offered(term)
+        case .offered(let term, let isOtherRun): offered(term, isOtherRun: isOtherRun)
         case .prepared: prepared()
         case .welcomed(let welcome): welcomed(welcome)
         case .rejected(let rejection): rejected(rejection)

@@ -44,10 +44,11 @@ public final class CoordinatorNode: Sendable {
     /// As bound.
     public let address: String
 
-    /// Binds the port, raises the term and begins to answer.
+    /// Binds the port, raises the term and begins to answer; nothing of it for a job that is not
+    /// that of the run to go on with, since workers would follow whoever answers.
     ///
     /// - Throws: `NodeError.tokenRequired` for an address that others reach, `.portInUse` and others;
-    ///   `TrainingError` for a damaged term.
+    ///   `TrainingError.resumeDiffers`, and for a damaged term.
     public init(
         job: TrainingJob, directory: RunDirectory, options: CoordinatorOptions, version: String,
         log: Log
@@ -57,6 +58,7 @@ public final class CoordinatorNode: Sendable {
         self.options = options
         self.version = version
         self.log = log
+        try job.checkResume(in: directory)
         ProcessFigures.raiseFileLimit()
         let name = try NetworkAddress(parsing: options.listen)
         let addresses = try name.resolved(for: .listening)

@@ -44,6 +44,8 @@ final class ComputeThreads: Sendable {
 
     private let boxes: [Box]
     private let sharing: WorkSharing
+    /// Threads that have not ended, and what to call when the last one has.
+    private let living: Mutex<(count: Int, whenEnded: (@Sendable () -> Void)?)>
 
     /// - Parameters:
     ///   - count: threads.
@@ -53,26 +55,42 @@ final class ComputeThreads: Sendable {
     ) {
         boxes = (0..<count).map { _ in Box() }
         sharing = WorkSharing(threadCount: count)
+        living = Mutex((count, nil))
         for (number, box) in boxes.enumerated() {
             let sharing = self.sharing
-            let thread = Thread {
-                let workspace = DecoderWorkspace()
-                workspace.place = sharing.place(of: number)
-                while true {
-                    switch Self.nextTurn(box, sharing) {
-                    case .end: return
-                    case .help:
-                        sharing.help(as: number) { box.isCalling.load(ordering: .relaxed) }
-                    case .compute(let job):
-                        perform(number, job, workspace)
-                        sharing.leave()
-                    }
-                }
+            let thread = Thread { [self] in
+                Self.live(as: number, box, sharing, perform)
+                ended()
             }
             thread.name = "skein-compute-\(number)"
             thread.stackSize = 8 << 20
             thread.start()
         }
+    }
+
+    private static func live(
+        as number: Int, _ box: Box, _ sharing: WorkSharing,
+        _ perform: (Int, Job, DecoderWorkspace) -> Void
+    ) {
+        let workspace = DecoderWorkspace()
+        workspace.place = sharing.place(of: number)
+        while true {
+            switch nextTurn(box, sharing) {
+            case .end: return
+            case .help: sharing.help(as: number) { box.isCalling.load(ordering: .relaxed) }
+            case .compute(let job):
+                perform(number, job, workspace)
+                sharing.leave()
+            }
+        }
+    }
+
+    private func ended() {
+        let whenEnded = living.withLock { living in
+            living.count -= 1
+            return living.count == 0 ? living.whenEnded : nil
+        }
+        whenEnded?()
     }
 
     private static func nextTurn(_ box: Box, _ sharing: WorkSharing) -> Turn {
@@ -95,8 +113,10 @@ final class ComputeThreads: Sendable {
         for (number, box) in boxes.enumerated() where number != thread { box.slot.change { _ in } }
     }
 
-    /// Ends the threads once they are done with what they compute.
-    func close() {
+    /// Ends the threads once they are done with what they compute; then calls `whenEnded`, on the
+    /// last of them.
+    func close(whenEnded: (@Sendable () -> Void)? = nil) {
+        living.withLock { $0.whenEnded = whenEnded }
         for box in boxes { box.put { $0.isClosed = true } }
     }
 }

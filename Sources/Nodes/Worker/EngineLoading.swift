@@ -17,12 +17,14 @@ final class EngineLoading: Sendable {
     private let setup: WorkerSetup
     private let log: Log
     private let fetch: ModelFetch
+    /// How much of the model is done.
+    let progress = PreparationProgress()
 
     init(offer: Offer, setup: WorkerSetup, log: Log) {
         self.offer = offer
         self.setup = setup
         self.log = log
-        fetch = ModelFetch(offer: offer, cache: CacheDirectory.root)
+        fetch = ModelFetch(offer: offer, cache: CacheDirectory.root, progress: progress)
     }
 
     /// Whether what is loaded for the own offer does for `other`, which may be of a later term.
@@ -39,6 +41,12 @@ final class EngineLoading: Sendable {
 
     /// The connection is gone: what is being fetched ends, what is being loaded goes on.
     func cancel() {
+        fetch.cancel()
+    }
+
+    /// Nobody wants it any more: fetching, hashing and loading end as soon as they can.
+    func abandon() {
+        progress.stop()
         fetch.cancel()
     }
 
@@ -63,14 +71,24 @@ final class EngineLoading: Sendable {
         let began = ContinuousClock.now
         let path = try setup.modelPath ?? fetched(request: request)
         let model = try ModelDirectory.open(path)
-        // Nearly always it is the run's model, so its weights are loaded while it is hashed.
-        let hash = Background("skein-hash") { model.contentDigest().bytes }
+        // Nearly always it is the run's model, so its weights are loaded while it is hashed. What has
+        // another size cannot be it, and what has another hash is not loaded to its end.
+        let hash = Background("skein-hash") { [progress, offer] in
+            Result {
+                let digest = try model.contentDigest { try progress.addOrEnd($0) }.bytes
+                if digest != offer.modelDigest { progress.stop() }
+                return digest
+            }
+        }
+        guard hasSizes(of: model) else {
+            return Loaded(modelDigest: try hash.wait().get(), engine: nil)
+        }
         let loaded = Result {
             try WorkerEngine(
-                offer: offer, model: model, modelDigest: offer.modelDigest, threads: setup.threads,
-                residence: setup.weights)
+                offer: offer, model: model, threads: setup.threads, residence: setup.weights,
+                progress: { [progress] in progress.add($0) })
         }
-        let digest = hash.wait()
+        let digest = try hash.wait().get()
         guard digest == offer.modelDigest else {
             // Whatever loading it gave: the coordinator is to hear whose model this is.
             return Loaded(modelDigest: digest, engine: nil)
@@ -79,6 +97,13 @@ final class EngineLoading: Sendable {
         let seconds = (ContinuousClock.now - began) / .seconds(1)
         log.info("model ready after \(String(format: "%.1f", seconds)) s: \(path)")
         return Loaded(modelDigest: digest, engine: engine)
+    }
+
+    /// Whether the model has the names and lengths of the offer's files: without them it has another
+    /// hash, too.
+    private func hasSizes(of model: ModelDirectory) -> Bool {
+        model.files.map { "\($0.file.count) \($0.name)" }
+            == offer.modelFiles.map { "\($0.byteCount) \($0.name)" }
     }
 
     private func fetched(request: (ModelRequest) -> Void) throws -> String {

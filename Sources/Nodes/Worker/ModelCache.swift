@@ -22,10 +22,12 @@ enum ModelCache {
     }
 
     /// Whether the file is there with the right length and SHA-256.
-    static func isIntact(_ path: String, _ file: Offer.ModelFile) throws -> Bool {
+    static func isIntact(
+        _ path: String, _ file: Offer.ModelFile, progress: PreparationProgress
+    ) throws -> Bool {
         guard FileManager.default.fileExists(atPath: path) else { return false }
         let mapped = try MappedFile(path: path)
         guard UInt64(mapped.count) == file.byteCount else { return false }
-        return mapped.withBytes { SHA256.digest(of: $0).bytes } == file.digest
+        return try mapped.digest { try progress.addOrEnd($0) }.bytes == file.digest
     }
 }

@@ -20,11 +20,13 @@ final class ModelFetch: Sendable {
     let files: [Offer.ModelFile]
     /// `models/<digest>` in the cache.
     let directory: String
+    private let progress: PreparationProgress
     private let state = Condition(State())
 
     /// Nothing is fetched yet; `cache` is that of all of Skein, see `ModelCache`.
-    init(offer: Offer, cache: String) {
+    init(offer: Offer, cache: String, progress: PreparationProgress) {
         files = offer.modelFiles
+        self.progress = progress
         directory = ModelCache.directory(of: offer.modelDigest, in: cache)
     }
 
@@ -42,11 +44,12 @@ final class ModelFetch: Sendable {
     ///
     /// - Parameters:
     ///   - request: sends a request to the coordinator.
-    ///   - progress: told bytes that are here and bytes in all.
+    ///   - report: told bytes that are here and bytes in all.
     /// - Returns: the path of the model.
-    /// - Throws: `FileError`; `NodeError.connectionLost`, `.modelPieceDamaged`, `.modelDamaged`.
+    /// - Throws: `FileError`; `NodeError.connectionLost`, `.modelPieceDamaged`, `.modelDamaged`;
+    ///   `CancellationError` when nobody wants the model any more.
     func run(
-        request: (ModelRequest) -> Void, progress: (UInt64, UInt64) -> Void
+        request: (ModelRequest) -> Void, report: (UInt64, UInt64) -> Void
     ) throws -> String {
         try AtomicFile.makeDirectory(directory)
         let lock = try FetchLock(directory: directory) { state.change(waking: false) { $0.isGone } }
@@ -56,7 +59,7 @@ final class ModelFetch: Sendable {
         for (index, file) in files.enumerated() {
             try fetch(
                 file, index: UInt32(index), request: request,
-                progress: { progress(before &+ $0, total) })
+                report: { report(before &+ $0, total) })
             before &+= file.byteCount
         }
         return ModelCache.path(of: files, in: directory)
@@ -64,10 +67,10 @@ final class ModelFetch: Sendable {
 
     private func fetch(
         _ file: Offer.ModelFile, index: UInt32, request: (ModelRequest) -> Void,
-        progress: (UInt64) -> Void
+        report: (UInt64) -> Void
     ) throws {
         let path = ModelCache.path(of: file, in: directory)
-        if try ModelCache.isIntact(path, file) { return }
+        if try ModelCache.isIntact(path, file, progress: progress) { return }
         let partial = path + ".part"
         let output = try PartialFile(path: partial, limit: file.byteCount)
         var asked = output.count
@@ -82,10 +85,11 @@ final class ModelFetch: Sendable {
                 SHA256.digest(of: piece.bytes).bytes == piece.digest
             else { throw NodeError.modelPieceDamaged(file: file.name, offset: output.count) }
             try output.append(piece.bytes)
-            progress(output.count)
+            try progress.addOrEnd(piece.bytes.count)
+            report(output.count)
         }
         try output.finish()
-        guard try ModelCache.isIntact(partial, file) else {
+        guard try ModelCache.isIntact(partial, file, progress: progress) else {
             // Starting anew is the only way: nobody knows which part of it is wrong.
             try FileManager.default.removeItem(atPath: partial)
             throw NodeError.modelDamaged(path: path)

@@ -7,28 +7,30 @@ import Training
 
 /// What a worker computes with: the model, loaded, and the run's configuration.
 ///
-/// Made once for the run that the worker joined first; another run at the same address is refused
-/// by its coordinator, because the digests here are not its own.
+/// Made for one run; when another one is met at the same address it is dropped, and one is made for
+/// that.
 final class WorkerEngine: Sendable {
-    let modelDigest: [UInt8]
     let dataDigest: [UInt8]
     let configurationDigest: [UInt8]
     let parameters: ParameterStore
     let codec: GradientCodec
     let compute: ComputeType
+    private let modelDigest: [UInt8]
     private let seed: UInt64
     private let source: LocalGradientSource
     private let decoder: Decoder
     private let vocabulary: Int
     private let positions: Int
 
-    /// Loads the model at `path` for the run that `offer` describes.
+    /// Loads `model` for the run that `offer` describes.
+    ///
+    /// `progress` is told of bytes of the model's file that have been read; false ends the loading.
     ///
     /// - Throws: `NodeError.offerUnusable` for options that this version cannot read;
-    ///   `FormatError`, `TrainingError`.
+    ///   `FormatError`, `TrainingError`; `CancellationError` when `progress` wanted no more.
     init(
-        offer: Offer, model: ModelDirectory, modelDigest: [UInt8], threads: Int,
-        residence: ResidenceChoice
+        offer: Offer, model: ModelDirectory, threads: Int, residence: ResidenceChoice,
+        progress: @Sendable (Int) -> Bool = { _ in true }
     ) throws {
         let configuration: TrainingConfiguration
         do {
@@ -44,12 +46,13 @@ final class WorkerEngine: Sendable {
         let weights = try DecoderWeights(
             model: model,
             residence: Self.residence(residence, of: model, compute: configuration.compute),
-            compute: configuration.compute, positions: positions, threads: threads)
+            compute: configuration.compute, positions: positions, threads: threads,
+            progress: progress)
         let decoder = Decoder(
             weights: weights, adapter: shape,
             gradientCheckpointing: configuration.gradientCheckpointing)
         self.decoder = decoder
-        self.modelDigest = modelDigest
+        modelDigest = offer.modelDigest
         dataDigest = offer.dataDigest
         configurationDigest = offer.configurationDigest
         codec = configuration.gradientCodec
@@ -71,6 +74,13 @@ final class WorkerEngine: Sendable {
             guard let usable = SystemMemory.usable else { return .resident }
             return model.configuration.residentBytes(compute) <= usable ? .resident : .streamed
         }
+    }
+
+    /// Whether this is the run of `offer`, perhaps of a later term.
+    func serves(_ offer: Offer) -> Bool {
+        modelDigest == offer.modelDigest && dataDigest == offer.dataDigest
+            && configurationDigest == offer.configurationDigest
+            && positions == Int(offer.longestRow)
     }
 
     /// The longest packed form of the parameters, as the wire is to expect it.

@@ -59,23 +59,33 @@ extension WorkerHub {
                 self.offer = offer
                 connection?.term = offer.term
                 connection?.bounds = MessageBounds(from: .coordinator, in: .joining)
-                handle(.offered(term: offer.term))
+                let isOtherRun = engine.map { !$0.serves(offer) } ?? false
+                handle(.offered(term: offer.term, isOtherRun: isOtherRun))
                 prepare(for: offer)
             }
         } catch .rejected(let rejection) {
             handle(.rejected(rejection))
         } catch {
-            ending.keep(.failure(error))
+            fail(error)
         }
+    }
+
+    /// The conversation cannot go on, and none would.
+    func fail(_ error: HandshakeError) {
+        ending.keep(
+            .failure(NodeError.refused(address: setup.coordinator.description, error: error)))
     }
 
     /// Loads the model on a thread of its own, unless it is there already.
     private func prepare(for offer: Offer) {
+        // What the last run had goes first: there may be no room for both.
+        guard leavingThreads == nil else { return }
         guard engine == nil, modelDigest == nil || modelDigest == offer.modelDigest else {
             return handle(.prepared)
         }
         // Begun on an earlier connection: a second one would double the memory and the time.
         if let loading, loading.serves(offer) { return }
+        loading?.abandon()
         let desk = desk
         let loading = EngineLoading(offer: offer, setup: setup, log: log)
         self.loading = loading
@@ -102,12 +112,36 @@ extension WorkerHub {
         case .failure(let error as NodeError) where error == .connectionLost:
             // The next connection may stand already.
             if let offer { prepare(for: offer) }
+        case .failure(let error as NodeError) where error.isOfDamagedModel && !hasFetchedAnew:
+            // Half of it may have lain here since an earlier time. Twice is the coordinator's fault.
+            hasFetchedAnew = true
+            log.warning("\(error.explanation.what); it has been removed and is fetched anew")
+            if let offer { prepare(for: offer) }
         case .failure(let error): ending.keep(.failure(error))
         }
     }
 
+    /// Drops what belongs to a run that is no more.
+    func leaveRun() {
+        modelDigest = nil
+        hasFetchedAnew = false
+        engine?.parameters.close()
+        engine = nil
+        guard let threads else { return }
+        leavingThreads = threads
+        self.threads = nil
+        let desk = desk
+        threads.close { desk?.post { $0.threadsHaveLeft() } }
+    }
+
+    private func threadsHaveLeft() {
+        leavingThreads = nil
+        if let offer { prepare(for: offer) }
+    }
+
     private func use(_ engine: WorkerEngine) {
         self.engine = engine
+        hasFetchedAnew = false
         let desk = desk
         threads = ComputeThreads(count: setup.threads) { thread, job, workspace in
             let outcome = Result {
@@ -118,15 +152,19 @@ extension WorkerHub {
                     }
                 }
             }
-            desk?.post { $0.ended(thread, job, outcome) }
+            desk?.post { $0.ended(thread, job, outcome, by: engine) }
         }
     }
 
     private func ended(
         _ thread: Int, _ job: ComputeThreads.Job,
-        _ outcome: Result<WorkResult?, any Error>
+        _ outcome: Result<WorkResult?, any Error>, by engine: WorkerEngine
     ) {
         running[thread] = nil
+        guard engine === self.engine else {
+            // Of a run that has been left.
+            return handle(.abandoned(thread: thread, job.lease.key))
+        }
         switch outcome {
         case .success(let result?):
             made[thread] = result

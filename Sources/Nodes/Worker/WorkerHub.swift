@@ -23,6 +23,10 @@ final class WorkerHub {
     var loading: EngineLoading?
     var engine: WorkerEngine?
     var threads: ComputeThreads?
+    /// Those of a run that this worker has left, until the last of them has ended.
+    var leavingThreads: ComputeThreads?
+    /// Whether the model came damaged once.
+    var hasFetchedAnew = false
     /// What was leased and not yet forgotten.
     var leases: [WorkKey: LeaseGrant] = [:]
     /// Results that wait for an answer.
@@ -39,8 +43,15 @@ final class WorkerHub {
     /// How often this side says that it lives; the coordinator's wish.
     var heartbeat = Duration.milliseconds(500)
     /// Connections so far: what an earlier one still says is not heard.
-    private var attempt = 0
-    private var dial: Dial?
+    var attempt = 0
+    var dial: Dial?
+    /// Of the coordinator, as the name server last said.
+    var addresses: [SocketAddress]
+    var hasDialled = false
+    /// Whether a thread asks the name server, which may take it a minute.
+    var isLookingUp = false
+    /// Set while its answer is waited for.
+    var lookupAlarm: Alarm?
     private let start: ContinuousClock.Instant
     /// When the state was last told of bytes.
     private var bytesHeard: ContinuousClock.Instant
@@ -54,6 +65,7 @@ final class WorkerHub {
         self.setup = setup
         self.log = log
         self.ending = ending
+        addresses = setup.addresses
         start = loop.now
         bytesHeard = loop.now
         state = WorkerState(
@@ -114,56 +126,13 @@ final class WorkerHub {
             connection?.send(
                 .heartbeat(
                     Heartbeat(
-                        computing: computing, residentBytes: ProcessFigures.residentBytes ?? 0)))
+                        computing: computing, residentBytes: ProcessFigures.residentBytes ?? 0,
+                        preparedBytes: loading?.progress.bytes ?? 0)))
         }
         loop.setAlarm(at: .now + heartbeat) { [weak self] in self?.beat() }
     }
 
     // MARK: The connection
-
-    private func startDialling() {
-        dial = Dial(
-            setup.addresses, name: setup.coordinator,
-            // All of them have a turn before the state loses its patience with the attempt.
-            patience: state.settings.handshake / max(1, setup.addresses.count), loop: loop
-        ) { [weak self] result in
-            guard let self else { return }
-            dial = nil
-            switch result {
-            case .success(let socket): connected(socket)
-            case .failure(let error): handle(.disconnected(error.explanation.what))
-            }
-        }
-    }
-
-    private func connected(_ socket: Socket) {
-        let hello: Hello
-        do {
-            hello = Hello(
-                minor: ProtocolVersion.minors, role: .worker, name: setup.name,
-                incarnation: setup.incarnation, nonce: try SystemRandomness.bytes(32),
-                software: "skein \(setup.version)")
-        } catch {
-            return ending.keep(.failure(error))
-        }
-        let handshake = WorkerHandshake(token: setup.token, hello: hello)
-        self.handshake = handshake
-        attempt += 1
-        let number = attempt
-        let connection = Connection(
-            socket, bounds: MessageBounds(from: .coordinator, in: .greeting), loop: loop)
-        connection.onMessage = { [weak self] received in
-            guard let self, attempt == number else { return }
-            receive(received.message)
-        }
-        connection.onClose = { [weak self] reason in
-            guard let self, attempt == number else { return }
-            disconnected(reason.description)
-        }
-        self.connection = connection
-        handle(.connected)
-        connection.send(handshake.greeting)
-    }
 
     func disconnected(_ reason: String) {
         attempt += 1
@@ -177,6 +146,8 @@ final class WorkerHub {
     private func hangUp(_ reason: String) {
         // What the peer still says on this connection is not told to the state any more.
         attempt += 1
+        if let lookupAlarm { loop.cancel(lookupAlarm) }
+        lookupAlarm = nil
         dial?.cancel()
         dial = nil
         connection?.closeAfterFlush()
@@ -215,6 +186,7 @@ final class WorkerHub {
         case .forget(let key):
             leases[key] = nil
             results[key] = nil
+        case .leaveRun: leaveRun()
         case .announceDrain: connection?.send(.leave(Leave(reason: .draining)))
         case .disconnect(let reason): hangUp(reason)
         case .log(let level, let sentence): log.write(level, sentence)

@@ -13,7 +13,7 @@ public struct WorkerOptions: Sendable {
     public var modelPath: String?
     /// nil: all cores.
     public var threads: Int?
-    /// nil: made of the host's name and the process.
+    /// nil: made of the host's name, the process and a random number.
     public var name: String?
     /// How long to try without being let in.
     public var patience: Duration
@@ -51,9 +51,8 @@ public enum WorkerNode {
     ///   - version: of Skein, told to the coordinator.
     ///   - shouldDrain: asked ten times a second; true ends the worker after what it computes.
     /// - Returns: how it ended well.
-    /// - Throws: `NodeError` when nobody lets it in within its patience or the run failed;
-    ///   `HandshakeError` for a coordinator that is not authentic or does not want it; what loading
-    ///   a model throws.
+    /// - Throws: `NodeError` when nobody lets it in within its patience, the run failed, or the
+    ///   coordinator is not authentic or does not want it; what loading a model throws.
     public static func run(
         _ options: WorkerOptions, log: Log, version: String,
         shouldDrain: @escaping @Sendable () -> Bool
@@ -86,7 +85,9 @@ public enum WorkerNode {
         case .complete: return .complete
         case .drained: return .drained
         case .failed(let detail): throw NodeError.runFailed(detail: detail)
-        case .rejected(let rejection): throw HandshakeError.rejected(rejection)
+        case .rejected(let rejection):
+            throw NodeError.refused(
+                address: setup.coordinator.description, error: .rejected(rejection))
         case .patience(let sentence): throw NodeError.coordinatorMissing(sentence: sentence)
         }
     }
@@ -95,6 +96,7 @@ public enum WorkerNode {
 /// A worker's options, resolved.
 struct WorkerSetup: Sendable {
     let coordinator: NetworkAddress
+    /// As the name server says at the start.
     let addresses: [SocketAddress]
     let token: [UInt8]
     let modelPath: String?
@@ -105,23 +107,40 @@ struct WorkerSetup: Sendable {
     /// 16 random bytes of this process.
     let incarnation: [UInt8]
     let version: String
+    /// Asks the name server; may take its time.
+    let resolve: @Sendable (NetworkAddress) throws -> [SocketAddress]
 
     /// Asks the name server.
     ///
     /// - Throws: `NodeError`.
-    init(_ options: WorkerOptions, version: String) throws {
+    init(
+        _ options: WorkerOptions, version: String,
+        resolve: @escaping @Sendable (NetworkAddress) throws -> [SocketAddress] = {
+            try $0.resolved(for: .dialling)
+        }
+    ) throws {
         coordinator = try NetworkAddress(parsing: options.coordinator)
-        addresses = try coordinator.resolved(for: .dialling)
+        self.resolve = resolve
+        addresses = try resolve(coordinator)
         token = options.token ?? []
         modelPath = options.modelPath
         threads = options.threads ?? ProcessInfo.processInfo.activeProcessorCount
-        let host = ProcessInfo.processInfo.hostName
-        name =
-            options.name
-            ?? "\(host.prefix(Coordination.Limits.nameBytes - 12))-\(getpid())"
         patience = options.patience
         weights = options.weights
         incarnation = try SystemRandomness.bytes(16)
+        name =
+            options.name
+            ?? Self.name(
+                host: ProcessInfo.processInfo.hostName, process: getpid(), incarnation: incarnation)
         self.version = version
+    }
+
+    /// HOST-PID-RANDOM, what a worker is called that has no name: in containers the process is
+    /// number 1 everywhere, and hosts may have the same name.
+    static func name(host: String, process: Int32, incarnation: [UInt8]) -> String {
+        let plain = host.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
+        let random = incarnation.prefix(4).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+        let tail = "-\(process)-\(random.joined())"
+        return plain.prefix(Coordination.Limits.nameBytes - tail.utf8.count) + tail
     }
 }

@@ -92,6 +92,7 @@ final class SimulatedWorker {
         case .forget(let key):
             rows[key] = nil
             kept.remove(key)
+        case .leaveRun: violate("leaves the only run that there is")
         case .announceDrain:
             guard let link else { return violate("drains without a connection") }
             link.toCoordinator(bulk: false) {

@@ -73,12 +73,53 @@ struct WorkerConnectionTests {
         bench.at(0, .start)
         bench.at(0, .connected)
         let rejection = Rejection(code: code, reason: "why", retryMilliseconds: 3000)
-        let said = bench.at(0, .rejected(rejection))
+        var said = bench.at(0, .rejected(rejection))
+        #expect(said.contains(.leaveRun) == [.data, .configuration].contains(code))
+        said.removeAll { $0 == .leaveRun }
         if code.isFinal {
             #expect(said == [.disconnect("rejected"), .finish(.rejected(rejection))])
         } else {
             #expect(said == [.disconnect("rejected"), .connect(after: .milliseconds(3100))])
         }
+    }
+
+    @Test("of another run it keeps nothing, and is ready for the new one once it is prepared")
+    func otherRun() {
+        var bench = Bench(threads: 2)
+        bench.join(at: 0)
+        bench.lease(0, at: 1)
+        bench.lease(1, at: 1)
+        bench.at(2, .computed(thread: 0, key(0)))
+        bench.at(3, .disconnected("reset"))
+        bench.at(4, .connected)
+        // The same term, as a directory that was copied would have it.
+        #expect(
+            bench.at(4, .offered(term: 1, isOtherRun: true)) == [
+                .abandon(thread: 1, key(1)), .forget(key(1)), .forget(key(0)), .leaveRun,
+            ])
+        bench.at(5, .abandoned(thread: 1, key(1)))
+        #expect(bench.at(6, .prepared) == [.ready(held: [])])
+    }
+
+    @Test("one that is told again and again that it belongs to another run gives up")
+    func alwaysOtherRun() {
+        var bench = Bench(patience: .seconds(5))
+        bench.at(0, .start)
+        var ending: WorkerState.Directive?
+        for second in 0..<100 where ending == nil {
+            let time = Double(second)
+            bench.at(time, .connected)
+            bench.at(time, .offered(term: 1))
+            let said = bench.at(
+                time + 0.5, .rejected(Rejection(code: .data, reason: "other data")))
+            ending = said.first(where: isFinish)
+        }
+        #expect(
+            ending
+                == .finish(
+                    .patience(
+                        "no coordinator has welcomed this worker for 5.0 s: the coordinator says: "
+                            + "other data")))
     }
 
     @Test("a pause that the coordinator orders does not count against the patience")
