@@ -36,11 +36,13 @@ public struct SHA256: Sendable {
         }
     }
 
-    private var state: [UInt32] = [
+    // Both lie in the value itself: a frame's tag is a few blocks long, and arrays for it cost more
+    // than the blocks.
+    private var state = SIMD8<UInt32>(
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a,
-        0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
-    ]
-    private var tail: [UInt8] = []
+        0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19)
+    private var tail = SIMD64<UInt8>()
+    private var tailCount = 0
     private var length: UInt64 = 0
 
     public init() {}
@@ -49,19 +51,30 @@ public struct SHA256: Sendable {
     public mutating func update(_ bytes: UnsafeRawBufferPointer) {
         length += UInt64(bytes.count)
         var rest = bytes
-        if !tail.isEmpty {
-            let take = min(64 - tail.count, rest.count)
-            tail.append(contentsOf: rest[..<take])
-            rest = UnsafeRawBufferPointer(rebasing: rest[take...])
-            if tail.count < 64 { return }
-            compress(tail)
-            tail.removeAll(keepingCapacity: true)
+        if tailCount > 0 {
+            rest = keep(rest)
+            if tailCount < 64 { return }
+            compressTail()
         }
         let whole = rest.count / 64
         if whole > 0, let base = rest.baseAddress {
-            skein_sha256_compress(&state, base.assumingMemoryBound(to: UInt8.self), whole)
+            compress(base, blocks: whole)
+            rest = UnsafeRawBufferPointer(rebasing: rest[(whole * 64)...])
         }
-        tail.append(contentsOf: rest[(whole * 64)...])
+        _ = keep(rest)
+    }
+
+    /// Puts as many bytes into the tail as fit there, and gives the others back.
+    private mutating func keep(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        let count = min(64 - tailCount, bytes.count)
+        guard count > 0 else { return bytes }
+        let start = tailCount
+        withUnsafeMutableBytes(of: &tail) { tail in
+            UnsafeMutableRawBufferPointer(rebasing: tail[start..<start + count])
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+        }
+        tailCount += count
+        return UnsafeRawBufferPointer(rebasing: bytes[count...])
     }
 
     /// Appends bytes to the message.
@@ -77,26 +90,40 @@ public struct SHA256: Sendable {
     /// Pads the message and returns its digest. The value is spent after this.
     public consuming func finish() -> Digest {
         let bits = length &* 8
-        tail.append(0x80)
-        while tail.count % 64 != 56 { tail.append(0) }
-        for shift in stride(from: 56, through: 0, by: -8) {
-            tail.append(UInt8(truncatingIfNeeded: bits >> UInt64(shift)))
+        tail[tailCount] = 0x80
+        tailCount += 1
+        if tailCount > 56 {
+            for place in tailCount..<64 { tail[place] = 0 }
+            compressTail()
         }
-        compress(tail)
-        var out: [UInt8] = []
-        out.reserveCapacity(32)
-        for word in state {
-            for shift in stride(from: 24, through: 0, by: -8) {
-                out.append(UInt8(truncatingIfNeeded: word >> UInt32(shift)))
-            }
+        for place in tailCount..<56 { tail[place] = 0 }
+        for place in 0..<8 {
+            tail[56 + place] = UInt8(truncatingIfNeeded: bits >> (56 - 8 * place))
         }
-        return Digest(bytes: out)
+        compressTail()
+        let state = state
+        return Digest(
+            bytes: [UInt8](unsafeUninitializedCapacity: 32) { out, count in
+                for place in 0..<32 {
+                    out[place] = UInt8(truncatingIfNeeded: state[place / 4] >> (24 - place % 4 * 8))
+                }
+                count = 32
+            })
     }
 
-    private mutating func compress(_ blocks: [UInt8]) {
-        blocks.withUnsafeBufferPointer { buffer in
-            guard let base = buffer.baseAddress else { return }
-            skein_sha256_compress(&state, base, buffer.count / 64)
+    private mutating func compressTail() {
+        let block = tail
+        withUnsafeBytes(of: block) { block in
+            if let base = block.baseAddress { compress(base, blocks: 1) }
+        }
+        tailCount = 0
+    }
+
+    private mutating func compress(_ base: UnsafeRawPointer, blocks: Int) {
+        withUnsafeMutablePointer(to: &state) { state in
+            state.withMemoryRebound(to: UInt32.self, capacity: 8) {
+                skein_sha256_compress($0, base.assumingMemoryBound(to: UInt8.self), blocks)
+            }
         }
     }
 
