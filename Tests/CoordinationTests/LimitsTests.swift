@@ -5,8 +5,8 @@ import Testing
 struct LimitsTests {
     @Test("a piece of a model with its header fits into one frame")
     func modelChunk() {
-        // file, offset, digest, length
-        let header = 4 + 8 + 32 + 4
+        // file, offset
+        let header = 4 + 8
         #expect(Limits.modelChunkBytes + header <= Limits.framePayloadBytes)
     }
 }

@@ -54,9 +54,9 @@ struct HostileFrameTests {
                     Lie(name: "noise", code: violation, mention: "no frame of Skein") {
                         $0.send((0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ 13) })
                     },
-                    Lie(name: "a major version", code: .version, mention: "version 2") { peer in
+                    Lie(name: "a major version", code: .version, mention: "version 3") { peer in
                         var bytes = peer.frame(peer.greeting)
-                        bytes[4] = 2
+                        bytes[4] = 3
                         peer.send(bytes)
                     },
                     Lie(name: "damaged header", code: violation, mention: "header was damaged") {
@@ -104,7 +104,14 @@ struct HostileFrameTests {
             later.say(later.greeting)
             let version = try later.rejection()
             #expect(version?.code == .version)
-            #expect(version?.reason.contains("1.7 to 1.9") == true, "\(version as Any)")
+            #expect(version?.reason.contains("2.7 to 2.9") == true, "\(version as Any)")
+
+            // Somebody of the version before is told in a frame of that version.
+            let old = try HostilePeer(cluster.address)
+            var greeting = old.frame(old.greeting)
+            greeting[4] = 1
+            old.send(greeting)
+            #expect(throws: WireError.majorVersion(found: 1)) { try old.hear() }
 
             // Truncated, and gone: nobody is there to be told.
             for count in [0, 1, 39, 40, 60] {

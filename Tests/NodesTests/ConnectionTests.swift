@@ -108,6 +108,27 @@ struct ConnectionTests {
         server.loop.stop()
     }
 
+    @Test("a peer that reads slowly is waited for as long as bytes move")
+    func readsSlowly() throws {
+        let server = try Station.make("server")
+        try server.call {
+            $0.prepare = { connection in
+                connection.pendingLimit = 13 << 20
+                connection.pendingTime = .seconds(1)
+            }
+        }
+        let peer = try RawPeer(port: try server.call { try $0.listen() })
+        #expect(try server.reaches { !$0.connections.isEmpty })
+        try server.send((0..<6).map { Station.result($0, bytes: 8 << 20) })
+        // 8 MiB a second: what waits is above the limit for three times as long as it may stay there
+        // without moving, the system's own buffers of 10 MiB counted.
+        let began = ContinuousClock.now
+        #expect(peer.read(40 << 20, atATime: 16 << 10, pause: 2000))
+        #expect(ContinuousClock.now - began > .seconds(2))
+        #expect(try server.call { $0.connections[0].isOpen && $0.reasons.isEmpty })
+        server.loop.stop()
+    }
+
     @Test("a burst beyond all measure closes at once, and not inside of send")
     func burst() throws {
         let server = try Station.make("server")
@@ -162,7 +183,7 @@ struct ConnectionTests {
         let peer = try RawPeer(port: port)
         var queue = OutboundQueue()
         queue.add(Station.hello, term: 0)
-        let frame = queue.nextFrame() ?? []
+        let frame = queue.nextFrame()?.bytes ?? []
         peer.send(Array(frame.dropLast(3)))
         #expect(try server.reaches { !$0.connections.isEmpty })
         peer.resetWhenGone()
@@ -174,7 +195,7 @@ struct ConnectionTests {
         let peer = try RawPeer(port: try server.call { try $0.listen() })
         var queue = OutboundQueue()
         queue.add(Station.hello, term: 0)
-        for byte in queue.nextFrame() ?? [] {
+        for byte in queue.nextFrame()?.bytes ?? [] {
             peer.send([byte])
             usleep(200)
         }

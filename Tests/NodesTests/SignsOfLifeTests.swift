@@ -51,7 +51,7 @@ struct SignsOfLifeTests {
 
         // The beginning of a frame, a byte at a time, for twice as long as silence may last. Should
         // this thread itself be kept from speaking for so long, its loss would be right.
-        let header: [UInt8] = [0x53, 0x4b, 0x4e, 0x46, 1, 0] + [UInt8](repeating: 0, count: 33)
+        let header: [UInt8] = [0x53, 0x4b, 0x4e, 0x46, 2, 0] + [UInt8](repeating: 0, count: 33)
         var (spoke, longestPause) = (ContinuousClock.now, Duration.zero)
         for byte in header {
             try client.call { client in

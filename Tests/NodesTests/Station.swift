@@ -162,6 +162,19 @@ final class RawPeer: @unchecked Sendable {
         }
     }
 
+    /// Reads so many bytes with a pause of microseconds between two reads; whether they came.
+    func read(_ count: Int, atATime size: Int, pause: UInt32) -> Bool {
+        var left = count
+        var buffer = [UInt8](repeating: 0, count: size)
+        while left > 0 {
+            let read = recv(descriptor, &buffer, buffer.count, 0)
+            guard read > 0 else { return false }
+            left -= read
+            usleep(pause)
+        }
+        return true
+    }
+
     func endSending() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// Makes the end of this peer a reset, not a goodbye.

@@ -152,14 +152,13 @@ public struct ModelRequest: Sendable, Equatable {
 public struct ModelChunk: Sendable, Equatable {
     public var file: UInt32
     public var offset: UInt64
-    /// SHA-256 of `bytes`.
-    public var digest: [UInt8]
+    /// The frame's tag says that they are what was sent, and the offer's digest of the file that
+    /// they are what was asked for.
     public var bytes: [UInt8]
 
-    public init(file: UInt32, offset: UInt64, digest: [UInt8], bytes: [UInt8]) {
+    public init(file: UInt32, offset: UInt64, bytes: [UInt8]) {
         self.file = file
         self.offset = offset
-        self.digest = digest
         self.bytes = bytes
     }
 }

@@ -97,6 +97,9 @@ public struct CoordinatorState: Sendable {
         return deadlines.min()
     }
 
+    /// Workers that are in.
+    public var memberCount: Int { members.count }
+
     /// Why a worker is not let in; nil: it is.
     public func admission(name: String, incarnation: [UInt8], now: Duration) -> Rejection? {
         if !admits {

@@ -1,17 +1,20 @@
 /// Takes a message apart. Nothing is reserved before the bytes for it are known to be there.
 struct ByteReader {
     private let bytes: UnsafeRawBufferPointer
+    /// What follows the bytes: the end of the message, which nobody has to copy.
+    private var tail: [UInt8]
     /// For errors.
     let type: MessageType
     private var position = 0
 
-    init(_ bytes: UnsafeRawBufferPointer, of type: MessageType) {
+    init(_ bytes: UnsafeRawBufferPointer, tail: [UInt8] = [], of type: MessageType) {
         self.bytes = bytes
+        self.tail = tail
         self.type = type
     }
 
     /// Bytes that nobody has taken yet.
-    var left: Int { bytes.count - position }
+    var left: Int { bytes.count - position + tail.count }
 
     mutating func integer<Integer: FixedWidthInteger>(
         _ field: String, _ integer: Integer.Type = Integer.self
@@ -41,8 +44,12 @@ struct ByteReader {
 
     /// All that is left.
     mutating func rest() -> [UInt8] {
-        defer { position = bytes.count }
-        return [UInt8](bytes[position...])
+        defer {
+            position = bytes.count
+            tail = []
+        }
+        // Either is empty: a tail begins where the last field does.
+        return position == bytes.count ? tail : [UInt8](bytes[position...]) + tail
     }
 
     /// Valid UTF-8 without control characters.
@@ -84,7 +91,7 @@ struct ByteReader {
     }
 
     private func need(_ count: Int, _ field: String) throws(WireError) {
-        guard count <= left else {
+        guard count <= bytes.count - position else {
             throw .truncated(type, field: field, needed: count, left: left)
         }
     }

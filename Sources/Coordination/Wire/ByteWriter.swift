@@ -1,6 +1,8 @@
 /// Puts a message together: integers little endian, texts and lists behind their length.
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
+    /// What fills the message to its end, shared with whoever wrote it: it may be most of a gigabyte.
+    private(set) var rest: [UInt8] = []
 
     mutating func reserve(_ count: Int) {
         bytes.reserveCapacity(bytes.count + count)
@@ -21,9 +23,14 @@ struct ByteWriter {
         bytes += value
     }
 
-    /// What fills the message to its end.
-    mutating func rest(_ value: [UInt8]) {
+    /// Bytes whose number was written before.
+    mutating func raw(_ value: [UInt8]) {
         bytes += value
+    }
+
+    /// What fills the message to its end; nothing may follow.
+    mutating func rest(_ value: [UInt8]) {
+        rest = value
     }
 
     /// A text, behind its length in bytes. What a reader would refuse does not go out: control

@@ -1,7 +1,9 @@
+import Basics
+
 /// The versions of the protocol that this build speaks.
 public enum ProtocolVersion {
     /// Peers of different major versions do not talk to each other.
-    public static let major: UInt8 = 1
+    public static let major: UInt8 = 2
     /// The highest one that both sides speak is used.
     public static let minors: ClosedRange<UInt8> = 0...0
 }
@@ -40,8 +42,11 @@ public struct FrameHeader: Sendable, Equatable {
     public var payloadLength: UInt32
     /// Of the whole message, all chunks together.
     public var messageLength: UInt32
-    /// CRC-32C.
+    /// The first four bytes of the payload's SHA-256, little endian; of a frame of major version 1
+    /// its CRC-32C.
     public var payloadChecksum: UInt32
+    /// 1 in a REJECTION for somebody who speaks nothing later; else `ProtocolVersion.major`.
+    var major = ProtocolVersion.major
 
     public init(
         type: UInt16, flags: Flags, term: UInt32, sequence: UInt64, payloadLength: UInt32,
@@ -59,7 +64,7 @@ public struct FrameHeader: Sendable, Equatable {
     /// Writes the header to the first 40 bytes of `bytes`.
     func write(to bytes: UnsafeMutableRawBufferPointer) {
         bytes.storeBytes(of: Self.magic.littleEndian, toByteOffset: 0, as: UInt32.self)
-        bytes[4] = ProtocolVersion.major
+        bytes[4] = major
         bytes[5] = minor
         bytes.storeBytes(of: type.littleEndian, toByteOffset: 6, as: UInt16.self)
         bytes.storeBytes(of: flags.rawValue.littleEndian, toByteOffset: 8, as: UInt16.self)
@@ -122,6 +127,13 @@ public struct FrameHeader: Sendable, Equatable {
         if bytes.count >= 5, bytes[4] != ProtocolVersion.major {
             throw .majorVersion(found: bytes[4])
         }
+    }
+}
+
+extension SHA256.Digest {
+    /// As a header names it.
+    var payloadChecksum: UInt32 {
+        bytes.withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) }
     }
 }
 

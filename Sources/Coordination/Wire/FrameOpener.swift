@@ -1,3 +1,5 @@
+import Basics
+
 /// Finds the frames in one direction of a connection, however the bytes are cut, and checks them.
 ///
 /// Holds at most one frame and what the last `append` brought: as long as the peer is not known,
@@ -15,12 +17,28 @@ public struct FrameOpener: Sendable {
     private struct Partial {
         let header: FrameHeader
         let headerBytes: [UInt8]
-        let isTagged: Bool
-        /// Payload and tag, as far as they have come.
-        var body: [UInt8] = []
+        let tagByteCount: Int
+        /// As far as they have come.
+        var payload: [UInt8] = []
+        var tag: [UInt8] = []
+        var hash = SHA256()
 
         var missing: Int {
-            Int(header.payloadLength) + (isTagged ? FrameTag.byteCount : 0) - body.count
+            Int(header.payloadLength) + tagByteCount - payload.count - tag.count
+        }
+
+        /// Takes what belongs to this frame off the front of `bytes`, and hashes it while the caches
+        /// still have it.
+        mutating func take(from bytes: inout UnsafeRawBufferPointer) {
+            let payloadBytes = min(Int(header.payloadLength) - payload.count, bytes.count)
+            if payloadBytes > 0 {
+                let taken = UnsafeRawBufferPointer(rebasing: bytes[..<payloadBytes])
+                payload.append(contentsOf: taken)
+                hash.update(taken)
+            }
+            let tagBytes = min(tagByteCount - tag.count, bytes.count - payloadBytes)
+            if tagBytes > 0 { tag += bytes[payloadBytes..<payloadBytes + tagBytes] }
+            bytes = UnsafeRawBufferPointer(rebasing: bytes[(payloadBytes + tagBytes)...])
         }
     }
 
@@ -41,9 +59,7 @@ public struct FrameOpener: Sendable {
             input.removeAll(keepingCapacity: true)
             position = 0
             // Inside of a frame, its bytes go where they are to stay.
-            let taken = min(current?.missing ?? 0, rest.count)
-            current?.body.append(contentsOf: rest[..<taken])
-            rest = UnsafeRawBufferPointer(rebasing: rest[taken...])
+            current?.take(from: &rest)
         } else if position > input.count / 2 {
             input.removeSubrange(..<position)
             position = 0
@@ -69,9 +85,13 @@ public struct FrameOpener: Sendable {
 
     private mutating func advance() throws(WireError) -> Frame? {
         if current == nil, !(try startFrame()) { return nil }
-        let taken = min(current?.missing ?? 0, input.count - position)
-        current?.body.append(contentsOf: input[position..<position + taken])
-        position += taken
+        if position < input.count {
+            position += input.withUnsafeBytes { input in
+                var rest = UnsafeRawBufferPointer(rebasing: input[position...])
+                current?.take(from: &rest)
+                return input.count - position - rest.count
+            }
+        }
         guard let whole = current, whole.missing == 0 else { return nil }
         current = nil
         return try check(whole)
@@ -94,10 +114,11 @@ public struct FrameOpener: Sendable {
         guard header.sequence == sequence else {
             throw .badSequence(expected: sequence, found: header.sequence)
         }
+        let isTagged = tag?.covers(type: header.type) ?? false
         var partial = Partial(
             header: header, headerBytes: Array(bytes),
-            isTagged: tag?.covers(type: header.type) ?? false)
-        partial.body.reserveCapacity(partial.missing)
+            tagByteCount: isTagged ? FrameTag.byteCount : 0)
+        partial.payload.reserveCapacity(Int(header.payloadLength))
         current = partial
         position += FrameHeader.byteCount
         sequence += 1
@@ -106,25 +127,17 @@ public struct FrameOpener: Sendable {
 
     private mutating func check(_ partial: consuming Partial) throws(WireError) -> Frame {
         let header = partial.header
-        let headerBytes = partial.headerBytes
-        let isTagged = partial.isTagged
-        var payload = partial.body
-        partial.body = []
-        let length = Int(header.payloadLength)
-        let received = Array(payload[length...])
-        payload.removeLast(payload.count - length)
-        guard CRC32C.checksum(of: payload) == header.payloadChecksum else {
+        let digest = partial.hash.finish()
+        guard digest.payloadChecksum == header.payloadChecksum else {
             throw .payloadChecksum(sequence: header.sequence)
         }
-        if isTagged, let tag {
-            let code = headerBytes.withUnsafeBytes { head in
-                payload.withUnsafeBytes { tag.code(header: head, payload: $0) }
-            }
-            guard MessageAuthentication.areEqual(code, received) else {
+        if partial.tagByteCount > 0, let tag {
+            let code = tag.code(header: partial.headerBytes, digest: digest)
+            guard MessageAuthentication.areEqual(Array(code), partial.tag) else {
                 throw .badTag(sequence: header.sequence)
             }
             self.tag?.establish()
         }
-        return Frame(header: header, payload: payload)
+        return Frame(header: header, payload: partial.payload)
     }
 }

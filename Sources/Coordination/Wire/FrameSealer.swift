@@ -1,7 +1,10 @@
+import Basics
+
 /// Makes the frames of one direction of a connection.
 public struct FrameSealer: Sendable {
     private var tag: FrameTag?
     private var sequence: UInt64 = 0
+    private var major = ProtocolVersion.major
 
     public init() {}
 
@@ -9,6 +12,13 @@ public struct FrameSealer: Sendable {
     /// REJECTION that comes first.
     public mutating func authenticate(with key: FrameKey) {
         tag = FrameTag(key: key)
+    }
+
+    /// Makes the frames from here on as a peer of an older major version reads them: the only thing
+    /// to say to it is a REJECTION, whose layout is the same in all versions.
+    mutating func speak(major: UInt8) {
+        precondition((1...ProtocolVersion.major).contains(major))
+        self.major = major
     }
 
     /// Makes a frame. Frames must go out in the order in which they were sealed.
@@ -24,32 +34,44 @@ public struct FrameSealer: Sendable {
         type: UInt16, flags: FrameHeader.Flags = [], term: UInt32, messageLength: Int,
         payload: UnsafeRawBufferPointer
     ) -> [UInt8] {
-        precondition(payload.count <= Limits.framePayloadBytes)
-        let header = FrameHeader(
-            type: type, flags: flags, term: term, sequence: sequence,
-            payloadLength: UInt32(payload.count), messageLength: UInt32(messageLength),
-            payloadChecksum: CRC32C.checksum(of: payload))
-        sequence += 1
-        let isGreeting = MessageType(rawValue: type)?.isGreeting ?? false
-        let isTagged = !isGreeting && tag?.covers(type: type) ?? false
-        let whole = FrameHeader.byteCount + payload.count
-        let frame = [UInt8](
-            unsafeUninitializedCapacity: whole + (isTagged ? FrameTag.byteCount : 0)
-        ) { buffer, count in
-            let bytes = UnsafeMutableRawBufferPointer(buffer)
-            header.write(to: bytes)
-            UnsafeMutableRawBufferPointer(rebasing: bytes[FrameHeader.byteCount..<whole])
-                .copyMemory(from: payload)
-            count = whole
-            if isTagged, let tag {
-                let code = tag.code(
-                    header: UnsafeRawBufferPointer(rebasing: bytes[..<FrameHeader.byteCount]),
-                    payload: payload)
-                bytes[whole...].copyBytes(from: code)
-                count += FrameTag.byteCount
-            }
-        }
-        if isTagged { tag?.establish() }
+        let ends = ends(
+            type: type, flags: flags, term: term, messageLength: messageLength,
+            payload: FramePayload(count: payload.count, digest: SHA256.digest(of: payload)),
+            oldChecksum: { CRC32C.checksum(of: payload) })
+        var frame: [UInt8] = []
+        frame.reserveCapacity(ends.count + payload.count)
+        frame += ends[..<FrameHeader.byteCount]
+        frame += payload
+        frame += ends[FrameHeader.byteCount...]
         return frame
     }
+
+    /// What stands around a payload that was hashed before: header and tag, one behind the other.
+    ///
+    /// `oldChecksum` is asked for the payload's CRC-32C when the frame is one of major version 1.
+    mutating func ends(
+        type: UInt16, flags: FrameHeader.Flags, term: UInt32, messageLength: Int,
+        payload: FramePayload, oldChecksum: () -> UInt32
+    ) -> [UInt8] {
+        precondition(payload.count <= Limits.framePayloadBytes)
+        var header = FrameHeader(
+            type: type, flags: flags, term: term, sequence: sequence,
+            payloadLength: UInt32(payload.count), messageLength: UInt32(messageLength),
+            payloadChecksum: major == 1 ? oldChecksum() : payload.digest.payloadChecksum)
+        header.major = major
+        sequence += 1
+        var ends = header.encoded()
+        let isGreeting = MessageType(rawValue: type)?.isGreeting ?? false
+        if !isGreeting, let tag, tag.covers(type: type) {
+            ends += tag.code(header: ends, digest: payload.digest)
+            self.tag?.establish()
+        }
+        return ends
+    }
+}
+
+/// What a tag and a header say of a frame's payload.
+struct FramePayload: Sendable, Equatable {
+    var count: Int
+    var digest: SHA256.Digest
 }

@@ -7,9 +7,15 @@ protocol WireCodable {
 extension Message {
     /// The message without its frame. Texts that are too long are cut; see `Limits`.
     public func encoded() -> [UInt8] {
+        let parts = parts()
+        return parts.head + parts.rest
+    }
+
+    /// The same, with the field that fills the message to its end apart and not copied.
+    func parts() -> (head: [UInt8], rest: [UInt8]) {
         var writer = ByteWriter()
         content?.write(to: &writer)
-        return writer.bytes
+        return (writer.bytes, writer.rest)
     }
 
     /// Reads a message that came without damage, which does not mean that it is well-formed.
@@ -18,7 +24,22 @@ extension Message {
     public static func decode(
         _ type: MessageType, _ bytes: UnsafeRawBufferPointer
     ) throws(WireError) -> Message {
-        var reader = ByteReader(bytes, of: type)
+        try decode(type, bytes, tail: [])
+    }
+
+    /// Reads a message whose last field came apart.
+    static func decode(
+        _ type: MessageType, head: [UInt8], tail: [UInt8]
+    ) throws(WireError) -> Message {
+        try head.withUnsafeBufferPointer { (buffer) throws(WireError) -> Message in
+            try decode(type, UnsafeRawBufferPointer(buffer), tail: tail)
+        }
+    }
+
+    private static func decode(
+        _ type: MessageType, _ bytes: UnsafeRawBufferPointer, tail: [UInt8]
+    ) throws(WireError) -> Message {
+        var reader = ByteReader(bytes, tail: tail, of: type)
         let message = try read(type, from: &reader)
         try reader.end()
         return message
@@ -83,18 +104,5 @@ extension Message {
         case .statusRequest: nil
         case .status(let content): content
         }
-    }
-}
-
-/// A message that is ready to be sent. One value serves any number of connections: they share its
-/// bytes.
-public struct EncodedMessage: Sendable, Equatable {
-    public let type: MessageType
-    public let bytes: [UInt8]
-
-    public init(_ message: Message) {
-        type = message.type
-        bytes = message.encoded()
-        precondition(!type.isUrgent || bytes.count <= Limits.framePayloadBytes)
     }
 }

@@ -9,7 +9,36 @@ public struct MessageAssembler: Sendable {
         let type: MessageType
         let term: UInt32
         let length: UInt32
-        var bytes: [UInt8]
+        /// What stands before the field that fills the message to its end.
+        var head: [UInt8] = []
+        /// That field: the message that is decoded holds this very array.
+        var rest: [UInt8] = []
+
+        var count: Int { head.count + rest.count }
+
+        init(_ type: MessageType, _ header: FrameHeader) {
+            self.type = type
+            term = header.term
+            length = header.messageLength
+        }
+
+        mutating func append(_ payload: [UInt8]) {
+            guard let headByteCount = type.headByteCount else {
+                if head.isEmpty { head = payload } else { head += payload }
+                return
+            }
+            let taken = min(headByteCount - head.count, payload.count)
+            head += payload[..<taken]
+            let needed = rest.count + payload.count - taken
+            if needed > rest.capacity {
+                // What was announced may never come: grow with what came. Memory that nothing has
+                // come for is not touched, so growing in few steps costs no memory, and few copies.
+                let most = Int(length) - headByteCount
+                rest.reserveCapacity(
+                    min(most, max(Limits.firstReserveBytes, Limits.reserveGrowth * needed)))
+            }
+            rest += payload[taken...]
+        }
     }
 
     public init(bounds: MessageBounds) {
@@ -26,9 +55,8 @@ public struct MessageAssembler: Sendable {
             throw .unknownType(header.type)
         }
         if header.flags.contains(.continuation) {
-            guard let started = partial else { throw .badChunk(type, .withoutStart) }
-            partial = nil
-            return try extend(started, type, by: frame)
+            try extend(type, by: frame)
+            return try finish(header)
         }
         guard bounds.allowed.contains(type) else { throw .unexpected(type) }
         let limit = bounds.limit(of: type)
@@ -37,48 +65,48 @@ public struct MessageAssembler: Sendable {
         }
         if type.isUrgent {
             guard !header.flags.contains(.more) else { throw .badChunk(type, .cut) }
-        } else {
-            guard partial == nil else { throw .badChunk(type, .interleaved) }
+            guard frame.payload.count == header.messageLength else {
+                throw .badChunk(type, .wrongLength)
+            }
+            return ReceivedMessage(
+                message: try Message.decode(type, frame.payload), term: header.term)
         }
-        return try proceed(
-            Partial(
-                type: type, term: header.term, length: header.messageLength,
-                bytes: frame.payload),
-            header)
+        guard partial == nil else { throw .badChunk(type, .interleaved) }
+        guard frame.payload.count <= header.messageLength else {
+            throw .badChunk(type, .wrongLength)
+        }
+        partial = Partial(type, header)
+        partial?.append(frame.payload)
+        return try finish(header)
     }
 
-    private mutating func extend(
-        _ started: consuming Partial, _ type: MessageType, by frame: Frame
-    ) throws(WireError) -> ReceivedMessage? {
+    /// Adds a chunk where the message lies: a copy of it would be a copy of all that has come.
+    private mutating func extend(_ type: MessageType, by frame: Frame) throws(WireError) {
         let header = frame.header
-        guard type == started.type, header.term == started.term,
-            header.messageLength == started.length
-        else { throw .badChunk(type, .changed) }
-        let whole = started.bytes.count + frame.payload.count
-        guard whole <= started.length else { throw .badChunk(type, .wrongLength) }
-        if whole > started.bytes.capacity {
-            // What was announced may never come: grow with what came.
-            started.bytes.reserveCapacity(min(2 * whole, Int(started.length)))
+        guard let count = partial?.count, let length = partial?.length else {
+            throw .badChunk(type, .withoutStart)
         }
-        started.bytes += frame.payload
-        return try proceed(started, header)
+        guard type == partial?.type, header.term == partial?.term, header.messageLength == length
+        else { throw .badChunk(type, .changed) }
+        guard count + frame.payload.count <= length else { throw .badChunk(type, .wrongLength) }
+        partial?.append(frame.payload)
     }
 
-    /// Keeps the message for its next chunk, or decodes it.
-    private mutating func proceed(
-        _ message: consuming Partial, _ header: FrameHeader
-    ) throws(WireError) -> ReceivedMessage? {
-        let type = message.type
-        let count = message.bytes.count
+    /// Waits for the next chunk, or decodes the message that is complete.
+    private mutating func finish(_ header: FrameHeader) throws(WireError) -> ReceivedMessage? {
+        guard let type = partial?.type, let count = partial?.count else { return nil }
         if header.flags.contains(.more) {
             guard header.payloadLength > 0 else { throw .badChunk(type, .empty) }
-            guard count < message.length else { throw .badChunk(type, .wrongLength) }
-            partial = message
+            guard count < header.messageLength else { throw .badChunk(type, .wrongLength) }
             return nil
         }
-        guard count == message.length else { throw .badChunk(type, .wrongLength) }
+        guard count == header.messageLength, let whole = partial else {
+            throw .badChunk(type, .wrongLength)
+        }
+        partial = nil
         return ReceivedMessage(
-            message: try Message.decode(type, message.bytes), term: header.term)
+            message: try Message.decode(type, head: whole.head, tail: whole.rest),
+            term: header.term)
     }
 }
 

@@ -38,6 +38,16 @@ public enum MessageType: UInt16, Sendable, CaseIterable {
         self == .hello || self == .challenge || self == .authentication
     }
 
+    /// Bytes before the field that fills the message to its end, of messages that may be large.
+    var headByteCount: Int? {
+        switch self {
+        case .result: WorkResult.headByteCount
+        case .parameters: ParameterUpdate.headByteCount
+        case .modelChunk: ModelChunk.headByteCount
+        default: nil
+        }
+    }
+
     /// As docs/PROTOCOL.md writes it, like `MODEL_REQUEST`.
     public var name: String {
         var name = ""

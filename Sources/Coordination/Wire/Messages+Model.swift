@@ -37,7 +37,7 @@ extension Offer: WireCodable {
         writer.fixed(configurationDigest, 32)
         writer.text(fingerprint, limit: Limits.fingerprintBytes)
         writer.count(configuration.count)
-        writer.rest(configuration)
+        writer.raw(configuration)
         writer.integer(longestRow)
         writer.count(modelFiles.count)
         for file in modelFiles { file.write(to: &writer) }
@@ -79,12 +79,11 @@ extension ModelRequest: WireCodable {
 
 extension ModelChunk: WireCodable {
     /// Of what stands before the bytes of the file.
-    static let headByteCount = 4 + 8 + 32
+    static let headByteCount = 4 + 8
 
     init(from reader: inout ByteReader) throws(WireError) {
         file = try reader.integer("file")
         offset = try reader.offset("offset")
-        digest = try reader.fixed("digest", 32)
         guard reader.left <= Limits.modelChunkBytes else {
             throw .overLimit(
                 reader.type, field: "bytes", limit: Limits.modelChunkBytes, found: reader.left)
@@ -93,10 +92,9 @@ extension ModelChunk: WireCodable {
     }
 
     func write(to writer: inout ByteWriter) {
-        writer.reserve(Self.headByteCount + bytes.count)
+        writer.reserve(Self.headByteCount)
         writer.integer(file)
         writer.integer(offset)
-        writer.fixed(digest, 32)
         writer.rest(bytes)
     }
 }

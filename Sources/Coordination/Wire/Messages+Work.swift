@@ -40,7 +40,7 @@ extension WorkResult: WireCodable {
     }
 
     func write(to writer: inout ByteWriter) {
-        writer.reserve(Self.headByteCount + payload.count)
+        writer.reserve(Self.headByteCount)
         key.write(to: &writer)
         writer.integer(attempt)
         writer.integer(kind.rawValue)
@@ -83,7 +83,7 @@ extension ParameterUpdate: WireCodable {
     }
 
     func write(to writer: inout ByteWriter) {
-        writer.reserve(Self.headByteCount + payload.count)
+        writer.reserve(Self.headByteCount)
         writer.integer(version)
         writer.integer(base)
         writer.fixed(digest, 32)

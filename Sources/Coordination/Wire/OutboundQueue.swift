@@ -25,7 +25,6 @@ public struct OutboundQueue: Sendable {
 
     /// Puts a message into its line that others may share.
     public mutating func add(_ message: EncodedMessage, term: UInt32) {
-        precondition(message.bytes.count <= UInt32.max)
         if message.type.isUrgent {
             urgent.append(QueuedMessage(message: message, term: term))
         } else {
@@ -45,30 +44,39 @@ public struct OutboundQueue: Sendable {
         sealer.authenticate(with: key)
     }
 
+    /// Makes the frames from here on as a peer of an older major version reads them.
+    public mutating func speak(major: UInt8) {
+        sealer.speak(major: major)
+    }
+
     /// The next frame to write, to be written whole and before any later one; nil when nothing
     /// waits.
-    public mutating func nextFrame() -> [UInt8]? {
+    public mutating func nextFrame() -> OutboundFrame? {
         if let next = urgent.first {
             urgent.removeFirst()
-            return seal(next, 0..<next.message.bytes.count)
+            return seal(next, 0..<next.message.count)
         }
         guard let next = bulky.first else { return nil }
-        let count = next.message.bytes.count
+        let count = next.message.count
         let end = min(next.sent + Limits.framePayloadBytes, count)
         if end == count { bulky.removeFirst() } else { bulky.advanceFirst(to: end) }
         return seal(next, next.sent..<end)
     }
 
-    private mutating func seal(_ waiting: QueuedMessage, _ range: Range<Int>) -> [UInt8] {
-        let count = waiting.message.bytes.count
+    private mutating func seal(_ waiting: QueuedMessage, _ range: Range<Int>) -> OutboundFrame {
+        let message = waiting.message
         var flags: FrameHeader.Flags = []
         if range.lowerBound > 0 { flags.insert(.continuation) }
-        if range.upperBound < count { flags.insert(.more) }
-        return waiting.message.bytes.withUnsafeBytes {
-            sealer.seal(
-                type: waiting.message.type.rawValue, flags: flags, term: waiting.term,
-                messageLength: count, payload: UnsafeRawBufferPointer(rebasing: $0[range]))
-        }
+        if range.upperBound < message.count { flags.insert(.more) }
+        let ends = sealer.ends(
+            type: message.type.rawValue, flags: flags, term: waiting.term,
+            messageLength: message.count, payload: message.payload(from: range.lowerBound),
+            oldChecksum: {
+                var checksum = CRC32C()
+                message.withPieces(of: range) { checksum.update($0) }
+                return checksum.value
+            })
+        return OutboundFrame(ends: ends, message: message, payload: range)
     }
 }
 
@@ -78,7 +86,7 @@ private struct QueuedMessage: Sendable {
     let term: UInt32
     var sent = 0
 
-    var byteCount: Int { FrameHeader.byteCount + message.bytes.count - sent }
+    var byteCount: Int { FrameHeader.byteCount + message.count - sent }
 }
 
 /// First in, first out. Places at the front are left empty and given back from time to time.

@@ -24,8 +24,26 @@ struct RunIdentity: Sendable {
         self.files = files
     }
 
+    /// Refuses an adapter whose gradients or parameters no message can hold.
+    ///
+    /// - Throws: `NodeError.adapterTooLarge`.
+    static func checkSizes(parameterCount: Int, codec: GradientCodec) throws(NodeError) {
+        let bounds = MessageBounds(
+            allowed: [],
+            gradientPayloadBytes: codec.mostPackedBytes(count: parameterCount),
+            parameterPayloadBytes: ParameterCodec.mostPackedBytes(count: parameterCount))
+        let most = max(bounds.limit(of: .result), bounds.limit(of: .parameters))
+        guard most <= Int(UInt32.max) else {
+            throw .adapterTooLarge(parameters: parameterCount, messageBytes: most)
+        }
+    }
+
     /// Hashes every file of the model.
+    ///
+    /// - Throws: `NodeError.adapterTooLarge`.
     init(job: TrainingJob, term: UInt32) throws {
+        try Self.checkSizes(
+            parameterCount: job.shape.layout.count, codec: job.configuration.gradientCodec)
         files = job.model.files
         mostGradientBytes = job.configuration.gradientCodec.mostPackedBytes(
             count: job.shape.layout.count)
@@ -53,7 +71,15 @@ struct RunIdentity: Sendable {
         return digest.bytes
     }
 
-    /// A piece of a file; nil when there is no such file or place.
+    /// Whether there is such a file and place.
+    func has(_ request: ModelRequest) -> Bool {
+        guard let index = Int(exactly: request.file), files.indices.contains(index),
+            let offset = Int(exactly: request.offset)
+        else { return false }
+        return offset < files[index].file.count
+    }
+
+    /// A piece of a file; nil when there is no such file or place. Reads from the disk.
     func modelChunk(_ request: ModelRequest) -> ModelChunk? {
         guard let index = Int(exactly: request.file), files.indices.contains(index),
             let offset = Int(exactly: request.offset)
@@ -62,9 +88,7 @@ struct RunIdentity: Sendable {
             guard offset < bytes.count else { return nil }
             let end = min(bytes.count, offset + Coordination.Limits.modelChunkBytes)
             let piece = UnsafeRawBufferPointer(rebasing: bytes[offset..<end])
-            return ModelChunk(
-                file: request.file, offset: request.offset,
-                digest: SHA256.digest(of: piece).bytes, bytes: Array(piece))
+            return ModelChunk(file: request.file, offset: request.offset, bytes: Array(piece))
         }
     }
 }

@@ -25,10 +25,13 @@ final class Connection {
     /// Stands in every frame that is sent; 0 before the coordinator's is known.
     var term: UInt32 = 0
 
-    /// Bytes that may wait for the peer longer than `pendingTime`; set it to `Limits.pendingBytes`
-    /// and the run's largest message. Four times that may never wait.
+    /// Bytes that may wait for the peer although it has taken none of them for `pendingTime`; set it to
+    /// `Limits.pendingBytes` and the run's largest message. Four times that may never wait.
     var pendingLimit = Limits.pendingBytes
     var pendingTime = Limits.pendingTime
+
+    /// Bytes that are read in a second at most, for benchmarks of slow lines; nil: as they come.
+    var readRate: Int?
 
     /// When the peer was last heard: any bytes of it count. At first, when it was connected.
     private(set) var lastHeard: ContinuousClock.Instant
@@ -40,7 +43,7 @@ final class Connection {
     private var inbound: InboundQueue
     private var outbound = OutboundQueue()
     /// The frame that is being written, and how much of it has been.
-    private var frame: [UInt8] = []
+    private var frame: OutboundFrame?
     private var written = 0
 
     private var phase = Phase.open
@@ -48,6 +51,7 @@ final class Connection {
     private var watch: Watch?
     private var flushAlarm: Alarm?
     private var pendingAlarm: Alarm?
+    private var readAlarm: Alarm?
 
     private enum Phase {
         case open
@@ -78,7 +82,7 @@ final class Connection {
     }
 
     /// Bytes that wait for the peer on this side of the system.
-    var pendingBytes: Int { outbound.pendingBytes + frame.count - written }
+    var pendingBytes: Int { outbound.pendingBytes + (frame?.count ?? 0) - written }
 
     /// Demands tags of all frames from the next one on, and puts tags on what is sent from here on.
     func authenticate(receiving: FrameKey, sending: FrameKey) {
@@ -130,10 +134,10 @@ final class Connection {
         guard phase != .closed else { return }
         phase = .closed
         if let watch { loop.end(watch) }
-        for alarm in [flushAlarm, pendingAlarm].compactMap({ $0 }) { loop.cancel(alarm) }
+        for alarm in [flushAlarm, pendingAlarm, readAlarm].compactMap({ $0 }) { loop.cancel(alarm) }
         socket.close()
         outbound = OutboundQueue()
-        frame = []
+        frame = nil
         written = 0
         // The owner holds this, and they may hold the owner.
         onMessage = { _ in }
@@ -158,8 +162,10 @@ final class Connection {
 
     private func updateInterest() {
         guard let watch, phase != .closed else { return }
-        let hasMore = written < frame.count || !outbound.isEmpty || phase == .flushing
-        loop.change(watch, to: hasMore && phase != .draining ? [.read, .write] : .read)
+        let hasMore = frame != nil || !outbound.isEmpty || phase == .flushing
+        var interest: Readiness = readAlarm == nil ? .read : []
+        if hasMore, phase != .draining { interest.insert(.write) }
+        loop.change(watch, to: interest)
     }
 
     /// Reads once.
@@ -177,9 +183,19 @@ final class Connection {
         case .bytes(let count):
             bytesReceived += UInt64(count)
             lastHeard = loop.now
+            if let readRate { pauseReading(.seconds(Double(count) / Double(readRate))) }
             if isOpen { take(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
         }
         return phase != .closed
+    }
+
+    private func pauseReading(_ pause: Duration) {
+        guard readAlarm == nil else { return }
+        readAlarm = loop.setAlarm(at: .now + pause) {
+            self.readAlarm = nil
+            self.updateInterest()
+        }
+        updateInterest()
     }
 
     private func take(_ bytes: UnsafeRawBufferPointer) {
@@ -188,6 +204,10 @@ final class Connection {
             // The owner may close this, or say its last words, in answer to any message.
             while isOpen, let message = try inbound.next() { onMessage(message) }
         } catch {
+            // Whoever speaks an older version is to understand why it is sent away.
+            if case .majorVersion(let found) = error, 1..<ProtocolVersion.major ~= found {
+                outbound.speak(major: found)
+            }
             onViolation(error)
             if isOpen { close(.violation(error)) }
         }
@@ -197,15 +217,9 @@ final class Connection {
 
     private func flush() {
         var budget = Limits.writesPerTurn
-        while budget > 0 {
-            if written == frame.count {
-                guard let next = outbound.nextFrame() else { break }
-                frame = next
-                written = 0
-            }
-            let result = frame.withUnsafeBytes {
-                socket.write(UnsafeRawBufferPointer(rebasing: $0[written...]))
-            }
+        while budget > 0, let next = frame ?? outbound.nextFrame() {
+            frame = next
+            let result = next.withPieces(after: written) { socket.write($0) }
             guard case .bytes(let count) = result else {
                 if case .failed(let code) = result { return fail(code) }
                 break
@@ -214,11 +228,10 @@ final class Connection {
             budget -= count
             bytesSent += UInt64(count)
             lastSent = loop.now
-        }
-        if written == frame.count {
-            // A frame may have been a megabyte long, and connections may be many.
-            frame = []
-            written = 0
+            if written == next.count {
+                frame = nil
+                written = 0
+            }
         }
         if phase == .flushing, pendingBytes == 0 {
             phase = .draining
@@ -235,6 +248,11 @@ final class Connection {
         close(.failed(code))
     }
 
+    /// Bytes that the peer's system has said that it has.
+    private var bytesTaken: UInt64 {
+        bytesSent - min(bytesSent, UInt64(socket.unacknowledgedBytes))
+    }
+
     private func limitPending() {
         let pending = pendingBytes
         if pending <= pendingLimit {
@@ -247,7 +265,11 @@ final class Connection {
             updateInterest()
             loop.setAlarm(at: .now) { self.close(.notReading(pendingBytes: pending)) }
         } else if pendingAlarm == nil {
+            let before = bytesTaken
             pendingAlarm = loop.setAlarm(at: .now + pendingTime) {
+                self.pendingAlarm = nil
+                // A slow line is no dead peer: it is looked at again.
+                if self.bytesTaken > before { return self.limitPending() }
                 self.close(.notReading(pendingBytes: self.pendingBytes))
             }
         }

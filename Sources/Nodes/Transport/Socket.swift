@@ -107,6 +107,45 @@ final class Socket {
         }
     }
 
+    /// Writes as much as the system takes of bytes that lie in several places.
+    func write(_ pieces: UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Transfer {
+        precondition(isOpen && !pieces.isEmpty)
+        return withUnsafeTemporaryAllocation(of: iovec.self, capacity: pieces.count) { places in
+            for (place, piece) in pieces.enumerated() {
+                // The system only reads from it.
+                let base = UnsafeMutableRawPointer(mutating: piece.baseAddress)
+                places.initializeElement(
+                    at: place, to: iovec(iov_base: base, iov_len: piece.count))
+            }
+            var message = msghdr()
+            message.msg_iov = places.baseAddress
+            message.msg_iovlen = .init(places.count)
+            while true {
+                #if os(Linux)
+                    let flags = Int32(MSG_NOSIGNAL)
+                #else
+                    let flags: Int32 = 0
+                #endif
+                let count = sendmsg(descriptor, &message, flags)
+                if count >= 0 { return .bytes(count) }
+                if errno == EINTR { continue }
+                return errno == EAGAIN || errno == EWOULDBLOCK ? .wouldBlock : .failed(errno)
+            }
+        }
+    }
+
+    /// Bytes that were written and that the peer's system has not acknowledged; 0 where this system
+    /// does not tell.
+    var unacknowledgedBytes: Int {
+        #if os(Linux)
+            var count: Int32 = 0
+            // SIOCOUTQ, which is TIOCOUTQ by another name.
+            return ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 ? Int(count) : 0
+        #else
+            return 0
+        #endif
+    }
+
     /// Says that nothing more will be sent; what is under way still arrives.
     func endWriting() {
         precondition(isOpen)

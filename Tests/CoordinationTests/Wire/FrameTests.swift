@@ -90,7 +90,7 @@ struct FrameTests {
     @Test("other protocols and other major versions are told from their first bytes")
     func starts() {
         #expect(throws: WireError.badMagic(found: 0x2054_4547)) { try open(Array("GET ".utf8)) }
-        #expect(throws: WireError.majorVersion(found: 2)) { try open(Array("SKNF\u{2}".utf8)) }
+        #expect(throws: WireError.majorVersion(found: 3)) { try open(Array("SKNF\u{3}".utf8)) }
         #expect(throws: Never.self) { try open(Array("SKN".utf8)) }
     }
 

@@ -88,8 +88,7 @@ struct GoldenFrameTests {
     }
 
     private var conversation: [(Speaker, Message)] {
-        let file = digest("goose")
-        return [
+        [
             (.dialler, .hello(hello)), (.coordinator, .challenge(challenge)),
             (
                 .dialler,
@@ -100,7 +99,7 @@ struct GoldenFrameTests {
             (
                 .coordinator,
                 .modelChunk(
-                    ModelChunk(file: 0, offset: 0, digest: file, bytes: Array("goose".utf8)))
+                    ModelChunk(file: 0, offset: 0, bytes: Array("goose".utf8)))
             ),
             (.dialler, .ready(ready)),
             (
@@ -135,7 +134,7 @@ struct GoldenFrameTests {
             $0.components(separatedBy: "```")[0].filter { !$0.isWhitespace }
         }
         let conversation = conversation
-        #expect(blocks.count == conversation.count)
+        #expect(blocks.count == conversation.count + 1)
         #expect(Set(conversation.map { $0.1.type }) == Set(MessageType.allCases))
         let keys = transcript.sessionKeys(token: token)
         var queues: [Speaker: OutboundQueue] = [.dialler: .init(), .coordinator: .init()]
@@ -150,10 +149,10 @@ struct GoldenFrameTests {
             let term: UInt32 = message.type.rawValue <= 3 ? 0 : 7
             queues[speaker]?.add(message, term: term)
             let frame = try (queues[speaker]?.nextFrame()).found()
-            #expect(Hex.text(frame) == block, "\(message.type.name)")
+            #expect(Hex.text(frame.bytes) == block, "\(message.type.name)")
             let key =
                 speaker == .dialler ? keys.workerToCoordinator : keys.coordinatorToWorker
-            frame.withUnsafeBytes { readers[speaker]?.append($0) }
+            frame.bytes.withUnsafeBytes { readers[speaker]?.append($0) }
             let read = try readers[speaker]?.next()
             #expect(read == ReceivedMessage(message: message, term: term))
             if message.type == .challenge || message.type == .authentication {
@@ -161,6 +160,30 @@ struct GoldenFrameTests {
                 readers[speaker]?.authenticate(with: key)
             }
         }
+    }
+
+    @Test("a worker of version 1 reads why it is sent away")
+    func oldWorker() throws {
+        let blocks = try document.components(separatedBy: "```hex\n")
+        let block = try blocks.last.found().components(separatedBy: "```")[0]
+            .filter { !$0.isWhitespace }
+        var queue = OutboundQueue()
+        queue.speak(major: 1)
+        queue.add(
+            .rejection(WireError.majorVersion(found: 1).rejection), term: 0)
+        let frame = try queue.nextFrame().found().bytes
+        #expect(Hex.text(frame) == block)
+        // As version 1 reads it: magic, its own major version, checksums, a REJECTION, no tag.
+        #expect(frame[4] == 1)
+        #expect(Array(frame[6..<8]) == [4, 0])
+        let payload = Array(frame[FrameHeader.byteCount...])
+        let checksum = withUnsafeBytes(of: CRC32C.checksum(of: payload).littleEndian) { Array($0) }
+        #expect(Array(frame[32..<36]) == checksum)
+        guard case .rejection(let rejection) = try Message.decode(.rejection, payload) else {
+            Issue.record("not a rejection")
+            return
+        }
+        #expect(rejection.code == .version)
     }
 
     @Test("the secrets are what the document says")

@@ -39,7 +39,7 @@ struct OutboundQueueTests {
                 out.add(cancellation, term: 4)
                 out.add(beat, term: 4)
             }
-            frame.withUnsafeBytes { reader.append($0) }
+            frame.bytes.withUnsafeBytes { reader.append($0) }
             while let message = try reader.next() {
                 #expect(message.term == 4)
                 received.append(message.message)
@@ -58,14 +58,14 @@ struct OutboundQueueTests {
         reader.authenticate(with: key)
         let beat = Message.heartbeat(Heartbeat())
         out.add(update(1, 5 << 19), term: 0)
-        try out.nextFrame().found().withUnsafeBytes { reader.append($0) }
+        try out.nextFrame().found().bytes.withUnsafeBytes { reader.append($0) }
         out.add(beat, term: 0)
         out.add(update(2, 10), term: 0)
         out.dropBulky()
         out.add(.statusRequest, term: 0)
         var received: [Message] = []
         while let frame = out.nextFrame() {
-            frame.withUnsafeBytes { reader.append($0) }
+            frame.bytes.withUnsafeBytes { reader.append($0) }
             while let message = try reader.next() { received.append(message.message) }
         }
         #expect(received == [beat, .statusRequest])
@@ -98,7 +98,7 @@ struct OutboundQueueTests {
         out.add(message, term: 1)
         var found: [Message] = []
         for _ in 0..<2 {
-            try out.nextFrame().found().withUnsafeBytes { reader.append($0) }
+            try out.nextFrame().found().bytes.withUnsafeBytes { reader.append($0) }
             while let next = try reader.next() { found.append(next.message) }
         }
         #expect(out.nextFrame() == nil)
@@ -113,12 +113,12 @@ struct OutboundQueueTests {
         for version in UInt64(1)...1000 {
             out.add(update(version, 3), term: 0)
             if version % 3 == 0 { continue }
-            try out.nextFrame().found().withUnsafeBytes { reader.append($0) }
+            try out.nextFrame().found().bytes.withUnsafeBytes { reader.append($0) }
             #expect(try reader.next()?.message == update(expected, 3))
             expected += 1
         }
         while let frame = out.nextFrame() {
-            frame.withUnsafeBytes { reader.append($0) }
+            frame.bytes.withUnsafeBytes { reader.append($0) }
             #expect(try reader.next()?.message == update(expected, 3))
             expected += 1
         }
@@ -131,7 +131,7 @@ struct OutboundQueueTests {
         let frames = (0..<64).map { _ in
             var out = OutboundQueue()
             out.add(encoded, term: 2)
-            return out.nextFrame()
+            return out.nextFrame()?.bytes
         }
         #expect(Set(frames).count == 1)
         var reader = reader()

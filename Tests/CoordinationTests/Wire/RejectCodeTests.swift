@@ -30,7 +30,7 @@ struct RejectCodeTests {
     @Test("every wire error is one sentence with a remedy")
     func wireErrors() {
         let errors: [(WireError, String)] = [
-            (.badMagic(found: 0x2054_4547), "47455420"), (.majorVersion(found: 2), "version 2"),
+            (.badMagic(found: 0x2054_4547), "47455420"), (.majorVersion(found: 3), "version 3"),
             (.badHeader(field: "flags", found: 8), "flags 8"),
             (.headerChecksum, "damaged"), (.payloadChecksum(sequence: 4), "frame 4"),
             (.payloadTooLong(limit: 7, found: 9), "9 bytes"), (.badTag(sequence: 3), "frame 3"),
@@ -51,7 +51,7 @@ struct RejectCodeTests {
             #expect(!explanation.what.hasSuffix(".") && !explanation.remedy.isEmpty)
             #expect(explanation.status == .badData)
             #expect(error.rejection.reason.contains(part))
-            let isVersion = error == .majorVersion(found: 2)
+            let isVersion = error == .majorVersion(found: 3)
             #expect(error.rejection.code == (isVersion ? .version : .protocolViolation))
         }
     }

@@ -1,3 +1,4 @@
+import Basics
 import Testing
 
 @testable import Coordination
@@ -72,7 +73,7 @@ struct WireFuzzTests {
         for _ in 0..<2000 {
             var bytes = random.bytes(41 + random.upTo(300))
             if random.upTo(1) == 0 {
-                bytes.replaceSubrange(0..<5, with: [0x53, 0x4b, 0x4e, 0x46, 1])
+                bytes.replaceSubrange(0..<5, with: [0x53, 0x4b, 0x4e, 0x46, 2])
             }
             var reader = reader(key: tagged ? key : nil)
             let (messages, error) = drain(bytes, &reader, using: &random)
@@ -93,7 +94,7 @@ struct WireFuzzTests {
                 var type = MessageType.allCases[random.upTo(MessageType.allCases.count - 1)]
                 if type.isGreeting || type == .rejection { type = .heartbeat }
                 out.add(.random(type, using: &random), term: 1)
-                while let frame = out.nextFrame() { bytes += frame }
+                while let frame = out.nextFrame() { bytes += frame.bytes }
                 ends.append(bytes.count)
             }
             var sound = reader(key: key)
@@ -137,7 +138,7 @@ struct WireFuzzTests {
                     payloadLength: UInt32(payload.count),
                     messageLength: random.upTo(1) == 0
                         ? UInt32(payload.count) : random.integer(),
-                    payloadChecksum: CRC32C.checksum(of: payload))
+                    payloadChecksum: SHA256.digest(of: payload).payloadChecksum)
                 bytes += header.encoded() + payload
             }
             let (messages, _) = drain(bytes, &reader, using: &random)

@@ -19,7 +19,7 @@ extension Message {
         case .modelChunk:
             .modelChunk(
                 ModelChunk(
-                    file: random.integer(), offset: random.next() >> 1, digest: random.bytes(32),
+                    file: random.integer(), offset: random.next() >> 1,
                     bytes: random.bytes(random.upTo(50))))
         case .ready: .ready(.random(using: &random))
         case .welcome:

@@ -69,7 +69,7 @@ FRAMES = [
     ("c", "OFFER", 5, TERM, True, offer),
     ("w", "MODEL_REQUEST", 6, TERM, True, struct.pack("<IQ", 0, 0)),
     ("c", "MODEL_CHUNK", 7, TERM, True,
-     struct.pack("<IQ", 0, 0) + hashlib.sha256(b"goose").digest() + b"goose"),
+     struct.pack("<IQ", 0, 0) + b"goose"),
     ("w", "READY", 8, TERM, True, ready),
     ("c", "WELCOME", 9, TERM, True, struct.pack("<II", 500, 2500)),
     ("c", "PARAMETERS", 11, TERM, True,
@@ -89,6 +89,22 @@ FRAMES = [
 ]
 
 
+OLD = (struct.pack("<H", 1)
+       + text("the peer speaks version 1 of the protocol, this is version 2") + struct.pack("<I", 0))
+
+
+def header(major, number, term, sequence, message, checksum):
+    head = struct.pack("<4sBBHHHIQIII", b"SKNF", major, 0, number, 0, 40, term, sequence,
+                       len(message), len(message), checksum)
+    return head + struct.pack("<I", crc32c(head))
+
+
+def example(title, frame):
+    words = [frame[i:i + 4].hex() for i in range(0, len(frame), 4)]
+    return (["", title, "", "```hex"] + [" ".join(words[i:i + 8]) for i in range(0, len(words), 8)]
+            + ["```"])
+
+
 def main(path):
     out = ["<!-- made by Tests/Fixtures/wire/make.py -->", "", "| secret | bytes |", "|---|---|"]
     for name, value in [("transcript", transcript), ("worker proof", worker_proof),
@@ -97,18 +113,16 @@ def main(path):
         out.append(f"| {name} | `{value.hex()}` |")
     sequence = {"w": 0, "c": 0}
     for who, name, number, term, tagged, message in FRAMES:
-        head = struct.pack("<4sBBHHHIQIII", b"SKNF", 1, 0, number, 0, 40, term, sequence[who],
-                           len(message), len(message), crc32c(message))
-        head += struct.pack("<I", crc32c(head))
+        digest = hashlib.sha256(message).digest()
+        head = header(2, number, term, sequence[who], message, struct.unpack("<I", digest[:4])[0])
         frame = head + message
         if tagged:
-            frame += mac(up if who == "w" else down, frame)[:16]
+            frame += mac(up if who == "w" else down, head, digest)[:16]
         speaker = {"w": "worker", "c": "coordinator"}[who]
-        out += ["", f"{name}, {speaker}, sequence {sequence[who]}:", "", "```hex"]
+        out += example(f"{name}, {speaker}, sequence {sequence[who]}:", frame)
         sequence[who] += 1
-        words = [frame[i:i + 4].hex() for i in range(0, len(frame), 4)]
-        out += [" ".join(words[i:i + 8]) for i in range(0, len(words), 8)]
-        out.append("```")
+    out += example("REJECTION for a worker of major version 1, in its own version:",
+                   header(1, 4, 0, 0, OLD, crc32c(OLD)) + OLD)
     with open(path) as file:
         document = file.read()
     start = document.index("<!-- made by")
