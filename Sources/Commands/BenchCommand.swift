@@ -31,6 +31,10 @@ struct BenchCommand: Command {
         var rank: Int
         var compute: ComputeType
         var codec: GradientCodec
+        /// Numbers of a wire benchmark's gradient; nil: of SmolLM2-135M's adapter of this rank.
+        var parameters: Int?
+        /// Megabytes that a worker of a wire benchmark reads in a second at most.
+        var lineRate: Int?
         /// Where a wire benchmark listens whose workers this process is to be.
         var dial: Endpoint?
         var kills: Int
@@ -57,6 +61,12 @@ struct BenchCommand: Command {
     static let workers = Option(
         "workers", .integer(1...1024), default: "64",
         "wire: workers that send gradients and do not compute")
+    static let parameters = Option.optional(
+        "parameters", .integer(1...1_000_000_000), absent: "of SmolLM2-135M with --rank",
+        "wire: numbers in a gradient")
+    static let lineRate = Option.optional(
+        "line-rate", .integer(1...100_000), absent: "as fast as loopback",
+        "wire: megabytes that each worker reads in a second at most, as on a slow line")
     static let dial = Option.optional(
         "dial", .endpoint, absent: "both sides",
         "wire: be only the workers of a benchmark that listens there; it starts them so itself")
@@ -84,6 +94,7 @@ struct BenchCommand: Command {
                     threads.description, steps.description, workers.description,
                     TrainingFlags.rank.description, TrainingFlags.compute.description,
                     TrainingFlags.gradientCodec.description,
+                    parameters.description, lineRate.description,
                     dial.description, kills.description, seed.description,
                     SharedFlags.json.description,
                 ])
@@ -104,7 +115,9 @@ struct BenchCommand: Command {
             steps: arguments[Self.steps] ?? Self.defaultSteps(of: subject),
             workers: arguments[Self.workers], rank: arguments[TrainingFlags.rank],
             compute: arguments[TrainingFlags.compute],
-            codec: arguments[TrainingFlags.gradientCodec], dial: arguments[Self.dial],
+            codec: arguments[TrainingFlags.gradientCodec],
+            parameters: arguments[Self.parameters], lineRate: arguments[Self.lineRate],
+            dial: arguments[Self.dial],
             kills: arguments[Self.kills], seed: arguments[Self.seed],
             json: arguments[SharedFlags.json])
         let needed: [(name: String, isMissing: Bool)] = [

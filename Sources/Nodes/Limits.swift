@@ -16,8 +16,12 @@ enum Limits {
     /// How long a listener rests when the process has no descriptor left.
     static let acceptPause = Duration.milliseconds(100)
 
-    /// Descriptors that a node asks for: 600 connections, model shards, and room.
-    static let openFiles = 4096
+    /// Descriptors that are kept free for files: logs, ledger, checkpoints, the model's files while
+    /// they are mapped, pipes, and what the libraries open.
+    static let otherFiles = 256
+
+    /// Descriptors that a node asks for: 4,096 workers, those that nobody knows yet, and files.
+    static let openFiles = 4096 + strangers + otherFiles
 
     /// Work that other threads have posted and a loop has not begun: each of 1024 compute threads
     /// posts a result and its progress. A thread that posts more waits.
@@ -44,10 +48,17 @@ enum Limits {
     /// a heartbeat. 4 ms at 1 Gbit/s.
     static let unsentBytes: Int32 = 512 << 10
 
-    /// Bytes written to one connection before the loop looks at the others again.
-    /// A frame: with 64 peers that all get parameters, a turn is a fifth of a second, and heartbeats
-    /// are in time.
+    /// Bytes written to one connection before the loop looks at the others again: a frame, which takes
+    /// a fifth of a millisecond.
     static let writesPerTurn = 1 << 20
+
+    /// How long a loop carries out what its sockets are ready for before it looks at its alarms and at
+    /// what was posted; the sockets that are left have their turn before the others come again.
+    static let turnTime = Duration.milliseconds(10)
+
+    /// How often at most it is looked after all peers which of them have sent bytes: a small part of
+    /// the silence that makes one suspect.
+    static let hearingInterval = Duration.milliseconds(100)
 
     /// How long sent bytes may stay unacknowledged before the system gives a connection up.
     static let unacknowledged = Duration.seconds(5)

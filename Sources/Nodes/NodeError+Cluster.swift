@@ -5,6 +5,19 @@ import Coordination
 extension NodeError {
     var clusterExplanation: Explanation {
         switch self {
+        case .tooFewFiles(let limit, let needed):
+            Explanation(
+                what: "this process may open \(limit) files and needs \(needed) for its workers",
+                remedy: "raise the limit (ulimit -n, LimitNOFILE= of systemd), or wait for fewer "
+                    + "workers with --min-workers",
+                status: .inputOutput)
+        case .adapterTooLarge(let parameters, let messageBytes):
+            Explanation(
+                what: "an adapter of \(parameters) parameters makes messages of up to "
+                    + "\(messageBytes) bytes, and the wire's lengths end at \(UInt32.max)",
+                remedy: "use a lower --rank, fewer --target-modules, or a --gradient-codec with "
+                    + "fewer bits; or train in one process with skein train",
+                status: .badData)
         case .tokenRequired(let address):
             Explanation(
                 what: "without a token only this machine is served", place: address,

@@ -36,9 +36,9 @@ extension NodeError: Explained {
                     ? "raise the limit of open files (ulimit -n)"
                     : "check the limits of this process (ulimit -a)",
                 status: .inputOutput)
-        case .tokenRequired, .workersMissing, .coordinatorMissing, .refused, .runFailed,
-            .offerUnusable, .leaseUnusable, .connectionLost, .modelPieceDamaged, .modelDamaged,
-            .noStatus:
+        case .tooFewFiles, .adapterTooLarge, .tokenRequired, .workersMissing, .coordinatorMissing,
+            .refused, .runFailed, .offerUnusable, .leaseUnusable, .connectionLost,
+            .modelPieceDamaged, .modelDamaged, .noStatus:
             clusterExplanation
         case .stopped:
             Explanation(

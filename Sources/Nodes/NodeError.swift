@@ -16,6 +16,10 @@ public enum NodeError: Error, Equatable {
     case tokenFile(path: String, problem: TokenFileProblem)
     /// The system refused `operation`, which needs no file and no peer, with `code` (errno).
     case systemRefused(operation: String, code: Int32)
+    /// The system lets this process open `limit` files, and the workers that are waited for need more.
+    case tooFewFiles(limit: Int, needed: Int)
+    /// A message of the run would be longer than the wire's lengths can say.
+    case adapterTooLarge(parameters: Int, messageBytes: Int)
     /// Without a token only this machine is served, and others reach `address`.
     case tokenRequired(address: String)
     /// Too few workers came within the patience; the sentence says who was waited for.

@@ -53,12 +53,10 @@ public struct ReductionTree: Sendable {
                     waiting[place] = sum
                     return true
                 }
-                if sibling.index < place.index {
-                    other.add(sum)
-                    sum = other
-                } else {
-                    sum.add(other)
-                }
+                // Into the one that waited, whichever side it is on: it is the tree's alone, and
+                // whoever brought this one may still hold it, so that writing would copy it.
+                other.add(sum, onLeft: place.index < sibling.index)
+                sum = other
             }
             place = Place(level: place.level + 1, index: place.index >> 1)
         }
@@ -73,15 +71,20 @@ public struct ReductionTree: Sendable {
 }
 
 extension MicroBatchResult {
-    /// self = self + right, element by element.
-    mutating func add(_ right: borrowing MicroBatchResult) {
-        precondition(gradient.count == right.gradient.count, "gradients of different layouts")
-        tokens += right.tokens
-        lossTokens += right.lossTokens
-        lossSum += right.lossSum
-        gradient.withUnsafeMutableBufferPointer { left in
-            right.gradient.withUnsafeBufferPointer { right in
-                for i in 0..<left.count { left[i] += right[i] }
+    /// self = self + other, or other + self, element by element.
+    mutating func add(_ other: borrowing MicroBatchResult, onLeft: Bool = false) {
+        precondition(gradient.count == other.gradient.count, "gradients of different layouts")
+        tokens += other.tokens
+        lossTokens += other.lossTokens
+        lossSum = onLeft ? other.lossSum + lossSum : lossSum + other.lossSum
+        gradient.withUnsafeMutableBufferPointer { own in
+            other.gradient.withUnsafeBufferPointer { other in
+                // The order tells only where both are NaN, and costs nothing.
+                if onLeft {
+                    for i in 0..<own.count { own[i] = other[i] + own[i] }
+                } else {
+                    for i in 0..<own.count { own[i] += other[i] }
+                }
             }
         }
     }

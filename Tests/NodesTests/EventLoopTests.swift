@@ -135,6 +135,34 @@ struct EventLoopTests {
         #expect(!loop.runsOnLoop)
     }
 
+    @Test("a turn ends when its time is over, and who was left out is first in the next")
+    func turnTime() throws {
+        let loop = try EventLoop(name: "test")
+        let seen = try Confined(to: loop) { Record() }
+        let done = Gate(count: 1)
+        try seen.call { record in
+            let pipes = (0..<4).map { _ in TestPipe() }
+            for (index, pipe) in pipes.enumerated() {
+                pipe.send()
+                // Nobody reads what is in them, so all of them are ready in every turn.
+                _ = loop.watch(pipe.reader, for: .read) { _ in
+                    record.add(loop.turns, index)
+                    let end = ContinuousClock.now + Limits.turnTime
+                    while ContinuousClock.now < end {}
+                    if record.all.count == 12 { done.arrive() }
+                    withExtendedLifetime(pipes) {}
+                }
+            }
+        }
+        #expect(done.wait(seconds: 60))
+        let all = try seen.call { Array($0.all.prefix(12)) }
+        loop.stop()
+        #expect(Set(all.map(\.0)).count == 12, "two in one turn")
+        for start in stride(from: 0, to: 12, by: 4) {
+            #expect(Set(all[start..<start + 4].map(\.1)).count == 4, "somebody was passed over")
+        }
+    }
+
     @Test("a descriptor opened anew in a turn does not get the events of the one before")
     func reuse() throws {
         let loop = try EventLoop(name: "test")

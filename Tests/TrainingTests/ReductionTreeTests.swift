@@ -61,6 +61,43 @@ import Testing
         #expect(tree.total?.tokens == 500_500)
     }
 
+    @Test("whatever the order, at most half of the leaves and one wait")
+    func bound() {
+        for count in 1...33 {
+            let results = results(count, seed: 9)
+            var orders = (0..<20 as Range<UInt64>).map {
+                AddressedRandom(seed: $0, purpose: .sampling).permutation(count: count)
+            }
+            // The worst: all that have a sibling come before it.
+            orders.append(
+                Array(stride(from: 0, to: count, by: 2)) + Array(stride(from: 1, to: count, by: 2)))
+            for order in orders {
+                var tree = ReductionTree(count: count)
+                for leaf in order {
+                    tree.add(leaf, results[leaf])
+                    #expect(tree.waitingCount <= (count + 1) / 2)
+                }
+            }
+        }
+    }
+
+    @Test("what is added is not written to: whoever brought it may hold it without a copy")
+    func incoming() {
+        let results = results(2, seed: 3)
+        for order in [[0, 1], [1, 0]] {
+            var tree = ReductionTree(count: 2)
+            // A copy of its own waits in the tree, so that nobody else has it.
+            tree.add(
+                order[0],
+                MicroBatchResult(
+                    tokens: results[order[0]].tokens, lossTokens: results[order[0]].lossTokens,
+                    lossSum: results[order[0]].lossSum,
+                    gradient: results[order[0]].gradient.map { $0 }))
+            tree.add(order[1], results[order[1]])
+            #expect(tree.total == oracle(results[...]))
+        }
+    }
+
     @Test("a leaf that comes twice is used once")
     func twice() {
         let results = results(3, seed: 2)

@@ -12,7 +12,8 @@ extension BenchCommand {
     private var load: WireLoad {
         WireLoad(
             workers: options.workers, codec: options.codec,
-            parameterCount: options.rank * Self.parametersPerRank)
+            parameterCount: options.parameters ?? options.rank * Self.parametersPerRank,
+            lineRate: options.lineRate.map { $0 * 1_000_000 })
     }
 
     /// A coordinator in this process, and workers that do not compute in another.
@@ -44,9 +45,9 @@ extension BenchCommand {
                 "workers",
                 [
                     ProgramFile.path, "bench", "wire", "--dial", bench.address, "--workers",
-                    String(options.workers), "--gradient-codec", options.codec.rawValue, "--rank",
-                    String(options.rank),
-                ]))
+                    String(options.workers), "--gradient-codec", options.codec.rawValue,
+                    "--parameters", String(load.parameterCount),
+                ] + (options.lineRate.map { ["--line-rate", String($0)] } ?? [])))
         defer { child.withLock { $0.wait(seconds: 5) } }
         var steps: [WireBench.Step] = []
         let interval = max(1, options.steps / 10)

@@ -42,10 +42,13 @@ struct WireResult: Sendable {
     var rawBytes: Double { Double(4 * load.parameterCount * load.workers) }
     var ratio: Double { payloadBytes > 0 ? rawBytes / payloadBytes : 0 }
 
-    /// Processor seconds of a step that SHA-256 alone takes: the tags of both directions, and the
-    /// hash of every gradient and of the parameters.
+    /// What the gradients of this load may take in the coordinator's memory.
+    var memoryBound: Int { load.coordinatorMemory.totalBytes }
+
+    /// Processor seconds of a step that SHA-256 alone takes: of what is received, of every gradient and
+    /// of the parameters. What is sent is the same for all workers and hashed once.
     var hashSeconds: Double {
-        let tagged = mean { Double($0.sentBytes + $0.receivedBytes) }
+        let tagged = mean { Double($0.receivedBytes + $0.sentBytes / max(1, load.workers)) }
         return (tagged + rawBytes + Double(4 * load.parameterCount)) / limits.hash
     }
     var hashShare: Double { processorSeconds > 0 ? hashSeconds / processorSeconds : 0 }
@@ -76,6 +79,7 @@ struct WireResult: Sendable {
             ("payload_bytes", .number(payloadBytes)), ("raw_bytes", .number(rawBytes)),
             ("ratio", .number(ratio)),
             ("peak_bytes", peakBytes.map { .integer(Int(clamping: $0)) } ?? .null),
+            ("memory_bound", .integer(memoryBound)),
             ("early_bytes", memory.map { .number($0.early) } ?? .null),
             ("late_bytes", memory.map { .number($0.late) } ?? .null),
             ("loopback_limit", .number(limits.loopback)),
@@ -103,6 +107,7 @@ struct WireResult: Sendable {
             ["ratio", Figures.significant(ratio)],
         ]
         if let peakBytes { rows.append(["coordinator's peak memory", bytes(Double(peakBytes))]) }
+        rows.append(["bound: sums, results, versions", bytes(Double(memoryBound))])
         if let memory {
             let growth = memory.late - memory.early
             rows += [

@@ -43,23 +43,29 @@ public final class WireBench: Sendable {
         log: Log
     ) throws {
         self.load = load
-        ProcessFigures.raiseFileLimit()
+        let room = ProcessFigures.connectionRoom()
         let name = try NetworkAddress(parsing: listen)
         let addresses = try name.resolved(for: .listening)
-        let settings = CoordinatorSettings(minimumWorkers: load.workers, patience: patience)
+        try RunIdentity.checkSizes(parameterCount: load.parameterCount, codec: load.codec)
+        var settings = CoordinatorSettings(minimumWorkers: load.workers, patience: patience)
+        try settings.fit(room)
         let identity = RunIdentity(load)
         let counts = HubCounts()
         let loop = try EventLoop(name: "skein-network")
         self.loop = loop
         do {
-            let hub = try Confined(to: loop) { [inbox] in
+            let hub = try Confined(to: loop) { [inbox, settings] in
                 CoordinatorHub(
                     loop: loop, inbox: inbox, identity: identity,
                     options: CoordinatorOptions(listen: listen, token: nil), settings: settings,
                     counts: counts, log: log)
             }
             desk = CoordinatorDesk(hub: hub, counts: counts)
-            address = try hub.call { try $0.listen(on: addresses, name: name).description }
+            address = try hub.call { [hub] in
+                $0.desk = hub
+                $0.connectionRoom = room
+                return try $0.listen(on: addresses, name: name).description
+            }
         } catch {
             loop.stop()
             throw error

@@ -6,6 +6,7 @@ import Training
 /// One worker of a load: speaks the whole protocol and computes nothing. Lives on the loop's thread.
 final class WireClient {
     private let gradients: PreparedGradients
+    private let lineRate: Int?
     private let loop: EventLoop
     private let name: String
     private let hello: Hello
@@ -17,10 +18,11 @@ final class WireClient {
     private var isJoining = false
 
     init(
-        _ number: Int, gradients: PreparedGradients, loop: EventLoop,
+        _ number: Int, gradients: PreparedGradients, lineRate: Int? = nil, loop: EventLoop,
         ended: @escaping (NodeError?) -> Void
     ) throws {
         self.gradients = gradients
+        self.lineRate = lineRate
         self.loop = loop
         self.ended = ended
         name = "load-\(number)"
@@ -54,6 +56,7 @@ final class WireClient {
         connection.onClose = { [weak self] in self?.fail($0.description) }
         connection.pendingLimit =
             Limits.pendingBytes + 2 * gradients.codec.mostPackedBytes(count: gradients.count)
+        connection.readRate = lineRate
         self.connection = connection
         connection.send(handshake.greeting)
     }

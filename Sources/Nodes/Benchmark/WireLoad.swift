@@ -11,15 +11,26 @@ public struct WireLoad: Sendable {
     public var codec: GradientCodec
     /// Numbers of a gradient.
     public var parameterCount: Int
+    /// Bytes that each worker reads in a second at most; nil: as they come.
+    public var lineRate: Int?
 
     /// Tokens of the only row of each micro-batch: a mean row of the demo.
     public static let rowTokens = 182
 
-    public init(workers: Int, codec: GradientCodec, parameterCount: Int) {
+    /// What their coordinator may need for their gradients.
+    public var coordinatorMemory: CoordinatorMemory {
+        CoordinatorMemory(
+            parameterCount: parameterCount, codec: codec, microBatches: workers)
+    }
+
+    public init(
+        workers: Int, codec: GradientCodec, parameterCount: Int, lineRate: Int? = nil
+    ) {
         precondition(workers > 0 && parameterCount > 0)
         self.workers = workers
         self.codec = codec
         self.parameterCount = parameterCount
+        self.lineRate = lineRate
     }
 
     /// Works for the benchmark's coordinator until it says that the run is complete; blocks.
@@ -31,13 +42,16 @@ public struct WireLoad: Sendable {
         ProcessFigures.raiseFileLimit()
         let name = try NetworkAddress(parsing: address)
         let addresses = try name.resolved(for: .dialling)
-        let gradients = PreparedGradients(codec: codec, count: parameterCount)
+        // Large ones are few: all of them are held at once.
+        let gradients = PreparedGradients(
+            codec: codec, count: parameterCount, kinds: parameterCount > 10_000_000 ? 1 : 4)
         let ended = Promise<NodeError?>()
         let loop = try EventLoop(name: "skein-load")
         defer { loop.stop() }
-        let fleet = try Confined(to: loop) { [workers] in
+        let fleet = try Confined(to: loop) { [workers, lineRate] in
             try WireFleet(
-                workers, name: name, addresses: addresses, gradients: gradients, loop: loop,
+                workers, lineRate: lineRate, name: name, addresses: addresses, gradients: gradients,
+                loop: loop,
                 ended: ended)
         }
         fleet.post { $0.begin() }
@@ -57,14 +71,15 @@ final class WireFleet {
     private let ended: Promise<NodeError?>
 
     init(
-        _ count: Int, name: NetworkAddress, addresses: [SocketAddress],
+        _ count: Int, lineRate: Int?, name: NetworkAddress, addresses: [SocketAddress],
         gradients: PreparedGradients, loop: EventLoop, ended: Promise<NodeError?>
     ) throws {
         self.loop = loop
         self.ended = ended
         left = count
         clients = try (0..<count).map { number in
-            try WireClient(number, gradients: gradients, loop: loop) { [weak self] problem in
+            try WireClient(number, gradients: gradients, lineRate: lineRate, loop: loop) {
+                [weak self] problem in
                 self?.ended(problem)
             }
         }

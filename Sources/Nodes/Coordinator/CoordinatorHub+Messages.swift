@@ -63,7 +63,7 @@ extension CoordinatorHub {
         peer.connection?.authenticate(
             receiving: keys.workerToCoordinator, sending: keys.coordinatorToWorker)
         peer.connection?.term = identity.offer.term
-        peer.isKnown = true
+        know(peer)
         if let farewell {
             throw Rejection(code: .draining, reason: farewell.detail, retryMilliseconds: 1000)
         }
@@ -134,16 +134,36 @@ extension CoordinatorHub {
     }
 
     private func serve(_ request: ModelRequest, to peer: Peer) {
-        guard (peer.connection?.pendingBytes ?? 0) < Limits.modelBacklogBytes,
-            let chunk = identity.modelChunk(request)
-        else {
+        let waiting =
+            (peer.connection?.pendingBytes ?? 0)
+            + peer.piecesAsked * Coordination.Limits.modelChunkBytes
+        guard waiting < Limits.modelBacklogBytes, identity.has(request) else {
             return expel(
                 peer,
                 Rejection(
                     code: .protocolViolation,
                     reason: "a piece of the model that does not exist, or too many at once"))
         }
-        peer.connection?.send(.modelChunk(chunk))
+        peer.piecesAsked += 1
+        let desk = desk
+        let reader =
+            pieces
+            ?? PieceReader(identity: identity) { id, piece in
+                desk?.post { $0.bring(piece, to: id) }
+            }
+        pieces = reader
+        reader.read(request, for: peer.id)
+    }
+
+    /// A piece that was asked for; nil: the model is not there any more.
+    func bring(_ piece: EncodedMessage?, to id: PeerID) {
+        guard let peer = peers[id], peer.stage == .preparing else { return }
+        peer.piecesAsked -= 1
+        guard let piece else {
+            return expel(
+                peer, Rejection(code: .protocolViolation, reason: "the model has become shorter"))
+        }
+        peer.connection?.send(shared: piece)
     }
 }
 

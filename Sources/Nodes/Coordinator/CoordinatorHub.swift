@@ -28,9 +28,17 @@ final class CoordinatorHub {
     /// The result whose check is being told to the state.
     var judged: Candidate?
     var progress = RunProgress()
+    /// Made for the first worker that fetches the model.
+    var pieces: PieceReader?
+    /// This hub for other threads; set by whoever made it.
+    var desk: Confined<CoordinatorHub>?
+    /// Connections for which there are descriptors.
+    var connectionRoom = Limits.openFiles - Limits.otherFiles
     /// Set once the run is over: nobody is let in any more.
     private(set) var farewell: Leave?
     private var listener: Listener?
+    /// In the order in which they came; those that are known by now, or gone, are passed over.
+    private var strangers = PeerLine()
     private var nextPeer: UInt64 = 1
     private let start: ContinuousClock.Instant
 
@@ -76,13 +84,18 @@ final class CoordinatorHub {
     }
 
     private func tick() {
-        hearBytes()
+        if now - bytesHeard >= Limits.hearingInterval { hearBytes() }
         handle(.tick)
     }
 
+    /// When `hearBytes` was last done.
+    private var bytesHeard = Duration.zero
+
     /// A peer lives as long as bytes of it come: on a slow link a heartbeat stands behind a frame
-    /// for longer than silence may last.
+    /// for longer than silence may last. A walk over all peers: done twice a second, and some more
+    /// times before the state judges who is silent.
     private func hearBytes() {
+        bytesHeard = now
         for peer in Array(peers.values) where peer.stage == .member || peer.stage == .preparing {
             guard let connection = peer.connection else { continue }
             let heard = connection.lastHeard - start
@@ -102,8 +115,7 @@ final class CoordinatorHub {
             for directive in state.handle(next, now: now) { carryOut(directive) }
             pendingEvents.removeFirst()
         }
-        counts.setMembers(
-            peers.values.count { $0.stage == .member }, missing: state.missing)
+        counts.setMembers(state.memberCount, missing: state.missing)
     }
 
     private var pendingEvents: [CoordinatorState.Event] = []
@@ -111,7 +123,9 @@ final class CoordinatorHub {
     private var pastTraffic = Traffic()
 
     private func accept(_ socket: Socket) {
-        dropOldestStranger()
+        while strangers.count >= Limits.strangers, dropOldestStranger() {}
+        // Without room for one more, files could not be opened any more: somebody has to go.
+        guard peers.count < connectionRoom || dropOldestStranger() else { return socket.close() }
         let id = PeerID(nextPeer)
         nextPeer += 1
         let nonce: [UInt8]
@@ -128,6 +142,7 @@ final class CoordinatorHub {
                 comparesFingerprints: !options.admitsOtherEngines),
             since: now)
         peers[id] = peer
+        strangers.append(id)
         let connection = Connection(
             socket, bounds: MessageBounds(from: .dialler, in: .greeting), loop: loop)
         connection.onMessage = { [weak self, weak peer] received in
@@ -151,13 +166,13 @@ final class CoordinatorHub {
     }
 
     /// Strangers that never speak must not keep workers out.
-    private func dropOldestStranger() {
-        let strangers = peers.values.filter { !$0.isKnown }
-        guard strangers.count >= Limits.strangers,
-            let oldest = strangers.min(by: { $0.since < $1.since })
-        else { return }
+    ///
+    /// - Returns: whether there was one.
+    private func dropOldestStranger() -> Bool {
+        guard let id = strangers.first, let oldest = peers[id] else { return false }
         oldest.connection?.close()
         closed(oldest, "there were too many strangers")
+        return true
     }
 
     /// Every half second: signs of life to everybody, and an eye on those that get ready, whom the
@@ -165,6 +180,7 @@ final class CoordinatorHub {
     private func beat() {
         hearBytes()
         let now = now
+        let sign = EncodedMessage(.heartbeat(Heartbeat()))
         for peer in Array(peers.values) {
             switch peer.stage {
             case .preparing:
@@ -174,7 +190,7 @@ final class CoordinatorHub {
             case .greeting, .observer, .member, .leaving: break
             }
             if peer.stage == .preparing || peer.stage == .member {
-                peer.connection?.send(.heartbeat(Heartbeat()))
+                peer.connection?.send(shared: sign)
             }
         }
         inbox.put(.pulse)
@@ -218,6 +234,13 @@ final class CoordinatorHub {
             pastTraffic.received += Int(connection.bytesReceived)
         }
         peers[peer.id] = nil
+        strangers.remove(peer.id)
+    }
+
+    /// The peer has proved that it knows the token.
+    func know(_ peer: Peer) {
+        peer.isKnown = true
+        strangers.remove(peer.id)
     }
 
     /// Bytes over all connections of this coordinator, frames and heartbeats included.
@@ -250,6 +273,7 @@ final class CoordinatorHub {
         farewell = leave
         listener?.end()
         listener = nil
+        pieces?.close()
         handle(.phase(.finished))
         handle(.stopAdmitting)
         for peer in Array(peers.values) where peer.stage != .leaving {

@@ -59,24 +59,33 @@ public final class CoordinatorNode: Sendable {
         self.version = version
         self.log = log
         try job.checkResume(in: directory)
-        ProcessFigures.raiseFileLimit()
+        let room = ProcessFigures.connectionRoom()
         let name = try NetworkAddress(parsing: options.listen)
         let addresses = try name.resolved(for: .listening)
         let identity = try RunIdentity(
             job: job, term: directory.nextTerm(first: Self.randomTerm()))
-        let settings = CoordinatorSettings(
+        var settings = CoordinatorSettings(
             minimumWorkers: job.configuration.minWorkers, patience: job.configuration.patience)
+        try settings.fit(room)
+        let memory = CoordinatorMemory(
+            parameterCount: job.shape.layout.count, codec: job.configuration.gradientCodec,
+            microBatches: job.configuration.batchSize)
+        log.info(memory.sentence)
         let counts = HubCounts()
         let loop = try EventLoop(name: "skein-network")
         self.loop = loop
         do {
-            let hub = try Confined(to: loop) { [inbox] in
+            let hub = try Confined(to: loop) { [inbox, settings] in
                 CoordinatorHub(
                     loop: loop, inbox: inbox, identity: identity, options: options,
                     settings: settings, counts: counts, log: log)
             }
             desk = CoordinatorDesk(hub: hub, counts: counts)
-            address = try hub.call { try $0.listen(on: addresses, name: name).description }
+            address = try hub.call { [hub] in
+                $0.desk = hub
+                $0.connectionRoom = room
+                return try $0.listen(on: addresses, name: name).description
+            }
         } catch {
             loop.stop()
             throw error

@@ -38,6 +38,9 @@ final class Peer {
     /// Leases that must not overtake their parameters.
     var waitingGrants: [LeaseGrant] = []
 
+    /// Pieces of the model that are being read for it.
+    var piecesAsked = 0
+
     /// It has said that it leaves.
     var saidGoodbye = false
 

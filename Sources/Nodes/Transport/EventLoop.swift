@@ -31,6 +31,8 @@ final class EventLoop: @unchecked Sendable {
     private let wakeWriter: Int32
 
     private var watches = WatchList()
+    /// Where the walk over the watches goes on in the next turn.
+    private var nextWatch = 0
     private var alarms = AlarmList()
     private var nextDeadline: () -> ContinuousClock.Instant? = { nil }
     private var tick: (ContinuousClock.Instant) -> Void = { _ in }
@@ -205,10 +207,7 @@ final class EventLoop: @unchecked Sendable {
             // for a while, peers that have spoken meanwhile are heard before they are judged.
             now = .now
             turns += 1
-            // No access to `watches` is under way while a handler runs: it may add and end some.
-            for index in 0..<count {
-                if let (handler, readiness) = watches.takeReady(index) { handler(readiness) }
-            }
+            handleReady(count)
             runDueAlarms()
         }
         watches.remove(waking)
@@ -219,6 +218,22 @@ final class EventLoop: @unchecked Sendable {
         shared.thread = nil
         condition.broadcast()
         condition.unlock()
+    }
+
+    /// Calls the handlers of what is ready, for `Limits.turnTime` at most. Who is left out is first in
+    /// the next turn, so that nobody waits for longer than everybody else takes.
+    private func handleReady(_ count: Int) {
+        guard count > 0 else { return }
+        let end = now + Limits.turnTime
+        for _ in 0..<count {
+            nextWatch = nextWatch < count ? nextWatch : 0
+            // No access to `watches` is under way while a handler runs: it may add and end some.
+            let ready = watches.takeReady(nextWatch)
+            nextWatch += 1
+            guard let (handler, readiness) = ready else { continue }
+            handler(readiness)
+            if ContinuousClock.now >= end { return }
+        }
     }
 
     /// - Returns: whether the loop goes on.

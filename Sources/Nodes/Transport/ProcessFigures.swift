@@ -71,6 +71,12 @@ public enum ProcessFigures {
         return UInt64(setrlimit(resource, &limit) == 0 ? wanted : before)
     }
 
+    /// Connections for which this process has descriptors, once the limit is raised as far as it goes;
+    /// `Limits.otherFiles` are kept for files.
+    static func connectionRoom() -> Int {
+        max(0, Int(clamping: raiseFileLimit() ?? UInt64(Limits.openFiles)) - Limits.otherFiles)
+    }
+
     private static func seconds(of clock: clockid_t) -> Double? {
         var time = timespec()
         guard clock_gettime(clock, &time) == 0 else { return nil }
