@@ -128,7 +128,7 @@ import Testing
                         + "error: no such model\n"), "\(error)")
             #expect(
                 error.contains(
-                    "[launch] w2 ended with status 127; started again in 500 ms (time 1, without "
+                    "[launch] w2 ended with status 127; started again in 500 ms (attempt 1, without "
                         + "end)\n"), "\(error)")
         }
     }

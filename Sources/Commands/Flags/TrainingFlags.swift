@@ -91,8 +91,9 @@ enum TrainingFlags {
             + "process")
     static let patience = Option<Duration>(
         "patience", .duration, default: "60s",
-        "how long a coordinator waits while workers are missing, 10 times as long before the first "
-            + "came; nothing to a run in one process")
+        "how long a coordinator waits while workers are missing, since one last joined or got on "
+            + "with its model; 10 times as long before the first came; nothing to a run in one "
+            + "process")
 
     static let groups = [
         OptionGroup(

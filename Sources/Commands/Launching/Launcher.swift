@@ -203,7 +203,7 @@ enum LaunchText {
         switch notice {
         case .restarting(let member, let ending, let delay, let count, let limit):
             let seconds = Figures.seconds(delay / .seconds(1))
-            let times = limit.map { "\(count) of \($0)" } ?? "time \(count), without end"
+            let times = limit.map { "\(count) of \($0)" } ?? "attempt \(count), without end"
             return "\(plan.name(of: member)) ended with \(ending.text); started again in "
                 + "\(seconds) (\(times))"
         case .givingUp(let member, let ending):

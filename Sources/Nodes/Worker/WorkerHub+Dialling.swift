@@ -75,7 +75,8 @@ extension WorkerHub {
         }
         connection.onViolation = { [weak self] error in
             guard let self, attempt == number, case .majorVersion(let found) = error else { return }
-            fail(.majorVersion(found: found))
+            // Later it is a frame that was damaged on its way.
+            if offer == nil { fail(.majorVersion(found: found)) }
         }
         connection.onClose = { [weak self] reason in
             guard let self, attempt == number else { return }

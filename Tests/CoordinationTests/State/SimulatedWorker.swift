@@ -148,6 +148,10 @@ final class SimulatedWorker {
         let term = simulation.coordinator.term
         link.toWorker(bulk: true) { [self] in
             tell(.offered(term: term))
+            link.toCoordinator(bulk: false) { [self] in
+                simulation.coordinator.tell(
+                    .preparing(link.peer, name: name, address: "10.0.0.\(index):4011", bytes: 0))
+            }
             simulation.after(simulation.duration(0...0.3)) { [self] in
                 whenAwake { if self.link === link, link.workerListens { self.tell(.prepared) } }
             }
