@@ -1,3 +1,5 @@
+import Tensors
+
 extension ModelConfiguration {
     /// Reads the metadata of a GGUF file whose architecture is "llama" (Llama, SmolLM2, Mistral).
     ///
@@ -35,9 +37,8 @@ extension ModelConfiguration {
             try check.positive(
                 "llama.attention.layer_norm_rms_epsilon",
                 try fields.required("llama.attention.layer_norm_rms_epsilon"), below: 1))
-        ropeTheta = try check.positive(
-            "llama.rope.freq_base", try fields.number("llama.rope.freq_base") ?? 10_000,
-            below: 1e15)
+        ropeTheta = try check.ropeTheta(
+            "llama.rope.freq_base", try fields.number("llama.rope.freq_base") ?? 10_000)
         tiedEmbeddings = gguf.tensors["output.weight"] == nil
         ropeFrequencyDivisors = nil
         try Self.refuseVariants(fields, headDimension: headDimension, contextLength)
@@ -81,30 +82,45 @@ extension ModelConfiguration {
     private static func ropeDivisors(
         _ fields: GGUFFields, _ gguf: GGUFFile, headDimension: Int
     ) throws -> [Float]? {
-        var factor = try fields.number("llama.rope.scale_linear") ?? 1
-        let typeField = "llama.rope.scaling.type"
-        switch try fields.string(typeField) ?? "none" {
-        case "none": break
-        case "linear": factor = try fields.required("llama.rope.scaling.factor")
-        case let type: throw fields.check.unsupported(typeField, type, "none or linear")
-        }
-        factor = try fields.check.positive("llama.rope.scaling.factor", factor, below: 1e6)
+        let factor = try Float(linearFactor(fields))
         guard let tensor = gguf.tensors["rope_freqs.weight"] else {
             return factor == 1
-                ? nil : [Float](repeating: Float(factor), count: headDimension / 2)
+                ? nil : [Float](repeating: factor, count: headDimension / 2)
         }
         guard tensor.shape == [headDimension / 2] else {
             throw FormatError.wrongShape(
                 path: gguf.path, tensor: tensor.name, expected: [headDimension / 2],
                 found: tensor.shape)
         }
-        let divisors = tensor.floats().map { $0 * Float(factor) }
-        guard divisors.allSatisfy({ $0.isFinite && $0 > 0 }) else {
+        let divisors = tensor.floats().map { $0 * factor }
+        let least = RotaryEmbedding.leastDivisor
+        guard divisors.allSatisfy({ $0.isFinite && $0 >= least }) else {
             throw FormatError.badTensor(
                 path: gguf.path, tensor: tensor.name, field: "elements",
-                expected: "finite and above 0", found: "others")
+                expected: "finite and at least \(least)", found: "others")
         }
         return divisors
+    }
+
+    /// As in llama.cpp: a factor without a type is linear, "none" switches one off, and 0 is none.
+    private static func linearFactor(_ fields: GGUFFields) throws -> Double {
+        let typeField = "llama.rope.scaling.type"
+        let factorField = "llama.rope.scaling.factor"
+        let type = try fields.string(typeField)
+        switch type ?? "linear" {
+        case "none": return 1
+        case "linear": break
+        case let type: throw fields.check.unsupported(typeField, type, "none or linear")
+        }
+        // The key of older files.
+        let older = try fields.number("llama.rope.scale_linear")
+        guard let factor = try fields.number(factorField) ?? older else {
+            guard type == nil else {
+                throw FormatError.missingField(path: fields.check.path, field: factorField)
+            }
+            return 1
+        }
+        return factor == 0 ? 1 : try fields.check.ropeFactor(factorField, factor)
     }
 }
 

@@ -30,8 +30,8 @@ extension ModelConfiguration {
             try check.positive("rms_norm_eps", file.normEpsilon ?? 1e-6, below: 1))
         tiedEmbeddings = file.tiedEmbeddings ?? false
         let rope = file.ropeParameters ?? file.ropeScaling
-        ropeTheta = try check.positive(
-            "rope_theta", file.ropeParameters?.theta ?? file.ropeTheta ?? 10_000, below: 1e15)
+        ropeTheta = try check.ropeTheta(
+            "rope_theta", file.ropeParameters?.theta ?? file.ropeTheta ?? 10_000)
         ropeFrequencyDivisors = nil
         try file.refuseVariants(check, contextLength: contextLength)
         ropeFrequencyDivisors = try rope?.divisors(

@@ -1,3 +1,5 @@
+import Tensors
+
 /// The sizes and constants of a Llama-family decoder, from GGUF metadata or config.json.
 public struct ModelConfiguration: Sendable, Equatable {
     /// "llama" or "mistral": GGUF's general.architecture, config.json's model_type.
@@ -85,6 +87,25 @@ struct ConfigurationCheck {
             throw bad(field, "above 0 and below \(limit)", String(value))
         }
         return value
+    }
+
+    func number(
+        _ field: String, _ value: Double, from least: Double, below limit: Double
+    ) throws -> Double {
+        guard value >= least, value < limit else {
+            throw bad(field, "from \(least) to below \(limit)", String(value))
+        }
+        return value
+    }
+
+    /// Base of the rotation's frequencies: below 1 they would grow instead of shrink.
+    func ropeTheta(_ field: String, _ value: Double) throws -> Double {
+        try number(field, value, from: 1, below: 1e15)
+    }
+
+    /// What divides frequencies: with less than 1/4, angles would leave what a Float can tell apart.
+    func ropeFactor(_ field: String, _ value: Double) throws -> Double {
+        try number(field, value, from: Double(RotaryEmbedding.leastDivisor), below: 1e9)
     }
 
     /// The heads must share the key-value heads evenly.

@@ -1,4 +1,4 @@
-import Foundation
+import Tensors
 
 /// config.json's rope_scaling, or its successor rope_parameters.
 struct RopeScaling: Decodable {
@@ -53,7 +53,7 @@ struct RopeScaling: Decodable {
         switch type {
         case "default": return nil
         case "linear":
-            let factor = try number("factor", factor, check)
+            let factor = try checkedFactor(check)
             return [Float](repeating: Float(factor), count: headDimension / 2)
         case "llama3":
             let low = try number("low_freq_factor", lowFrequencyFactor, check)
@@ -63,12 +63,17 @@ struct RopeScaling: Decodable {
             }
             return Self.llama3Divisors(
                 headDimension: headDimension, theta: theta,
-                factor: try number("factor", factor, check), low: low, high: high,
+                factor: try checkedFactor(check), low: low, high: high,
                 originalContextLength: try number(
                     "original_max_position_embeddings", originalContextLength, check))
         default:
             throw check.unsupported("rope_type", type, "default, linear or llama3")
         }
+    }
+
+    private func checkedFactor(_ check: ConfigurationCheck) throws -> Double {
+        guard let factor else { throw FormatError.missingField(path: check.path, field: "factor") }
+        return try check.ropeFactor("factor", factor)
     }
 
     private func number(
@@ -88,7 +93,8 @@ struct RopeScaling: Decodable {
         originalContextLength: Double
     ) -> [Float] {
         (0..<(headDimension / 2)).map { index in
-            let frequency = pow(theta, -2 * Double(index) / Double(headDimension))
+            let frequency = ElementaryFunctions.power(
+                theta, -2 * Double(index) / Double(headDimension))
             let waves = originalContextLength * frequency / (2 * Double.pi)
             if waves > high { return 1 }
             if waves < low { return Float(factor) }

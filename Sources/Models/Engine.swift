@@ -7,8 +7,8 @@ public enum Engine {
     public static let version = 4
 
     /// Engine version, compute and, where it enters the bits, what its products run on, whether
-    /// multiply-adds are fused, and what this C library makes of a rotary table: machines with equal
-    /// fingerprints compute equal gradients.
+    /// multiply-adds are fused, and the arithmetic of rotary tables: machines with equal fingerprints
+    /// compute equal gradients.
     public static func fingerprint(_ compute: ComputeType) -> String {
         let products =
             switch compute {
@@ -26,8 +26,9 @@ public enum Engine {
         return words.joined(separator: " ") + " " + MatMul.coreType
     }
 
-    /// Power, sine and cosine are the C library's. Rounded to Float they hardly ever differ between
-    /// versions; if they do, this differs. 65,536 angles, 2 ms.
+    /// What `ElementaryFunctions` makes of one table. The table in use is made by the same arithmetic
+    /// from the model's own theta and scaling, so it is the same wherever this is; whoever changes
+    /// the arithmetic changes this, too. 65,536 angles, 2 ms.
     private static let rotaryProbe: String = {
         let probe = RotaryEmbedding(
             headDimension: 128, theta: 100_000, divisors: nil, positions: 1024)

@@ -1,11 +1,13 @@
 import CKernels
-import Foundation
 
 /// Rotary position embedding (Su et al. 2021), halves rotated as Hugging Face does it.
 ///
 /// Element i of the first half and of the second half of a head turn together by
 /// position * theta^(-2i/N) / divisor[i]. Letters: `T` tokens, `N` head dimension.
 public struct RotaryEmbedding: Sendable {
+    /// The smallest divisor of a frequency.
+    public static let leastDivisor: Float = 0.25
+
     private let cosines: [Float]
     private let sines: [Float]
     private let half: Int
@@ -13,20 +15,27 @@ public struct RotaryEmbedding: Sendable {
     public let positions: Int
 
     /// Shapes and ranges:
-    ///   - divisors: [N/2], divides each frequency (Llama-3 scaling); nil for none.
+    ///   - theta: at least 1.
+    ///   - divisors: [N/2], divides each frequency (Llama-3 scaling), at least 1/4; nil for none.
+    ///   - positions: below 2^24, so that no angle is beyond `ElementaryFunctions.largestAngle`.
     public init(headDimension: Int, theta: Double, divisors: [Float]?, positions: Int) {
+        precondition(
+            theta >= 1 && divisors?.allSatisfy { $0 >= Self.leastDivisor } ?? true
+                && positions <= 1 << 24, "readers of models check their rotation")
         half = headDimension / 2
         self.positions = positions
         var cosines = [Float](repeating: 0, count: positions * half)
         var sines = cosines
         for i in 0..<half {
-            let frequency = pow(theta, -2 * Double(i) / Double(headDimension))
+            let frequency = ElementaryFunctions.power(
+                theta, -2 * Double(i) / Double(headDimension))
             // PyTorch keeps the frequency and the angle in fp32; so do we, to give its numbers.
             let inverse = Float(frequency) / (divisors?[i] ?? 1)
             for p in 0..<positions {
                 let angle = Float(p) * inverse
-                cosines[p * half + i] = Float(cos(Double(angle)))
-                sines[p * half + i] = Float(sin(Double(angle)))
+                let (cosine, sine) = ElementaryFunctions.cosineAndSine(Double(angle))
+                cosines[p * half + i] = Float(cosine)
+                sines[p * half + i] = Float(sine)
             }
         }
         self.cosines = cosines

@@ -49,7 +49,13 @@ import Testing
         Change("head_dim", "15") { bad($0, "head_dim", "even", "15") },
         Change("rms_norm_eps", "0") { bad($0, "rms_norm_eps", "above 0 and below 1.0", "0.0") },
         Change("rope_theta", "-1") {
-            bad($0, "rope_theta", "above 0 and below \(1e15)", "-1.0")
+            bad($0, "rope_theta", "from 1.0 to below \(1e15)", "-1.0")
+        },
+        Change("rope_theta", "0.5") {
+            bad($0, "rope_theta", "from 1.0 to below \(1e15)", "0.5")
+        },
+        Change("rope_scaling", #"{"type":"linear","factor":0.125}"#) {
+            bad($0, "factor", "from 0.25 to below \(1e9)", "0.125")
         },
         Change("tie_word_embeddings", "1") {
             bad($0, "tie_word_embeddings", "true or false", "another type")
@@ -252,10 +258,63 @@ import Testing
         }
     }
 
+    @Test("GGUF's rotary factor is what llama.cpp makes of it")
+    func ggufScaling() throws {
+        func found(_ pairs: [(String, GGUFImage.Value)]) throws -> Float {
+            var image = TinyModel().gguf()
+            image.metadata += pairs.map { (key: "llama.rope." + $0.0, value: $0.1) }
+            let divisors = try open(image)
+            #expect(divisors == nil || divisors == [Float](repeating: divisors?[0] ?? 0, count: 8))
+            return divisors?[0] ?? 1
+        }
+        let factor = ("scaling.factor", GGUFImage.Value.float32(4))
+        let older = ("scale_linear", GGUFImage.Value.float32(3))
+        func type(_ name: String) -> (String, GGUFImage.Value) { ("scaling.type", .string(name)) }
+        let table: [([(String, GGUFImage.Value)], Float)] = [
+            ([], 1), ([factor], 4), ([older], 3), ([factor, older], 4),
+            ([type("linear"), factor], 4), ([type("linear"), older], 3),
+            ([type("none"), factor], 1), ([type("none"), older], 1),
+            ([("scaling.factor", .float32(0))], 1),
+            ([("scaling.factor", .float32(0)), older], 1),
+        ]
+        for (pairs, expected) in table {
+            #expect(try found(pairs) == expected, "\(pairs)")
+        }
+        #expect(throws: FormatError.self) { try found([type("linear")]) }
+        for bad: Float in [-1, 0.125, .infinity, .nan] {
+            #expect(throws: FormatError.self) { try found([("scaling.factor", .float32(bad))]) }
+        }
+        // Both: a divisor times the factor.
+        var image = TinyModel().gguf()
+        image.metadata.append((key: "llama.rope.scaling.factor", value: .float32(4)))
+        image.tensors.append(
+            tensor("rope_freqs.weight", [8], floats: (1...8).map { Float($0) }))
+        #expect(try open(image) == (1...8).map { Float($0 * 4) })
+    }
+
+    @Test("the head dimension that a file states is read from both formats")
+    func statedHeadDimension() throws {
+        for tiny in TinyModel.otherHeads {
+            try TestPaths.withTemporaryDirectory { directory in
+                try tiny.writeGGUF(to: directory + "/tiny.gguf")
+                try tiny.writeHuggingFaceFolder(to: directory)
+                for path in [directory + "/tiny.gguf", directory] {
+                    let model = try ModelDirectory.open(path).configuration
+                    #expect(model.headDimension == tiny.headDimension)
+                    #expect(model.headCount * model.headDimension != model.width)
+                }
+            }
+        }
+    }
+
     private func open(adding tensor: GGUFImage.Tensor) throws -> [Float]? {
         var image = TinyModel().gguf()
         image.tensors.append(tensor)
-        return try TestPaths.withTemporaryDirectory { directory in
+        return try open(image)
+    }
+
+    private func open(_ image: GGUFImage) throws -> [Float]? {
+        try TestPaths.withTemporaryDirectory { directory in
             try AtomicFile.write(image.bytes(), to: directory + "/tiny.gguf")
             return try ModelDirectory.open(directory + "/tiny.gguf").configuration
                 .ropeFrequencyDivisors

@@ -30,8 +30,13 @@ import Testing
         "resident and streamed weights and gradient checkpointing give the same bits",
         arguments: TinyModel.WeightType.allCases, ComputeType.allCases)
     func sameBits(type: TinyModel.WeightType, compute: ComputeType) throws {
-        var tiny = TinyModel()
-        tiny.weightType = type
+        for var tiny in [TinyModel()] + TinyModel.otherHeads {
+            tiny.weightType = type
+            try checkSameBits(tiny, compute: compute)
+        }
+    }
+
+    private func checkSameBits(_ tiny: TinyModel, compute: ComputeType) throws {
         let resident = try TinyDecoder.weights(tiny, compute: compute)
         let streamed = try TinyDecoder.weights(tiny, residence: .streamed, compute: compute)
         let batch = TinyDecoder.batch([20, 7, 70])
@@ -60,9 +65,15 @@ import Testing
         "whatever lies in a workspace is written before it is read",
         arguments: ComputeType.allCases)
     func poisonedWorkspace(compute: ComputeType) throws {
+        for tiny in [TinyModel()] + TinyModel.otherHeads {
+            try checkPoisonedWorkspace(tiny, compute: compute)
+        }
+    }
+
+    private func checkPoisonedWorkspace(_ tiny: TinyModel, compute: ComputeType) throws {
         let batch = TinyDecoder.batch([70, 5, 2])
         for residence in WeightResidence.allCases {
-            let weights = try TinyDecoder.weights(residence: residence, compute: compute)
+            let weights = try TinyDecoder.weights(tiny, residence: residence, compute: compute)
             for targets in [TargetModule.allCases, [.output], [.value], [.up], [.down], [.gate]] {
                 for (layers, checkpointing) in [(0..<2, false), (0..<1, true), (1..<2, false)] {
                     let lora = LoRAConfiguration(

@@ -51,9 +51,14 @@ import Testing
         "a prompt's and a single token's logits are the training decoder's",
         arguments: TinyModel.WeightType.allCases, [true, false])
     func decoder(type: TinyModel.WeightType, tied: Bool) throws {
-        var tiny = TinyModel()
-        tiny.weightType = type
-        tiny.tiedEmbeddings = tied
+        for var tiny in [TinyModel()] + TinyModel.otherHeads {
+            tiny.weightType = type
+            tiny.tiedEmbeddings = tied
+            try checkDecoder(tiny)
+        }
+    }
+
+    private func checkDecoder(_ tiny: TinyModel) throws {
         try open(tiny) { model in
             for adapter in [nil, adapter(model)] {
                 let decoder = Decoder(
@@ -86,8 +91,13 @@ import Testing
 
     @Test("the number of threads does not change a bit", arguments: ComputeType.allCases)
     func threads(compute: ComputeType) throws {
-        var tiny = TinyModel()
-        tiny.weightType = .q4x0
+        for var tiny in [TinyModel()] + TinyModel.otherHeads {
+            tiny.weightType = .q4x0
+            try checkThreads(tiny, compute: compute)
+        }
+    }
+
+    private func checkThreads(_ tiny: TinyModel, compute: ComputeType) throws {
         try open(tiny) { model in
             let adapter = adapter(model)
             // More than one block, and more than one block of queries.

@@ -68,6 +68,16 @@ import Testing
                 layers: 0..<2))
     }
 
+    @Test(
+        "heads that together are wider or narrower than the model have gradients, too",
+        arguments: TinyModel.otherHeads)
+    func otherHeads(tiny: TinyModel) throws {
+        try check(
+            LoRAConfiguration(
+                rank: 3, scale: 2, dropout: 0, targets: TargetModule.allCases, layers: 0..<2),
+            tiny: tiny)
+    }
+
     @Test("one head for all queries and a head of its own have gradients, too")
     func otherShapes() throws {
         var tiny = TinyModel()

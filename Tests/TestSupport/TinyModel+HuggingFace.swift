@@ -25,7 +25,7 @@ extension TinyModel {
 
     /// The fields of config.json, so that a test can change them.
     public func configuration() -> [String: Any] {
-        [
+        var fields: [String: Any] = [
             "architectures": ["LlamaForCausalLM"], "model_type": "llama",
             "hidden_size": width, "intermediate_size": feedForwardWidth,
             "num_hidden_layers": layerCount, "num_attention_heads": headCount,
@@ -34,6 +34,8 @@ extension TinyModel {
             "hidden_act": "silu", "tie_word_embeddings": tiedEmbeddings,
             "attention_bias": false, "mlp_bias": false, "bos_token_id": 1, "eos_token_id": 2,
         ]
+        if let statedHeadDimension { fields["head_dim"] = statedHeadDimension }
+        return fields
     }
 
     /// The bytes of model.safetensors: header length, JSON header, the tensors one behind the other.

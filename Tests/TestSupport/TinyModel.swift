@@ -4,8 +4,9 @@ import Foundation
 /// A Llama-architecture model of a few hundred thousand numbers with random weights, written as a
 /// GGUF file or as a Hugging Face folder. The bytes are a function of the fields below alone.
 ///
-/// Sizes must suit each other: heads divide the width, key-value heads divide the heads, and for a
-/// quantized file `width` and `feedForwardWidth` are multiples of 32.
+/// Sizes must suit each other: heads divide the width unless `statedHeadDimension` says how wide they
+/// are, key-value heads divide the heads, and for a quantized file the width, the feed-forward width
+/// and the heads together are multiples of 32.
 public struct TinyModel: Sendable {
     public enum WeightType: Sendable, CaseIterable {
         case f32
@@ -18,6 +19,8 @@ public struct TinyModel: Sendable {
     public var layerCount = 2
     public var headCount = 4
     public var keyValueHeadCount = 2
+    /// nil: width / headCount, and the files do not say it.
+    public var statedHeadDimension: Int?
     public var contextLength = 256
     public var ropeTheta: Float = 10_000
     public var tiedEmbeddings = true
@@ -28,7 +31,19 @@ public struct TinyModel: Sendable {
     public init() {}
 
     public var vocabularySize: Int { TinyVocabulary.tokens.count }
-    public var headDimension: Int { width / headCount }
+    public var headDimension: Int { statedHeadDimension ?? width / headCount }
+
+    /// Models whose heads together are wider, and narrower, than the residual stream.
+    public static let otherHeads = [
+        TinyModel(headCount: 4, keyValueHeadCount: 2, headDimension: 24),
+        TinyModel(headCount: 2, keyValueHeadCount: 1, headDimension: 16),
+    ]
+
+    private init(headCount: Int, keyValueHeadCount: Int, headDimension: Int) {
+        self.headCount = headCount
+        self.keyValueHeadCount = keyValueHeadCount
+        statedHeadDimension = headDimension
+    }
 
     /// One weight tensor under its Hugging Face name, row-major.
     public struct Weight: Sendable {
@@ -125,7 +140,12 @@ public struct TinyModel: Sendable {
     }
 
     private var modelMetadata: [(key: String, value: GGUFImage.Value)] {
-        [
+        let stated = ["key_length", "value_length"].compactMap { name in
+            statedHeadDimension.map {
+                (key: "llama.attention.\(name)", value: GGUFImage.Value.uint32(UInt32($0)))
+            }
+        }
+        let common: [(key: String, value: GGUFImage.Value)] = [
             ("general.architecture", .string("llama")),
             ("general.name", .string("tiny")),
             ("llama.block_count", .uint32(UInt32(layerCount))),
@@ -139,6 +159,7 @@ public struct TinyModel: Sendable {
             ("llama.rope.dimension_count", .uint32(UInt32(headDimension))),
             ("llama.vocab_size", .uint32(UInt32(vocabularySize))),
         ]
+        return common + stated
     }
 
     private var tokenizerMetadata: [(key: String, value: GGUFImage.Value)] {
