@@ -11,9 +11,15 @@ public struct Dropout: Sendable {
     private let threshold: UInt32
     private let random: AddressedRandom
 
-    /// `probability`: 0 ..< 1, that an element is dropped.
+    /// The largest probability that is drawn. Of 65,536 steps 7 are left for what is kept; nearer to
+    /// 1 the share would be off by more than a tenth, and at 1 nothing is kept and 0 times infinity
+    /// is not a number.
+    public static let mostProbable = 0.9999
+
+    /// `probability`: 0 ... `mostProbable`, that an element is dropped.
     public init(probability: Float, seed: UInt64) {
         let steps = (probability * 65536).rounded()
+        precondition(steps >= 0 && steps < 65536, "options and readers check the probability")
         threshold = UInt32(steps)
         keptScale = 65536 / (65536 - steps)
         random = AddressedRandom(seed: seed, purpose: .dropout)

@@ -1,16 +1,20 @@
 import Basics
 import Foundation
+import Tensors
 
 extension TrainingConfiguration {
-    /// More tokens than any context that a machine without accelerators can train.
-    private static let mostTokens = 1 << 20
+    /// Tokens of a row and of a micro-batch: more than any context that a machine without
+    /// accelerators can train.
+    public static let mostTokens = 1 << 20
 
     /// All options in the order of `skein train --help`. The ranges end where a value is a slip of the
     /// finger rather than a wish.
     public static let options: [TrainingOption] = [
         .integer("rank", 1...1024, \.rank),
         .number("alpha", "a number above 0, at most 65536", \.alpha) { $0 > 0 && $0 <= 65536 },
-        .number("dropout", "a number from 0 to below 1", \.dropout) { $0 >= 0 && $0 < 1 },
+        .number("dropout", "a number from 0 to \(Dropout.mostProbable)", \.dropout) {
+            $0 >= 0 && $0 <= Dropout.mostProbable
+        },
         .targetModules,
         .layers,
         .number("learning-rate", "a number above 0, at most 10", \.learningRate) {

@@ -129,6 +129,17 @@ import Testing
         #expect(abs(result.loss - (log(sum) - Double(logits[4]))) < 1e-5)
     }
 
+    @Test("the largest probability still keeps something, and scales it by a finite number")
+    func mostDropout() {
+        let dropout = Dropout(probability: Float(Dropout.mostProbable), seed: 3)
+        #expect(dropout.keptScale.isFinite && abs(dropout.keptScale / 10_000 - 1) < 0.1)
+        var mask = [UInt8](repeating: 0, count: Dropout.maskBytes(1 << 20))
+        dropout.draw(into: &mask, count: 1 << 20, step: 1, sequence: 2, place: 3)
+        let kept = mask.reduce(0) { $0 + $1.nonzeroBitCount }
+        // 112 are expected; 5 standard deviations are 53.
+        #expect((59...165).contains(kept), "\(kept)")
+    }
+
     @Test("dropout's backward pass multiplies by the mask of its forward pass")
     func dropout() {
         let dropout = Dropout(probability: 0.25, seed: 3)

@@ -29,7 +29,8 @@ import Testing
 
     static let bad: [(String, String)] = [
         ("rank", "0"), ("rank", "8.0"), ("rank", ""), ("alpha", "0"), ("alpha", "nan"),
-        ("dropout", "1"), ("dropout", "-0.1"), ("target-modules", "q_proj,x"),
+        ("dropout", "1"), ("dropout", "0.999995"),
+        ("dropout", "-0.1"), ("target-modules", "q_proj,x"),
         ("target-modules", ""), ("layers", "0"), ("layers", "5-4"), ("layers", "-3"),
         ("layers", "1-2-3"), ("learning-rate", "0"), ("learning-rate", "inf"), ("beta1", "1"),
         ("epsilon", "1e-31"), ("schedule", "Linear"), ("warmup-steps", "-1"),

@@ -1,5 +1,6 @@
 import Basics
 import Models
+import Tensors
 import Training
 
 /// The options of a training run, with the defaults that docs and run.json promise.
@@ -28,7 +29,8 @@ enum TrainingFlags {
         "alpha", .number(above: 0, to: 65536), default: "16",
         "strength: the adapter's part is scaled by alpha / rank")
     static let dropout = Option(
-        "dropout", .number(0..<1), default: "0.05", "part of the adapter's input that is dropped")
+        "dropout", .number(0...Dropout.mostProbable), default: "0.05",
+        "part of the adapter's input that is dropped")
     static let targetModules = Option(
         "target-modules", .targetModules, default: "q_proj,k_proj,v_proj,o_proj",
         "projections that get an adapter, with commas; all-linear for all seven")
