@@ -10,15 +10,16 @@ enum SafetensorsKeys {
     ///   - json: A JSON object that a decoder has accepted.
     ///   - keyCount: How many different keys the decoder found in it.
     ///   - path: The file, for the error.
-    /// - Throws: `FormatError.duplicate` when a key stands twice with different values, or once plain
-    ///   and once with an escape.
+    /// - Throws: `FormatError.duplicate` when a key stands twice with different values, or in two
+    ///   spellings: plain and with an escape, or in two forms that Unicode calls equivalent.
     static func refuseAmbiguous(
         _ json: UnsafeRawBufferPointer, keyCount: Int, path: String
     ) throws {
-        var values: [String: Range<Int>] = [:]
+        // By bytes: as texts, names that Unicode calls canonically equivalent would be equal.
+        var values: [[UInt8]: Range<Int>] = [:]
         var depth = 0
         var stringStart: Int?
-        var key: String?
+        var key: [UInt8]?
         var valueStart = 0
         var index = 0
         func finish(_ end: Int) throws {
@@ -26,7 +27,8 @@ enum SafetensorsKeys {
             if let earlier = values.updateValue(valueStart..<end, forKey: name),
                 !json[earlier].elementsEqual(json[valueStart..<end])
             {
-                throw FormatError.duplicate(path: path, name: name)
+                throw FormatError.duplicate(
+                    path: path, name: String(decoding: name, as: UTF8.self))
             }
             key = nil
         }
@@ -38,7 +40,7 @@ enum SafetensorsKeys {
                 } else if byte == UInt8(ascii: "\"") {
                     stringStart = nil
                     if depth == 1 && key == nil {
-                        key = String(decoding: json[start..<index], as: UTF8.self)
+                        key = Array(json[start..<index])
                     }
                 }
             } else {
@@ -56,7 +58,7 @@ enum SafetensorsKeys {
             index += 1
         }
         guard values.count == keyCount else {
-            throw FormatError.duplicate(path: path, name: "a name with an escape")
+            throw FormatError.duplicate(path: path, name: "a name in two spellings")
         }
     }
 }

@@ -7,12 +7,19 @@ enum JSONFile {
     ///
     /// - Throws: `TokenizerError` for what it holds; `FileError` when it cannot be read.
     static func decode<Value: Decodable>(_ type: Value.Type, at path: String) throws -> Value {
+        try decode(type, from: contents(of: path), source: path)
+    }
+
+    /// The bytes of the file at `path`.
+    ///
+    /// - Throws: `TokenizerError.fileTooLarge`; `FileError`.
+    static func contents(of path: String) throws -> Data {
         let file = try MappedFile(path: path)
         guard file.count <= TokenizerLimits.fileBytes else {
             throw TokenizerError.fileTooLarge(
                 path: path, bytes: file.count, limit: TokenizerLimits.fileBytes)
         }
-        return try decode(type, from: Data(file.bytes), source: path)
+        return Data(file.bytes)
     }
 
     /// Decodes JSON text that came from `source`.

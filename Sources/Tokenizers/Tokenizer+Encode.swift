@@ -13,6 +13,18 @@ extension Tokenizer {
         return text.withUTF8 { encode(utf8: $0, parsingSpecialTokens: parsingSpecialTokens) }
     }
 
+    /// The tokens of a text that stands by itself, as transformers and llama.cpp make them: with
+    /// `beginID` before it where the model expects that.
+    ///
+    /// A text that begins with that token itself, as one that a chat template has written may, does
+    /// not get a second one (the two others would add it). What a template renders goes through
+    /// `encode`: there the template decides.
+    public func encodeWhole(_ text: String) -> [Int32] {
+        let ids = encode(text)
+        guard addsBeginToken, let beginID, ids.first != beginID else { return ids }
+        return [beginID] + ids
+    }
+
     /// As `encode` of a text, from its UTF-8.
     ///
     /// Bytes that are not valid UTF-8 are encoded one by one, so that `bytes(of:)` of the tokens

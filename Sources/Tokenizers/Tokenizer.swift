@@ -12,7 +12,8 @@ public struct Tokenizer: Sendable {
     public let beginID: Int32?
     /// Marks the end of a text, if the model has such a token.
     public let endID: Int32?
-    /// Whether the model expects `beginID` before every text. `encode` never adds it by itself.
+    /// Whether the model expects `beginID` before every text: `encodeWhole` adds it, `encode` never
+    /// does.
     public let addsBeginToken: Bool
     /// Tokens that end a turn of a conversation or a text: a generator stops at them.
     public let endOfTurnIDs: Set<Int32>

@@ -6,25 +6,38 @@ extension TokenizerDefinition {
     ///
     /// - Throws: `TokenizerError`; `FileError`.
     init(tokenizerJSON path: String, tokenizerConfig configurationPath: String?) throws {
-        let file = try JSONFile.decode(TokenizerFile.self, at: path)
+        let file = try TokenizerFile.read(JSONFile.contents(of: path), source: path)
         try self.init(file, source: path)
-        guard let configurationPath else { return }
+        // What stands before a text, as the post-processor of this file has it.
+        let template = file.postProcessor?.steps.first { $0.type == "TemplateProcessing" }
+        let first = template?.single?.first?.token?.id
+        guard let configurationPath else {
+            beginID = first.flatMap { pieceID(of: $0) }
+            addsBeginToken = beginID != nil
+            return
+        }
         let roles = try JSONFile.decode(TokenizerConfigurationFile.self, at: configurationPath)
         func id(_ role: String, _ name: TokenizerConfigurationFile.Name?) throws -> Int32? {
             guard let name else { return nil }
-            // By bytes: equality of texts would take two ways to write an accent for one.
-            guard let id = pieces.firstIndex(where: { $0.utf8.elementsEqual(name.piece.utf8) })
-            else {
+            guard let id = pieceID(of: name.piece) else {
                 throw TokenizerError.invalid(
                     .unknownRoleToken(role: role, piece: name.piece), source: configurationPath)
             }
-            return Int32(truncatingIfNeeded: id)
+            return id
         }
         beginID = try id("bos_token", roles.beginToken)
         endID = try id("eos_token", roles.endToken)
-        let template = file.postProcessor?.steps.first { $0.type == "TemplateProcessing" }
-        let first = template?.single?.first?.token?.id
-        addsBeginToken = roles.addsBeginToken ?? (first != nil && first == roles.beginToken?.piece)
+        // The explicit word comes first, as in llama.cpp's conversion.
+        addsBeginToken =
+            roles.addsBeginToken
+            ?? (first.flatMap { pieceID(of: $0) }.map { $0 == beginID } ?? false)
+    }
+
+    /// The id of a piece, by bytes: equality of texts would take two ways to write an accent for one.
+    private func pieceID(of piece: String) -> Int32? {
+        pieces.firstIndex { $0.utf8.elementsEqual(piece.utf8) }.map {
+            Int32(truncatingIfNeeded: $0)
+        }
     }
 
     /// Reads the parts of a tokenizer.json.
@@ -59,13 +72,14 @@ extension TokenizerDefinition {
         }
         ignoresMerges = model.ignoresMerges ?? false
         fusesUnknown = model.fusesUnknown ?? false
+        let listed = try Listed(model.vocabulary, source: source)
         if let piece = model.unknownToken {
-            guard let id = model.vocabulary[piece] else {
+            guard let id = listed.id(of: piece) else {
                 throw .invalid(.unknownRoleToken(role: "unk_token", piece: piece), source: source)
             }
             unknownID = Int32(exactly: id)
         }
-        try setPieces(model.vocabulary, adding: file.addedTokens ?? [])
+        try setPieces(listed, adding: file.addedTokens ?? [])
     }
 
     /// Which of the supported pre-tokenizers the stages add up to.
@@ -115,18 +129,44 @@ extension TokenizerDefinition {
         }
     }
 
+    /// The vocabulary as the file lists it, with an index by bytes.
+    private struct Listed {
+        let entries: [(piece: String, id: Int)]
+        private let table: TokenTable
+
+        init(_ entries: [(piece: String, id: Int)], source: String) throws(TokenizerError) {
+            let limit = TokenizerLimits.tokens
+            guard entries.count <= limit else {
+                throw .invalid(.tooManyTokens(found: entries.count, limit: limit), source: source)
+            }
+            var table = TokenTable()
+            for entry in entries { table.append { $0.append(contentsOf: entry.piece.utf8) } }
+            if let (first, second) = table.index(where: { _ in true }) {
+                throw .invalid(
+                    .duplicateToken(
+                        entries[first].piece, first: entries[first].id, second: entries[second].id),
+                    source: source)
+            }
+            self.entries = entries
+            self.table = table
+        }
+
+        func id(of piece: String) -> Int? {
+            var piece = piece
+            return piece.withUTF8 { table.id(of: $0) }.map { entries[Int($0)].id }
+        }
+    }
+
     /// Puts the vocabulary and the added tokens in id order.
     private mutating func setPieces(
-        _ vocabulary: [String: Int], adding added: [TokenizerFile.AddedToken]
+        _ vocabulary: Listed, adding added: [TokenizerFile.AddedToken]
     ) throws(TokenizerError) {
         let limit = TokenizerLimits.tokens
-        guard vocabulary.count <= limit, added.count <= limit else {
-            throw .invalid(
-                .tooManyTokens(found: max(vocabulary.count, added.count), limit: limit),
-                source: source)
+        guard added.count <= limit else {
+            throw .invalid(.tooManyTokens(found: added.count, limit: limit), source: source)
         }
         var byID: [String?] = []
-        byID.reserveCapacity(vocabulary.count + added.count)
+        byID.reserveCapacity(vocabulary.entries.count + added.count)
         var flaws: [TokenizerError.Flaw] = []
         func place(_ piece: String, _ id: Int) {
             guard (0..<limit).contains(id) else {
@@ -139,9 +179,9 @@ extension TokenizerDefinition {
             }
             byID[id] = piece
         }
-        for (piece, id) in vocabulary { place(piece, id) }
+        for (piece, id) in vocabulary.entries { place(piece, id) }
         for token in added {
-            if let id = vocabulary[token.content] {
+            if let id = vocabulary.id(of: token.content) {
                 guard id != token.id else { continue }
                 throw .invalid(
                     .addedTokenConflict(

@@ -1,6 +1,8 @@
+import Foundation
+
 /// The parts of tokenizer.json that byte-level BPE needs, as they stand in the file.
 struct TokenizerFile: Decodable {
-    let model: Model
+    private(set) var model: Model
     let normalizer: Stage?
     let preTokenizer: Stage?
     let postProcessor: Stage?
@@ -16,10 +18,24 @@ struct TokenizerFile: Decodable {
         case addedTokens = "added_tokens"
     }
 
+    /// Reads a tokenizer.json.
+    ///
+    /// - Throws: `TokenizerError`; `source` is what it names.
+    static func read(_ json: Data, source: String) throws(TokenizerError) -> TokenizerFile {
+        var file = try JSONFile.decode(TokenizerFile.self, from: json, source: source)
+        guard file.model.type == "BPE" else { return file }
+        guard let entries = VocabularyScanner.entries(of: json) else {
+            throw .invalid(.notJSON, source: source)
+        }
+        file.model.vocabulary = entries
+        return file
+    }
+
     /// The vocabulary and the merges. Of a model of another type than BPE only the type is read.
     struct Model: Decodable {
         var type = "BPE"
-        var vocabulary: [String: Int] = [:]
+        /// Pieces and their ids as the file lists them; `read` fills it in.
+        fileprivate(set) var vocabulary: [(piece: String, id: Int)] = []
         var merges: [String] = []
         var dropout: Double?
         var unknownToken: String?
@@ -46,7 +62,8 @@ struct TokenizerFile: Decodable {
             let values = try decoder.container(keyedBy: CodingKeys.self)
             type = try values.decodeIfPresent(String.self, forKey: .type) ?? type
             guard type == "BPE" else { return }
-            vocabulary = try values.decode([String: Int].self, forKey: .vocabulary)
+            // For what can be wrong with it; equivalent pieces are one key here.
+            _ = try values.decode([String: Int].self, forKey: .vocabulary)
             merges = try values.decode(Merges.self, forKey: .merges).lines
             dropout = try values.decodeIfPresent(Double.self, forKey: .dropout)
             unknownToken = try values.decodeIfPresent(String.self, forKey: .unknownToken)

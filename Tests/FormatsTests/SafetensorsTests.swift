@@ -82,7 +82,7 @@ import Testing
         var bytes: [UInt8] = []
         GGUFImage.append(header, to: &bytes)
         try withFile(bytes + [UInt8](repeating: 0, count: 8)) { path in
-            let name = second == #""a""# ? "a" : "a name with an escape"
+            let name = second == #""a""# ? "a" : "a name in two spellings"
             #expect(throws: FormatError.duplicate(path: path, name: name)) {
                 _ = try SafetensorsFile(path: path)
             }

@@ -99,6 +99,59 @@ import Testing
         #expect(tokenizer.id(of: "e\u{301}") == 2)
     }
 
+    @Test("equivalent pieces of a tokenizer.json are different tokens, however they are written")
+    func equivalenceInJSON() throws {
+        // K and the Kelvin sign; \u{E9} in one and in two scalars, plain and escaped.
+        let entries = [
+            "\"K\": 0", "\"\u{212A}\": 1", "\"\u{E9}\": 2.0", "\"e\\u0301\" : 3e0", "\"\\\"\": 4",
+            "\"\\ud83e\\udd86\": 5", "\"[{,}]\": 6",
+        ]
+        let added = ["K", "\u{212A}", "\u{E9}", "e\u{301}"].enumerated().map {
+            "{\"id\": \($0), \"content\": \"\($1)\"}"
+        }
+        let json = """
+            {"first": {"vocab": {"x": 9}}, "list": ["}", "\\"]", {"model": 1}], "n": -1.5e3,
+            "model": {"merges": [], "type": "BPE", "unk_token": "\u{212A}",
+            "vocab" : { \(entries.joined(separator: " ,\n"))} },
+            "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false},
+            "added_tokens": [\(added.joined(separator: ","))], "model ": {}}
+            """
+        let definition = try Fixtures.definition(json)
+        #expect(
+            definition.pieces.map { Array($0.unicodeScalars) }
+                == ["K", "\u{212A}", "\u{E9}", "e\u{301}", "\"", "\u{1F986}", "[{,}]"].map {
+                    Array($0.unicodeScalars)
+                })
+        #expect(definition.unknownID == 1)
+        let tokenizer = try Tokenizer(definition)
+        #expect(tokenizer.encode("K\u{212A}\u{E9}e\u{301}") == [0, 1, 2, 3])
+        // One piece twice is a contradiction, whatever its ids.
+        let twice = json.replacing("\"[{,}]\": 6", with: "\"\\u004B\": 6")
+        #expect(
+            throws: TokenizerError.invalid(
+                .duplicateToken("K", first: 0, second: 6), source: "t.json")
+        ) { try Fixtures.definition(twice) }
+    }
+
+    @Test("a whole text has the begin token before it where the model wants it, and never twice")
+    func begin() throws {
+        var definition = TokenizerDefinition(
+            source: "test", pieces: ["a", "<s>"], addedTokens: [.init(id: 1, isSpecial: true)],
+            merges: [], preTokenizer: .gpt2)
+        func whole(_ text: String) throws -> [Int32] { try Tokenizer(definition).encodeWhole(text) }
+        definition.beginID = 1
+        #expect(try whole("a") == [0])
+        definition.addsBeginToken = true
+        #expect(try whole("a") == [1, 0] && whole("") == [1])
+        #expect(try whole("<s>a") == [1, 0] && whole("a<s>") == [1, 0, 1])
+        #expect(try Tokenizer(definition).encode("a") == [0])
+        definition.beginID = nil
+        #expect(try whole("a") == [0])
+        // Without a tokenizer_config.json the post-processor alone says it.
+        #expect(try Fixtures.tokenizer("llama3").encodeWhole("") == [443])
+        #expect(try Fixtures.tokenizer("smollm").encodeWhole("") == [])
+    }
+
     @Test("any bytes come back from their tokens, valid UTF-8 or not", arguments: 0..<8)
     func anyBytes(_ seed: UInt64) throws {
         var numbers = SeededNumbers(state: seed)
