@@ -135,12 +135,12 @@ struct GenerateCommand: Command {
     /// What the model reads: the prompt in the model's chat template, or as it stands. Without a
     /// template the end token follows the prompt, which is how `train` puts it.
     private func prompt(_ model: ModelDirectory, _ tokenizer: Tokenizer) throws -> [Int32] {
-        if options.raw { return tokenizer.encode(options.prompt) }
+        if options.raw { return tokenizer.encodeWhole(options.prompt) }
         guard let source = model.chatTemplate else {
             guard options.system == nil else {
                 throw CommandError.systemWithoutTemplate(model: model.path)
             }
-            return tokenizer.encode(options.prompt) + (tokenizer.endID.map { [$0] } ?? [])
+            return tokenizer.encodeWhole(options.prompt) + (tokenizer.endID.map { [$0] } ?? [])
         }
         let template = try ChatTemplate(source: source, name: "chat template of \(model.path)")
         let system = options.system.map { [ChatMessage(role: "system", content: $0)] } ?? []

@@ -17,12 +17,14 @@ public enum TrainedTurns: String, Sendable, CaseIterable {
 
 /// Rows to token ids and loss positions, as the help of `skein train` and README.md lay down.
 ///
+/// A row of text and a pair without a template begin with the begin token where the model expects
+/// one; a template writes its own, or none.
 /// Prompt side and trained content are encoded separately, so that no token straddles the border:
 /// the model is trained on exactly the ids that it is asked to continue at inference.
 public struct RowEncoder: Sendable {
     /// Raised when the same row of the same model may get other tokens than before, here or in the
     /// tokenizer and the template: tokens that were kept are then made anew.
-    static let version = 1
+    static let version = 2
 
     public let encoder: TextEncoder
     /// Never `auto`.
@@ -76,7 +78,7 @@ public struct RowEncoder: Sendable {
         case .text(let text):
             guard let end = encoder.endID else { throw TrainingError.noEndToken }
             var draft = Draft()
-            draft.append(encoder.encode(text) + [end], trained: true)
+            draft.append(encoder.encodeWhole(text) + [end], trained: true)
             return draft
         case .pair(let prompt, let completion):
             return try pairDraft(prompt: prompt, completion: completion)
@@ -97,7 +99,7 @@ public struct RowEncoder: Sendable {
             end = try endOfTurn.get()
         } else {
             guard let endID = encoder.endID else { throw TrainingError.noEndToken }
-            draft.append(encoder.encode(prompt) + (format == .eos ? [endID] : []))
+            draft.append(encoder.encodeWhole(prompt) + (format == .eos ? [endID] : []))
             end = endID
         }
         draft.append(encoder.encode(completion) + [end], trained: true)

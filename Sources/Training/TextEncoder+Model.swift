@@ -29,7 +29,8 @@ extension TextEncoder {
             }
         }
         self.init(
-            encode: { tokenizer.encode($0) }, decode: { tokenizer.decode($0) },
+            encode: { tokenizer.encode($0) }, encodeWhole: { tokenizer.encodeWhole($0) },
+            decode: { tokenizer.decode($0) },
             renderChat: render, endID: tokenizer.endID, endOfTurnIDs: tokenizer.endOfTurnIDs)
     }
 }

@@ -17,6 +17,9 @@ public struct ChatPiece: Sendable, Equatable {
 public struct TextEncoder: Sendable {
     /// Ids of a text; special tokens in it are recognized; nothing is added at either end.
     public var encode: @Sendable (String) -> [Int32]
+    /// The same for a text with which a row begins and that no template has written: with the begin
+    /// token before it where the model expects one.
+    public var encodeWhole: @Sendable (String) -> [Int32]
     /// The text of ids, for the example in the data report.
     public var decode: @Sendable ([Int32]) -> String
     /// The model's chat template: (turns, add the generation prompt) -> pieces in order; nil when
@@ -30,13 +33,16 @@ public struct TextEncoder: Sendable {
     /// with one digest give the same ids for the same rows.
     public var digest: SHA256.Digest?
 
+    /// `encodeWhole`: nil for a model without a begin token.
     public init(
         encode: @escaping @Sendable (String) -> [Int32],
+        encodeWhole: (@Sendable (String) -> [Int32])? = nil,
         decode: @escaping @Sendable ([Int32]) -> String,
         renderChat: (@Sendable ([ChatTurn], Bool) throws -> [ChatPiece])?,
         endID: Int32?, endOfTurnIDs: Set<Int32>, digest: SHA256.Digest? = nil
     ) {
         self.encode = encode
+        self.encodeWhole = encodeWhole ?? encode
         self.decode = decode
         self.renderChat = renderChat
         self.endID = endID

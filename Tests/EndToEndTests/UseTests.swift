@@ -142,6 +142,55 @@ struct UseTests {
         }
     }
 
+    @Test("a raw prompt begins with the begin token where the model wants one")
+    func beginToken() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let files = [
+                ("bos/config.json", "config.json"), ("bos/model.safetensors", "model.safetensors"),
+                ("bos/tokenizer_config.json", "tokenizer_config.json"),
+                ("tokenizers/llama3.json", "tokenizer.json"),
+            ]
+            for (fixture, name) in files {
+                try FileManager.default.copyItem(
+                    atPath: TestPaths.fixture(fixture), toPath: directory + "/" + name)
+            }
+            let path = directory + "/logits.safetensors"
+            for prompt in ["The lamp", "<|begin_of_text|>The lamp"] {
+                let ending = try SkeinProcess.run([
+                    "generate", "--model", directory, "--raw", "--prompt", prompt, "--logits",
+                    path,
+                ])
+                #expect(ending.status == 0, "\(ending.error)")
+                let ids = try SafetensorsFile(path: path).tensor("ids").floats()
+                #expect(ids.first == 443 && ids.filter { $0 == 443 }.count == 1)
+            }
+        }
+    }
+
+    @Test(
+        "heads that together are wider or narrower than the model are trained, judged and asked",
+        arguments: TinyModel.otherHeads)
+    func otherHeads(tiny: TinyModel) throws {
+        try Workbench.with(model: tiny) { bench in
+            try bench.train("one", run + ["--threads", "1"])
+            try bench.train("two", run + ["--threads", "2", "--weights", "streamed"])
+            #expect(try bench.result(of: "one") == bench.result(of: "two"))
+            let adapter = ["--adapter", bench.path("one/adapter")]
+            let judged = try evaluate(bench, adapter + ["--require-improvement"])
+            #expect(judged.status == 0, "\(judged.error)")
+            let answers = try ["1", "2"].map { threads in
+                let ending = try SkeinProcess.run(
+                    [
+                        "generate", "--model", bench.model, "--prompt", "What is the wind of 2?",
+                        "--max-tokens", "24", "--threads", threads,
+                    ] + adapter)
+                #expect(ending.status == 0, "\(ending.error)")
+                return ending.output
+            }
+            #expect(answers[0] == answers[1] && answers[0].hasPrefix("The "), "\(answers)")
+        }
+    }
+
     @Test("an answer ends where the model's context does")
     func contextEnd() throws {
         try Workbench.with(rows: 1) { bench in

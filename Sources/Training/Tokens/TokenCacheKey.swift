@@ -40,6 +40,7 @@ extension TextEncoder {
         fields.append(tokenizer.contentDigest)
         fields.append(Int(tokenizer.beginID ?? -1))
         fields.append(Int(tokenizer.endID ?? -1))
+        fields.append(tokenizer.addsBeginToken ? 1 : 0)
         let ends = tokenizer.endOfTurnIDs.sorted()
         fields.append(ends.count)
         for id in ends { fields.append(Int(id)) }
@@ -52,28 +53,4 @@ extension TextEncoder {
         }
         return fields.finish()
     }
-}
-
-/// Hashes fields so that no two lists of them are the same bytes: each tells its length first.
-private struct DigestFields {
-    private var hash = SHA256()
-
-    init(_ purpose: String) {
-        append(purpose)
-    }
-
-    mutating func append(_ bytes: [UInt8]) {
-        withUnsafeBytes(of: UInt64(bytes.count).littleEndian) { hash.update($0) }
-        hash.update(bytes)
-    }
-
-    mutating func append(_ text: String) { append(Array(text.utf8)) }
-
-    mutating func append(_ digest: SHA256.Digest) { append(digest.bytes) }
-
-    mutating func append(_ number: Int) {
-        withUnsafeBytes(of: Int64(number).littleEndian) { append(Array($0)) }
-    }
-
-    consuming func finish() -> SHA256.Digest { hash.finish() }
 }

@@ -1,0 +1,118 @@
+import Formats
+import Foundation
+import Models
+import TestSupport
+import Testing
+
+@testable import Training
+
+/// A Llama tokenizer that wants a begin token, against transformers (Tests/Fixtures/bos/make.py names
+/// the versions): a random model whose heads are wider than it is.
+@Suite struct BeginTokenTests {
+    private struct Goldens: Decodable {
+        let texts: [String]
+        /// Prompt and completion.
+        let pairs: [[String]]
+        let text, eos, raw, chat: Rows
+    }
+
+    private struct Rows: Decodable {
+        let ids: [[Int32]]
+        let loss: Double
+        let lossTokens: Int
+        let without: Loss
+
+        struct Loss: Decodable { let loss: Double }
+
+        enum CodingKeys: String, CodingKey {
+            case ids, loss, without
+            case lossTokens = "loss_tokens"
+        }
+    }
+
+    private func withModel(_ body: (ModelDirectory, Goldens) throws -> Void) throws {
+        let goldens = try JSONDecoder().decode(
+            Goldens.self,
+            from: Data(contentsOf: URL(fileURLWithPath: TestPaths.fixture("bos/goldens.json"))))
+        try TestPaths.withTemporaryDirectory { directory in
+            let files = [
+                ("bos/config.json", "config.json"), ("bos/model.safetensors", "model.safetensors"),
+                ("bos/tokenizer_config.json", "tokenizer_config.json"),
+                ("tokenizers/llama3.json", "tokenizer.json"),
+            ]
+            for (fixture, name) in files {
+                try FileManager.default.copyItem(
+                    atPath: TestPaths.fixture(fixture), toPath: directory + "/" + name)
+            }
+            try body(ModelDirectory.open(directory), goldens)
+        }
+    }
+
+    private func check(
+        _ rows: [PairRow], _ format: PromptFormat, _ model: ModelDirectory, _ expected: Rows
+    ) throws {
+        let encoder = try RowEncoder(
+            encoder: TextEncoder(model: model), format: format, trainedTurns: .all,
+            maximumLength: 256)
+        let encoded = try rows.enumerated().map { number, row in
+            let draft = try encoder.draft(row)
+            return TokenizedRow(number: number, ids: draft.ids, targets: draft.targets)
+        }
+        #expect(encoded.map(\.ids) == expected.ids)
+        let weights = try DecoderWeights(
+            model: model, residence: .resident, positions: 256, threads: 1)
+        let judged = try Evaluation.run(
+            encoded, decoder: Decoder(weights: weights, adapter: nil), parameters: nil,
+            microBatchTokens: 512, pool: ComputePool(threadCount: 1))
+        let loss = try #require(judged.loss)
+        #expect(judged.lossTokens == expected.lossTokens)
+        #expect(abs(loss - expected.loss) < 2e-6 * expected.loss, "\(loss) \(expected.loss)")
+        #expect(abs(loss - expected.without.loss) > 1e-3)
+    }
+
+    @Test("rows of text begin with it, and the loss is that of transformers")
+    func text() throws {
+        try withModel { model, goldens in
+            // What format the pairs of the file would have does not matter to its texts.
+            for format in [PromptFormat.chat, .eos, .raw] {
+                try check(goldens.texts.map { .text($0) }, format, model, goldens.text)
+            }
+        }
+    }
+
+    @Test("pairs begin with it in each format; a template has written its own")
+    func pairs() throws {
+        try withModel { model, goldens in
+            let rows = goldens.pairs.map { PairRow.pair(prompt: $0[0], completion: $0[1]) }
+            try check(rows, .eos, model, goldens.eos)
+            try check(rows, .raw, model, goldens.raw)
+            try check(rows, .chat, model, goldens.chat)
+            let turns = goldens.pairs.map {
+                PairRow.conversation([
+                    ChatTurn(role: "user", content: $0[0]),
+                    ChatTurn(role: "assistant", content: $0[1]),
+                ])
+            }
+            try check(turns, .chat, model, goldens.chat)
+        }
+    }
+
+    @Test("a text that begins with it gets no second one, and kept tokens tell the two apart")
+    func twice() throws {
+        try withModel { model, goldens in
+            var text = try TextEncoder(model: model)
+            let written = "<|begin_of_text|>" + goldens.texts[0]
+            #expect(text.encodeWhole(written) == text.encodeWhole(goldens.texts[0]))
+            #expect(text.encodeWhole("") == [443] && text.encode("") == [])
+            let digest = text.digest
+            let path = model.path + "/tokenizer_config.json"
+            let told = try String(contentsOfFile: path, encoding: .utf8)
+                .replacing("{", with: "{\"add_bos_token\": false,", maxReplacements: 1)
+            try told.write(toFile: path, atomically: true, encoding: .utf8)
+            text = try TextEncoder(model: ModelDirectory.open(model.path))
+            #expect(text.encodeWhole(goldens.texts[0]) == text.encode(goldens.texts[0]))
+            #expect(text.digest != digest)
+            #expect(RowEncoder.version == 2)
+        }
+    }
+}
