@@ -16,12 +16,15 @@ public struct RunFile: Sendable, Equatable {
     public var validationDigest: String?
     /// Of the adapter that the run started from, when there is one.
     public var initAdapterDigest: String?
+    /// What was made of the data; nil in a file that an older version wrote.
+    public var rowsDigest: String?
+    public var planDigest: String?
     public var configuration: TrainingConfiguration
 
     public init(
         version: String, fingerprint: String, model: String, data: String, modelDigest: String,
         dataDigest: String, validationDigest: String? = nil, initAdapterDigest: String? = nil,
-        configuration: TrainingConfiguration
+        rowsDigest: String? = nil, planDigest: String? = nil, configuration: TrainingConfiguration
     ) {
         self.version = version
         self.fingerprint = fingerprint
@@ -31,6 +34,8 @@ public struct RunFile: Sendable, Equatable {
         self.dataDigest = dataDigest
         self.validationDigest = validationDigest
         self.initAdapterDigest = initAdapterDigest
+        self.rowsDigest = rowsDigest
+        self.planDigest = planDigest
         self.configuration = configuration
     }
 
@@ -43,6 +48,7 @@ public struct RunFile: Sendable, Equatable {
             ("data", .string(data)), ("data_sha256", .string(dataDigest)),
             ("validation_sha256", optional(validationDigest)),
             ("init_adapter_sha256", optional(initAdapterDigest)),
+            ("rows_sha256", optional(rowsDigest)), ("plan_sha256", optional(planDigest)),
             ("configuration_sha256", .string(configuration.digest.description)),
             ("configuration", .object(configuration.fields)),
         ]) + "\n"
@@ -77,14 +83,22 @@ public struct RunFile: Sendable, Equatable {
             modelDigest: try string("model_sha256"), dataDigest: try string("data_sha256"),
             validationDigest: object["validation_sha256"] as? String,
             initAdapterDigest: object["init_adapter_sha256"] as? String,
+            rowsDigest: object["rows_sha256"] as? String,
+            planDigest: object["plan_sha256"] as? String,
             configuration: configuration)
     }
 
     static let fingerprintField = "fingerprint"
+    static let madeFields = ["encoded rows (SHA-256)", "plan of micro-batches (SHA-256)"]
+
+    /// Whether the file says what was made of the data, so that a resumed run can compare it.
+    var namesRows: Bool { rowsDigest != nil && planDigest != nil }
 
     /// Makes sure that the run described by `recorded` can be continued as `self` asks for.
     ///
-    /// The version of Skein is not compared: what it means for the bits stands in the fingerprint.
+    /// The version of Skein is not compared: what it means for the bits stands in the fingerprint and
+    /// in the digests of rows and plan. Those follow from model, data and options, and are compared
+    /// when these are equal; a file of an older version has none.
     ///
     /// - Parameters:
     ///   - recorded: as read from run.json.
@@ -103,6 +117,10 @@ public struct RunFile: Sendable, Equatable {
         compare("validation data (SHA-256)", recorded.validationDigest, validationDigest)
         compare("init-adapter (SHA-256)", recorded.initAdapterDigest, initAdapterDigest)
         differences += configuration.differences(from: recorded.configuration)
+        if differences.isEmpty, recorded.namesRows {
+            compare(Self.madeFields[0], recorded.rowsDigest, rowsDigest)
+            compare(Self.madeFields[1], recorded.planDigest, planDigest)
+        }
         compare(Self.fingerprintField, recorded.fingerprint, fingerprint)
         guard differences.isEmpty else {
             throw TrainingError.resumeDiffers(path: path, differences: differences)

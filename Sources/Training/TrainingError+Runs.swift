@@ -19,19 +19,7 @@ extension TrainingError {
                 place: path, remedy: "check the path, or give an empty --output",
                 status: .badData)
         case .resumeDiffers(let path, let differences):
-            Explanation(
-                what: "the run was started with other settings: "
-                    + differences.map {
-                        "\($0.field) was \($0.recorded) and is now \($0.requested)"
-                    }.joined(separator: "; "),
-                place: path,
-                remedy: "resume with the recorded settings, or start a new run with another "
-                    + "--output"
-                    + (differences.contains { $0.field == RunFile.fingerprintField }
-                        ? "; the fingerprint is that of skein's engine on this processor; where it "
-                            + "names OpenBLAS, its version and the environment variable "
-                            + "OPENBLAS_CORETYPE enter, too" : ""),
-                status: .badData)
+            Self.resumeExplanation(path, differences)
         case .damagedRecord(let path, let line, let detail):
             Explanation(
                 what: "the record is damaged: \(detail)",
@@ -52,6 +40,28 @@ extension TrainingError {
             Self.notFinite("the gradient of \(tensor) at step \(step) is not finite", checkpoint)
         default: Self.unexplained
         }
+    }
+
+    private static func resumeExplanation(
+        _ path: String, _ differences: [Difference]
+    ) -> Explanation {
+        let made = differences.contains { RunFile.madeFields.contains($0.field) }
+        var remedy =
+            made
+            ? "model, data and options are the same, but this skein encodes, splits or groups the "
+                + "rows otherwise: resume with the version that the file names"
+            : "resume with the recorded settings"
+        remedy += ", or start a new run with another --output"
+        if differences.contains(where: { $0.field == RunFile.fingerprintField }) {
+            remedy +=
+                "; the fingerprint is that of skein's engine on this processor; where it names "
+                + "OpenBLAS, its version and the environment variable OPENBLAS_CORETYPE enter, too"
+        }
+        return Explanation(
+            what: "the run was started with other \(made ? "rows or another plan" : "settings"): "
+                + differences.map {
+                    "\($0.field) was \($0.recorded) and is now \($0.requested)"
+                }.joined(separator: "; "), place: path, remedy: remedy, status: .badData)
     }
 
     private static func notFinite(_ what: String, _ checkpoint: String?) -> Explanation {

@@ -20,6 +20,8 @@ public struct TrainingJob: Sendable {
     /// Whether the tokens were made or kept; nothing else depends on it.
     public let tokenOrigin: TokenOrigin
     public let runFile: RunFile
+    /// What workers know the run's data by: its bytes, and what this program made of them.
+    public let dataIdentity: SHA256.Digest
 
     /// Reads everything that `configuration` names.
     ///
@@ -70,6 +72,8 @@ public struct TrainingJob: Sendable {
         self.plan = plan
         initial = start.parameters
         validation = held?.encoded.rows ?? split.validation.map { encoded.rows[$0] }
+        let digests = DataDigests(training: training, validation: validation, plan: plan)
+        dataIdentity = digests.identity(file: file.digest)
         test = try files.test.map { try source.file($0, allowingNone: true) }?.encoded.rows ?? []
         tokenOrigin = source.origin
         report = DataReport(
@@ -79,7 +83,8 @@ public struct TrainingJob: Sendable {
             version: version, fingerprint: Engine.fingerprint(configuration.compute),
             model: modelPath, data: dataPath, modelDigest: modelDigest.wait().description,
             dataDigest: file.digest.description, validationDigest: held?.digest.description,
-            initAdapterDigest: start.digest?.description, configuration: configuration)
+            initAdapterDigest: start.digest?.description, rowsDigest: digests.rows.description,
+            planDigest: digests.plan.description, configuration: configuration)
     }
 
     private static func initialAdapter(
@@ -98,10 +103,14 @@ public struct TrainingJob: Sendable {
 
     /// Makes sure that the run in `directory`, if there is one to go on with, is this job's.
     ///
+    /// - Returns: what the run was started with; nil when there is none.
     /// - Throws: `TrainingError.resumeDiffers`, `.damagedRecord`; `FileError`.
-    public func checkResume(in directory: RunDirectory) throws {
-        guard directory.isResumed else { return }
-        try runFile.checkResume(of: RunFile(path: directory.runFile), path: directory.runFile)
+    @discardableResult
+    public func checkResume(in directory: RunDirectory) throws -> RunFile? {
+        guard directory.isResumed else { return nil }
+        let recorded = try RunFile(path: directory.runFile)
+        try runFile.checkResume(of: recorded, path: directory.runFile)
+        return recorded
     }
 
     /// The adapter as its files describe it.

@@ -17,7 +17,9 @@ extension TrainingLoop {
             try job.runFile.write(to: directory.runFile)
             return
         }
-        try job.checkResume(in: directory)
+        if let recorded = try job.checkResume(in: directory), !recorded.namesRows {
+            try report(.rowsNotRecorded(path: directory.runFile))
+        }
         let found = try directory.checkpoints.newest(
             layout: job.shape.layout, configurationDigest: job.configuration.digest.description)
         if let checkpoint = found.checkpoint {

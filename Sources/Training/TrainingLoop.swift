@@ -13,6 +13,9 @@ import Models
 public struct TrainingLoop {
     /// What a loop tells about itself as it goes.
     public enum Event: Sendable {
+        /// run.json is of a version that did not record what it made of the data: whether this one makes
+        /// the same of it cannot be told.
+        case rowsNotRecorded(path: String)
         /// Checkpoints that cannot be used, and the step that the run goes on from.
         case resumed(step: Int, rejected: [TrainingError])
         case step(StepMetrics, stepCount: Int)

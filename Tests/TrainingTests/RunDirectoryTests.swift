@@ -25,6 +25,8 @@ import Testing
             let file = try runFile {
                 $0.validationDigest = "cc"
                 $0.initAdapterDigest = "dd"
+                $0.rowsDigest = "ee"
+                $0.planDigest = "ff"
                 try $0.configuration.set("iterations", to: "9")
                 try $0.configuration.set("layers", to: "4")
             }
@@ -99,6 +101,51 @@ import Testing
         }
         #expect(!plain.explanation.remedy.contains("OPENBLAS"))
         #expect(error.explanation.status == .badData)
+    }
+
+    @Test("other rows or another plan of the same files are named, with the way to mend it")
+    func otherRows() throws {
+        let recorded = runFile {
+            $0.rowsDigest = "ee"
+            $0.planDigest = "ff"
+        }
+        let other = runFile {
+            $0.rowsDigest = "ex"
+            $0.planDigest = "fx"
+        }
+        let error = try #require(throws: TrainingError.self) {
+            try other.checkResume(of: recorded, path: "r")
+        }
+        #expect(
+            error
+                == .resumeDiffers(
+                    path: "r",
+                    differences: [
+                        Difference(
+                            field: "encoded rows (SHA-256)", recorded: "ee", requested: "ex"),
+                        Difference(
+                            field: "plan of micro-batches (SHA-256)", recorded: "ff",
+                            requested: "fx"),
+                    ]))
+        #expect(error.explanation.what.contains("encoded rows (SHA-256) was ee and is now ex"))
+        #expect(error.explanation.remedy.contains("resume with the version that the file names"))
+        #expect(error.explanation.status == .badData)
+        // They follow from the data: where that differs, it alone is named.
+        var moved = other
+        moved.dataDigest = "bx"
+        let plain = try #require(throws: TrainingError.self) {
+            try moved.checkResume(of: recorded, path: "r")
+        }
+        #expect(
+            plain
+                == .resumeDiffers(
+                    path: "r",
+                    differences: [
+                        Difference(field: "data (SHA-256)", recorded: "bb", requested: "bx")
+                    ]))
+        // An older version did not write them.
+        #expect(!runFile().namesRows && recorded.namesRows)
+        #expect(throws: Never.self) { try other.checkResume(of: runFile(), path: "r") }
     }
 
     @Test("a token and a term may lie in the output before the run does")

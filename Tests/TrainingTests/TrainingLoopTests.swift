@@ -65,6 +65,7 @@ import Testing
                 case .checkpoint(let step, let path):
                     let isThere = FileManager.default.fileExists(atPath: path + "/manifest.json")
                     log.append("checkpoint \(step) \(isThere)")
+                case .rowsNotRecorded(let path): log.append("not recorded \(path)")
                 case .validation, .stoppedEarly: break
                 }
             }, shouldStop: { false })
@@ -124,6 +125,50 @@ import Testing
                 #expect(metrics.payloadBytes == 3)
             }
             #expect(lines == whole.step)
+        }
+    }
+
+    @Test("a resumed run compares the rows with those that it began with, if they are recorded")
+    func recordedRows() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let model = directory + "/tiny.gguf"
+            let data = directory + "/rows.jsonl"
+            try TinyModel().writeGGUF(to: model)
+            let rows = (0..<20).map {
+                "{\"prompt\": \"\($0)?\", \"completion\": \"the answer is \($0)\"}\n"
+            }
+            try AtomicFile.write(rows.joined(), to: data)
+            let output = directory + "/run"
+            let path = output + "/run.json"
+            var events: [String] = []
+            #expect(throws: Gone.self) {
+                _ = try run(
+                    output, resuming: false, model: model, data: data, failingStep: 5,
+                    events: &events)
+            }
+            let begun = try RunFile(path: path)
+            #expect(begun.rowsDigest?.count == 64 && begun.planDigest?.count == 64)
+            for field in [\RunFile.rowsDigest, \.planDigest] {
+                var other = begun
+                other[keyPath: field] = String(repeating: "0", count: 64)
+                try other.write(to: path)
+                let error = #expect(throws: TrainingError.self) {
+                    _ = try run(output, resuming: true, model: model, data: data, events: &events)
+                }
+                guard case .resumeDiffers(path, let differences) = error else {
+                    Issue.record("\(String(describing: error))")
+                    continue
+                }
+                #expect(differences.count == 1)
+            }
+            var older = begun
+            (older.rowsDigest, older.planDigest) = (nil, nil)
+            try older.write(to: path)
+            events = []
+            let outcome = try run(
+                output, resuming: true, model: model, data: data, events: &events)
+            #expect(outcome.isComplete && events.first == "not recorded \(path)")
+            #expect(events.contains("resumed 4"))
         }
     }
 

@@ -35,6 +35,8 @@ extension Facts {
         add("data_sha256", run.dataDigest)
         if let digest = run.validationDigest { add("validation_sha256", digest) }
         if let digest = run.initAdapterDigest { add("init_adapter_sha256", digest) }
+        if let digest = run.rowsDigest { add("rows_sha256", digest) }
+        if let digest = run.planDigest { add("plan_sha256", digest) }
         add("configuration_sha256", run.configuration.digest.description)
         add(
             "configuration", .object(run.configuration.fields),

@@ -81,6 +81,10 @@ final class TrainingReporter: Sendable {
 
     func show(_ event: TrainingLoop.Event) {
         switch event {
+        case .rowsNotRecorded(let path):
+            warn(
+                "the version of skein that began this run did not record its rows and its plan: "
+                    + "whether this one makes the same of the data cannot be checked (\(path))")
         case .resumed(let step, let rejected):
             for error in rejected {
                 warn("\(error.explanation.what) (\(error.explanation.place))")

@@ -52,7 +52,7 @@ struct RunIdentity: Sendable {
         offer = Offer(
             proof: [], term: term,
             modelDigest: Self.bytes(of: run.modelDigest),
-            dataDigest: Self.bytes(of: run.dataDigest),
+            dataDigest: job.dataIdentity.bytes,
             configurationDigest: run.configuration.digest.bytes,
             fingerprint: run.fingerprint,
             configuration: job.configuration.json,
