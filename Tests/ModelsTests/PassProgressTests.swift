@@ -65,9 +65,11 @@ import Testing
 
     @Test("another thread ends a pass between its layers")
     func fromOutside() throws {
-        // Waits until the pass has begun, whatever the machine is busy with.
+        // The other thread waits until the pass has begun. It may be woken when that is over, on a
+        // busy machine; then the next pass is tried.
         let decoder = try decoder(0..<60, count: 60)
-        for _ in 0..<20 {
+        let deadline = ContinuousClock.now + .seconds(300)
+        while ContinuousClock.now < deadline {
             let progress = PassProgress()
             let thread = Thread {
                 while progress.layersDone == 0 { sched_yield() }
@@ -79,6 +81,6 @@ import Testing
             #expect((loss == nil) == (progress.layersDone < 120))
             if loss == nil { return }
         }
-        Issue.record("twenty passes were over before another thread could abandon them")
+        Issue.record("for five minutes passes were over before another thread could abandon them")
     }
 }

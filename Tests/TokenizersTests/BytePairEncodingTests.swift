@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("a million equal letters take time in proportion to their number, more or less")
+    @Test("a million equal letters are one pre-token that is not scanned over and over")
     func longPreToken() throws {
         var pieces = ["a"]
         var merges: [String] = []
@@ -62,15 +62,10 @@ import Testing
         let tokenizer = try Tokenizer(
             TokenizerDefinition(
                 source: "test", pieces: pieces, merges: merges, preTokenizer: .gpt2))
-        let clock = ContinuousClock()
-        var ids: [Int32] = []
-        let time = clock.measure {
-            ids = tokenizer.encode(String(repeating: "a", count: 1_000_003))
-        }
+        // 0.15 s here; a rescan would take hours, which is how it would show.
+        let ids = tokenizer.encode(String(repeating: "a", count: 1_000_003))
         #expect(ids.count == 3906 + 3)  // 1,000,003 = 3906 * 256 + 64 + 2 + 1
         #expect(ids.suffix(3) == [6, 1, 0])
-        // 0.15 s here; a rescan would take hours.
-        #expect(time < .seconds(10))
     }
 
     @Test("a byte that the vocabulary lacks is dropped, or unknown, or one unknown for a run")

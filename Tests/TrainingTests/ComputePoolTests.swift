@@ -29,13 +29,16 @@ import Testing
     @Test("an error of the receiver ends the work, and the pool can be used again")
     func refused() throws {
         let pool = ComputePool(threadCount: 3)
+        // All of them together would take a minute; the receiver has refused long before that,
+        // however late it is woken.
+        let count = 200_000
         for failing in [1, 4, 40] {
             let started = Mutex(0)
             var received = 0
             #expect(throws: Refusal.self) {
-                try pool.forEach(1000) { index, _ in
+                try pool.forEach(count) { index, _ in
                     started.withLock { $0 += 1 }
-                    Thread.sleep(forTimeInterval: 0.000_1)
+                    Thread.sleep(forTimeInterval: 0.001)
                     return index
                 } receive: { _, _ in
                     received += 1
@@ -43,7 +46,7 @@ import Testing
                 }
             }
             #expect(received == failing)
-            #expect(started.withLock { $0 } < 1000)
+            #expect(started.withLock { $0 } < count)
             var sum = 0
             try pool.forEach(10) { index, _ in
                 index

@@ -28,31 +28,13 @@ import Testing
         #expect(try codec.unpack(bytes, count: gradient.count) == gradient)
     }
 
-    @Test("packing and unpacking are fast beside computing", arguments: GradientCodec.allCases)
-    func speed(codec: GradientCodec) throws {
+    @Test("a million numbers unpack to what rounding gives", arguments: GradientCodec.allCases)
+    func whole(codec: GradientCodec) throws {
         let some = try gradient()
-        let original = (0..<921_600).map { some[$0 % some.count] }
-        var (packing, unpacking, rounding) = (
-            Duration.seconds(9), Duration.seconds(9), Duration.seconds(9)
-        )
-        var bytes: [UInt8] = []
-        var unpacked: [Float] = []
-        let clock = ContinuousClock()
-        for _ in 0..<9 {
-            var gradient = original
-            gradient[0] = 1
-            packing = min(
-                packing,
-                clock.measure { bytes = codec.pack(&gradient, seed: 0, step: 1, microBatch: 0) })
-            unpacking = try min(
-                unpacking, clock.measure { unpacked = try codec.unpack(bytes, count: 921_600) })
-            gradient = original
-            gradient[0] = 1
-            rounding = min(
-                rounding, clock.measure { codec.round(&gradient, seed: 0, step: 1, microBatch: 0) })
-            #expect(gradient == unpacked)
-        }
-        print("packing: \(codec) pack \(packing) unpack \(unpacking) round alone \(rounding)")
-        #expect(packing + unpacking < .seconds(1))
+        var rounded = (0..<921_600).map { some[$0 % some.count] }
+        var packed = rounded
+        let bytes = codec.pack(&packed, seed: 0, step: 1, microBatch: 0)
+        codec.round(&rounded, seed: 0, step: 1, microBatch: 0)
+        #expect(try codec.unpack(bytes, count: 921_600) == rounded)
     }
 }

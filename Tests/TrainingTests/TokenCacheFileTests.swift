@@ -97,7 +97,7 @@ import Testing
     @Test("a file made on purpose gives no row that the model cannot compute")
     func hostile() throws {
         try with { bench, key, bytes in
-            let seed = UInt64.random(in: 0...UInt64.max)
+            let seed: UInt64 = 20_261_122
             let random = AddressedRandom(seed: seed, purpose: .dropout)
             var refused = 0
             for round in 0..<3000 {

@@ -136,21 +136,28 @@ import Testing
         try TokenCacheBench.with { bench in
             let cache = TokenCache(
                 directory: bench.cache.directory, fileLimit: 3, byteLimit: 1 << 20)
+            // Times of use a minute apart, and long ago: those of the system may be coarse.
+            var lastUse = 1_000_000_000
+            func mark(_ path: String) {
+                lastUse += 60
+                let times = [timespec](repeating: timespec(tv_sec: lastUse, tv_nsec: 0), count: 2)
+                #expect(utimensat(AT_FDCWD, path, times, 0) == 0)
+            }
             func use(_ length: Int, _ cache: TokenCache) throws -> String {
                 let encoder = try TokenCacheBench.encoder(maximumLength: length)
                 var source = try bench.source(encoder, cache: cache)
                 _ = try source.file(bench.data)
                 #expect(source.origin.warnings == [])
-                // File times may be coarse.
-                usleep(20_000)
-                return cache.path(of: try #require(try bench.key(encoder)))
+                let path = cache.path(of: try #require(try bench.key(encoder)))
+                mark(path)
+                return path
             }
             func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
             try AtomicFile.makeDirectory(cache.directory)
             try AtomicFile.write("mine", to: cache.directory + "/notes.tokens")
             let torn = cache.directory + "/" + String(repeating: "a", count: 64) + ".tokens.tmp-7"
             try AtomicFile.write("half", to: torn)
-            usleep(20_000)
+            mark(torn)
             let (first, second) = (try use(30, cache), try use(31, cache))
             #expect(exists(torn))
             let third = try use(32, cache)
