@@ -1,45 +1,60 @@
 import Foundation
 
-/// A whole file, mapped read-only. The mapping lives as long as the object; whoever keeps a pointer
-/// into it keeps the object, too.
+/// The bytes of a whole file, read-only. They live as long as the object; whoever keeps a pointer
+/// into them keeps the object, too.
 ///
-/// A mapped file that another process truncates raises SIGBUS on access; nothing in user space can
-/// turn that into an error. Model files are not written while they are used.
+/// Mapped bytes are read from the disk when they are touched: a sector that cannot be read then, or
+/// another process that truncates the file, raises SIGBUS, which nothing in user space can turn into
+/// an error. Model files are mapped: they are large and are not written while they are used. What a
+/// run has to fall back from when it is damaged is copied.
 public final class MappedFile: Sendable {
     public let path: String
     public let count: Int
     private let address: Address
+    /// Whether the bytes were copied and can be had from nowhere else.
+    private let isCopy: Bool
 
     // Sendable: the pages are read-only and stay mapped until deinit.
     private struct Address: @unchecked Sendable { let base: UnsafeMutableRawPointer? }
 
     /// Maps `path`. An empty file is an empty buffer.
     ///
-    /// - Throws: `FileError` when it cannot be opened, is a directory or cannot be mapped.
-    public init(path: String) throws {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw FileError.failed(operation: "open", path: path, code: errno)
-        }
+    /// - Throws: `FileError` when it cannot be opened, is no regular file or cannot be mapped.
+    public convenience init(path: String) throws {
+        try self.init(path: path, copying: false)
+    }
+
+    /// Reads all of `path` into memory: what cannot be read is an error here and no signal later.
+    ///
+    /// - Throws: `FileError` when it cannot be opened or read, or is no regular file.
+    public convenience init(copying path: String) throws {
+        try self.init(path: path, copying: true)
+    }
+
+    private init(path: String, copying: Bool) throws {
+        let (descriptor, count) = try RegularFile.open(path)
         defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else {
-            throw FileError.failed(operation: "read the size of", path: path, code: errno)
-        }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw FileError.failed(operation: "map", path: path, code: EISDIR)
-        }
         self.path = path
-        count = Int(status.st_size)
+        self.count = count
+        isCopy = copying
         guard count > 0 else {
             address = Address(base: nil)
             return
         }
-        let base = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0)
+        let base =
+            copying
+            ? mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+            : mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0)
         guard let base, base != MAP_FAILED else {
-            throw FileError.failed(operation: "map", path: path, code: errno)
+            let code = errno
+            if code == ENOMEM { throw FileError.noMemory(path: path, bytes: count) }
+            throw FileError.failed(operation: "map", path: path, code: code)
         }
         address = Address(base: base)
+        // From here on deinit unmaps, also when this throws.
+        guard copying else { return }
+        try RegularFile.fill(
+            UnsafeMutableRawBufferPointer(start: base, count: count), from: descriptor, path: path)
     }
 
     deinit {
@@ -58,7 +73,7 @@ public final class MappedFile: Sendable {
     /// they are read again when they are touched again.
     public func releasePages() {
         // Only advice: when the system does not take it, nothing is lost but memory.
-        if let base = address.base { _ = madvise(base, count, MADV_DONTNEED) }
+        if let base = address.base, !isCopy { _ = madvise(base, count, MADV_DONTNEED) }
     }
 
     /// Calls `body` with all bytes of the file and keeps the mapping until it returns.

@@ -14,9 +14,9 @@ public struct AdapterFiles: Sendable {
     /// Adapted layers, ascending.
     public let layers: [Int]
 
-    /// Reads and checks the two files; weights are mapped.
+    /// Reads and checks the two files.
     ///
-    /// - Throws: `FileError` when a file cannot be mapped; `FormatError` when one is missing or not
+    /// - Throws: `FileError` when a file cannot be read; `FormatError` when one is missing or not
     ///   sound, asks for more than plain LoRA, or when matrices are unknown, unpaired, of another rank
     ///   or missing in some layers.
     public static func read(_ directory: String) throws -> AdapterFiles {
@@ -31,7 +31,7 @@ public struct AdapterFiles: Sendable {
             AdapterConfigurationFile.self, path: configurationPath,
             limit: Limits.configurationBytes)
         try file.check(path: configurationPath)
-        let weights = try SafetensorsFile(path: weightsPath)
+        let weights = try SafetensorsFile(path: weightsPath, copying: true)
         if let (name, type) = weights.otherTensors.min(by: { $0.key < $1.key }) {
             throw FormatError.unsupportedElementType(path: weightsPath, tensor: name, found: type)
         }

@@ -7,7 +7,7 @@ enum JSONFile {
     static func decode<Value: Decodable>(
         _ type: Value.Type, path: String, limit: Int
     ) throws -> Value {
-        try decode(type, file: MappedFile(path: path), limit: limit)
+        try decode(type, file: MappedFile(copying: path), limit: limit)
     }
 
     /// Decodes a mapped file of at most `limit` bytes.

@@ -15,11 +15,15 @@ public struct SafetensorsFile: Sendable {
 
     public var path: String { file.path }
 
-    /// Maps the file and reads its header.
+    /// Maps the file, or copies it, and reads its header.
     ///
-    /// - Throws: `FileError` when it cannot be mapped, `FormatError` when it is not sound.
-    public init(path: String) throws {
-        file = try MappedFile(path: path)
+    /// - Parameters:
+    ///   - path: of the file.
+    ///   - copying: reads all of it now, so that a sector that cannot be read is an error here and no
+    ///     signal later (`MappedFile`).
+    /// - Throws: `FileError` when it cannot be read, `FormatError` when it is not sound.
+    public init(path: String, copying: Bool = false) throws {
+        file = try copying ? MappedFile(copying: path) : MappedFile(path: path)
         var reader = ByteReader(file)
         let length: UInt64 = try reader.integer("header length")
         guard length <= Limits.safetensorsHeaderBytes else {

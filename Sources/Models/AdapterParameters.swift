@@ -11,6 +11,7 @@ public struct AdapterParameters: Sendable {
     /// which other modules are adapted.
     public init(shape: AdapterShape, seed: UInt64) {
         self.shape = shape
+        MemoryShortage.check(floats: shape.layout.count, for: "the adapter")
         values = [Float](repeating: 0, count: shape.layout.count)
         let random = AddressedRandom(seed: seed, purpose: .adapterInitialization)
         for (layer, modules) in shape.pairs.enumerated() {

@@ -1,3 +1,4 @@
+import Basics
 import Formats
 
 // The flat vector of all trained matrices as named tensors of a file, and back.
@@ -21,6 +22,7 @@ extension ParameterLayout {
     public func flatten(
         _ tensors: [String: TensorView], suffix: String = ""
     ) throws(LayoutProblem) -> [Float] {
+        MemoryShortage.check(floats: count, for: "the adapter")
         var flat: [Float] = []
         flat.reserveCapacity(count)
         for entry in entries {

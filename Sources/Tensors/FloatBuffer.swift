@@ -1,3 +1,5 @@
+import Foundation
+
 /// Memory for floats, aligned for vectors, that no array semantics touch.
 ///
 /// Whoever fills it does so before anybody else sees it, or owns it alone; hence Sendable.
@@ -18,7 +20,7 @@ public final class FloatBuffer: @unchecked Sendable {
     }
 
     deinit {
-        UnsafeMutableRawPointer(base).deallocate()
+        free(base)
     }
 }
 

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 
 /// Memory for floats that becomes larger and keeps the pages it has: fresh pages cost a page fault and
@@ -27,7 +28,7 @@ public final class GrowingMemory {
         let alignment = 64
         let bytes = count * MemoryLayout<Float>.stride + alignment
         guard let grown = realloc(memory, bytes) else {
-            preconditionFailure("the system has no \(bytes) bytes left for activations")
+            MemoryShortage.end(bytes: bytes, for: "activations")
         }
         LargePages.ask(for: grown, byteCount: bytes, threshold: FloatBuffer.largePageThreshold)
         let offset = -Int(bitPattern: grown) & (alignment - 1)

@@ -1,4 +1,5 @@
 import CKernels
+import Foundation
 
 /// Memory for packed weights; freed with the last reference.
 ///
@@ -14,7 +15,7 @@ public final class InterleavedMemory: @unchecked Sendable {
     }
 
     deinit {
-        base.deallocate()
+        free(base)
     }
 }
 

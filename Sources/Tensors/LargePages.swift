@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 
 /// Memory in large pages where the system has them: fewer page faults while it is filled and fewer
@@ -6,14 +7,16 @@ enum LargePages {
     /// Bytes of a large page on x86-64 and most of arm64.
     private static let size = 2 << 20
 
-    /// Uninitialized memory on a multiple of 64 bytes, to be given back with `deallocate`.
+    /// Uninitialized memory on a multiple of 64 bytes, to be given back with `free`. When the system
+    /// refuses it, the process ends (`MemoryShortage`).
     ///
     /// `threshold`: bytes from which on large pages are asked for; the last one may be filled in part
     /// only.
     static func allocate(byteCount: Int, threshold: Int) -> UnsafeMutableRawPointer {
         let isLarge = byteCount >= threshold
-        let memory = UnsafeMutableRawPointer.allocate(
-            byteCount: max(byteCount, 64), alignment: isLarge ? size : 64)
+        var memory: UnsafeMutableRawPointer?
+        guard posix_memalign(&memory, isLarge ? size : 64, max(byteCount, 64)) == 0, let memory
+        else { MemoryShortage.end(bytes: byteCount, for: "weights and activations") }
         ask(for: memory, byteCount: byteCount, threshold: threshold)
         return memory
     }

@@ -161,7 +161,7 @@ extension PackedMatrixError: Explained {
         case .noMemory(let bytes):
             Explanation(
                 what: "the system has no \(bytes) bytes left for a weight in bf16",
-                remedy: "give --weights streamed, or end other programs", status: .badData)
+                remedy: "give --weights streamed, or end other programs", status: .inputOutput)
         }
     }
 }

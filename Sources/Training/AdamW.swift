@@ -1,3 +1,5 @@
+import Basics
+
 /// AdamW as in PyTorch (Loshchilov and Hutter 2019; torch.optim.AdamW), on the flat vector.
 ///
 /// With t the step, p a parameter, g its gradient, r the learning rate, and d the weight decay:
@@ -35,6 +37,7 @@ public struct AdamW: Sendable, Equatable {
 
     /// An optimizer before its first step.
     public init(settings: Settings, count: Int) {
+        MemoryShortage.check(floats: 2 * count, for: "the optimizer")
         self.init(
             settings: settings, step: 0, averages: [Float](repeating: 0, count: count),
             squareAverages: [Float](repeating: 0, count: count))

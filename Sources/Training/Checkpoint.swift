@@ -121,7 +121,8 @@ public struct Checkpoint: Sendable, Equatable {
             try AdapterFiles.read(directory)
         }
         let optimizer = try Self.unfit(Self.optimizerFile) {
-            try SafetensorsFile(path: Directories.join(directory, Self.optimizerFile))
+            try SafetensorsFile(
+                path: Directories.join(directory, Self.optimizerFile), copying: true)
         }
         adapter = adapterFiles.configuration
         parameters = try Self.unfit("adapter_model.safetensors") {

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 
 /// Which files a run trains on, validates with and tests with.
@@ -22,7 +23,7 @@ public struct DataFiles: Sendable, Equatable {
             return
         }
         func inside(_ name: String) -> String? {
-            let file = (path as NSString).appendingPathComponent(name)
+            let file = FilePath.join(path, name)
             return FileManager.default.fileExists(atPath: file) ? file : nil
         }
         guard let train = inside("train.jsonl") else {

@@ -41,6 +41,6 @@ enum Directories {
     }
 
     static func join(_ directory: String, _ name: String) -> String {
-        (directory as NSString).appendingPathComponent(name)
+        FilePath.join(directory, name)
     }
 }

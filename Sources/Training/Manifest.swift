@@ -1,4 +1,5 @@
 import Basics
+import Foundation
 
 /// manifest.json: size and SHA-256 of every other file of a checkpoint, written last.
 struct Manifest: Equatable {
@@ -15,10 +16,8 @@ struct Manifest: Equatable {
     init(directory: String, files names: [String]) throws {
         files = [:]
         for name in names {
-            let file = try MappedFile(path: Directories.join(directory, name))
-            files[name] = File(
-                bytes: file.count,
-                sha256: file.withBytes { SHA256.digest(of: $0) }.description)
+            let (count, digest) = try RegularFile.digest(of: Directories.join(directory, name))
+            files[name] = File(bytes: count, sha256: digest.description)
         }
     }
 
@@ -60,20 +59,26 @@ struct Manifest: Equatable {
 
     /// Compares every file with what the manifest says.
     ///
-    /// - Throws: `CheckpointProblem.wrongSize`, `.wrongDigest`.
+    /// - Throws: `CheckpointProblem.wrongSize`, `.wrongDigest`; `.unfit` for one that the disk cannot
+    ///   read.
     func verify(directory: String) throws(CheckpointProblem) {
         for (name, expected) in files.sorted(by: { $0.key < $1.key }) {
-            let file: MappedFile
+            let found: (count: Int, digest: SHA256.Digest)
             do {
-                file = try MappedFile(path: Directories.join(directory, name))
-            } catch {
+                found = try RegularFile.digest(of: Directories.join(directory, name))
+            } catch FileError.failed(_, _, ENOENT) {
                 throw .wrongSize(file: name, expected: expected.bytes, found: nil)
+            } catch let error as any Explained {
+                throw .unfit(file: name, detail: error.explanation.what)
+            } catch {
+                throw .unfit(file: name, detail: "\(error)")
             }
-            guard file.count == expected.bytes else {
-                throw .wrongSize(file: name, expected: expected.bytes, found: file.count)
+            guard found.count == expected.bytes else {
+                throw .wrongSize(file: name, expected: expected.bytes, found: found.count)
             }
-            let digest = file.withBytes { SHA256.digest(of: $0) }
-            guard digest.description == expected.sha256 else { throw .wrongDigest(file: name) }
+            guard found.digest.description == expected.sha256 else {
+                throw .wrongDigest(file: name)
+            }
         }
     }
 }

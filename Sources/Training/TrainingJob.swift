@@ -94,10 +94,10 @@ public struct TrainingJob: Sendable {
             return (AdapterParameters(shape: shape, seed: configuration.addressedSeed), nil)
         }
         let files = try AdapterFiles.read(directory)
-        let weights = try MappedFile(path: directory + "/" + AdapterFiles.weightsName)
+        let weights = FilePath.join(directory, AdapterFiles.weightsName)
         return (
             try AdapterParameters(shape: shape, files: files),
-            weights.withBytes { SHA256.digest(of: $0) }
+            try RegularFile.digest(of: weights).digest
         )
     }
 
@@ -121,7 +121,7 @@ public struct TrainingJob: Sendable {
             rank: lora.rank, alpha: configuration.alpha, dropout: configuration.dropout,
             targetModules: lora.targets.map(\.name),
             layersToTransform: isWhole ? nil : Array(lora.layers),
-            baseModelName: (model.path as NSString).lastPathComponent,
+            baseModelName: FilePath.name(of: model.path),
             usesRankStabilizedScale: false)
     }
 

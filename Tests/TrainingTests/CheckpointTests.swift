@@ -81,6 +81,46 @@ import Testing
         }
     }
 
+    @Test("a checkpoint's file that cannot be read is passed over, with the system's reason")
+    func unreadable() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let store = CheckpointStore(directory: directory)
+            try store.save(checkpoint(50), layout: layout)
+            let path = try store.save(checkpoint(100), layout: layout)
+            let file = path + "/optimizer.safetensors"
+            // No disk with a bad sector is at hand; `MappedFileTests` has the error of one.
+            try FileManager.default.removeItem(atPath: file)
+            #expect(mkfifo(file, 0o600) == 0)
+            let found = try store.newest(layout: layout, configurationDigest: "d")
+            #expect(found.checkpoint == checkpoint(50))
+            guard
+                case .damagedCheckpoint(path, .unfit("optimizer.safetensors", let detail)) =
+                    found.rejected.first
+            else {
+                Issue.record("\(found.rejected)")
+                return
+            }
+            #expect(detail.contains("a named pipe"))
+        }
+    }
+
+    @Test("a file that is cut while it is read does not end the process")
+    func cutMeanwhile() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = try CheckpointStore(directory: directory)
+                .save(checkpoint(50), layout: layout)
+            let files = try AdapterFiles.read(path)
+            let optimizer = try SafetensorsFile(
+                path: path + "/optimizer.safetensors", copying: true)
+            for name in Checkpoint.files { #expect(truncate(path + "/" + name, 0) == 0) }
+            // With a mapping, touching either is SIGBUS.
+            #expect(try layout.flatten(files.tensors) == checkpoint(50).parameters)
+            #expect(
+                try layout.flatten(optimizer.tensors, suffix: Checkpoint.averageSuffix)
+                    == checkpoint(50).averages)
+        }
+    }
+
     @Test("each damage is named")
     func problems() throws {
         try TestPaths.withTemporaryDirectory { directory in

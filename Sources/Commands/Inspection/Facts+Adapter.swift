@@ -49,7 +49,7 @@ extension Facts {
                 files.tensors.filter { AdapterTensorName($0.key)?.matrix == matrix })
             add("norm_" + (matrix == .a ? "a" : "b"), .number(norm), shown: Figures.fixed(norm, 4))
         }
-        let weights = (path as NSString).appendingPathComponent(AdapterFiles.weightsName)
+        let weights = FilePath.join(path, AdapterFiles.weightsName)
         add("sha256", try Self.digest(ofFile: weights))
     }
 

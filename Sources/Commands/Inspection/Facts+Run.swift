@@ -15,7 +15,7 @@ struct RunPaths: Sendable {
     var checkpoints: CheckpointStore { CheckpointStore(directory: path("checkpoints")) }
 
     private func path(_ name: String) -> String {
-        (directory as NSString).appendingPathComponent(name)
+        FilePath.join(directory, name)
     }
 }
 
@@ -122,7 +122,7 @@ extension Facts {
     }
 
     private mutating func addResult(_ paths: RunPaths) throws {
-        let weights = (paths.adapter as NSString).appendingPathComponent(AdapterFiles.weightsName)
+        let weights = FilePath.join(paths.adapter, AdapterFiles.weightsName)
         guard FileManager.default.fileExists(atPath: weights) else {
             return add("adapter_sha256", .null)
         }

@@ -35,7 +35,7 @@ enum InspectedKind: Sendable, Equatable {
         }
         let found = Self.folders.first {
             FileManager.default.fileExists(
-                atPath: (path as NSString).appendingPathComponent($0.file))
+                atPath: FilePath.join(path, $0.file))
         }
         guard let found else {
             let names = Self.folders.map(\.file)

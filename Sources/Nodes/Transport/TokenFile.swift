@@ -80,7 +80,7 @@ public struct TokenFile: Sendable, Equatable {
             guard
                 text.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) == text.count
             else { throw problem("write") }
-            guard fsync(descriptor) == 0 else { throw problem("flush") }
+            guard AtomicFile.flush(descriptor) else { throw problem("flush") }
         }
         // Unlike rename(2), link(2) refuses a name that is taken.
         guard link(temporary, path) == 0 else {

@@ -46,7 +46,7 @@ final class PartialFile {
     }
 
     func finish() throws {
-        guard fsync(descriptor) == 0 else {
+        guard AtomicFile.flush(descriptor) else {
             throw FileError.failed(operation: "flush", path: path, code: errno)
         }
     }
