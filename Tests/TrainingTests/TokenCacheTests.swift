@@ -29,6 +29,33 @@ import Testing
         }
     }
 
+    @Test("nobody else can read what is kept, also where an earlier version had it open")
+    func access() throws {
+        try TokenCacheBench.with { bench in
+            func modes() throws -> [mode_t] {
+                let names = try Directories.names(in: bench.cache.directory)
+                return try
+                    ([bench.cache.directory]
+                    + names.map { Directories.join(bench.cache.directory, $0) }).map { path in
+                        var status = stat()
+                        try #require(lstat(path, &status) == 0)
+                        return status.st_mode & 0o777
+                    }
+            }
+            var first = try bench.source()
+            _ = try first.file(bench.data)
+            #expect(try modes() == [0o700, 0o600])
+            for name in try Directories.names(in: bench.cache.directory) {
+                #expect(chmod(Directories.join(bench.cache.directory, name), 0o644) == 0)
+            }
+            #expect(chmod(bench.cache.directory, 0o755) == 0)
+            var second = try bench.source()
+            _ = try second.file(bench.data)
+            #expect(second.origin.cachedRows == 6 && second.origin.warnings.isEmpty)
+            #expect(try modes() == [0o700, 0o600])
+        }
+    }
+
     @Test("the same bytes at another path are the same data, and errors name the path of now")
     func moved() throws {
         try TokenCacheBench.with { bench in

@@ -5,7 +5,8 @@ import Synchronization
 /// Encoded data files on disk, so that a second start encodes nothing.
 ///
 /// One file for each key, `<SHA-256 of the key>.tokens`. Nothing in it is believed: a file that is
-/// torn, foreign or damaged is as good as none. It can be removed at any time.
+/// torn, foreign or damaged is as good as none. It can be removed at any time. Rows of the data can
+/// be read out of it: nobody but its owner may, whoever may read the data.
 public struct TokenCache: Sendable {
     public let directory: String
     /// Most files that stay; those that were not used for the longest time go.
@@ -51,6 +52,7 @@ public struct TokenCache: Sendable {
         let file: MappedFile
         do {
             file = try MappedFile(path: path)
+            try close()
         } catch FileError.failed(_, _, ENOENT) {
             return nil
         }
@@ -71,11 +73,24 @@ public struct TokenCache: Sendable {
             throw TokenCacheFlaw.tooLarge(bytes: bytes, limit: byteLimit)
         }
         try Self.writing.withLock { _ in
-            try AtomicFile.makeDirectory(directory)
-            try AtomicFile.write(to: path(of: key)) { output in
+            try AtomicFile.makeDirectory(directory, access: .own)
+            try close()
+            try AtomicFile.write(to: path(of: key), access: .own) { output in
                 try TokenCacheFile.write(file, key: key) { try output.append($0) }
             }
             try prune(keeping: path(of: key))
+        }
+    }
+
+    /// Takes from others what an earlier version, or somebody, let them have.
+    private func close() throws {
+        try AtomicFile.protect(directory)
+        for name in try Directories.names(in: directory) where Self.isOurs(name) {
+            do {
+                try AtomicFile.protect(Directories.join(directory, name))
+            } catch FileError.failed(_, _, ENOENT) {
+                // Another process has removed it.
+            }
         }
     }
 
