@@ -2,8 +2,8 @@ import Foundation
 
 /// Progress and warnings on standard error; results belong on standard output.
 ///
-/// One line per event, as text or as JSON. Writing is a single `write`, so that lines of several
-/// threads do not mix.
+/// One line per event, as text or as JSON. Nobody waits for whoever reads them (`LogQueue`), and lines
+/// may be lost for want of a reader: nothing that matters is said here alone.
 public struct Log: Sendable {
     public enum Format: String, Sendable, CaseIterable { case text, json }
     public enum Level: String, Sendable { case info, warning, error }
@@ -40,13 +40,19 @@ public struct Log: Sendable {
                     [("level", .string(level.rawValue)), ("message", .string(message))] + facts
                 ).text
             }
-        Self.writeStandardError(line + "\n")
+        Self.writeStandardError(line + "\n", isUrgent: level == .error)
     }
 
-    /// Writes `text` to standard error in one call.
-    public static func writeStandardError(_ text: String) {
-        let bytes = Array(text.utf8)
-        // A closed standard error is no reason to stop a run; there is nowhere left to say so.
-        _ = bytes.withUnsafeBytes { Foundation.write(2, $0.baseAddress, $0.count) }
+    /// Hands `text` to the thread that writes standard error; never waits for its reader.
+    public static func writeStandardError(_ text: String, isUrgent: Bool = false) {
+        LogQueue.standardError.put(text, isUrgent: isUrgent)
+    }
+
+    /// How long an exit waits for the reader of standard error.
+    public static let exitPatience = Duration.seconds(2)
+
+    /// Waits until what was said stands on standard error. To be called before the process ends.
+    public static func flush(within time: Duration = exitPatience) {
+        LogQueue.standardError.flush(within: time)
     }
 }

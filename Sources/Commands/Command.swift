@@ -45,7 +45,11 @@ struct CommandIO: Sendable {
     static func process() -> CommandIO {
         CommandIO(
             log: Log(), isTerminal: isatty(STDERR_FILENO) == 1, interrupt: InterruptFlag(),
-            writeOutput: { try writeAll($0) },
+            writeOutput: {
+                // Where both go to one terminal, results stand below what was said before them.
+                LogQueue.standardError.settle(within: .milliseconds(100))
+                try writeAll($0)
+            },
             writeError: { Log.writeStandardError($0) },
             readInput: {
                 try BoundedInput.read(

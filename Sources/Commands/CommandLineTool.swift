@@ -24,7 +24,9 @@ public enum CommandLineTool {
         signal(SIGPIPE, SIG_IGN)
         // Likewise a limit of file sizes (ulimit -f, a batch system): the write says so.
         signal(SIGXFSZ, SIG_IGN)
-        return run(words, .process())
+        let status = run(words, .process())
+        Log.flush()
+        return status
     }
 
     static func run(_ words: [String], _ io: CommandIO) -> Int32 {
@@ -80,6 +82,11 @@ public enum CommandLineTool {
         if arguments[GeneralFlags.printConfig] { return try io.print(arguments.configurationJSON) }
         if command.table.option(named: SharedFlags.logFormat.description.name) != nil {
             io.log.format = arguments[SharedFlags.logFormat]
+        }
+        let (format, writeError) = (io.log.format, io.writeError)
+        MemoryShortage.listen { shortage in
+            writeError(ErrorReport.text(of: shortage.explanation, format: format))
+            Log.flush()
         }
         try command.init(arguments).run(io)
     }

@@ -100,7 +100,7 @@ struct LaunchCommand: Command {
             first: {},
             second: {
                 // A launch that hangs itself is ended by the third; its children see their pipes close.
-                if interrupts.add() > 1 { _exit(ExitStatus.interrupted.rawValue) }
+                if interrupts.add() > 1 { InterruptFlag.endAtOnce(.interrupted) }
             })
         var launcher = Launcher(
             plan, computesLocally: options.localWorkers > 0, io: io,
@@ -115,7 +115,7 @@ struct LaunchCommand: Command {
         // Before anything is written into a directory that may be somebody else's.
         try RunDirectory.check(output, resuming: options.training.resume)
         let path =
-            options.tokenFile ?? (output as NSString).appendingPathComponent("token")
+            options.tokenFile ?? FilePath.join(output, "token")
         if !FileManager.default.fileExists(atPath: path) {
             if options.tokenFile == nil { try AtomicFile.makeDirectory(output) }
             try TokenFile.make(at: path)

@@ -81,6 +81,12 @@ enum Limits {
     /// it knows.
     static let lookup = Duration.seconds(1)
 
+    /// Lines in the log about refused strangers, one right after the other: enough to see who they are.
+    static let strangerLines = 20
+
+    /// After each of these, one line more: about 200 bytes, so 300 KB a day however many come.
+    static let strangerLineInterval = Duration.seconds(60)
+
     /// How often a worker may ask for the whole of one version: one that never can use it is broken.
     static let snapshotsOfVersion = 4
 

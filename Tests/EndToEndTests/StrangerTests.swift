@@ -49,6 +49,25 @@ struct StrangerTests {
         }
     }
 
+    @Test("of many strangers that are refused a few have a line in the log")
+    func lines() throws {
+        try FaultBench.withCluster { cluster in
+            let began = ContinuousClock.now
+            let count = 200
+            for _ in 0..<count {
+                // Minor versions of which no build speaks one: refused for its HELLO.
+                let peer = try HostilePeer(cluster.address, minor: 200...201)
+                peer.say(peer.greeting)
+                #expect(try peer.rejection()?.code == .version)
+            }
+            try FaultBench.finish(cluster)
+            let minutes = Int((ContinuousClock.now - began) / .seconds(60)) + 1
+            let text = cluster.coordinator.errorText
+            let lines = text.split(separator: "\n").count { $0.contains("is refused (version)") }
+            #expect((20...(20 + minutes)).contains(lines), "\(text)")
+        }
+    }
+
     @Test("nobody has more than 5 s to say who he is, however slowly he speaks")
     func slow() throws {
         try FaultBench.withCluster { cluster in

@@ -15,7 +15,7 @@ enum ParentPipe {
         guard let text = ProcessInfo.processInfo.environment[variable],
             let descriptor = Int32(text), descriptor >= 0
         else { return }
-        watch(descriptor) { _exit(ExitStatus.peerGone.rawValue) }
+        watch(descriptor) { InterruptFlag.endAtOnce(.peerGone) }
     }
 
     /// Calls `ended` on a thread of its own once nobody can write into `descriptor` any more.

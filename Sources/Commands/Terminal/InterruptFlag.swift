@@ -15,6 +15,12 @@ final class InterruptFlag: Sendable {
     /// Whether an end was asked for. Cheap enough to ask in every micro-batch.
     var isSet: Bool { count.load(ordering: .relaxed) > 0 }
 
+    /// Ends the process as soon as what was said last is written, or nobody takes it.
+    static func endAtOnce(_ status: ExitStatus) {
+        Log.flush(within: .milliseconds(300))
+        _exit(status.rawValue)
+    }
+
     /// Starts to watch `signals`; without this they end the process as usual.
     ///
     /// - Parameters:
@@ -25,7 +31,7 @@ final class InterruptFlag: Sendable {
     func listen(
         to signals: [Int32] = [SIGINT, SIGTERM],
         first: @escaping @Sendable () -> Void = {},
-        second: @escaping @Sendable () -> Void = { _exit(ExitStatus.interrupted.rawValue) }
+        second: @escaping @Sendable () -> Void = { InterruptFlag.endAtOnce(.interrupted) }
     ) {
         for number in signals {
             signal(number, SIG_IGN)

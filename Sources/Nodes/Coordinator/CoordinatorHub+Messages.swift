@@ -51,7 +51,10 @@ extension CoordinatorHub {
             }
         } catch {
             let name = peer.hello.map { "worker \($0.name) (\(peer.address))" } ?? peer.address
-            log.warning("\(name) is refused (\(error.code.name)): \(error.reason)")
+            if let leftOut = peer.isKnown ? 0 : strangerLines.admit(at: now) {
+                let others = leftOut > 0 ? "; \(leftOut) more strangers since the last line" : ""
+                log.warning("\(name) is refused (\(error.code.name)): \(error.reason)\(others)")
+            }
             reject(peer, error)
         }
     }

@@ -25,6 +25,9 @@ final class CoordinatorHub {
     var snapshotAsked: UInt64 = 0
     /// Whole results that wait for their check or for an answer, at most one for each lease.
     var parked: [PeerID: [WorkKey: Candidate]] = [:]
+    /// Lines about peers that never showed that they know the token: of those there can be any number.
+    var strangerLines = LineRate(
+        burst: Limits.strangerLines, interval: Limits.strangerLineInterval)
     /// The result whose check is being told to the state.
     var judged: Candidate?
     var progress = RunProgress()
@@ -181,6 +184,11 @@ final class CoordinatorHub {
         hearBytes()
         let now = now
         let sign = EncodedMessage(.heartbeat(Heartbeat()))
+        if let count = strangerLines.takeLeftOut(at: now) {
+            log.warning(
+                "\(count) more strangers were refused, without a line for each",
+                [("left_out", .integer(count))])
+        }
         for peer in Array(peers.values) {
             switch peer.stage {
             case .preparing:

@@ -161,7 +161,9 @@ public final class CoordinatorNode: Sendable {
                 case .resumed(let resumed, _):
                     step.withLock { $0 = resumed }
                     desk.note { $0.step = resumed }
-                case .rowsNotRecorded, .validation, .checkpoint, .stoppedEarly: break
+                case .rowsNotRecorded, .ledgerDoubted, .adapterRestored, .validation, .checkpoint,
+                    .stoppedEarly:
+                    break
                 }
                 try report(event)
             }, shouldStop: shouldStop)
