@@ -24,7 +24,8 @@ struct GenerateCommand: Command {
         var seed: UInt64
         var threads: Int?
         var compute: ComputeType
-        var weights: ResidenceChoice
+        /// The retired `--weights` was given.
+        var namesWeights: Bool
         /// Where to write the prompt's logits; nothing is generated then.
         var logits: String?
         var json: Bool
@@ -52,10 +53,9 @@ struct GenerateCommand: Command {
         "compute", .choice, default: "fp32",
         "precision of a prompt's products with the weights; bf16 is about twice as fast on a CPU "
             + "that has instructions for it")
-    /// Other commands have a choice; a script that makes it for all of them goes on working.
-    static let weights = Option<ResidenceChoice>(
-        "weights", .choice, default: "auto",
-        "no difference here: weights are used as small as they are in the file")
+    /// Weights are used as small as they are in the file, so there is nothing to choose. Scripts that
+    /// make the choice for every command that loads a model go on working.
+    static let weights = Option<ResidenceChoice>.retired("weights", .choice, default: "auto")
 
     static let table = ArgumentTable(
         command: "generate",
@@ -96,7 +96,7 @@ struct GenerateCommand: Command {
             temperature: arguments[Self.temperature], topK: topK > 0 ? topK : nil,
             topP: arguments[Self.topP], seed: arguments[Self.seed],
             threads: arguments[SharedFlags.threads], compute: arguments[Self.compute],
-            weights: arguments[Self.weights],
+            namesWeights: arguments.isGiven(Self.weights.description),
             logits: arguments[Self.logits], json: arguments[SharedFlags.json])
         if options.raw, options.system != nil {
             throw UsageError.excludes(option: "raw", other: "system", command: Self.table.command)
@@ -104,9 +104,14 @@ struct GenerateCommand: Command {
     }
 
     func run(_ io: CommandIO) throws {
+        if options.namesWeights {
+            io.log.warning(
+                "--weights makes no difference to generate, which uses weights as small as they are "
+                    + "in the file")
+        }
         let session = try ModelSession(
             model: options.model, adapter: options.adapter, threads: options.threads,
-            weights: options.weights)
+            weights: .auto)
         let tokenizer = try Tokenizer(model: session.model)
         try session.check(tokenizer)
         let prompt = try self.prompt(session.model, tokenizer)
@@ -122,7 +127,11 @@ struct GenerateCommand: Command {
         let reader = DecoderSession(
             weights: try GenerationWeights(model: session.model, team: team),
             adapter: session.adapter, capacity: total, team: team, compute: options.compute)
-        if let path = options.logits { return try writeLogits(prompt, reader, to: path, io) }
+        if let path = options.logits {
+            return try writeLogits(
+                prompt, reader, vocabularySize: session.model.configuration.vocabularySize,
+                to: path, io)
+        }
         let generator = Generator(
             session: reader,
             sampler: Sampler(
@@ -156,8 +165,12 @@ struct GenerateCommand: Command {
     /// "logits", [prompt tokens, vocabulary], and "ids", [prompt tokens]: what another program needs
     /// to check that it computes the same.
     private func writeLogits(
-        _ prompt: [Int32], _ session: DecoderSession, to path: String, _ io: CommandIO
+        _ prompt: [Int32], _ session: DecoderSession, vocabularySize: Int, to path: String,
+        _ io: CommandIO
     ) throws {
+        // As rows, and again in one piece for the file.
+        let count = 2 * prompt.count * vocabularySize
+        MemoryShortage.check(floats: count, for: "the logits of \(prompt.count) positions")
         let rows = prompt.map { session.logits(after: [$0]) }
         try SafetensorsWriter.write(
             [
@@ -175,38 +188,21 @@ struct GenerateCommand: Command {
     ) throws {
         let began = ContinuousClock.now
         var tokens: [Int32] = []
-        var pending: [UInt8] = []
+        var stream = UTF8Stream()
         try generator.run(prompt: prompt, maximumTokens: maximum) { token in
             tokens.append(token)
             if options.json { return true }
-            // A character may need several tokens; half of one is not written.
-            pending += tokenizer.bytes(of: token)
-            let whole = UTF8Boundary.wholeCount(pending)
-            try io.writeOutput(Array(pending[..<whole]))
-            pending.removeFirst(whole)
+            // A character may need several tokens.
+            try io.write(stream.text(of: tokenizer.bytes(of: token)))
             return true
         }
         let seconds = (ContinuousClock.now - began) / .seconds(1)
-        guard options.json else { return try io.writeOutput(pending + [0x0A]) }
+        guard options.json else { return try io.print(stream.rest()) }
         try io.print(json: [
             ("prompt_tokens", .integer(prompt.count)),
             ("tokens", .array(tokens.map { .integer(Int($0)) })),
             ("text", .string(tokenizer.decode(tokens))),
             ("tokens_per_second", .number(Double(tokens.count) / seconds)),
         ])
-    }
-}
-
-/// Where a stream of UTF-8 bytes can be cut.
-enum UTF8Boundary {
-    /// The bytes that no later byte can belong to: all but an unfinished character at the end.
-    static func wholeCount(_ bytes: [UInt8]) -> Int {
-        for back in 1...3 where back <= bytes.count {
-            let byte = bytes[bytes.count - back]
-            if byte & 0xC0 == 0x80 { continue }
-            let needed = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1
-            return needed > back ? bytes.count - back : bytes.count
-        }
-        return bytes.count
     }
 }

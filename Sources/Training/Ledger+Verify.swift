@@ -11,6 +11,8 @@ public enum LedgerFinding: Sendable, Equatable {
     case stepMissing(step: Int)
     /// Lines of a step that has no line in the metrics: it was not finished.
     case uncommitted(step: Int)
+    /// A run that goes on from step `step` has metrics up to step `last` only.
+    case metricsEnd(step: Int, last: Int)
     /// The metrics do not count the steps 1, 2, 3 and so on.
     case metricsOutOfOrder(expected: Int, found: Int)
     case tokensDiffer(step: Int, ledger: Int, metrics: Int)
@@ -47,12 +49,14 @@ extension Ledger {
     /// - Parameters:
     ///   - ledger: path of ledger.jsonl.
     ///   - metrics: path of metrics.jsonl.
+    ///   - doneSteps: how many steps are known to be done, where the caller knows.
     ///   - microBatchCount: number of micro-batches of a step by the plan, where the caller has it;
     ///     without it the highest index says how many there are.
     /// - Returns: what was counted, and what is wrong.
     /// - Throws: `FileError`; `TrainingError.damagedRecord`.
     public static func verify(
-        ledger: String, metrics: String, microBatchCount: ((Int) -> Int)? = nil
+        ledger: String, metrics: String, doneSteps: Int = 0,
+        microBatchCount: ((Int) -> Int)? = nil
     ) throws -> LedgerReport {
         var committed: [Int: StepMetrics] = [:]
         var steps: [Int] = []
@@ -66,6 +70,10 @@ extension Ledger {
         for (place, step) in steps.enumerated() where step != place + 1 {
             check.report.note(.metricsOutOfOrder(expected: place + 1, found: step))
             break
+        }
+        let last = steps.last ?? 0
+        if last < doneSteps {
+            check.report.note(.metricsEnd(step: doneSteps, last: last))
         }
         try read(path: ledger) { check.take($0) }
         check.finish()

@@ -53,7 +53,7 @@ public struct Ledger: ~Copyable {
 
     /// Opens `ledger.jsonl` and keeps the steps up to the one that the run resumes from.
     ///
-    /// - Throws: `FileError`, `TrainingError.damagedRecord`.
+    /// - Throws: `FileError`.
     public init(path: String, keepingThroughStep step: Int) throws {
         file = try LineFile(path: path, keepingThroughStep: step)
     }
@@ -69,10 +69,10 @@ public struct Ledger: ~Copyable {
     public static func read(
         path: String, _ body: (LedgerEntry) throws -> Void
     ) throws {
-        try LineFile.forEachLine(of: path) { number, line in
+        try LineFile.forEachLine(of: path) { line in
             try body(
-                RecordFile.decode(LedgerEntry.self, from: line, path: path, line: number))
-            return true
+                RecordFile.decode(
+                    LedgerEntry.self, from: line.bytes, path: path, line: line.number))
         }
     }
 }

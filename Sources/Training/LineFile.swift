@@ -3,17 +3,19 @@ import Foundation
 
 /// A .jsonl file of a run that grows by whole lines and survives a kill at any byte.
 ///
-/// A line counts once its newline is there. What a kill left behind it is cut off when the file is
-/// opened again. Every line begins with its step, so a resumed run can drop what came after the
-/// checkpoint that it resumes from.
+/// A line counts once its newline is there. Every line begins with its step, and a step's lines are
+/// flushed before its checkpoint is begun: so a resumed run keeps all up to the last line of its
+/// checkpoint's step, and drops what is behind it, whole, torn or never filled by the disk.
 public struct LineFile: ~Copyable {
     public let path: String
     private let descriptor: Int32
 
     /// Opens or makes the file and keeps the lines up to and with step `step`.
     ///
-    /// - Throws: `FileError`; `TrainingError.damagedRecord` for a line that does not begin with a
-    ///   step.
+    /// A damaged line among them stays, too: cutting there would take good lines with it. Who reads
+    /// the file finds it.
+    ///
+    /// - Throws: `FileError`.
     public init(path: String, keepingThroughStep step: Int) throws {
         let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
@@ -21,7 +23,7 @@ public struct LineFile: ~Copyable {
         }
         do {
             let length = try Self.length(ofStepsThrough: step, path: path)
-            guard ftruncate(descriptor, off_t(length)) == 0, fsync(descriptor) == 0 else {
+            guard ftruncate(descriptor, off_t(length)) == 0, AtomicFile.flush(descriptor) else {
                 throw FileError.failed(operation: "cut", path: path, code: errno)
             }
             try AtomicFile.syncDirectory(of: path)
@@ -50,35 +52,40 @@ public struct LineFile: ~Copyable {
                 rest = UnsafeRawBufferPointer(rebasing: rest[written...])
             }
         }
-        guard fsync(descriptor) == 0 else {
+        guard AtomicFile.flush(descriptor) else {
             throw FileError.failed(operation: "flush", path: path, code: errno)
         }
     }
 
-    /// Bytes of the whole lines whose step is at most `step`, which stand before all others.
+    /// Where the last line ends whose step is at most `step`.
     private static func length(ofStepsThrough step: Int, path: String) throws -> Int {
         var kept = 0
-        try forEachLine(of: path) { number, line in
-            guard let found = Self.step(of: line) else {
-                throw TrainingError.damagedRecord(
-                    path: path, line: number, detail: "the line does not begin with a step")
-            }
-            guard found <= step else { return false }
-            kept += line.count + 1
-            return true
+        try forEachLine(of: path) { line in
+            if let found = Self.step(of: line.bytes), found <= step { kept = line.end }
         }
         return kept
     }
 
-    /// Calls `body` with the number and the bytes of every line that ends with a newline, until it
-    /// returns false; a torn last line is left out.
-    static func forEachLine(
-        of path: String, _ body: (Int, UnsafeRawBufferPointer) throws -> Bool
-    ) throws {
-        try MappedFile(path: path).withBytes { bytes in
+    /// A line of a file.
+    struct Line {
+        /// From 1.
+        var number: Int
+        /// Without the line end.
+        var bytes: UnsafeRawBufferPointer
+        /// Where the next line begins in the file.
+        var end: Int
+    }
+
+    /// Calls `body` with every line that ends with a newline; a torn last line is left out.
+    static func forEachLine(of path: String, _ body: (Line) throws -> Void) throws {
+        try MappedFile(copying: path).withBytes { bytes in
+            guard let base = bytes.baseAddress else { return }
             let end = bytes.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
             for (number, line) in ByteLines(UnsafeRawBufferPointer(rebasing: bytes[..<end])) {
-                guard try body(number, line) else { return }
+                guard let start = line.baseAddress else { continue }
+                var next = start - base + line.count
+                while bytes[next] != 0x0A { next += 1 }
+                try body(Line(number: number, bytes: line, end: next + 1))
             }
         }
     }

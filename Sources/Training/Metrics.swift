@@ -120,7 +120,7 @@ public struct Metrics: ~Copyable {
 
     /// Opens `metrics.jsonl` and keeps the steps up to the one that the run resumes from.
     ///
-    /// - Throws: `FileError`, `TrainingError.damagedRecord`.
+    /// - Throws: `FileError`.
     public init(path: String, keepingThroughStep step: Int) throws {
         file = try LineFile(path: path, keepingThroughStep: step)
     }
@@ -138,18 +138,15 @@ public struct Metrics: ~Copyable {
     /// - Throws: `FileError`, `TrainingError.damagedRecord`, what `body` throws.
     public static func read(path: String, _ body: (Record) throws -> Void) throws {
         let mark = Array("\"validation_tokens\"".utf8)
-        try LineFile.forEachLine(of: path) { number, line in
-            let record: Record
-            if line.firstRange(of: mark) != nil {
-                record = .validation(
-                    try RecordFile.decode(
-                        ValidationMetrics.self, from: line, path: path, line: number))
-            } else {
-                record = .step(
-                    try RecordFile.decode(StepMetrics.self, from: line, path: path, line: number))
+        try LineFile.forEachLine(of: path) { line in
+            func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+                try RecordFile.decode(type, from: line.bytes, path: path, line: line.number)
             }
-            try body(record)
-            return true
+            let isValidation = line.bytes.firstRange(of: mark) != nil
+            try body(
+                isValidation
+                    ? .validation(decode(ValidationMetrics.self))
+                    : .step(decode(StepMetrics.self)))
         }
     }
 }

@@ -9,7 +9,7 @@ extension TrainingError: Explained {
             .conversationWithoutTemplate, .noTemplate, .noEndToken, .noEndOfTurn:
             dataExplanation
         case .outputNotEmpty, .outputInUse, .notARunDirectory, .resumeDiffers, .damagedRecord,
-            .damagedCheckpoint, .ledgerRefuted, .lossNotFinite, .gradientNotFinite:
+            .damagedCheckpoint, .ledgerRefuted, .adapterLost, .lossNotFinite, .gradientNotFinite:
             runExplanation
         }
     }

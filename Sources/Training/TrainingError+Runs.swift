@@ -34,6 +34,15 @@ extension TrainingError {
             Explanation(
                 what: "the ledger has \(findings) findings, first: \(first.what)", place: path,
                 remedy: "do not trust this adapter; train again", status: .badData)
+        case .adapterLost(let path, let step):
+            Explanation(
+                what:
+                    "the adapter of step \(step), the best so far, is gone, and no checkpoint has "
+                    + "it",
+                place: path,
+                remedy: "restore the directory from a copy, or remove the checkpoints of step "
+                    + "\(step) and later, so that the run goes back and computes it again",
+                status: .badData)
         case .lossNotFinite(let step, let checkpoint):
             Self.notFinite("the loss of step \(step) is not finite", checkpoint)
         case .gradientNotFinite(let step, let tensor, let checkpoint):
@@ -99,6 +108,8 @@ extension LedgerFinding {
         case .outOfOrder(let step, let after): "step \(step) stands after step \(after)"
         case .stepMissing(let step): "step \(step) was committed and has no line"
         case .uncommitted(let step): "step \(step) has lines and was not committed"
+        case .metricsEnd(let step, let last):
+            "step \(step) was done, and the metrics end with step \(last)"
         case .metricsOutOfOrder(let expected, let found):
             "the metrics have step \(found) where step \(expected) should stand"
         case .tokensDiffer(let step, let ledger, let metrics):

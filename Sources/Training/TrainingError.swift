@@ -46,6 +46,8 @@ public enum TrainingError: Error, Equatable {
     case damagedCheckpoint(path: String, problem: CheckpointProblem)
     /// The ledger does not prove that every micro-batch was used exactly once.
     case ledgerRefuted(path: String, findings: Int, first: LedgerFinding)
+    /// The kept adapter, of step `step`, is not in the run directory, nor in a checkpoint.
+    case adapterLost(path: String, step: Int)
 
     // The run itself
     /// The loss of a step is NaN or infinite.

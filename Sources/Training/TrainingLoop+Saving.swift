@@ -1,5 +1,6 @@
 import Basics
 import Formats
+import Foundation
 import Models
 
 // Taking up, saving, keeping.
@@ -34,11 +35,56 @@ extension TrainingLoop {
                 patience: job.configuration.earlyStopPatience,
                 bestLoss: state.bestValidationLoss, bestStep: state.bestStep,
                 validationsSinceBest: state.validationsSinceBest)
+            try restoreAdapter(from: checkpoint)
             // A kill may have come between the last checkpoint and its pruning.
             try directory.checkpoints.keepNewest(
                 job.configuration.keepCheckpoints, through: step)
         }
         try report(.resumed(step: step, rejected: found.rejected))
+    }
+
+    /// Writes the kept adapter again when somebody has removed it: a checkpoint of its step has it.
+    ///
+    /// - Throws: `TrainingError.adapterLost`; `FileError`.
+    private func restoreAdapter(from newest: Checkpoint) throws {
+        let names = [AdapterFiles.weightsName, AdapterFiles.configurationName]
+        let isThere = names.allSatisfy {
+            FileManager.default.fileExists(atPath: Directories.join(directory.adapter, $0))
+        }
+        guard stopping.bestLoss != nil, !isThere else { return }
+        let kept: Checkpoint
+        do {
+            kept =
+                stopping.bestStep == newest.state.step
+                ? newest
+                : try Checkpoint(
+                    directory: directory.checkpoints.path(ofStep: stopping.bestStep),
+                    layout: job.shape.layout)
+        } catch TrainingError.damagedCheckpoint {
+            throw TrainingError.adapterLost(path: directory.adapter, step: stopping.bestStep)
+        }
+        try writeAdapter(kept.parameters)
+        try report(.adapterRestored(step: stopping.bestStep))
+    }
+
+    /// Tells at once when the steps before cannot be proved any more. The run goes on: what it
+    /// computes does not depend on its records.
+    func checkLedger() throws {
+        guard step > 0 else { return }
+        let counts = job.plan.steps().prefix(step).map(\.microBatches.count)
+        do {
+            let found = try Ledger.verify(
+                ledger: directory.ledger, metrics: directory.metrics, doneSteps: step,
+                microBatchCount: { $0 <= counts.count ? counts[$0 - 1] : 0 })
+            guard let first = found.findings.first else { return }
+            try report(
+                .ledgerDoubted(
+                    .ledgerRefuted(
+                        path: directory.ledger, findings: found.findingCount, first: first)))
+        } catch let error as TrainingError {
+            guard case .damagedRecord = error else { throw error }
+            try report(.ledgerDoubted(error))
+        }
     }
 
     /// Begins to save a checkpoint; the copies of parameters and moments are made by the next update.
@@ -62,6 +108,10 @@ extension TrainingLoop {
     /// Makes the parameters the run's result, after every checkpoint before them.
     mutating func keepAdapter() throws {
         try waitForCheckpoint()
+        try writeAdapter(parameters)
+    }
+
+    private func writeAdapter(_ parameters: [Float]) throws {
         try AdapterFiles.write(
             configuration: job.adapterConfiguration,
             tensors: job.shape.layout.tensors(parameters),

@@ -18,6 +18,10 @@ public struct TrainingLoop {
         case rowsNotRecorded(path: String)
         /// Checkpoints that cannot be used, and the step that the run goes on from.
         case resumed(step: Int, rejected: [TrainingError])
+        /// What the ledger or the metrics of the steps before lack to prove them.
+        case ledgerDoubted(TrainingError)
+        /// The kept adapter was missing and was written again from the checkpoint of its step.
+        case adapterRestored(step: Int)
         case step(StepMetrics, stepCount: Int)
         case validation(ValidationMetrics, isBest: Bool)
         case checkpoint(step: Int, path: String)
@@ -98,6 +102,7 @@ public struct TrainingLoop {
     private mutating func runSteps() throws -> Outcome {
         let ledger = try Ledger(path: directory.ledger, keepingThroughStep: step)
         let metrics = try Metrics(path: directory.metrics, keepingThroughStep: step)
+        try checkLedger()
         let rates = job.configuration.learningRates(stepCount: job.plan.stepCount)
         for planned in job.plan.steps(from: step + 1) {
             if stopping.shouldStop { break }

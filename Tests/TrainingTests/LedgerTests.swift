@@ -158,7 +158,11 @@ import Testing
             try write(directory)
             let path = directory + "/ledger.jsonl"
             let whole = try String(contentsOfFile: path, encoding: .utf8)
-            for torn in ["", "{\"step\":4", "{\"step\":4,\"micro_batch\":0}\n{\"st", "garbage"] {
+            // Also what a disk leaves that had made room for a line and not yet written it.
+            for torn in [
+                "", "{\"step\":4", "{\"step\":4,\"micro_batch\":0}\n{\"st", "garbage",
+                "\0\0\0\0\n", "{\"st\0\0\0\n{\"step\":4}\n", "\n\n", "no\r\n{\"step\":-1}\n",
+            ] {
                 try AtomicFile.write(whole + torn, to: path)
                 _ = try Ledger(path: path, keepingThroughStep: 3)
                 #expect(try String(contentsOfFile: path, encoding: .utf8) == whole, "\(torn)")
@@ -174,19 +178,41 @@ import Testing
         }
     }
 
-    static let damaged: [(String, String)] = [
-        ("no", "the line does not begin with a step"),
-        ("{\"step\":-1}", "the line does not begin with a step"),
-        ("{\"step\":99999999999999999999,", "the line does not begin with a step"),
-    ]
-
-    @Test("a whole line that Skein did not write is an error with its place", arguments: damaged)
-    func damagedLine(line: String, detail: String) throws {
+    @Test(
+        "a damaged line before the last durable one stays and is found, and nothing is lost",
+        arguments: [
+            "no", "{\"step\":-1}", "{\"step\":99999999999999999999,", "{\"step\":7}",
+            "{\"step\":2}\r", "\0\0",
+        ])
+    func damagedLine(line: String) throws {
         try TestPaths.withTemporaryDirectory { directory in
+            try write(directory)
             let path = directory + "/ledger.jsonl"
-            try AtomicFile.write(entry(1, 0).line.text + "\n" + line + "\n", to: path)
-            #expect(throws: TrainingError.damagedRecord(path: path, line: 2, detail: detail)) {
-                _ = try Ledger(path: path, keepingThroughStep: 9)
+            var lines = try String(contentsOfFile: path, encoding: .utf8)
+                .components(separatedBy: "\n")
+            lines[1] = line
+            let text = lines.joined(separator: "\n")
+            try AtomicFile.write(text + "torn", to: path)
+            _ = try Ledger(path: path, keepingThroughStep: 3)
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+            #expect {
+                _ = try verify(directory)
+            } throws: { error in
+                guard case TrainingError.damagedRecord(path, 2, _) = error else { return false }
+                return true
+            }
+        }
+    }
+
+    @Test("metrics that end before the step that a run goes on from are found")
+    func metricsEnd() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            try write(directory)
+            let paths = (directory + "/ledger.jsonl", directory + "/metrics.jsonl")
+            for (done, findings) in [(3, []), (4, [LedgerFinding.metricsEnd(step: 4, last: 3)])] {
+                let report = try Ledger.verify(
+                    ledger: paths.0, metrics: paths.1, doneSteps: done)
+                #expect(report.findings == findings)
             }
         }
     }

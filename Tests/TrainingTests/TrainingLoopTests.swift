@@ -66,6 +66,7 @@ import Testing
                     let isThere = FileManager.default.fileExists(atPath: path + "/manifest.json")
                     log.append("checkpoint \(step) \(isThere)")
                 case .rowsNotRecorded(let path): log.append("not recorded \(path)")
+                case .ledgerDoubted, .adapterRestored: log.append("\(event)")
                 case .validation, .stoppedEarly: break
                 }
             }, shouldStop: { false })

@@ -12,7 +12,7 @@ enum HelpText {
             lines += ["", "arguments"] + entry(positional.placeholder, positional.help)
         }
         for group in table.groups {
-            lines += ["", group.title] + group.options.flatMap(entry)
+            lines += ["", group.title] + group.options.filter { !$0.isRetired }.flatMap(entry)
         }
         lines += ["", "example", "  " + table.example]
         return lines.joined(separator: "\n") + "\n"

@@ -5,7 +5,7 @@ import Basics
 /// The type of the value is part of the option, so that `arguments[TrainingFlags.rank]` is an `Int`
 /// and a misspelt name does not compile.
 struct Option<Value: Sendable>: Sendable {
-    let description: OptionDescription
+    private(set) var description: OptionDescription
     let format: ValueFormat<Value>
     /// The value when it is not given; nil when it must be given.
     let fallback: Value?
@@ -38,6 +38,16 @@ struct Option<Value: Sendable>: Sendable {
             format: format.optional, fallback: .some(nil))
     }
 
+    /// An option that is read and has no effect any more: help does not name it, and command lines
+    /// that have it go on working.
+    static func retired(
+        _ name: String, _ format: ValueFormat<Value>, default text: String
+    ) -> Option {
+        var option = Option(name, format, default: text, "")
+        option.description.isRetired = true
+        return option
+    }
+
     private init(description: OptionDescription, format: ValueFormat<Value>, fallback: Value?) {
         self.description = description
         self.format = format
@@ -66,6 +76,8 @@ struct OptionDescription: Sendable {
     let fallback: String?
     let isRequired: Bool
     let isFlag: Bool
+    /// It has no effect any more.
+    var isRetired = false
     /// The value of a text as JSON, or nil when the text is not accepted.
     let json: @Sendable (String) -> JSONLine.Value?
 

@@ -35,7 +35,10 @@ struct ParsedArguments: Sendable {
 
     /// The options that would be used, one per line in the table's order; `--config` reads it back.
     var configurationJSON: String {
-        let lines = table.options.filter { !GeneralFlags.names.contains($0.name) }.map { option in
+        let shown = table.options.filter {
+            !GeneralFlags.names.contains($0.name) && !$0.isRetired
+        }
+        let lines = shown.map { option in
             let text = texts[option.name] ?? (option.isFlag ? "false" : option.fallback)
             let value = text.flatMap(option.json) ?? .null
             return "  " + JSONLine.quote(option.name) + ": " + JSONLine.render(value)

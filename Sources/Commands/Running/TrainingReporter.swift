@@ -116,6 +116,13 @@ final class TrainingReporter: Sendable {
                     + "\(metrics.tokens) tokens\(isBest ? ", the best so far" : "")")
         case .checkpoint(let step, let path):
             info("step \(step)  checkpoint \(path)")
+        case .ledgerDoubted(let error):
+            warn(
+                "\(error.explanation.what) (\(error.explanation.place)); the run goes on and its "
+                    + "result is the same, but nothing proves it any more unless this file is "
+                    + "restored from a copy")
+        case .adapterRestored(let step):
+            warn("the adapter was gone; it is restored from the checkpoint of step \(step)")
         case .stoppedEarly(let step, let best):
             info("stopping early after step \(step): the best validation was at step \(best)")
         }
@@ -125,9 +132,9 @@ final class TrainingReporter: Sendable {
     func showOutcome(
         _ outcome: TrainingLoop.Outcome, directory: RunDirectory, test: Evaluation?
     ) throws {
-        let weights = try MappedFile(path: directory.adapter + "/" + AdapterFiles.weightsName)
+        let weights = FilePath.join(directory.adapter, AdapterFiles.weightsName)
         try io.print("adapter: \(directory.adapter) (of step \(outcome.keptStep))")
-        try io.print("sha256: \(weights.withBytes { SHA256.digest(of: $0) })")
+        try io.print("sha256: \(RegularFile.digest(of: weights).digest)")
         if let loss = outcome.bestValidationLoss {
             try io.print("validation loss: \(Self.decimals(loss))")
         }
