@@ -4,6 +4,10 @@ import Foundation
 @main
 enum Entrypoint {
     static func main() {
-        exit(CommandLineTool.run())
+        let status = CommandLineTool.run()
+        fflush(nil)
+        // Not exit(3): it waits for OpenBLAS's threads, and where the system refuses them memory one
+        // of them tries again for ever. All that a command writes is written by now.
+        _exit(status)
     }
 }
