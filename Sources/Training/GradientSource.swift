@@ -13,7 +13,8 @@ public protocol GradientSource: Sendable {
     /// Computes every micro-batch of a step with the given parameters and delivers each result once,
     /// in any order.
     ///
-    /// - Throws: what `deliver` throws, and what keeps the source from computing.
+    /// - Throws: what `deliver` throws, and what keeps the source from computing; `StepSpoiled`
+    ///   when the step is to be computed again.
     func compute(
         _ microBatches: [MicroBatch], parameters: [Float],
         deliver: (GradientDelivery) throws -> Void
@@ -37,6 +38,11 @@ public struct SourceStopped: Error {
     public init(reason: Reason) {
         self.reason = reason
     }
+}
+
+/// A result that was delivered has turned out wrong: all of the step is to be computed again.
+public struct StepSpoiled: Error {
+    public init() {}
 }
 
 extension GradientSource {

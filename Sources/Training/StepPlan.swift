@@ -63,6 +63,13 @@ public struct StepPlan: Sendable {
             iterations: configuration.iterations)
     }
 
+    /// No step has more micro-batches: as many as one of the longest rows would have.
+    public var mostMicroBatches: Int {
+        let longest = lengths.sorted(by: >).prefix(batchSize)
+        return MicroBatchGrouping.count(
+            rows: longest.count, tokens: longest.reduce(0, +), target: microBatchTokens)
+    }
+
     /// Epochs that the run begins.
     public var epochCount: Int { stepCount == 0 ? 0 : epoch(ofStep: stepCount) }
 

@@ -107,14 +107,15 @@ public struct TrainingLoop {
         for planned in job.plan.steps(from: step + 1) {
             if stopping.shouldStop { break }
             let began = ContinuousClock.now
-            let (sum, entries): (MicroBatchResult, [LedgerEntry])
+            var sum: MicroBatchResult
+            let entries: [LedgerEntry]
             do {
                 (sum, entries) = try gradient(of: planned)
             } catch let stopped as SourceStopped {
                 try saveCommitted()
                 throw stopped
             }
-            let norm = try update(sum, learningRate: rates.rate(ofStep: planned.step)) {
+            let norm = try update(&sum, learningRate: rates.rate(ofStep: planned.step)) {
                 try ledger.append(entries)
             }
             step = planned.step
@@ -144,29 +145,37 @@ public struct TrainingLoop {
         of planned: PlannedStep
     ) throws -> (sum: MicroBatchResult, entries: [LedgerEntry]) {
         let microBatches = planned.microBatches(of: job.training)
-        var tree = ReductionTree(count: microBatches.count)
-        var entries: [LedgerEntry] = []
-        try source.compute(microBatches, parameters: parameters) { delivery in
-            entries.append(LedgerEntry(step: planned.step, delivery))
-            tree.add(delivery.index, delivery.result)
+        while true {
+            var tree = ReductionTree(count: microBatches.count)
+            var entries: [LedgerEntry] = []
+            do {
+                try source.compute(microBatches, parameters: parameters) { delivery in
+                    entries.append(LedgerEntry(step: planned.step, delivery))
+                    tree.add(delivery.index, delivery.result)
+                }
+            } catch is StepSpoiled {
+                continue
+            }
+            guard let sum = tree.finish() else {
+                preconditionFailure("a gradient source delivers every micro-batch of a step")
+            }
+            return (sum, entries)
         }
-        guard let sum = tree.finish() else {
-            preconditionFailure("a gradient source delivers every micro-batch of a step")
-        }
-        return (sum, entries)
     }
 
-    /// One AdamW step with the mean gradient; the step is in the ledger before anything changes.
+    /// One AdamW step with the mean gradient, which is made of `sum`'s in place and let go of; the
+    /// step is in the ledger before anything changes.
     ///
     /// - Returns: the gradient's norm before clipping.
     private mutating func update(
-        _ sum: MicroBatchResult, learningRate: Double, record: () throws -> Void
+        _ sum: inout MicroBatchResult, learningRate: Double, record: () throws -> Void
     ) throws -> Double {
         let failing = optimizer.step + 1
         guard sum.lossSum.isFinite else {
             throw TrainingError.lossNotFinite(step: failing, lastCheckpoint: lastCheckpoint())
         }
-        var gradient = sum.gradient
+        var gradient: [Float] = []
+        swap(&gradient, &sum.gradient)
         GradientNorm.divide(&gradient, by: sum.lossTokens)
         let norm = GradientNorm.norm(of: gradient)
         if let index = norm.isFinite ? nil : GradientNorm.firstNotFinite(in: gradient) {

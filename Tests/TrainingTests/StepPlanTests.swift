@@ -23,6 +23,18 @@ import Testing
         #expect(split == Split(count: count, share: share, seed: 3))
     }
 
+    @Test("no step has more micro-batches than one of the longest rows would have")
+    func mostMicroBatches() {
+        for (batch, target) in [(1, 512), (4, 512), (7, 100), (32, 700), (100, 1)] {
+            let plan = StepPlan(
+                lengths: lengths(61, seed: 2), batchSize: batch, microBatchTokens: target, seed: 5,
+                shuffles: true, epochs: 5, iterations: nil)
+            let most = plan.steps().map(\.microBatches.count).max() ?? 0
+            #expect(most <= plan.mostMicroBatches, "\(batch), \(target)")
+            #expect(plan.mostMicroBatches <= min(batch, 61), "\(batch), \(target)")
+        }
+    }
+
     @Test("another seed holds out other rows")
     func splitSeed() {
         #expect(Split(count: 100, share: 0.2, seed: 1) != Split(count: 100, share: 0.2, seed: 2))
