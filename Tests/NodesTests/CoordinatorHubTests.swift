@@ -128,7 +128,7 @@ struct CoordinatorHubTests {
                 let update = ParameterUpdate(
                     version: 1, base: 0, digest: [UInt8](repeating: 0, count: 32), payload: [1])
                 bench.hub.publication = ParameterPublication(
-                    version: 1, digest: update.digest, difference: nil,
+                    version: 1, digest: update.digest, differences: [],
                     snapshot: EncodedMessage(.parameters(update)))
                 for _ in 0...Limits.snapshotsOfVersion {
                     bench.hub.receive(
@@ -144,6 +144,47 @@ struct CoordinatorHubTests {
             #expect(types.count { $0 == .parameters } <= Limits.snapshotsOfVersion)
             #expect(types.count { $0 == .rejection } == 1)
             #expect(types.last == .rejection)
+        }
+    }
+
+    @Test("no parameters are queued behind others that have not left")
+    func oneAtATime() throws {
+        @Sendable func message(_ version: UInt64, base: UInt64) -> EncodedMessage {
+            EncodedMessage(
+                .parameters(
+                    ParameterUpdate(
+                        version: version, base: base, digest: [UInt8](repeating: 0, count: 32),
+                        payload: [1])))
+        }
+        @Sendable func publication(_ version: UInt64) -> ParameterPublication {
+            ParameterPublication(
+                version: version, digest: [],
+                differences: version > 1 ? [message(version, base: version - 1)] : [],
+                snapshot: message(version, base: 0))
+        }
+        try withBench { bench, worker in
+            try bench.call { bench in
+                let (hub, peer) = (bench.hub, bench.peer)
+                for version in 1...20 as ClosedRange<UInt64> {
+                    hub.publication = publication(version)
+                    hub.bringParameters(to: peer)
+                }
+                #expect(peer.parameterVersion == 1)
+                // All that was in between is passed over.
+                hub.parametersLeft(peer)
+                #expect(peer.parameterVersion == 20)
+                hub.parametersLeft(peer)
+                hub.publication = publication(21)
+                hub.bringParameters(to: peer)
+                #expect(peer.parameterVersion == 21)
+            }
+            #expect(try worker.reaches { $0.received.count == 3 })
+            let bases = try worker.call { worker in
+                worker.received.map { message -> UInt64? in
+                    if case .parameters(let update) = message { update.base } else { nil }
+                }
+            }
+            #expect(bases == [0, 0, 20])
         }
     }
 

@@ -60,6 +60,55 @@ struct ParameterStoreTests {
         #expect(ask(store, 2) == "\(two)")
     }
 
+    @Test("differences that nobody unpacks are held up to a whole, which is asked for then")
+    func bounded() {
+        let count = 4096
+        let whole = ParameterCodec.mostPackedBytes(count: count)
+        let store = ParameterStore(count: count)
+        var values = (0..<count).map { Float($0) * 0.37 }
+        #expect(store.receive(snapshot(values, version: 1), term: 1))
+        #expect(ask(store, 1) == "\(values)")
+        var wholes = 0
+        for version in 2...300 as ClosedRange<UInt64> {
+            let next = values.map { $0 * 1.0001 + 0.001 }
+            if !store.receive(difference(values, next, version: version), term: 1) {
+                wholes += 1
+                #expect(store.receive(snapshot(next, version: version), term: 1))
+            }
+            values = next
+            #expect(store.heldBytes <= 2 * whole, "version \(version)")
+        }
+        #expect(wholes > 0)
+        #expect(ask(store, 300) == "\(values)")
+    }
+
+    @Test(
+        "the way to a version is the differences since, as long as they are shorter than the whole")
+    func published() throws {
+        let count = 4096
+        let whole = ParameterCodec.mostPackedBytes(count: count)
+        var publisher = ParameterPublisher()
+        var values = (0..<count).map { Float($0) * 0.37 }
+        #expect(publisher.publish(values).messages(from: 0)?.count == 1)
+        var ways = Set<Int>()
+        for version in 2...40 as ClosedRange<UInt64> {
+            // Small steps move few bits, large ones nearly all.
+            let factor: Float = version % 8 < 6 ? 1.000001 : 1.3
+            values = values.map { $0 * factor }
+            let publication = publisher.publish(values)
+            #expect(publication.version == version)
+            #expect(publication.messages(from: version - 1)?.count == 1)
+            #expect(publication.messages(from: 0) == nil)
+            #expect(publication.messages(from: version + 1) == nil)
+            ways.insert(publication.differences.count)
+            let bytes = publication.differences.reduce(0) { $0 + $1.bytes.count }
+            #expect(publication.differences.count == 1 || bytes <= whole)
+            let longest = UInt64(publication.differences.count)
+            #expect(publication.messages(from: version - longest)?.count == Int(longest))
+        }
+        #expect(ways.count > 1)
+    }
+
     @Test("a whole of an earlier version takes back what is had; another term does, too")
     func earlier() {
         let store = ParameterStore(count: 3)

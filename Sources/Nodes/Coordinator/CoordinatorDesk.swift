@@ -18,8 +18,11 @@ struct CoordinatorDesk: Sendable {
             if hub.publication?.version != round.publication.version {
                 hub.publication = round.publication
             }
+            // Parameters go to those who get work. A worker without any would only pile them up.
             hub.handle(.opened(round.forState))
-            for peer in hub.peers.values { hub.bringParameters(to: peer) }
+            for peer in hub.peers.values where peer.wantsParameters {
+                hub.bringParameters(to: peer)
+            }
         }
     }
 
@@ -27,11 +30,13 @@ struct CoordinatorDesk: Sendable {
         hub.post { hub in
             hub.noteClosed(number)
             hub.round = nil
+            hub.handle(.closed(round: number))
             for peer in hub.peers.values {
                 peer.waitingGrants = []
                 peer.attempts = [:]
+                // Without work it needs none; who has nothing at all is still to get the first.
+                if peer.parameterVersion > 0 { peer.wantsParameters = false }
             }
-            hub.handle(.closed(round: number))
             hub.parked = [:]
             hub.handle(.phase(.betweenSteps("applies the update and writes it down")))
         }
@@ -46,7 +51,9 @@ struct CoordinatorDesk: Sendable {
         hub.post { hub in
             guard let current = hub.publication, current.version == version else { return }
             hub.publication = current.with(snapshot: snapshot)
-            for peer in hub.peers.values { hub.bringParameters(to: peer) }
+            for peer in hub.peers.values where peer.wantsParameters {
+                hub.bringParameters(to: peer)
+            }
         }
     }
 

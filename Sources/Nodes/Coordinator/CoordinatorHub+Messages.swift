@@ -100,6 +100,7 @@ extension CoordinatorHub {
         peer.connection?.bounds = MessageBounds(
             from: .dialler, in: .serving, gradientPayloadBytes: identity.mostGradientBytes)
         peer.connection?.send(.welcome(Welcome(state.settings)))
+        // Ahead of its first work, which may come at any moment.
         bringParameters(to: peer)
         log.info(
             "worker \(hello.name) (\(peer.address)) joins with \(ready.threads) "
@@ -223,26 +224,35 @@ extension CoordinatorHub {
     }
 
     /// Sends the parameters that the round needs, once; what waited for them follows.
+    ///
+    /// A worker gets them when it joins, ahead of its work, and at no other time. Nothing is queued
+    /// behind parameters that have not left yet: on a slow line a version each step would pile up,
+    /// all but the newest of them in vain.
     func bringParameters(to peer: Peer) {
         guard let publication, peer.stage == .member else { return }
         if peer.parameterVersion != publication.version {
-            if let difference = publication.difference,
-                peer.parameterVersion == publication.version - 1, peer.parameterVersion > 0
-            {
-                peer.connection?.send(shared: difference)
-            } else if let snapshot = publication.snapshot {
-                peer.connection?.send(shared: snapshot)
-            } else {
+            peer.wantsParameters = true
+            guard !peer.isTakingParameters else { return }
+            guard let messages = publication.messages(from: peer.parameterVersion) else {
                 if snapshotAsked != publication.version {
                     snapshotAsked = publication.version
                     inbox.put(.snapshotWanted(version: publication.version))
                 }
                 return
             }
+            for message in messages { peer.connection?.send(shared: message) }
+            peer.isTakingParameters = true
             peer.parameterVersion = publication.version
         }
+        peer.wantsParameters = false
         for grant in peer.waitingGrants { peer.connection?.send(.lease(grant)) }
         peer.waitingGrants = []
+    }
+
+    /// Nothing waits for the peer any more on this side of the connection.
+    func parametersLeft(_ peer: Peer) {
+        peer.isTakingParameters = false
+        if peer.wantsParameters { bringParameters(to: peer) }
     }
 
     /// A worker could not use what it got. Asking is cheap and the answer is not, so a version is

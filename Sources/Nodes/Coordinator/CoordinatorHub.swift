@@ -157,6 +157,9 @@ final class CoordinatorHub {
         connection.onClose = { [weak self, weak peer] reason in
             if let self, let peer { closed(peer, reason.description) }
         }
+        connection.onDrained = { [weak self, weak peer] in
+            if let self, let peer { parametersLeft(peer) }
+        }
         connection.pendingLimit = Limits.pendingBytes + identity.mostParameterBytes
         peer.connection = connection
         // The last words are part of the time, so that nobody has more of it.

@@ -6,14 +6,24 @@ import Training
 struct ParameterPublication: Sendable {
     let version: UInt64
     let digest: [UInt8]
-    /// The difference from the version before; nil for the first.
-    let difference: EncodedMessage?
+    /// What leads here from earlier versions, a message for each, the newest last. As many as are
+    /// together no longer than the whole may be, and always the newest; none for the first version.
+    let differences: [EncodedMessage]
     /// The whole; nil until somebody needs it.
     let snapshot: EncodedMessage?
 
     func with(snapshot: EncodedMessage) -> ParameterPublication {
         ParameterPublication(
-            version: version, digest: digest, difference: difference, snapshot: snapshot)
+            version: version, digest: digest, differences: differences, snapshot: snapshot)
+    }
+
+    /// What brings somebody here who has `old`, 0 for nothing: the differences since then, or the
+    /// whole; nil when it takes the whole, which nobody has encoded yet.
+    func messages(from old: UInt64) -> [EncodedMessage]? {
+        if old > 0, old <= version, version - old <= UInt64(differences.count) {
+            return Array(differences.suffix(Int(version - old)))
+        }
+        return snapshot.map { [$0] }
     }
 }
 
@@ -27,19 +37,25 @@ struct ParameterPublisher: Sendable {
         let digest = GradientCodec.digest(of: values).bytes
         if let last, last.publication.digest == digest { return last.publication }
         let version = (last?.publication.version ?? 0) + 1
-        let difference = last.map { last in
-            EncodedMessage(
-                .parameters(
-                    ParameterUpdate(
-                        version: version, base: version - 1, digest: digest,
-                        payload: ParameterCodec.delta(from: last.values, to: values))))
+        var differences = last?.publication.differences ?? []
+        if let last {
+            let update = ParameterUpdate(
+                version: version, base: version - 1, digest: digest,
+                payload: ParameterCodec.delta(from: last.values, to: values))
+            differences.append(EncodedMessage(.parameters(update)))
+            // Longer ways than the whole are not worth their memory.
+            let limit = ParameterCodec.mostPackedBytes(count: values.count)
+            var bytes = differences.reduce(0) { $0 + $1.bytes.count }
+            while differences.count > 1, bytes > limit {
+                bytes -= differences.removeFirst().bytes.count
+            }
         }
         var publication = ParameterPublication(
-            version: version, digest: digest, difference: difference, snapshot: nil)
+            version: version, digest: digest, differences: differences, snapshot: nil)
         // Nobody can have a version before the first.
         if last == nil {
             publication = ParameterPublication(
-                version: version, digest: digest, difference: nil,
+                version: version, digest: digest, differences: [],
                 snapshot: Self.snapshot(values, of: publication))
         }
         last = (values, publication)

@@ -31,6 +31,11 @@ final class Peer {
     var preparedBytes: UInt64 = 0
     /// The version of the parameters that it has, or that is on its way.
     var parameterVersion: UInt64 = 0
+    /// Whether parameters wait on this side of the connection: until they have left, no others are
+    /// sent after them.
+    var isTakingParameters = false
+    /// Whether it is sent the newest parameters as soon as that is possible, with or without work.
+    var wantsParameters = false
     /// How often it has asked for the whole of which version.
     var snapshots: (version: UInt64, count: Int) = (0, 0)
     /// Which attempt at a piece of the open round it was given.

@@ -22,6 +22,9 @@ final class Connection {
     /// for a REJECTION and `closeAfterFlush()`.
     var onViolation: (WireError) -> Void = { _ in }
 
+    /// Called when the system has taken all that waited for the peer.
+    var onDrained: () -> Void = {}
+
     /// Stands in every frame that is sent; 0 before the coordinator's is known.
     var term: UInt32 = 0
 
@@ -143,6 +146,7 @@ final class Connection {
         onMessage = { _ in }
         onClose = { _ in }
         onViolation = { _ in }
+        onDrained = {}
     }
 
     private func close(_ reason: CloseReason) {
@@ -239,6 +243,7 @@ final class Connection {
         }
         updateInterest()
         limitPending()
+        if isOpen, pendingBytes == 0 { onDrained() }
     }
 
     /// A socket that takes nothing any more may still hold why.

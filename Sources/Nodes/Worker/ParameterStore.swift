@@ -5,7 +5,8 @@ import Training
 /// The adapter's parameters as a worker has them: one version, and updates that nobody needed yet.
 ///
 /// Updates arrive on the network's thread, which must not compute; the compute thread that needs a
-/// version first unpacks it.
+/// version first unpacks it. Until then they are held as they came: a whole in place of all before
+/// it, and differences for as long as they are together no longer than a whole.
 final class ParameterStore: Sendable {
     /// How asking for a version ended.
     enum Answer: Sendable {
@@ -24,12 +25,17 @@ final class ParameterStore: Sendable {
         var pending: [ParameterUpdate] = []
         /// What a thread unpacks at the moment.
         var unpacking: ParameterUpdate?
-        /// Counts what makes an unpacking in vain: terms, and snapshots that take all back.
+        /// Counts what makes an unpacking in vain: terms, and snapshots, which take all back.
         var epoch = 0
         var isClosed = false
 
         /// The version at which the next difference must begin.
         var newest: UInt64 { pending.last?.version ?? unpacking?.version ?? version }
+
+        /// Bytes of differences that wait.
+        var pendingDifferences: Int {
+            pending.reduce(0) { $0 + ($1.base == 0 ? 0 : $1.payload.count) }
+        }
 
         /// Forgets everything that was had or sent.
         mutating func reset() {
@@ -59,9 +65,19 @@ final class ParameterStore: Sendable {
         }
     }
 
+    /// Bytes that are held: parameters, and what is not unpacked yet. At most three wholes, one of
+    /// them unpacked, and for a moment the one that comes of it.
+    var heldBytes: Int {
+        state.change(waking: false) { state in
+            4 * state.values.count + (state.unpacking?.payload.count ?? 0)
+                + state.pending.reduce(0) { $0 + $1.payload.count }
+        }
+    }
+
     /// Takes an update as it came.
     ///
     /// What does not lead anywhere is dropped: a difference from another version than the newest.
+    /// So are differences that nobody unpacks when a whole would be shorter.
     ///
     /// - Returns: false when the whole must be asked for.
     func receive(_ update: ParameterUpdate, term: UInt32) -> Bool {
@@ -71,12 +87,18 @@ final class ParameterStore: Sendable {
                 state.term = term
             }
             if update.base == 0 {
-                // Nobody sends again what was good: this takes back what is had.
-                if update.version <= state.version { state.reset() }
+                // Nobody asks for an earlier version any more; and nobody sends again what was
+                // good, so of the same one this takes back what is had.
+                state.reset()
                 state.pending = [update]
                 return true
             }
             guard update.base == state.newest, state.newest > 0 else { return false }
+            let bytes = state.pendingDifferences + update.payload.count
+            guard bytes <= ParameterCodec.mostPackedBytes(count: count) else {
+                state.pending = []
+                return false
+            }
             state.pending.append(update)
             return true
         }
