@@ -87,6 +87,17 @@ enum Limits {
     /// After each of these, one line more: about 200 bytes, so 300 KB a day however many come.
     static let strangerLineInterval = Duration.seconds(60)
 
+    /// Packed results that wait for their check, over all workers; workers keep what comes beyond
+    /// it until there is room. 500 gradients of a million numbers as fp32, 3 of 160 million.
+    static let uncheckedBytes = 2 << 30
+
+    /// Results that may wait however long they are: one is checked while the next one comes.
+    static let leastUnchecked = 2
+
+    /// Bytes that a connection moves in half a second when it carries more than heartbeats: those
+    /// of a worker with 1,024 threads have 16 KiB. 0.5 Mbit/s.
+    static let movingBytes: UInt64 = 32 << 10
+
     /// How often a worker may ask for the whole of one version: one that never can use it is broken.
     static let snapshotsOfVersion = 4
 

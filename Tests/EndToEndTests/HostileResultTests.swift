@@ -168,6 +168,27 @@ struct HostileResultTests {
         }
     }
 
+    @Test("twenty names, each with a bad result of the same work, do not end the run")
+    func changingNames() throws {
+        try FaultBench.withCluster { cluster in
+            var keys = Set<WorkKey>()
+            for number in 0..<20 {
+                let peer = try HostilePeer(cluster.address, name: "name-\(number)")
+                try peer.join()
+                let count = try Self.parameterCount(peer.offer, model: cluster.bench.model)
+                let lease = try peer.lease()
+                keys.insert(lease.key)
+                var result = Self.result(
+                    for: lease, gradient: [Float](repeating: 0, count: count))
+                result.tokens += 1
+                peer.say(.result(result))
+                #expect(try peer.answer(to: result.key).verdict == .refused)
+            }
+            #expect(keys.count == 1)
+            try FaultBench.finish(cluster)
+        }
+    }
+
     @Test(
         "of lossy codecs: a payload of another codec, and blocks that lie",
         arguments: [

@@ -50,36 +50,37 @@ struct LateResultTests {
         }
     }
 
-    @Test("a second one is a duplicate, one of a closed step is stale, and one may help out")
+    @Test("a second one is a duplicate, one of a closed step is stale, one of others' work nothing")
     func secondResults() throws {
         try FaultBench.withCluster { cluster in
             let slow = try Member(cluster, name: "slow")
             let lease = try slow.peer.lease()
-            // Nobody has leased this to the other one; it is right all the same.
             let quick = try Member(cluster, name: "quick")
             var next = try quick.peer.lease()
             var early = try slow.result(of: lease)
+            // Right as it is, nobody has leased this to the other one.
+            let unasked = try quick.hand(early)
+            #expect(unasked.verdict == .refused)
+            #expect(unasked.detail.contains("was never leased to quick"), "\(unasked)")
             // The ledger does not take a worker's word for it.
             early.attempt = 77
-            #expect(try quick.hand(early).verdict == .accepted)
-            let cancelled = try slow.peer.wait { message in
-                if case .cancellation(let cancellation) = message { cancellation.key } else { nil }
-            }
-            #expect(cancelled == lease.key)
-            for member in [slow, quick] {
-                let again = try member.hand(early)
-                #expect(again.verdict == .duplicate)
-                #expect(again.detail.contains("quick came first"), "\(again)")
-            }
-            // A second one that says something else changes nothing.
+            #expect(try slow.hand(early).verdict == .accepted)
+            let again = try slow.hand(early)
+            #expect(again.verdict == .duplicate)
+            #expect(again.detail.contains("slow came first"), "\(again)")
+            // A second one that says something else is looked into, and costs its worker its place.
             early.digest[0] ^= 1
             #expect(try slow.hand(early).verdict == .duplicate)
-            try cluster.coordinator.waitForError("gave different results")
-            slow.peer.say(.leave(Leave(reason: .draining)))
-            slow.peer.hangUp()
+            let rejection = try slow.peer.rejection()
+            #expect(rejection?.code == .quarantined)
+            #expect(rejection?.reason.contains("gave two different results") == true)
+            try cluster.coordinator.waitForError("quick computes it, too")
 
             while next.key.round == 1 {
-                #expect(try quick.hand(try quick.result(of: next)).verdict == .accepted)
+                let answer = try quick.hand(try quick.result(of: next))
+                // Asked for its opinion: the result that was accepted is right.
+                let isOpinion = next.key == lease.key
+                #expect(answer.verdict == (isOpinion ? .duplicate : .accepted), "\(answer)")
                 next = try quick.peer.lease()
             }
             let ledger = cluster.bench.path(cluster.output) + "/ledger.jsonl"
@@ -96,6 +97,89 @@ struct LateResultTests {
                 return
             }
             try FaultBench.finish(cluster)
+        }
+    }
+
+    @Test("when two disagree a third is asked; the wrong one is named, and its step made again")
+    func dispute() throws {
+        try FaultBench.withCluster { cluster in
+            let liar = try Member(cluster, name: "liar")
+            let lie = try liar.peer.lease()
+            guard try liar.peer.offer.fingerprint == Engine.fingerprint(.fp32) else {
+                // This process has other kernels than skein chose for itself.
+                liar.peer.hangUp()
+                try FaultBench.finish(cluster)
+                return
+            }
+            let honest = try Member(cluster, name: "honest")
+            let first = try honest.peer.lease()
+            // The third keeps its piece, so that the step stays open.
+            let third = try Member(cluster, name: "third")
+            let kept = try third.peer.lease()
+            #expect(try honest.hand(try honest.result(of: first)).verdict == .accepted)
+            func alive() throws {
+                for member in [liar, third] {
+                    let nothing: Bool? = try member.peer.wait(seconds: 0.02) { _ in nil }
+                    #expect(nothing == nil)
+                }
+            }
+            // Idle, it takes what waits at the liar, and then what the liar takes too long for.
+            var second: LeaseGrant?
+            while second == nil, cluster.coordinator.isRunning {
+                try alive()
+                let lease = try honest.peer.wait(seconds: 0.1) { message in
+                    if case .lease(let lease) = message { lease } else { nil }
+                }
+                guard let lease else { continue }
+                if lease.key == lie.key {
+                    second = lease
+                } else {
+                    #expect(try honest.hand(try honest.result(of: lease)).verdict == .accepted)
+                }
+            }
+            let count = try HostileResultTests.parameterCount(
+                liar.peer.offer, model: cluster.bench.model)
+            let wrong = HostileResultTests.result(
+                for: lie, gradient: [Float](repeating: 0.25, count: count))
+            try alive()
+            #expect(try liar.hand(wrong).verdict == .accepted)
+            let right = try honest.result(of: try #require(second))
+            try alive()
+            #expect(try honest.hand(right).verdict == .duplicate)
+            let opinion = try #require(
+                try third.peer.wait { message -> LeaseGrant? in
+                    if case .lease(let lease) = message, lease.key == lie.key { lease } else { nil }
+                })
+            #expect(kept.key != lie.key)
+            #expect(try third.hand(try third.result(of: opinion)).verdict == .duplicate)
+            let rejection = try liar.peer.rejection()
+            #expect(rejection?.code == .quarantined)
+            #expect(rejection?.reason.contains("not that of honest and third") == true)
+            try cluster.coordinator.waitForError("step 1 is computed again")
+            for member in [honest, third] {
+                member.peer.say(.leave(Leave(reason: .draining)))
+                member.peer.hangUp()
+            }
+            try FaultBench.finish(cluster)
+            #expect(cluster.coordinator.errorText.contains("liar has to pause"))
+        }
+    }
+
+    @Test("a member that lives and gets nowhere is told to go; without another one the run ends")
+    func stuck() throws {
+        try FaultBench.withCluster(["--patience", "3s"]) { cluster in
+            let hole = try HostilePeer(cluster.address, name: "hole")
+            try hole.join()
+            _ = try hole.lease()
+            var rejection: Rejection?
+            while rejection == nil, cluster.coordinator.isRunning {
+                rejection = try hole.rejection(seconds: 1)
+            }
+            #expect(rejection?.code == .stuck)
+            #expect(rejection?.reason.contains("has not gone on there for") == true)
+            hole.hangUp()
+            let ending = try cluster.coordinator.wait(seconds: 60)
+            #expect(ending.status == 69, "\(ending.error)")
         }
     }
 

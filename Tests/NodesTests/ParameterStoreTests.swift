@@ -101,7 +101,7 @@ struct ParameterStoreTests {
             #expect(publication.messages(from: 0) == nil)
             #expect(publication.messages(from: version + 1) == nil)
             ways.insert(publication.differences.count)
-            let bytes = publication.differences.reduce(0) { $0 + $1.bytes.count }
+            let bytes = publication.differences.reduce(0) { $0 + $1.count }
             #expect(publication.differences.count == 1 || bytes <= whole)
             let longest = UInt64(publication.differences.count)
             #expect(publication.messages(from: version - longest)?.count == Int(longest))

@@ -17,6 +17,7 @@ extension RejectCode {
         case .protocolViolation: "protocol-violation"
         case .timeout: "timeout"
         case .superseded: "superseded"
+        case .stuck: "stuck"
         }
     }
 
@@ -49,13 +50,17 @@ extension RejectCode {
         case .timeout: "check the network between the hosts and the load of the worker's"
         case .superseded:
             "another process goes by the same name; give each worker its own --name"
+        case .stuck:
+            "start the worker again; if it gets stuck again, look at the disk that its model is on "
+                + "and at the memory of its host; if it is that slow, give a longer --patience"
         }
     }
 
     /// Whether the same worker would be refused again, so that it must not come back by itself.
     public var isFinal: Bool {
         switch self {
-        case .version, .authentication, .model, .fingerprint, .superseded:
+        // A thread that hangs cannot be ended: the process has to.
+        case .version, .authentication, .model, .fingerprint, .superseded, .stuck:
             true
         // What belongs to another run can be dropped, and a line can damage a frame: neither is a
         // reason to lose a worker.
@@ -74,7 +79,7 @@ extension RejectCode {
         case .version, .authentication, .model, .fingerprint: .badData
         case .data, .configuration, .full, .draining, .staleTerm, .quarantined, .protocolViolation,
             .timeout,
-            .superseded:
+            .superseded, .stuck:
             .peerGone
         }
     }

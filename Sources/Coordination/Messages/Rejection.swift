@@ -18,6 +18,8 @@ public enum RejectCode: UInt16, Sendable, CaseIterable {
     case timeout = 12
     /// Another process with the same name and a newer incarnation has come.
     case superseded = 13
+    /// The worker lives, and what it computes does not go on.
+    case stuck = 14
 }
 
 /// The last words to a peer that is not served.

@@ -15,8 +15,10 @@ extension CoordinatorState {
         case joined(PeerID, Member)
         /// Any bytes at all of this peer; with a heartbeat, what it says it computes.
         case heard(PeerID, [Heartbeat.Progress])
+        /// Bytes of parameters or results move between a peer and here, besides heartbeats.
+        case moved(PeerID)
         /// A whole result is here. The shell parks its bytes under (peer, key) until `check`,
-        /// `deliver` or `answer` takes them; if some are parked there already, it drops the new
+        /// `deliver`, `drop` or `answer` takes them; if some are parked there already, it drops the new
         /// ones. When a peer is gone it frees what it parked for it, except what is being checked.
         case arrived(PeerID, WorkKey, attempt: UInt32, digest: [UInt8])
         /// The run's thread has unpacked and checked what `check` named.
@@ -52,6 +54,13 @@ extension CoordinatorState {
         case deliver(PeerID, WorkKey)
         /// Tell the worker what became of its result, and free what is parked.
         case answer(PeerID, WorkKey, ResultAnswer.Verdict, String)
+        /// Free what is parked and answer nothing: the worker keeps it until it is leased it again.
+        case drop(PeerID, WorkKey)
+        /// The round is not over before `settle`, though all its results may be here.
+        case dispute(WorkKey)
+        case settle(WorkKey)
+        /// An accepted result of this round is wrong: all of it is to be computed again.
+        case spoil(round: UInt64)
         /// Say so and hang up; the state has forgotten the peer, a `left` of it is ignored.
         case disconnect(PeerID, Rejection)
         case log(Log.Level, String)
@@ -78,6 +87,10 @@ public enum LeaseReason: Sendable, Equatable, CustomStringConvertible {
     case overdue(String)
     /// A second lease: its holder would finish last.
     case straggler(String)
+    /// The worker has finished it, and now there is room for the result.
+    case recalled
+    /// Two others gave different results of it.
+    case disputed(String, String)
 
     public var description: String {
         switch self {
@@ -89,13 +102,15 @@ public enum LeaseReason: Sendable, Equatable, CustomStringConvertible {
         case .silent(let name): "\(name) is silent"
         case .overdue(let name): "\(name) is past its deadline"
         case .straggler(let name): "\(name) would finish last"
+        case .recalled: "there is room for its result now"
+        case .disputed(let one, let other): "\(one) and \(other) gave different results"
         }
     }
 
     /// Whether the work stays leased to somebody else, too.
     public var isSecond: Bool {
         switch self {
-        case .silent, .overdue, .straggler: true
+        case .silent, .overdue, .straggler, .disputed: true
         default: false
         }
     }

@@ -20,12 +20,26 @@ public struct CoordinatorSettings: Sendable, Equatable {
     public var leaseFloor = Duration.seconds(2)
     /// No lease is doubled for being slow before: a second one would not save more than it costs.
     public var speculationFloor = Duration.milliseconds(250)
+    /// A worker's pace that was not tried for so long counts as unknown.
+    public var paceAge = Duration.seconds(30)
     /// After so long without progress the log says what is waited for.
     public var stallAfter = Duration.seconds(5)
     /// Peers of 1 MiB of state each would be 4 GiB; more hosts than that want more coordinators.
     public var maximumWorkers = 4096
-    /// A piece of work that was refused as often ends the run: the fault is not a worker's.
+    /// A piece of work that was refused as often, by everybody who is there and for longer than the
+    /// patience, ends the run: the fault is not a worker's.
     public var maximumRefusals = 16
+    /// After so many refusals a piece goes to workers with good results alone, if there are some.
+    public var refusalsByStrangers = 4
+    /// Results that may wait for their check, over all workers; their shell sets it by their bytes.
+    public var maximumUnchecked = 4096
+
+    /// A lease of a worker that lives is taken away when nothing of it has moved for so long: no
+    /// layer done, no bytes on their way. Much longer than a layer of anything takes.
+    public var stuckAfter: Duration { patience * 5 }
+
+    /// Room is kept for a result that was asked for again for as long.
+    public var recallTime = Duration.seconds(10)
 
     public init(minimumWorkers: Int = 1, patience: Duration = .seconds(60)) {
         precondition(minimumWorkers >= 1, "a run without workers")

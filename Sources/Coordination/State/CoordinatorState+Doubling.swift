@@ -41,13 +41,37 @@ extension CoordinatorState {
         evaluationPace = median(.evaluation) ?? evaluationPace
     }
 
-    /// Workers by pace; those whose pace nobody knows come after those with one.
+    /// Workers by pace; one whose pace nobody knows counts as the fleet's median.
     func fastestFirst(_ peers: [PeerID]) -> [PeerID] {
         guard peers.count > 1, let kind = open?.round.label.kind else { return peers }
+        let unknown = fleetPace(kind) ?? .infinity
         let paces = peers.map { peer in
-            (members[peer].flatMap { standings[$0.name]?.pace(kind) } ?? .infinity, peer)
+            (members[peer].flatMap { standings[$0.name]?.pace(kind) } ?? unknown, peer)
         }
         return paces.sorted { $0 < $1 }.map { $0.1 }
+    }
+
+    /// Those whose pace nobody knows, then the others by pace: the order in which new work goes out.
+    ///
+    /// Where there is less work than workers, whoever came last would never get any otherwise. At the
+    /// worst an idle worker computes it, too.
+    func unknownFirst(_ peers: [PeerID]) -> [PeerID] {
+        guard peers.count > 1, let open else { return peers }
+        let kind = open.round.label.kind
+        let paces = peers.map { peer in
+            (members[peer].flatMap { knownPace($0, kind, open) } ?? 0, peer)
+        }
+        return paces.sorted { $0 < $1 }.map { $0.1 }
+    }
+
+    /// A worker's pace; nil when it has none, or one that has not been tried for too long: trying it
+    /// takes at most a hundredth of its time.
+    private func knownPace(_ worker: Worker, _ kind: WorkKind, _ open: OpenRound) -> Double? {
+        guard let standing = standings[worker.name], let pace = standing.pace(kind),
+            let tried = standing.tried(kind)
+        else { return nil }
+        let age = max(settings.paceAge, .seconds(100 * pace * open.meanCost))
+        return clock - tried > age ? nil : pace
     }
 
     /// Seconds that a started lease still needs; infinity: it should be here already.

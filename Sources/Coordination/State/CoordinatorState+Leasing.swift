@@ -5,7 +5,10 @@ extension CoordinatorState {
     /// Gives work to everybody who can take it.
     mutating func dispatch() {
         // No local copy of the round here or below: a change would copy all its pieces.
-        guard !hasGivenUp, open?.isComplete == false else { return }
+        guard !hasGivenUp, open != nil else { return }
+        settleDisputes()
+        recall()
+        guard open?.isComplete == false else { return }
         if open?.begun == false {
             guard members.active >= settings.minimumWorkers else { return }
             open?.begun = true
@@ -22,12 +25,12 @@ extension CoordinatorState {
         double()
     }
 
-    /// Gives unleased work to these peers, one piece to each in turn, the faster ones first.
+    /// Gives unleased work to these peers, one piece to each in turn.
     private mutating func fill(
         _ peers: [PeerID], once: Bool = false, _ reason: () -> LeaseReason
     ) {
         guard let left = open?.unleased, left > 0, !peers.isEmpty else { return }
-        var line = peers.count > 1 ? fastestFirst(peers) : peers
+        var line = unknownFirst(peers)
         while !line.isEmpty {
             var again: [PeerID] = []
             for peer in line {
@@ -48,34 +51,47 @@ extension CoordinatorState {
         guard var round = open, round.unleased > 0 else { return nil }
         open = nil
         defer { open = round }
-        let members = members
         let histories = round.histories
         return round.next { index in
             guard let history = histories[index] else { return true }
-            return !Self.isAvoided(history, name, members)
+            return !isAvoided(history, name)
         }
     }
 
     /// Whether another worker should have it because this one's result of it was not taken.
     func isAvoided(_ index: Int, _ name: String) -> Bool {
         guard let history = open?.histories[index] else { return false }
-        return Self.isAvoided(history, name, members)
+        return isAvoided(history, name)
     }
 
-    static func isAvoided(
-        _ history: PieceHistory, _ name: String, _ members: Membership
-    ) -> Bool {
-        guard history.avoided.contains(name) else { return false }
-        let tried = history.avoided.count { members.isActive(name: $0) }
-        return members.active > tried
+    private func isAvoided(_ history: PieceHistory, _ name: String) -> Bool {
+        if history.avoided.contains(name) {
+            let tried = history.avoided.count { members.isActive(name: $0) }
+            return members.active > tried
+        }
+        // A new name costs nothing: who comes under one after the other must not keep the piece
+        // from those that have computed well before.
+        guard history.refusals >= settings.refusalsByStrangers,
+            standings[name]?.isProven != true
+        else { return false }
+        return isProvenLeft(without: history.avoided)
+    }
+
+    /// Whether a worker is here that has given good results, besides these.
+    func isProvenLeft(without names: [String]) -> Bool {
+        members.all.members.contains { peer in
+            guard let worker = members[peer], !worker.isDraining else { return false }
+            return standings[worker.name]?.isProven == true && !names.contains(worker.name)
+        }
     }
 
     mutating func grant(_ index: Int, to peer: PeerID, _ reason: LeaseReason) {
-        guard let before = open?.pieces[index] else { return }
+        guard let before = open?.pieces[index], let name = members[peer]?.name else { return }
         let attempt = before.attempts + 1
         open?.change(index) {
             $0.attempts = attempt
             $0.holders.append(peer)
+            if !$0.leased.contains(name) { $0.leased.append(name) }
         }
         members.update(peer) { [clock] in
             $0.add(index, attempt: attempt, isHeld: reason == .held, now: clock)
@@ -92,6 +108,7 @@ extension CoordinatorState {
         _ = members.update(worker.peer) { [clock] in $0.remove(index, now: clock) }
         guard open != nil else { return }
         open?.change(index) { $0.holders.removeAll { $0 == worker.peer } }
+        if open?.disputes[index]?.judge == worker.peer { open?.disputes[index]?.judge = nil }
         if open?.pieces[index].isUnleased == true {
             open?.histories[index, default: PieceHistory()].releasedBy = worker.name
         }
@@ -118,7 +135,7 @@ extension CoordinatorState {
         var best: (score: Double, victim: PeerID, index: Int)?
         for victim in members.laden.members.prefix(64) where victim != thief {
             guard let holder = members[victim],
-                let lease = holder.leases.last(where: { $0.started == nil }),
+                let lease = holder.leases.last(where: { $0.started == nil && !$0.isHeld }),
                 let piece = open?.pieces[lease.index], piece.phase == .open,
                 piece.holders == [victim], !isAvoided(lease.index, taker.name)
             else { continue }

@@ -49,7 +49,7 @@ extension CoordinatorState {
                 let sentence = "the result of \(piece.computedBy) came first"
                 say(.answer(peer, key, .duplicate, sentence))
             } else if piece.phase == .open, piece.holders.count < 2, open?.begun == true,
-                !piece.holders.contains(peer)
+                !piece.holders.contains(peer), piece.leased.contains(members[peer]?.name ?? "")
             {
                 grant(index, to: peer, .held)
             }
@@ -106,7 +106,7 @@ extension CoordinatorState {
     mutating func draining(_ peer: PeerID) {
         guard let worker = members[peer], !worker.isDraining else { return }
         members.update(peer) { $0.isDraining = true }
-        for lease in worker.leases where lease.started == nil {
+        for lease in worker.leases where lease.started == nil && !lease.isHeld {
             release(lease.index, of: worker)
             if let key = open?.key(lease.index) { say(.cancel(peer, key, .draining)) }
         }
@@ -140,8 +140,28 @@ extension CoordinatorState {
         nextSilence = next.map { max($0, clock + .milliseconds(20)) }
     }
 
+    /// How often to look for leases that do not move; a look costs O(leases).
+    var stuckInterval: Duration { settings.stuckAfter / 20 }
+
+    /// Takes their work from workers that live and get nowhere. Who is slow is none of them.
+    mutating func watchStuck() {
+        guard let due = nextStuck, due <= clock else { return }
+        nextStuck = clock + stuckInterval
+        for peer in members.all.members {
+            guard let worker = members[peer],
+                let lease = worker.leases.first(where: {
+                    $0.started != nil && clock - $0.movedAt >= settings.stuckAfter
+                })
+            else { continue }
+            fail(
+                worker.name,
+                "\(describe(lease.index)) has not gone on there for "
+                    + "\((clock - lease.movedAt).inWords), though the worker lives", code: .stuck)
+        }
+    }
+
     /// Counts a failure: the name has to pause, and its connection ends.
-    mutating func fail(_ name: String, _ reason: String) {
+    mutating func fail(_ name: String, _ reason: String, code: RejectCode = .quarantined) {
         guard var standing = standings[name] else { return }
         let pause = standing.fail(
             reason, now: clock, atMost: min(.seconds(60), settings.patience))
@@ -150,7 +170,7 @@ extension CoordinatorState {
         guard let worker = members[name: name] else { return }
         remove(worker.peer)
         let rejection = Rejection(
-            code: .quarantined, reason: reason, retryMilliseconds: pause.inMilliseconds)
+            code: code, reason: reason, retryMilliseconds: pause.inMilliseconds)
         say(.disconnect(worker.peer, rejection))
     }
 

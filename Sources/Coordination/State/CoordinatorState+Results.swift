@@ -10,7 +10,18 @@ extension CoordinatorState {
             return
         }
         if worker.parked.contains(index) { return }
+        guard open?.pieces[index].leased.contains(worker.name) == true else {
+            discard(worker, key, index)
+            return
+        }
         noteProgress()
+        open?.recalled.removeAll { $0.place == OpenRound.Place(peer: peer, index: index) }
+        if phase != .accepted, let open,
+            open.unchecked + open.recalled.count >= open.room(settings)
+        {
+            postpone(worker, key, index)
+            return
+        }
         if let lease = worker.leases.first(where: { $0.index == index }) {
             if let started = lease.started, !lease.isHeld {
                 observe(worker, index, seconds: (clock - started).inSeconds)
@@ -50,6 +61,16 @@ extension CoordinatorState {
         fail(worker.name, sentence)
     }
 
+    /// Nobody has asked this worker for it: it is not looked at, whatever it is.
+    private mutating func discard(_ worker: Worker, _ key: WorkKey, _ index: Int) {
+        counters.refused += 1
+        standings[worker.name]?.noteRefused()
+        say(
+            .answer(
+                worker.peer, key, .refused,
+                "\(describe(index)) was never leased to \(worker.name)"))
+    }
+
     private mutating func check(_ candidate: Candidate, _ index: Int) {
         open?.change(index) { $0.phase = .checking }
         open?.histories[index, default: PieceHistory()].checking = candidate
@@ -59,7 +80,8 @@ extension CoordinatorState {
     mutating func observe(_ worker: Worker, _ index: Int, seconds: Double, atLeast: Bool = false) {
         guard let open else { return }
         let kind = open.round.label.kind
-        standings[worker.name]?.observe(seconds / open.cost(index), kind, atLeast: atLeast)
+        standings[worker.name]?.observe(
+            seconds / open.cost(index), kind, now: clock, atLeast: atLeast)
         if fleetPace(kind) == nil { paceTaken = nil }
         takePace()
     }
@@ -110,7 +132,7 @@ extension CoordinatorState {
     }
 
     /// Ends a lease at its holder; how long it had taken so far still counts against its pace.
-    private mutating func cancel(_ index: Int, at peer: PeerID, _ reason: CancelReason) {
+    mutating func cancel(_ index: Int, at peer: PeerID, _ reason: CancelReason) {
         guard let worker = members[peer], let key = open?.key(index) else { return }
         if let lease = worker.leases.first(where: { $0.index == index }), !lease.isHeld,
             let started = lease.started
@@ -125,13 +147,7 @@ extension CoordinatorState {
         guard let open else { return }
         counters.duplicates += 1
         let piece = open.pieces[index]
-        if piece.digest != duplicate.digest {
-            say(
-                .log(
-                    .warning,
-                    "\(piece.computedBy) and \(duplicate.name) gave different results of "
-                        + "\(describe(index)): one of them computes wrongly"))
-        }
+        defer { vote(duplicate, index) }
         guard members[duplicate.peer] != nil else { return }
         let sentence = "the result of \(piece.computedBy) came first"
         say(.answer(duplicate.peer, open.key(index), .duplicate, sentence))
@@ -142,11 +158,17 @@ extension CoordinatorState {
         guard let key = open?.key(index) else { return }
         var history = open?.histories[index] ?? PieceHistory()
         let own = history.notFinite.first { $0.name == candidate.name }
-        let isSeenElsewhere = history.notFinite.contains {
+        let others = history.notFinite.filter {
             $0.name != candidate.name && $0.digest == candidate.digest
         }
         let tried = Set(history.notFinite.map(\.name)).union([candidate.name])
         let isEverybodyDone = tried.count { members.isActive(name: $0) } >= members.active
+        // Two names may be one process: somebody with good results is heard first.
+        let isProven = (others.map(\.name) + [candidate.name]).contains {
+            standings[$0]?.isProven == true
+        }
+        let isSeenElsewhere =
+            !others.isEmpty && (isProven || !isProvenLeft(without: Array(tried)))
         if isSeenElsewhere || (own?.digest == candidate.digest && isEverybodyDone) {
             say(
                 .log(
@@ -175,8 +197,10 @@ extension CoordinatorState {
         standings[candidate.name]?.noteRefused()
         var history = open?.histories[index] ?? PieceHistory()
         history.refusals += 1
+        let since = history.refusedSince ?? clock
+        history.refusedSince = since
         history.releasedBy = candidate.name
-        if !history.avoided.contains(candidate.name) { history.avoided.append(candidate.name) }
+        history.avoid(candidate.name) { members.isActive(name: $0) }
         let next = history.waiting.isEmpty ? nil : history.waiting.removeFirst()
         open?.histories[index] = history
         if members[candidate.peer] != nil {
@@ -194,9 +218,15 @@ extension CoordinatorState {
         if counts {
             fail(candidate.name, "its result of \(describe(index)) was refused: \(detail)")
         }
-        if history.refusals >= settings.maximumRefusals {
+        // Anybody may come under sixteen names: it is the work's fault once nobody is left to try.
+        let isLeft =
+            open?.pieces[index].isUnleased == false
+            || members.active > history.avoided.count { members.isActive(name: $0) }
+        if history.refusals >= settings.maximumRefusals, clock - since >= settings.patience, !isLeft
+        {
             giveUp(
-                "\(describe(index)) was refused \(history.refusals) times, last from "
+                "\(describe(index)) was refused \(history.refusals) times in "
+                    + "\((clock - since).inWords), by everybody who is here, last from "
                     + "\(candidate.name): \(detail)")
         }
     }

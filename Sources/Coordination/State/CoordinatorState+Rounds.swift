@@ -14,6 +14,7 @@ extension CoordinatorState {
         phaseSince = clock
         counters = RoundCounters()
         open = OpenRound(round, now: clock)
+        nextStuck = clock + stuckInterval
         shortageSince = nil
         paceTaken = nil
         takePace()
@@ -37,6 +38,7 @@ extension CoordinatorState {
             }
         }
         self.open = nil
+        nextStuck = nil
         shortageSince = nil
         phaseSince = clock
         noteProgress()

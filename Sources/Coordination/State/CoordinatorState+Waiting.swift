@@ -7,6 +7,7 @@ extension CoordinatorState {
         let now = max(now, clock)
         guard let open else { return waitingBetweenRounds(now) }
         let label = open.round.label
+        if open.isComplete, let waiting = waitingForJudge(now, open) { return waiting }
         if open.isComplete {
             let since = lastProgress
             return Waiting(
@@ -20,6 +21,21 @@ extension CoordinatorState {
         if let checking = waitingForCheck(now, open, isOnly: lease == nil) { return checking }
         if let lease { return waiting(for: lease, now, open) }
         return waitingForTakers(now, open)
+    }
+
+    /// All results are here, and somebody is asked which of two that do not agree is right.
+    private func waitingForJudge(_ now: Duration, _ open: OpenRound) -> Waiting? {
+        let first = open.disputes.filter { $0.value.judge != nil }.min { $0.key < $1.key }
+        guard let first, let worker = first.value.judge.flatMap({ members[$0] }) else { return nil }
+        let lease = worker.leases.first { $0.index == first.key }
+        let since = lease?.started ?? lastProgress
+        let names = first.value.votes.map(\.name).joined(separator: " or ")
+        return Waiting(
+            culprit: .worker(worker.name), since: since,
+            sentence: "\(open.round.label) waits \((now - since).inWords) for worker "
+                + "\(worker.title), last heard \((now - worker.lastHeard).inWords) ago, to tell "
+                + "whether \(names) computes \(open.round.label.pieceName) \(first.key) wrongly; "
+                + "then the round is closed")
     }
 
     private func waitingBetweenRounds(_ now: Duration) -> Waiting {

@@ -29,6 +29,8 @@ public struct CoordinatorState: Sendable {
     var lastArrival: Duration?
     /// Somebody may have become silent by then.
     var nextSilence: Duration?
+    /// When to look for leases that do not move; nil: there is no round.
+    var nextStuck: Duration?
     /// When it is worth looking for second leases again.
     var nextDoubling = Duration.zero
     var nextStall: Duration
@@ -61,6 +63,7 @@ public struct CoordinatorState: Sendable {
             preparing(peer, name: name, address: address, bytes: bytes)
         case .joined(let peer, let member): joined(peer, member)
         case .heard(let peer, let progress): heard(peer, progress)
+        case .moved(let peer): members.update(peer) { [clock] in $0.noteMoved(now: clock) }
         case .arrived(let peer, let key, _, let digest): arrived(peer, key, digest)
         case .checked(let peer, let key, let outcome): checked(peer, key, outcome)
         case .left(let peer, let departure): left(peer, departure)
@@ -77,13 +80,14 @@ public struct CoordinatorState: Sendable {
     /// A heartbeat frees no thread and no work, unless it ends a suspicion, which dispatches itself.
     private func isHeartbeat(_ event: Event) -> Bool {
         switch event {
-        case .heard, .preparing: true
+        case .heard, .moved, .preparing: true
         default: false
         }
     }
 
     private mutating func tick() {
         watchSilence()
+        watchStuck()
         watchStall()
         watchPatience()
     }
@@ -91,7 +95,7 @@ public struct CoordinatorState: Sendable {
     /// When `tick` must come at the latest; nil: nothing depends on time.
     public var nextDeadline: Duration? {
         if hasGivenUp { return nil }
-        var deadlines = [nextSilence, giveUpAt].compactMap { $0 }
+        var deadlines = [nextSilence, nextStuck, giveUpAt].compactMap { $0 }
         if phase != .finished || open != nil { deadlines.append(nextStall) }
         if mayDouble { deadlines.append(nextDoubling) }
         return deadlines.min()

@@ -8,6 +8,10 @@ struct Lease: Sendable {
     var started: Duration?
     /// The worker has the result already and needs no thread for it.
     let isHeld: Bool
+    /// There was no room for its result.
+    var isPostponed = false
+    /// When it last went on: a layer done, or bytes that moved.
+    var movedAt: Duration
     /// How much of it is done, in thousandths, and when the worker said so.
     var progress: UInt16 = 0
     var progressAt = Duration.zero
@@ -32,6 +36,7 @@ struct Worker: Sendable {
     /// In the order in which it computes them: the first `threads` have a thread.
     private(set) var leases: [Lease] = []
     private(set) var heldLeases = 0
+    private var postponedLeases = 0
     /// Indices of its results that no one has answered yet.
     var parked: Set<Int> = []
 
@@ -50,7 +55,9 @@ struct Worker: Sendable {
     var computing: Int { min(ordinary, threads) }
 
     /// Whether it gets any work: one that hands in faster than the run's thread checks has to wait.
-    private var isEligible: Bool { !isDraining && !isSuspect && parked.count < 2 * threads }
+    private var isEligible: Bool {
+        !isDraining && !isSuspect && parked.count + postponedLeases < 2 * threads
+    }
     var hasIdleThread: Bool { isEligible && ordinary < threads }
     /// One more per thread, which is computing.
     var canPrefetch: Bool { isEligible && ordinary >= threads && ordinary < 2 * threads }
@@ -61,8 +68,28 @@ struct Worker: Sendable {
     mutating func add(_ index: Int, attempt: UInt32, isHeld: Bool, now: Duration) {
         let starts = isHeld || ordinary < threads
         leases.append(
-            Lease(index: index, attempt: attempt, started: starts ? now : nil, isHeld: isHeld))
+            Lease(
+                index: index, attempt: attempt, started: starts ? now : nil, isHeld: isHeld,
+                movedAt: now))
         if isHeld { heldLeases += 1 }
+    }
+
+    /// The worker has the result and keeps it until it is asked for.
+    mutating func postpone(_ index: Int, now: Duration) {
+        guard let lease = remove(index, now: now) else { return }
+        leases.append(
+            Lease(
+                index: index, attempt: lease.attempt, started: nil, isHeld: true,
+                isPostponed: true, movedAt: now))
+        heldLeases += 1
+        postponedLeases += 1
+    }
+
+    /// What was postponed is asked for: from here on it can be overdue.
+    mutating func recall(_ index: Int, now: Duration) {
+        guard let place = leases.firstIndex(where: { $0.index == index }) else { return }
+        leases[place].started = now
+        leases[place].movedAt = now
     }
 
     /// Takes a lease away; the next in line gets its thread.
@@ -71,12 +98,16 @@ struct Worker: Sendable {
         let lease = leases.remove(at: place)
         if lease.isHeld {
             heldLeases -= 1
+            if lease.isPostponed { postponedLeases -= 1 }
             return lease
         }
         var line = 0
         for i in leases.indices where !leases[i].isHeld && line < threads {
             line += 1
-            if leases[i].started == nil { leases[i].started = now }
+            if leases[i].started == nil {
+                leases[i].started = now
+                leases[i].movedAt = now
+            }
         }
         return lease
     }
@@ -84,6 +115,7 @@ struct Worker: Sendable {
     mutating func removeAll() {
         leases = []
         heldLeases = 0
+        postponedLeases = 0
     }
 
     /// - Returns: whether something has gone on since it was last heard.
@@ -103,8 +135,14 @@ struct Worker: Sendable {
             else { continue }
             leases[i].progress = thousandths
             leases[i].progressAt = now
+            leases[i].movedAt = now
             hasMoved = true
         }
         return hasMoved
+    }
+
+    /// Bytes of its parameters or results are on their way.
+    mutating func noteMoved(now: Duration) {
+        for i in leases.indices where leases[i].started != nil { leases[i].movedAt = now }
     }
 }

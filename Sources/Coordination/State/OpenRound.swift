@@ -16,6 +16,8 @@ struct Piece: Sendable {
     /// Who has a lease of it, at most two.
     var holders: [PeerID] = []
     var attempts: UInt32 = 0
+    /// Names that have ever had a lease of it.
+    var leased: [String] = []
     /// Whether the heap of given back work has it.
     var isReturned = false
     /// Of the accepted result, and whose it was.
@@ -31,24 +33,63 @@ struct PieceHistory: Sendable {
     /// In order of arrival, behind the one that is being checked.
     var waiting: [Candidate] = []
     /// Names whose results of it were not taken: others go first.
-    var avoided: [String] = []
+    private(set) var avoided: [String] = []
     var notFinite: [(name: String, digest: [UInt8])] = []
     var refusals = 0
+    /// When the first result of it was refused.
+    var refusedSince: Duration?
     /// Whom it was taken from last.
     var releasedBy: String?
+
+    /// Names are cheap: of those that are gone only so many are kept.
+    private static let mostAvoided = 64
+
+    mutating func avoid(_ name: String, isHere: (String) -> Bool) {
+        guard !avoided.contains(name) else { return }
+        avoided.append(name)
+        guard avoided.count > Self.mostAvoided else { return }
+        avoided.remove(at: avoided.firstIndex { !isHere($0) } ?? 0)
+    }
+}
+
+/// A piece that workers gave different results of, while others are asked.
+struct Dispute: Sendable {
+    /// Who said what, a name once; the accepted one first.
+    var votes: [(name: String, digest: [UInt8])]
+    /// Who computes it now; nil: somebody is to be found.
+    var judge: PeerID?
+
+    /// What two of them agree about.
+    var verdict: [UInt8]? {
+        votes.first { one in votes.count { $0.digest == one.digest } >= 2 }?.digest
+    }
 }
 
 /// The round that is being computed.
 struct OpenRound: Sendable {
+    /// A piece at a worker.
+    struct Place: Sendable, Equatable {
+        let peer: PeerID
+        let index: Int
+    }
+
     let round: Round
     let opened: Duration
+    /// Tokens of a piece.
+    let meanCost: Double
     /// As many workers as wanted have been there.
     var begun = false
     private(set) var pieces: [Piece]
     /// By index; entries go when their piece is accepted.
     var histories: [Int: PieceHistory] = [:]
-    /// Indices of results that are being checked, the oldest first, with gaps.
+    /// Results that are here and not checked, over all workers.
     var unchecked = 0
+    /// Finished results that their workers keep for want of room here, the oldest first.
+    var postponed: [Place] = []
+    /// Of those, what has been asked for again and has not come, and since when: room is kept for it.
+    var recalled: [(place: Place, since: Duration)] = []
+    /// By index.
+    var disputes: [Int: Dispute] = [:]
     private(set) var unleased: Int
     var remaining: Int
     /// Everything before has been leased once; what came back is in `returned`.
@@ -58,12 +99,18 @@ struct OpenRound: Sendable {
     init(_ round: Round, now: Duration) {
         self.round = round
         opened = now
+        meanCost = Double(round.costs.reduce(0, +)) / Double(max(1, round.costs.count))
         pieces = Array(repeating: Piece(), count: round.costs.count)
         unleased = round.costs.count
         remaining = round.costs.count
     }
 
     var isComplete: Bool { remaining == 0 }
+
+    /// Results that may wait for their check: each piece has two holders at most.
+    func room(_ settings: CoordinatorSettings) -> Int {
+        min(settings.maximumUnchecked, 2 * pieces.count + 2)
+    }
 
     func key(_ index: Int) -> WorkKey {
         WorkKey(round: round.number, index: UInt32(index))

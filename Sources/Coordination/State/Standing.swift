@@ -14,6 +14,9 @@ struct Standing: Sendable {
     /// Seconds per token for one thread, by kind of work; moving averages.
     private var gradientPace: Double?
     private var evaluationPace: Double?
+    /// When it was last tried, by kind of work.
+    private var gradientTried: Duration?
+    private var evaluationTried: Duration?
     /// Incarnations that a newer one has replaced, the last few.
     private(set) var fenced: [[UInt8]] = []
     var lastSeen = Duration.zero
@@ -25,18 +28,30 @@ struct Standing: Sendable {
         kind == .gradient ? gradientPace : evaluationPace
     }
 
+    /// When the pace was last put to the test.
+    func tried(_ kind: WorkKind) -> Duration? {
+        kind == .gradient ? gradientTried : evaluationTried
+    }
+
     /// Takes note of how long work took.
     ///
     /// - Parameters:
     ///   - secondsPerToken: The observation.
     ///   - kind: Of work; evaluations are faster.
+    ///   - now: The time.
     ///   - atLeast: The work was cut short: counts only when it slows the average down.
-    mutating func observe(_ secondsPerToken: Double, _ kind: WorkKind, atLeast: Bool = false) {
+    mutating func observe(
+        _ secondsPerToken: Double, _ kind: WorkKind, now: Duration, atLeast: Bool = false
+    ) {
         let old = pace(kind)
+        if kind == .gradient { gradientTried = now } else { evaluationTried = now }
         if atLeast, secondsPerToken <= old ?? 0 { return }
         let new = old.map { $0 + Self.newest * (secondsPerToken - $0) } ?? secondsPerToken
         if kind == .gradient { gradientPace = new } else { evaluationPace = new }
     }
+
+    /// Whether a result of it was good: more than a name.
+    var isProven: Bool { accepted > 0 }
 
     mutating func noteAccepted() {
         accepted += 1

@@ -108,7 +108,8 @@ final class ClusterSource: GradientSource {
         let check = ResultCheck(
             round: round, codec: codec, parameterCount: parameterCount)
         var missing = rows.count
-        while missing > 0 {
+        var disputes = 0
+        while missing > 0 || disputes > 0 {
             switch inbox.take() {
             case .check(let candidate) where candidate.result.key.round == number:
                 let verdict = check(candidate)
@@ -123,6 +124,9 @@ final class ClusterSource: GradientSource {
                 guard let checked = check(candidate).result else { continue }
                 try accept(checked)
                 missing -= 1
+            case .disputed(let round) where round == number: disputes += 1
+            case .settled(let round) where round == number: disputes -= 1
+            case .spoiled(let round) where round == number: throw StepSpoiled()
             case .snapshotWanted(let version):
                 if version == publication.version {
                     desk.offer(
@@ -135,7 +139,7 @@ final class ClusterSource: GradientSource {
                 if shouldStop(), desk.missingCount > 0 {
                     throw SourceStopped(reason: .interrupted)
                 }
-            case .check, .deliver:
+            case .check, .deliver, .disputed, .settled, .spoiled:
                 // Of a round that is closed: answered as stale when it arrived there.
                 continue
             }

@@ -210,6 +210,10 @@ extension CoordinatorHub {
             if parked[id]?.isEmpty == true { parked[id] = nil }
             peers[id]?.connection?.send(
                 .answer(ResultAnswer(key: key, verdict: verdict, detail: detail)))
+        case .drop(let id, let key): parked[id]?[key] = nil
+        case .dispute(let key): inbox.put(.disputed(round: key.round))
+        case .settle(let key): inbox.put(.settled(round: key.round))
+        case .spoil(let round): inbox.put(.spoiled(round: round))
         case .disconnect(let id, let rejection):
             if let peer = peers[id] { reject(peer, rejection) }
         case .log(let level, let sentence):

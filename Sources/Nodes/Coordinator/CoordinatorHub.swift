@@ -198,7 +198,8 @@ final class CoordinatorHub {
                 if now - peer.lastHeard > state.settings.lostAfter {
                     expel(peer, Rejection(code: .timeout, reason: "silent while it prepared"))
                 }
-            case .greeting, .observer, .member, .leaving: break
+            case .member: noteMoving(peer)
+            case .greeting, .observer, .leaving: break
             }
             if peer.stage == .preparing || peer.stage == .member {
                 peer.connection?.send(shared: sign)
@@ -206,6 +207,15 @@ final class CoordinatorHub {
         }
         inbox.put(.pulse)
         loop.setAlarm(at: .now + state.settings.heartbeat) { [weak self] in self?.beat() }
+    }
+
+    /// A worker that is being sent parameters, or that sends a result, is getting somewhere.
+    private func noteMoving(_ peer: Peer) {
+        guard let connection = peer.connection else { return }
+        let bytes = connection.bytesSent + connection.bytesReceived
+        let hasMoved = bytes - peer.bytesMoved >= Limits.movingBytes
+        peer.bytesMoved = bytes
+        if hasMoved { handle(.moved(peer.id)) }
     }
 
     /// Says why, hangs up, and forgets the peer.

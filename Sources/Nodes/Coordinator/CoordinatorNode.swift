@@ -67,9 +67,12 @@ public final class CoordinatorNode: Sendable {
         var settings = CoordinatorSettings(
             minimumWorkers: job.configuration.minWorkers, patience: job.configuration.patience)
         try settings.fit(room)
+        settings.maximumUnchecked = min(
+            settings.maximumUnchecked,
+            max(Limits.leastUnchecked, Limits.uncheckedBytes / max(1, identity.mostGradientBytes)))
         let memory = CoordinatorMemory(
             parameterCount: job.shape.layout.count, codec: job.configuration.gradientCodec,
-            microBatches: job.configuration.batchSize)
+            microBatches: job.plan.mostMicroBatches)
         log.info(memory.sentence)
         let counts = HubCounts()
         let loop = try EventLoop(name: "skein-network")

@@ -11,6 +11,12 @@ final class Inbox: Sendable {
         case check(Candidate)
         /// A result that is to be used although it is not finite.
         case deliver(Candidate)
+        /// A piece of this round is computed once more, because two results of it differ.
+        case disputed(round: UInt64)
+        /// It is known, or never will be, whose was right.
+        case settled(round: UInt64)
+        /// A result of this round that was accepted is wrong.
+        case spoiled(round: UInt64)
         /// A worker needs the parameters of this version whole.
         case snapshotWanted(version: UInt64)
         /// Nothing more will come.

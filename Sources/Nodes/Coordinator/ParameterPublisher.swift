@@ -45,9 +45,9 @@ struct ParameterPublisher: Sendable {
             differences.append(EncodedMessage(.parameters(update)))
             // Longer ways than the whole are not worth their memory.
             let limit = ParameterCodec.mostPackedBytes(count: values.count)
-            var bytes = differences.reduce(0) { $0 + $1.bytes.count }
+            var bytes = differences.reduce(0) { $0 + $1.count }
             while differences.count > 1, bytes > limit {
-                bytes -= differences.removeFirst().bytes.count
+                bytes -= differences.removeFirst().count
             }
         }
         var publication = ParameterPublication(

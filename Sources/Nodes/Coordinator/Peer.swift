@@ -45,6 +45,8 @@ final class Peer {
 
     /// Pieces of the model that are being read for it.
     var piecesAsked = 0
+    /// Bytes of its connection at the last heartbeat.
+    var bytesMoved: UInt64 = 0
 
     /// It has said that it leaves.
     var saidGoodbye = false

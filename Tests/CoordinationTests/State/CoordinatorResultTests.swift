@@ -50,18 +50,23 @@ struct CoordinatorResultTests {
         #expect(
             said.sentences == [
                 "w2 and w1 gave different results of micro-batch 0 of step 7: "
-                    + "one of them computes wrongly"
+                    + "one of them computes wrongly, and nobody else is here to tell which; "
+                    + "that of w2 came first and is used"
             ])
         #expect(desk.state.counters.duplicates == 1)
     }
 
-    @Test("a result that nobody leased is as good as any, one of no work at all is a failure")
+    @Test("a result that was never leased is not looked at, one of no work at all is a failure")
     func unleased() {
         var desk = Desk()
         desk.join(1)
         desk.open([1, 1, 1])
         desk.join(2, at: 0.1)
-        #expect(desk.arrive(2, 1, at: 1).checks == ["1 2"])
+        let unasked = desk.arrive(2, 1, at: 1)
+        #expect(unasked.checks == [])
+        #expect(unasked.answers == ["1 2 refused"])
+        #expect(unasked.rejections == [])
+        #expect(desk.arrive(2, 2, at: 1).checks == ["2 2"])
         let said = desk.arrive(2, 3, at: 1)
         #expect(said.answers == ["3 2 refused"])
         #expect(said.rejections.map(\.code) == [.quarantined])
@@ -118,7 +123,8 @@ struct CoordinatorResultTests {
         #expect(pauses == [1000, 2000, 4000, 8000, 16000, 20000])
         time += 100
         peer += 1
-        desk.join(1, as: peer, at: time)
+        desk.at(time, .left(PeerID(peer - 1 + 1000), .goodbye))
+        desk.join(1, threads: 8, as: peer, at: time)
         desk.open(Array(repeating: 1, count: 8), number: 7, at: time)
         for index in 0..<8 {
             let good = WorkKey(round: 7, index: UInt32(index))
@@ -194,19 +200,172 @@ struct CoordinatorResultTests {
         #expect(desk.state.snapshot(now: .seconds(2)).round?.accepted == 1)
     }
 
-    @Test("work that is refused sixteen times ends the run")
+    @Test("the result of a lease that has expired still counts")
+    func expired() {
+        var desk = Desk()
+        desk.join(1)
+        desk.open([1])
+        desk.at(1, .left(PeerID(1), .lost("reset")))
+        desk.join(2, at: 1)
+        desk.join(1, as: 9, at: 1.2)
+        #expect(desk.arrive(9, 0, at: 1.3).checks == ["0 9"])
+        let said = desk.check(9, 0, at: 1.4)
+        #expect(said.answers == ["0 9 accepted"])
+        #expect(said.cancellations == ["0<2"])
+    }
+
+    /// `count` new names, one after the other, each with a bad result of piece 0.
+    private func refuse(
+        _ desk: inout Desk, _ count: Int, from first: Int, at seconds: Double
+    ) -> [CoordinatorState.Directive] {
+        var said: [CoordinatorState.Directive] = []
+        for number in first..<(first + count) {
+            let peer = UInt64(number)
+            desk.join(peer, at: seconds)
+            guard desk.state.open?.pieces[0].holders == [PeerID(peer)] else { continue }
+            desk.arrive(peer, 0, at: seconds)
+            said += desk.check(peer, 0, .refused("wrong length"), at: seconds)
+        }
+        return said
+    }
+
+    @Test("work that everybody refuses to do well for longer than the patience ends the run")
     func poison() {
         var desk = Desk()
-        for worker in 1...17 { desk.join(UInt64(worker)) }
         desk.open([1])
-        var said: [CoordinatorState.Directive] = []
-        for worker in 1...16 {
-            desk.arrive(UInt64(worker), 0, at: 0.1)
-            said = desk.check(UInt64(worker), 0, .refused("wrong length"), at: 0.1)
-        }
+        let said = refuse(&desk, 100, from: 1, at: 0.1)
+        #expect(said.sentences.count { $0.contains("refused the result") } == 100)
+        #expect(said.givenUp == [])
         #expect(
-            said.givenUp == [
-                "micro-batch 0 of step 7 was refused 16 times, last from w16: wrong length"
+            refuse(&desk, 1, from: 200, at: 60.1).givenUp == [
+                "micro-batch 0 of step 7 was refused 101 times in 60.0 s, by everybody who is here, "
+                    + "last from w200: wrong length"
             ])
+    }
+
+    @Test("new names with bad results neither end the run nor keep the work from a good worker")
+    func changingNames() {
+        var desk = Desk()
+        desk.join(1)
+        desk.open([1, 1])
+        desk.finish(1, 0, at: 1)
+        // The good worker computes; meanwhile they come for the other piece, and for hours.
+        desk.open([1, 1], number: 2, at: 1)
+        let good = WorkKey(round: 2, index: 0)
+        let bad = WorkKey(round: 2, index: 1)
+        var refused = 0
+        for number in 2...40 as ClosedRange<UInt64> {
+            let time = Double(number) * 10
+            desk.at(time, .heard(PeerID(1), []))
+            guard desk.join(number, at: time).leases == ["1>\(number)"] else { continue }
+            desk.at(time, .arrived(PeerID(number), bad, attempt: 1, digest: []))
+            let said = desk.at(time, .checked(PeerID(number), bad, .refused("x")))
+            #expect(said.givenUp == [])
+            refused += 1
+        }
+        #expect(refused == 4)
+        #expect(
+            desk.at(400, .arrived(PeerID(1), good, attempt: 1, digest: [])).leases == ["1>1"])
+    }
+
+    @Test("two new names with the same NaN are not believed while a good worker can be asked")
+    func strangersDiverge() {
+        var desk = Desk()
+        desk.join(1)
+        desk.open([1, 1, 1])
+        desk.finish(1, 0, at: 1)
+        desk.join(2, at: 1)
+        desk.join(3, at: 1)
+        for peer in [2, 3] as [UInt64] {
+            #expect(desk.state.open?.pieces[2].holders == [PeerID(peer)])
+            desk.arrive(peer, 2, digest: [9], at: 2)
+            #expect(desk.check(peer, 2, .notFinite("a NaN"), at: 2).deliveries == [])
+        }
+        #expect(desk.finish(1, 1, at: 3).leases == ["2>1"])
+        let said = desk.finish(1, 2, at: 4)
+        #expect(said.answers == ["2 1 accepted"])
+        #expect(said.rejections.map(\.code) == [.quarantined, .quarantined])
+    }
+
+    // MARK: Results that differ
+
+    /// Worker 1 and worker 2 have given different results of piece 0; worker 3 is asked.
+    private func disputed() -> (Desk, [CoordinatorState.Directive]) {
+        var desk = doubled()
+        desk.join(3, at: 1.9)
+        desk.arrive(2, 0, digest: [1], at: 2)
+        desk.arrive(1, 0, digest: [2], at: 2)
+        let said = desk.check(2, 0, at: 2.1)
+        return (desk, said)
+    }
+
+    @Test("what two workers disagree about is computed by a third, and the wrong one has to go")
+    func dispute() {
+        var (desk, said) = disputed()
+        #expect(said.leases == ["0>3"])
+        #expect(said.reasons == [.disputed("w2", "w1")])
+        #expect(said.contains(.dispute(key(0))))
+        #expect(
+            desk.sentence(at: 2.1).hasSuffix(
+                "to tell whether w2 or w1 computes micro-batch 0 wrongly; then the round is closed")
+        )
+        let ending = desk.arrive(3, 0, digest: [1], at: 3)
+        #expect(ending.answers == ["0 3 duplicate"])
+        #expect(ending.checks == [])
+        #expect(ending.contains(.settle(key(0))))
+        #expect(!ending.contains(.spoil(round: 1)))
+        #expect(
+            ending.rejections.map(\.reason) == [
+                "its result of micro-batch 0 of step 7 is not that of w2 and w3: it computes wrongly"
+            ])
+        #expect(desk.state.members[PeerID(1)] == nil)
+    }
+
+    @Test("when the accepted one was wrong, the round is computed again")
+    func spoiled() {
+        var (desk, _) = disputed()
+        let ending = desk.arrive(3, 0, digest: [2], at: 3)
+        #expect(ending.contains(.spoil(round: 1)))
+        #expect(ending.contains(.settle(key(0))))
+        #expect(desk.state.members[PeerID(2)] == nil)
+        #expect(desk.state.members[PeerID(1)] != nil)
+    }
+
+    @Test("a third that leaves is replaced by a fourth; without one the first result is used")
+    func judgeLeaves() {
+        var (desk, _) = disputed()
+        desk.join(4, at: 2.2)
+        #expect(desk.at(2.3, .left(PeerID(3), .lost("reset"))).leases == ["0>4"])
+        let ending = desk.at(2.4, .left(PeerID(4), .lost("reset")))
+        #expect(ending.contains(.settle(key(0))))
+        #expect(!ending.contains(.spoil(round: 1)))
+    }
+
+    // MARK: Room
+
+    @Test(
+        "results beyond what may wait stay at their workers, and are asked for when there is room")
+    func room() {
+        var settings = CoordinatorSettings()
+        settings.maximumUnchecked = 2
+        var desk = Desk(settings: settings)
+        desk.join(1, threads: 1024)
+        desk.open(Array(repeating: 1, count: 100))
+        var dropped: [CoordinatorState.Directive] = []
+        for index in 0..<100 as Range<UInt32> { dropped += desk.arrive(1, index, at: 1) }
+        #expect(desk.state.open?.unchecked == 2)
+        #expect(dropped.checks == ["0 1", "1 1"])
+        #expect(dropped.count { if case .drop = $0 { true } else { false } } == 98)
+        #expect(dropped.answers == [])
+        // One after the other comes in again, in order, and none is computed again.
+        for index in 0..<100 as Range<UInt32> {
+            let said = desk.check(1, index, at: 2)
+            #expect(said.answers == ["\(index) 1 accepted"])
+            guard index < 98 else { continue }
+            #expect(said.leases == ["\(index + 2)>1"])
+            #expect(said.reasons == [.recalled])
+            #expect(desk.arrive(1, index + 2, at: 2).checks == ["\(index + 2) 1"])
+        }
+        #expect(desk.state.open?.isComplete == true)
     }
 }

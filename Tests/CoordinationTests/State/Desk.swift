@@ -11,6 +11,10 @@ struct Desk {
             now: .zero)
     }
 
+    init(settings: CoordinatorSettings) {
+        state = CoordinatorState(settings: settings, now: .zero)
+    }
+
     @discardableResult
     mutating func at(
         _ seconds: Double, _ event: CoordinatorState.Event

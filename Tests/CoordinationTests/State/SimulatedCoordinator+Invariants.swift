@@ -23,7 +23,11 @@ extension SimulatedCoordinator {
                 && simulation.now - (lastHeard[peer] ?? .zero) < .milliseconds(1500)
                 && (leases[peer]?.count ?? 0) < member.threads
                 && parked.keys.count { $0.peer == peer } < 2 * member.threads
-                && free.contains { tried[$0]?.contains(member.name) != true }
+                && free.contains {
+                    // What was refused so often waits for somebody with good results.
+                    tried[$0]?.contains(member.name) != true
+                        && refusals[$0, default: 0] < state.settings.refusalsByStrangers
+                }
         }
         if !isIdle {
             idleSince = nil

@@ -32,6 +32,10 @@ final class SimulatedCoordinator {
     var lastHeard: [PeerID: Duration] = [:]
     var leases: [PeerID: [WorkKey]] = [:]
     var tried: [Int: Set<String>] = [:]
+    /// Refusals of each piece.
+    var refusals: [Int: Int] = [:]
+    /// Pieces whose results differ.
+    var disputes: Set<WorkKey> = []
     var idleSince: Duration?
     var nextInspection = Duration.zero
 
@@ -47,7 +51,10 @@ final class SimulatedCoordinator {
     }
 
     static func settings(_ simulation: Simulation) -> CoordinatorSettings {
-        CoordinatorSettings(minimumWorkers: 1, patience: .seconds(60))
+        var settings = CoordinatorSettings(minimumWorkers: 1, patience: simulation.patience)
+        // Now and then there is hardly any room for results.
+        if simulation.seed % 5 == 0 { settings.maximumUnchecked = 1 + Int(simulation.seed % 2) }
+        return settings
     }
 
     func cost(_ key: WorkKey) -> Int { rounds[current][Int(key.index)] }
@@ -68,6 +75,7 @@ final class SimulatedCoordinator {
         for link in simulation.links.values.sorted(by: { $0.peer < $1.peer })
         where link.coordinatorListens { link.closeByCoordinator() }
         (parked, checks, present, leases, lastHeard) = ([:], [], [:], [:], [:])
+        disputes = []
         draining = []
         isChecking = false
         idleSince = nil
@@ -86,11 +94,17 @@ final class SimulatedCoordinator {
         let costs = rounds[current]
         accepted = Array(repeating: 0, count: costs.count)
         tried = [:]
+        refusals = [:]
         poisoned = simulation.random.happens(0.1) ? [costs.count / 2] : []
         isOpen = true
         simulation.note("opens \(number) with \(costs.count)")
         let label = current % 3 == 2 ? RoundLabel.validation(afterStep: 1) : .step(current + 1)
         tell(.opened(Round(number: number, label: label, costs: costs)))
+    }
+
+    /// When everything is here and nobody disagrees about any of it.
+    func closeIfDone() {
+        if isOpen, disputes.isEmpty, accepted.allSatisfy({ $0 > 0 }) { closeRound() }
     }
 
     func closeRound() {
@@ -218,6 +232,19 @@ final class SimulatedCoordinator {
             parked[Parked(peer: peer, key: key)] = nil
             let link = simulation.links[peer]
             link?.toWorker(bulk: false) { link?.worker.tell(.answered(key, verdict, detail)) }
+        case .drop(let peer, let key):
+            known(peer, directive)
+            if parked.removeValue(forKey: Parked(peer: peer, key: key)) == nil {
+                violate("drops what is not there", directive)
+            }
+            // The worker has it, and keeps it.
+            leases[peer, default: []].append(key)
+        case .dispute(let key):
+            if !disputes.insert(key).inserted { violate("disputes twice", directive) }
+        case .settle(let key):
+            if disputes.remove(key) == nil { violate("settles what is no dispute", directive) }
+            simulation.after(.zero) { [self] in closeIfDone() }
+        case .spoil: violate("spoils a round whose results are good", directive)
         case .disconnect(let peer, let rejection):
             known(peer, directive)
             forget(peer)
@@ -231,10 +258,19 @@ final class SimulatedCoordinator {
         _ peer: PeerID, _ key: WorkKey, _ attempt: UInt32, _ reason: LeaseReason
     ) {
         let directive = "\(key) to \(peer), \(reason)"
+        if reason == .recalled {
+            if leases[peer]?.contains(key) != true {
+                violate("recalls what is not held", directive)
+            }
+            hand(peer, key, attempt)
+            return
+        }
         if present[peer] == nil { violate("leases to nobody", directive) }
         if draining.contains(peer) { violate("leases to a draining worker", directive) }
         if leases[peer]?.contains(key) == true { violate("leases to its holder", directive) }
-        if accepted[Int(key.index)] > 0 { violate("leases accepted work", directive) }
+        if accepted[Int(key.index)] > 0, !disputes.contains(key) {
+            violate("leases accepted work", directive)
+        }
         leases[peer, default: []].append(key)
         let holders = leases.values.count { $0.contains(key) }
         if holders > 2 { violate("leases a third time", directive) }
@@ -245,6 +281,10 @@ final class SimulatedCoordinator {
         if reason != .held, leases[peer, default: []].count > 2 * threads + 2 * threads {
             violate("leases too much", directive)
         }
+        hand(peer, key, attempt)
+    }
+
+    private func hand(_ peer: PeerID, _ key: WorkKey, _ attempt: UInt32) {
         guard let link = simulation.links[peer] else { return }
         let tokens = cost(key)
         link.toWorker(bulk: true) { link.worker.lease(key, attempt: attempt, tokens: tokens) }
@@ -275,7 +315,7 @@ final class SimulatedCoordinator {
             }
             tell(.checked(place.peer, place.key, outcome(place, result)))
             if present[place.peer] == nil { parked[place] = nil }
-            if isOpen, accepted.allSatisfy({ $0 > 0 }) { closeRound() }
+            closeIfDone()
             work()
         }
     }
@@ -286,10 +326,12 @@ final class SimulatedCoordinator {
         let index = Int(place.key.index)
         if result.isNotFinite || (poisoned.contains(index) && !result.isBad) {
             tried[index, default: []].insert(simulation.links[place.peer]?.worker.name ?? "")
+            refusals[index, default: 0] += 1
             return .notFinite("a NaN")
         }
         if result.isBad {
             tried[index, default: []].insert(simulation.links[place.peer]?.worker.name ?? "")
+            refusals[index, default: 0] += 1
             return .refused("wrong shape")
         }
         accepted[index] += 1

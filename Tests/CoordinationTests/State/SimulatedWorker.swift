@@ -9,6 +9,10 @@ final class SimulatedWorker {
     let threads: Int
     /// Seconds per token.
     let pace: Double
+    var startsAfter = Duration.zero
+    /// What it begins from here on it never finishes, until it is started again.
+    var hangs = false
+    private(set) var begun = 0
     /// Which of its results are bad.
     var badness = 0.0
     var isTrustworthy: Bool { index == 0 }
@@ -39,6 +43,7 @@ final class SimulatedWorker {
         life += 1
         state = WorkerState(settings: WorkerSettings(threads: threads, patience: .seconds(60)))
         (rows, kept, busy, given) = ([:], [], [:], [])
+        if life > 1 { hangs = false }
         tickAt = nil
         tell(.start)
         planFault()
@@ -196,6 +201,8 @@ final class SimulatedWorker {
         if busy[thread] != nil { violate("thread \(thread) has work already") }
         busy[thread] = key
         given.remove(thread)
+        begun += 1
+        if hangs { return }
         finish(thread, key, after: .seconds(Double(tokens) * pace))
     }
 
@@ -213,6 +220,7 @@ final class SimulatedWorker {
 
     private func abandon(_ thread: Int, _ key: WorkKey) {
         guard busy[thread] == key else { return violate("abandons \(key), which it has not") }
+        if hangs { return }
         let life = life
         simulation.after(simulation.duration(0...0.05)) { [self] in
             whenAwake {
@@ -265,7 +273,9 @@ final class SimulatedWorker {
             case 4:
                 simulation.note("drain \(name)")
                 whenAwake { if life == self.life { self.tell(.drain) } }
-            default: break
+            default:
+                simulation.note("\(name) hangs from now on")
+                hangs = true
             }
             planFault()
         }

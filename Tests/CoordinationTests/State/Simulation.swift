@@ -19,6 +19,7 @@ final class Simulation {
     private(set) var workers: [SimulatedWorker] = []
     private(set) var links: [PeerID: Link] = [:]
     var faultsUntil = Duration.seconds(40)
+    var patience = Duration.seconds(60)
 
     struct Entry {
         var time: Duration
@@ -69,7 +70,7 @@ final class Simulation {
     /// Runs until the coordinator has done all its rounds, or until it is clear that it will not.
     func run(limit: Duration) {
         coordinator.start()
-        for worker in workers { worker.launch() }
+        for worker in workers { after(worker.startsAfter) { worker.launch() } }
         while !coordinator.isDone, violations.isEmpty {
             guard let entry = pop(), entry.time <= limit else {
                 violate("not done after \(limit): \(coordinator.state.waiting(now: now).sentence)")
@@ -102,7 +103,10 @@ final class Simulation {
         case .disconnect(_, let rejection):
             counts["disconnect \(rejection.code)", default: 0] += 1
         case .deliver: counts["deliver", default: 0] += 1
-        case .check, .log, .giveUp: break
+        case .drop: counts["drop", default: 0] += 1
+        case .dispute: counts["dispute", default: 0] += 1
+        case .spoil: counts["spoil", default: 0] += 1
+        case .check, .log, .giveUp, .settle: break
         }
     }
 

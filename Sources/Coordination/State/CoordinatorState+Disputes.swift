@@ -1,0 +1,134 @@
+import Basics
+
+/// Results that do not agree, and results for which there is no room.
+extension CoordinatorState {
+    /// As many workers at most are asked about one piece.
+    private static let mostVotes = 8
+
+    /// Somebody else's result of an accepted piece: the same, or one of the two computes wrongly.
+    mutating func vote(_ other: Candidate, _ index: Int) {
+        guard let open else { return }
+        let piece = open.pieces[index]
+        var dispute = open.disputes[index]
+        if dispute == nil {
+            guard piece.digest != other.digest else { return }
+            say(.dispute(open.key(index)))
+            dispute = Dispute(votes: [(piece.computedBy, piece.digest)])
+        }
+        if dispute?.votes.contains(where: { $0.name == other.name }) == false {
+            dispute?.votes.append((other.name, other.digest))
+        }
+        self.open?.disputes[index] = dispute
+        if piece.computedBy == other.name, piece.digest != other.digest {
+            fail(other.name, "it gave two different results of \(describe(index))")
+        }
+    }
+
+    /// Ends what can be ended, and asks somebody else about the rest.
+    mutating func settleDisputes() {
+        guard let waiting = open?.disputes, !waiting.isEmpty else { return }
+        for index in waiting.keys.sorted() {
+            guard let dispute = open?.disputes[index] else { continue }
+            if let verdict = dispute.verdict {
+                settle(index, dispute, verdict)
+            } else if dispute.judge != nil {
+                continue
+            } else if let judge = judge(of: dispute) {
+                let names = dispute.votes.suffix(2).map(\.name)
+                say(
+                    .log(
+                        .warning,
+                        names.joined(separator: " and ") + " gave different results of "
+                            + "\(describe(index)): \(members[judge]?.name ?? "") computes it, too, "
+                            + "to tell who is wrong"))
+                open?.disputes[index]?.judge = judge
+                grant(index, to: judge, .disputed(names[0], names[names.count - 1]))
+            } else {
+                let names = dispute.votes.map(\.name).joined(separator: " and ")
+                say(
+                    .log(
+                        .warning,
+                        "\(names) gave different results of \(describe(index)): one of them "
+                            + "computes wrongly, and nobody else is here to tell which; that of "
+                            + "\(dispute.votes[0].name) came first and is used"))
+                endDispute(index)
+            }
+        }
+    }
+
+    /// A worker that has said nothing about it: an idle one, else the one with the least to do.
+    private func judge(of dispute: Dispute) -> PeerID? {
+        guard dispute.votes.count < Self.mostVotes else { return nil }
+        let names = dispute.votes.map(\.name)
+        return members.all.members.compactMap { members[$0] }.filter {
+            !$0.isDraining && !$0.isSuspect && !names.contains($0.name)
+        }.min {
+            ($0.leases.count / $0.threads, $0.peer) < ($1.leases.count / $1.threads, $1.peer)
+        }?.peer
+    }
+
+    private mutating func settle(_ index: Int, _ dispute: Dispute, _ verdict: [UInt8]) {
+        guard let piece = open?.pieces[index], let number = open?.round.number else { return }
+        let right = dispute.votes.filter { $0.digest == verdict }.map(\.name)
+        for vote in dispute.votes where vote.digest != verdict {
+            let reason =
+                "its result of \(describe(index)) is not that of "
+                + right.joined(separator: " and ") + ": it computes wrongly"
+            fail(vote.name, reason)
+        }
+        if piece.digest != verdict {
+            let label = open?.round.label.description ?? ""
+            say(.log(.warning, "\(label) is computed again, without what was wrong"))
+            say(.spoil(round: number))
+        }
+        endDispute(index)
+    }
+
+    private mutating func endDispute(_ index: Int) {
+        let judge = open?.disputes[index]?.judge
+        open?.disputes[index] = nil
+        if let judge, let name = open?.pieces[index].computedBy {
+            cancel(index, at: judge, .accepted(from: name))
+        }
+        if let key = open?.key(index) { say(.settle(key)) }
+    }
+
+    // MARK: Results without room
+
+    /// Leaves a finished result at its worker until there is room for it here.
+    mutating func postpone(_ worker: Worker, _ key: WorkKey, _ index: Int) {
+        guard let lease = worker.leases.first(where: { $0.index == index }) else {
+            let sentence = "too many results wait for their check; the work is given again"
+            say(.answer(worker.peer, key, .refused, sentence))
+            return
+        }
+        if let started = lease.started, !lease.isHeld {
+            observe(worker, index, seconds: (clock - started).inSeconds)
+        }
+        members.update(worker.peer) { [clock] in $0.postpone(index, now: clock) }
+        open?.postponed.append(OpenRound.Place(peer: worker.peer, index: index))
+        say(.drop(worker.peer, key))
+    }
+
+    /// Asks for results again that there is room for now.
+    mutating func recall() {
+        guard let waiting = open?.postponed, !waiting.isEmpty else { return }
+        func lease(_ place: OpenRound.Place) -> Lease? {
+            members[place.peer]?.leases.first { $0.index == place.index && $0.isHeld }
+        }
+        let past = clock - settings.recallTime
+        open?.recalled.removeAll { $0.since < past || lease($0.place) == nil }
+        var taken = 0
+        for place in waiting {
+            guard let round = open,
+                round.unchecked + round.recalled.count < round.room(settings)
+            else { break }
+            taken += 1
+            guard let lease = lease(place), lease.started == nil else { continue }
+            open?.recalled.append((place, clock))
+            members.update(place.peer) { [clock] in $0.recall(place.index, now: clock) }
+            say(.lease(place.peer, round.key(place.index), attempt: lease.attempt, .recalled))
+        }
+        open?.postponed.removeFirst(taken)
+    }
+}
