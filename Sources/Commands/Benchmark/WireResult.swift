@@ -43,7 +43,7 @@ struct WireResult: Sendable {
     var ratio: Double { payloadBytes > 0 ? rawBytes / payloadBytes : 0 }
 
     /// What the gradients of this load may take in the coordinator's memory.
-    var memoryBound: Int { load.coordinatorMemory.totalBytes }
+    var memoryBound: Int { load.coordinatorMemory.totalBytes(workers: load.workers) }
 
     /// Processor seconds of a step that SHA-256 alone takes: of what is received, of every gradient and
     /// of the parameters. What is sent is the same for all workers and hashed once.

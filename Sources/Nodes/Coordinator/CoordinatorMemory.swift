@@ -1,22 +1,24 @@
 import Training
 
-/// The most memory that a coordinator needs for an adapter and its gradients, in bytes: what grows with
-/// them. The model's file is mapped, rows and connections are small beside it.
+/// The most memory that a coordinator needs for an adapter and its gradients, in bytes, known before
+/// the run begins: what grows with them. The model's file is mapped; rows and connections are small
+/// beside it.
 ///
-/// N numbers in a gradient, 4 N bytes each; M micro-batches in a step. Each piece of work has at most
-/// two leases, so at most 2 M results are under way or wait for their check.
+/// N numbers in a gradient, 4 N bytes each; M micro-batches in a step.
 public struct CoordinatorMemory: Sendable, Equatable {
-    /// Parameters, two moments, the version that workers have, and a checkpoint's copy of three.
+    /// Parameters as they began, as they are, and as workers have them; two moments; a checkpoint's
+    /// copies of three.
     public let stateBytes: Int
     /// Sums that wait in the reduction tree, at most ceil(M / 2) + 1, and the one that is unpacked, with
     /// what unpacking takes (see `GradientCodec.unpack`).
     public let sumBytes: Int
-    /// Packed results.
+    /// Packed results that wait for their check, over all workers.
     public let resultBytes: Int
-    /// The difference and the whole of the newest version, and the one before that is still on its way.
+    /// The whole and the difference of the newest version, the ones before that are still on their
+    /// way, and the newest while it is made.
     public let versionBytes: Int
-
-    public var totalBytes: Int { stateBytes + sumBytes + resultBytes + versionBytes }
+    /// A packed result on its way, for each worker that is sending one.
+    public let workerBytes: Int
 
     /// - Parameters:
     ///   - parameterCount: numbers of the adapter.
@@ -24,17 +26,30 @@ public struct CoordinatorMemory: Sendable, Equatable {
     ///   - microBatches: the most of a step.
     public init(parameterCount: Int, codec: GradientCodec, microBatches: Int) {
         let raw = 4 * parameterCount
-        stateBytes = 7 * raw
+        let packed = codec.mostPackedBytes(count: parameterCount)
+        stateBytes = 8 * raw
         sumBytes = ((microBatches + 1) / 2 + 1 + 3) * raw
-        resultBytes = 2 * microBatches * codec.mostPackedBytes(count: parameterCount)
-        versionBytes = 3 * ParameterCodec.mostPackedBytes(count: parameterCount)
+        resultBytes = min(Self.unchecked(gradientBytes: packed), 2 * microBatches + 2) * packed
+        versionBytes = 4 * ParameterCodec.mostPackedBytes(count: parameterCount)
+        workerBytes = packed
     }
+
+    /// However many workers there are.
+    public var ownBytes: Int { stateBytes + sumBytes + resultBytes + versionBytes }
+
+    public func totalBytes(workers: Int) -> Int { ownBytes + workers * workerBytes }
 
     /// For the log, in megabytes of 10^6 bytes.
     var sentence: String {
         func megabytes(_ bytes: Int) -> String { "\((bytes + 999_999) / 1_000_000) MB" }
-        return "at most \(megabytes(totalBytes)) of memory beside the model's file: "
+        return "memory: at most \(megabytes(ownBytes)) beside the model's file: "
             + "\(megabytes(stateBytes)) for parameters and moments, \(megabytes(sumBytes)) for sums, "
-            + "\(megabytes(resultBytes)) for results, \(megabytes(versionBytes)) for versions"
+            + "\(megabytes(resultBytes)) for results, \(megabytes(versionBytes)) for versions; and "
+            + "\(megabytes(workerBytes)) for each worker that sends a result"
+    }
+
+    /// Results that may wait for their check, if a step is large enough.
+    static func unchecked(gradientBytes: Int) -> Int {
+        max(Limits.leastUnchecked, Limits.uncheckedBytes / max(1, gradientBytes))
     }
 }

@@ -69,7 +69,7 @@ public final class CoordinatorNode: Sendable {
         try settings.fit(room)
         settings.maximumUnchecked = min(
             settings.maximumUnchecked,
-            max(Limits.leastUnchecked, Limits.uncheckedBytes / max(1, identity.mostGradientBytes)))
+            CoordinatorMemory.unchecked(gradientBytes: identity.mostGradientBytes))
         let memory = CoordinatorMemory(
             parameterCount: job.shape.layout.count, codec: job.configuration.gradientCodec,
             microBatches: job.plan.mostMicroBatches)
