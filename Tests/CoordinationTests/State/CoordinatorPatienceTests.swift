@@ -19,7 +19,7 @@ struct CoordinatorPatienceTests {
     func firstIsLate() {
         var desk = Desk(minimumWorkers: 2, patience: .seconds(6))
         desk.open([1, 1])
-        #expect(desk.state.nextDeadline == .seconds(5))
+        #expect(desk.state.giveUpAt == .seconds(60))
         #expect(desk.at(10, .tick).givenUp.isEmpty)
         #expect(desk.join(1, at: 10).givenUp.isEmpty)
         #expect(desk.hear([1], from: 10, to: 15.9).givenUp.isEmpty)
