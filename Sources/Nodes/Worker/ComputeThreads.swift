@@ -95,12 +95,13 @@ final class ComputeThreads: Sendable {
 
     private static func nextTurn(_ box: Box, _ sharing: WorkSharing) -> Turn {
         box.slot.wait { slot in
-            if slot.isClosed { return .end }
             box.isCalling.store(false, ordering: .relaxed)
+            // Before the end: whoever handed it over waits to hear what became of it.
             if let job = slot.job {
                 slot.job = nil
                 return .compute(job)
             }
+            if slot.isClosed { return .end }
             return sharing.hasWork ? .help : nil
         }
     }
