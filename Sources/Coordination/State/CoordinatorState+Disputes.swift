@@ -117,7 +117,11 @@ extension CoordinatorState {
             members[place.peer]?.leases.first { $0.index == place.index && $0.isHeld }
         }
         let past = clock - settings.recallTime
-        open?.recalled.removeAll { $0.since < past || lease($0.place) == nil }
+        // On a slow line a result takes longer than that; while it moves, its room is kept.
+        open?.recalled.removeAll { entry in
+            guard let lease = lease(entry.place) else { return true }
+            return max(entry.since, lease.movedAt) < past
+        }
         var taken = 0
         for place in waiting {
             guard let round = open,
