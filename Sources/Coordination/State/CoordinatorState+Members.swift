@@ -164,7 +164,8 @@ extension CoordinatorState {
     mutating func fail(_ name: String, _ reason: String, code: RejectCode = .quarantined) {
         guard var standing = standings[name] else { return }
         let pause = standing.fail(
-            reason, now: clock, atMost: min(.seconds(60), settings.patience))
+            // A worker that is the only one has to be back before it is given up.
+            reason, now: clock, atMost: min(.seconds(60), settings.patience / 2))
         standings[name] = standing
         say(.log(.warning, "\(name) has to pause for \(pause.inWords): \(reason)"))
         guard let worker = members[name: name] else { return }
