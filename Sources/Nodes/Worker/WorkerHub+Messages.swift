@@ -89,9 +89,14 @@ extension WorkerHub {
         let desk = desk
         let loading = EngineLoading(offer: offer, setup: setup, log: log)
         self.loading = loading
+        // A fetch ends with its connection: the next coordinator must not hear what is left of it.
+        let number = attempt
         loading.start(
             request: { request in
-                desk?.post { $0.connection?.send(.modelRequest(request)) }
+                desk?.post { hub in
+                    guard hub.attempt == number else { return }
+                    hub.connection?.send(.modelRequest(request))
+                }
             },
             completion: { result in
                 desk?.post { $0.loaded(result, by: loading) }
