@@ -74,8 +74,8 @@ public enum ConversationPhase: Sendable, CaseIterable {
         case (.greeting, .dialler): [.hello]
         case (.greeting, .coordinator): [.challenge, .rejection]
         case (.proof, .dialler): [.authentication]
-        // A heartbeat overtakes an offer.
-        case (.proof, .coordinator): [.offer, .heartbeat, .rejection]
+        // A heartbeat overtakes an offer, and so does the farewell of a run that ends just then.
+        case (.proof, .coordinator): [.offer, .heartbeat, .leave, .rejection]
         case (.joining, .dialler): [.modelRequest, .ready, .heartbeat, .leave]
         case (.joining, .coordinator): [.modelChunk, .welcome, .heartbeat, .leave, .rejection]
         case (.serving, .dialler): [.parameterRequest, .result, .heartbeat, .leave]
