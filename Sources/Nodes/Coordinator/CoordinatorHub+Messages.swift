@@ -246,6 +246,7 @@ extension CoordinatorHub {
             }
             for message in messages { peer.connection?.send(shared: message) }
             peer.isTakingParameters = true
+            peer.isTakingWhole = !publication.hasDifferences(from: peer.parameterVersion)
             peer.parameterVersion = publication.version
         }
         peer.wantsParameters = false
@@ -256,12 +257,15 @@ extension CoordinatorHub {
     /// Nothing waits for the peer any more on this side of the connection.
     func parametersLeft(_ peer: Peer) {
         peer.isTakingParameters = false
+        peer.isTakingWhole = false
         if peer.wantsParameters { bringParameters(to: peer) }
     }
 
     /// A worker could not use what it got. Asking is cheap and the answer is not, so a version is
     /// sent whole a few times only.
     private func bringSnapshot(to peer: Peer) {
+        // Each update that it could not use made it ask; the whole that is on its way answers all.
+        guard !peer.isTakingWhole else { return }
         let version = publication?.version ?? 0
         if peer.snapshots.version != version { peer.snapshots = (version, 0) }
         peer.snapshots.count += 1

@@ -20,10 +20,15 @@ struct ParameterPublication: Sendable {
     /// What brings somebody here who has `old`, 0 for nothing: the differences since then, or the
     /// whole; nil when it takes the whole, which nobody has encoded yet.
     func messages(from old: UInt64) -> [EncodedMessage]? {
-        if old > 0, old <= version, version - old <= UInt64(differences.count) {
+        if hasDifferences(from: old) {
             return Array(differences.suffix(Int(version - old)))
         }
         return snapshot.map { [$0] }
+    }
+
+    /// Whether somebody who has `old` needs no more than differences.
+    func hasDifferences(from old: UInt64) -> Bool {
+        old > 0 && old <= version && version - old <= UInt64(differences.count)
     }
 }
 

@@ -34,6 +34,8 @@ final class Peer {
     /// Whether parameters wait on this side of the connection: until they have left, no others are
     /// sent after them.
     var isTakingParameters = false
+    /// Whether the whole of a version is among them.
+    var isTakingWhole = false
     /// Whether it is sent the newest parameters as soon as that is possible, with or without work.
     var wantsParameters = false
     /// How often it has asked for the whole of which version.
