@@ -29,7 +29,7 @@ extension CoordinatorState {
         guard let waiting = open?.disputes, !waiting.isEmpty else { return }
         for index in waiting.keys.sorted() {
             guard let dispute = open?.disputes[index] else { continue }
-            if let verdict = dispute.verdict {
+            if let verdict = verdict(of: dispute) {
                 settle(index, dispute, verdict)
             } else if dispute.judge != nil {
                 continue
@@ -56,15 +56,33 @@ extension CoordinatorState {
         }
     }
 
-    /// A worker that has said nothing about it: an idle one, else the one with the least to do.
+    /// What two of them agree about. Names are cheap: the accepted result of a worker with other good
+    /// results falls only when somebody with good results says so, too.
+    func verdict(of dispute: Dispute) -> [UInt8]? {
+        let accepted = dispute.votes[0]
+        // The disputed one alone proves nothing.
+        let isKnown = standings[accepted.name].map { $0.accepted > 1 } ?? false
+        return dispute.votes.first { one in
+            let same = dispute.votes.filter { $0.digest == one.digest }
+            guard same.count >= 2 else { return false }
+            return !isKnown || one.digest == accepted.digest
+                || same.contains { standings[$0.name]?.isProven == true }
+        }?.digest
+    }
+
+    /// A worker that has said nothing about it: one with good results, and of those an idle one, else
+    /// the one with the least to do.
     private func judge(of dispute: Dispute) -> PeerID? {
         guard dispute.votes.count < Self.mostVotes else { return nil }
         let names = dispute.votes.map(\.name)
         return members.all.members.compactMap { members[$0] }.filter {
             !$0.isDraining && !$0.isSuspect && !names.contains($0.name)
-        }.min {
-            ($0.leases.count / $0.threads, $0.peer) < ($1.leases.count / $1.threads, $1.peer)
-        }?.peer
+        }.min { rank(ofJudge: $0) < rank(ofJudge: $1) }?.peer
+    }
+
+    private func rank(ofJudge worker: Worker) -> (Int, Int, PeerID) {
+        let isProven = standings[worker.name]?.isProven == true
+        return (isProven ? 0 : 1, worker.leases.count / worker.threads, worker.peer)
     }
 
     private mutating func settle(_ index: Int, _ dispute: Dispute, _ verdict: [UInt8]) {

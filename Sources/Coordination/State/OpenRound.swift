@@ -58,11 +58,6 @@ struct Dispute: Sendable {
     var votes: [(name: String, digest: [UInt8])]
     /// Who computes it now; nil: somebody is to be found.
     var judge: PeerID?
-
-    /// What two of them agree about.
-    var verdict: [UInt8]? {
-        votes.first { one in votes.count { $0.digest == one.digest } >= 2 }?.digest
-    }
 }
 
 /// The round that is being computed.

@@ -331,6 +331,32 @@ struct CoordinatorResultTests {
         #expect(desk.state.members[PeerID(1)] != nil)
     }
 
+    @Test("two new names do not outvote a worker with good results; one with good results does")
+    func strangersVote() {
+        for isProven in [false, true] {
+            var desk = Desk()
+            desk.join(1)
+            desk.open([1, 1])
+            desk.finish(1, 0, at: 0.1)
+            desk.finish(1, 1, at: 0.2)
+            if isProven {
+                desk.open([1], number: 2, at: 0.3)
+                desk.join(4, at: 0.3)
+                let key = WorkKey(round: 2, index: 0)
+                desk.at(0.4, .left(PeerID(1), .lost("reset")))
+                desk.at(0.5, .arrived(PeerID(4), key, attempt: 1, digest: [1]))
+                desk.at(0.5, .checked(PeerID(4), key, .accepted))
+            }
+            var votes: [(name: String, digest: [UInt8])] = [("w1", [1]), ("w2", [2])]
+            votes.append((isProven ? "w4" : "w3", [2]))
+            let expected: [UInt8]? = isProven ? [2] : nil
+            #expect(desk.state.verdict(of: Dispute(votes: votes)) == expected)
+            // The accepted one needs nobody special.
+            votes.append(("w5", [1]))
+            #expect(desk.state.verdict(of: Dispute(votes: votes)) == [1])
+        }
+    }
+
     @Test("a third that leaves is replaced by a fourth; without one the first result is used")
     func judgeLeaves() {
         var (desk, _) = disputed()
