@@ -43,6 +43,25 @@ public struct SourceStopped: Error {
 /// A result that was delivered has turned out wrong: all of the step is to be computed again.
 public struct StepSpoiled: Error {
     public init() {}
+
+    /// Calls `body` anew each time it is spoiled.
+    ///
+    /// - Parameter step: what is computed; after validation, the step before it.
+    /// - Throws: what `body` throws; `SourceStopped` for `TrainingError.stepSpoiled` when it is
+    ///   spoiled again and again.
+    public static func repeating<Value>(
+        step: Int, _ body: () throws -> Value
+    ) throws -> Value {
+        for _ in 0..<Limits.spoiledAttempts {
+            do {
+                return try body()
+            } catch is StepSpoiled {
+                continue
+            }
+        }
+        throw SourceStopped(
+            reason: .failed(TrainingError.stepSpoiled(step: step, times: Limits.spoiledAttempts)))
+    }
 }
 
 extension GradientSource {

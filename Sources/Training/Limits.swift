@@ -36,6 +36,10 @@ enum Limits {
     /// Findings that a ledger check reports by name; all are counted.
     static let ledgerFindings = 100
 
+    /// Times that a step is computed because results of it turn out wrong. Each time somebody who
+    /// computes wrongly has to pause; so many in one step are no accident.
+    static let spoiledAttempts = 8
+
     /// Steps of a run; step numbers address random numbers with 32 bits.
     static let steps = 1 << 31
 }

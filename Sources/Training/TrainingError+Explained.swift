@@ -9,7 +9,8 @@ extension TrainingError: Explained {
             .conversationWithoutTemplate, .noTemplate, .noEndToken, .noEndOfTurn:
             dataExplanation
         case .outputNotEmpty, .outputInUse, .notARunDirectory, .resumeDiffers, .damagedRecord,
-            .damagedCheckpoint, .ledgerRefuted, .adapterLost, .lossNotFinite, .gradientNotFinite:
+            .damagedCheckpoint, .ledgerRefuted, .adapterLost, .lossNotFinite, .gradientNotFinite,
+            .stepSpoiled:
             runExplanation
         }
     }

@@ -47,6 +47,13 @@ extension TrainingError {
             Self.notFinite("the loss of step \(step) is not finite", checkpoint)
         case .gradientNotFinite(let step, let tensor, let checkpoint):
             Self.notFinite("the gradient of \(tensor) at step \(step) is not finite", checkpoint)
+        case .stepSpoiled(let step, let times):
+            Explanation(
+                what: "wrong results were found \(times) times in what is computed at step \(step)",
+                place: "the lines above name the workers that gave them",
+                remedy: "check or remove these machines, make a new token if somebody else may have "
+                    + "it, and go on with --resume",
+                status: .badData)
         default: Self.unexplained
         }
     }

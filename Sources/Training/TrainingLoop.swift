@@ -145,16 +145,12 @@ public struct TrainingLoop {
         of planned: PlannedStep
     ) throws -> (sum: MicroBatchResult, entries: [LedgerEntry]) {
         let microBatches = planned.microBatches(of: job.training)
-        while true {
+        return try StepSpoiled.repeating(step: planned.step) {
             var tree = ReductionTree(count: microBatches.count)
             var entries: [LedgerEntry] = []
-            do {
-                try source.compute(microBatches, parameters: parameters) { delivery in
-                    entries.append(LedgerEntry(step: planned.step, delivery))
-                    tree.add(delivery.index, delivery.result)
-                }
-            } catch is StepSpoiled {
-                continue
+            try source.compute(microBatches, parameters: parameters) { delivery in
+                entries.append(LedgerEntry(step: planned.step, delivery))
+                tree.add(delivery.index, delivery.result)
             }
             guard let sum = tree.finish() else {
                 preconditionFailure("a gradient source delivers every micro-batch of a step")
