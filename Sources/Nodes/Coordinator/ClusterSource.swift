@@ -66,13 +66,15 @@ final class ClusterSource: GradientSource {
         _ rows: [TokenizedRow], afterStep step: Int, parameters: [Float]
     ) throws -> Evaluation {
         let groups = Evaluation.groups(of: rows, microBatchTokens: microBatchTokens)
-        var losses = [BatchLoss](repeating: BatchLoss(), count: groups.count)
         guard !groups.isEmpty else { return Evaluation(losses: [], rows: 0) }
-        try run(
-            RoundLabel.validation(afterStep: step), kind: .evaluation, step: step, rows: groups,
-            parameters: parameters
-        ) { losses[$0.index] = $0.loss }
-        return Evaluation(losses: losses, rows: rows.count)
+        return try StepSpoiled.repeating(step: step) {
+            var losses = [BatchLoss](repeating: BatchLoss(), count: groups.count)
+            try run(
+                RoundLabel.validation(afterStep: step), kind: .evaluation, step: step,
+                rows: groups, parameters: parameters
+            ) { losses[$0.index] = $0.loss }
+            return Evaluation(losses: losses, rows: rows.count)
+        }
     }
 
     /// CPU, bytes and payload since the last time: what a step cost its coordinator.
