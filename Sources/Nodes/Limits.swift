@@ -56,6 +56,10 @@ enum Limits {
     /// what was posted; the sockets that are left have their turn before the others come again.
     static let turnTime = Duration.milliseconds(10)
 
+    /// A loop that looks at its alarms so much later than they were due was stopped, or the machine
+    /// swapped: less than a heartbeat late, it judges nobody wrongly.
+    static let lateTurn = Duration.milliseconds(500)
+
     /// How often at most it is looked after all peers which of them have sent bytes: a small part of
     /// the silence that makes one suspect.
     static let hearingInterval = Duration.milliseconds(100)

@@ -163,6 +163,35 @@ struct EventLoopTests {
         }
     }
 
+    @Test("after a pause of the process everybody is heard before an alarm goes off")
+    func pause() throws {
+        let loop = try EventLoop(name: "test")
+        let seen = try Confined(to: loop) { Record() }
+        let done = Gate(count: 1)
+        try seen.call { record in
+            let pipes = (0..<4).map { _ in TestPipe() }
+            for (index, pipe) in pipes.enumerated() {
+                pipe.send()
+                _ = loop.watch(pipe.reader, for: .read) { _ in
+                    record.add(loop.turns, index)
+                    let end = ContinuousClock.now + Limits.turnTime
+                    while ContinuousClock.now < end {}
+                    if record.all.count == 9 { done.arrive() }
+                    withExtendedLifetime(pipes) {}
+                }
+            }
+            // Long overdue when the loop looks at the clock again.
+            loop.setAlarm(at: .now - .seconds(1)) { record.add(-1, record.all.count) }
+        }
+        #expect(done.wait(seconds: 60))
+        let all = try seen.call { Array($0.all.prefix(9)) }
+        loop.stop()
+        #expect(Set(all.prefix(4).map(\.1)) == [0, 1, 2, 3])
+        #expect(Set(all.prefix(4).map(\.0)).count == 1, "not in one turn")
+        #expect(all[4].0 == -1 && all[4].1 == 4, "the alarm came after \(all[4].1)")
+        #expect(Set(all.suffix(4).map(\.0)).count == 4, "two in one turn")
+    }
+
     @Test("a descriptor opened anew in a turn does not get the events of the one before")
     func reuse() throws {
         let loop = try EventLoop(name: "test")

@@ -33,6 +33,8 @@ final class EventLoop: @unchecked Sendable {
     private var watches = WatchList()
     /// Where the walk over the watches goes on in the next turn.
     private var nextWatch = 0
+    /// Whether this turn hears everybody, however long that takes: the process was stopped.
+    private var catchesUp = false
     private var alarms = AlarmList()
     private var nextDeadline: () -> ContinuousClock.Instant? = { nil }
     private var tick: (ContinuousClock.Instant) -> Void = { _ in }
@@ -202,11 +204,16 @@ final class EventLoop: @unchecked Sendable {
             while read(wakeReader, &bytes, 16) > 0 {}
         }
         while doPostedWork() {
-            let count = watches.wait(milliseconds: sleep())
+            let due = nextDue
+            let count = watches.wait(milliseconds: sleep(until: due))
             // Before sockets are read and after the sleep: when the whole process has been stopped
             // for a while, peers that have spoken meanwhile are heard before they are judged.
             now = .now
             turns += 1
+            // All of them, and not those alone for whom a turn has time. Not twice in a row: a loop
+            // that has too much to do is late, too, and must get to its alarms.
+            let isLate = due.map { now - $0 > Limits.lateTurn } ?? false
+            catchesUp = isLate && !catchesUp
             handleReady(count)
             runDueAlarms()
         }
@@ -220,8 +227,9 @@ final class EventLoop: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// Calls the handlers of what is ready, for `Limits.turnTime` at most. Who is left out is first in
-    /// the next turn, so that nobody waits for longer than everybody else takes.
+    /// Calls the handlers of what is ready, for `Limits.turnTime` at most, unless the loop catches up.
+    /// Who is left out is first in the next turn, so that nobody waits for longer than everybody else
+    /// takes.
     private func handleReady(_ count: Int) {
         guard count > 0 else { return }
         let end = now + Limits.turnTime
@@ -232,7 +240,7 @@ final class EventLoop: @unchecked Sendable {
             nextWatch += 1
             guard let (handler, readiness) = ready else { continue }
             handler(readiness)
-            if ContinuousClock.now >= end { return }
+            if !catchesUp, ContinuousClock.now >= end { return }
         }
     }
 
@@ -255,11 +263,14 @@ final class EventLoop: @unchecked Sendable {
         if let deadline = nextDeadline(), deadline <= now { tick(now) }
     }
 
-    /// Milliseconds to the next deadline, rounded up so that a wait never ends too early; -1: none.
-    private func sleep() -> Int32 {
-        guard let deadline = [alarms.first, nextDeadline()].compactMap({ $0 }).min() else {
-            return -1
-        }
+    /// The next deadline of an alarm or of the state machine.
+    private var nextDue: ContinuousClock.Instant? {
+        [alarms.first, nextDeadline()].compactMap { $0 }.min()
+    }
+
+    /// Milliseconds to a deadline, rounded up so that a wait never ends too early; -1: none.
+    private func sleep(until deadline: ContinuousClock.Instant?) -> Int32 {
+        guard let deadline else { return -1 }
         let (seconds, attoseconds) = (deadline - .now).components
         guard seconds >= 0, attoseconds >= 0 else { return 1 }
         guard seconds < 3600 else { return 3_600_000 }
