@@ -111,8 +111,16 @@ final class ClusterSource: GradientSource {
             round: round, codec: codec, parameterCount: parameterCount)
         var missing = rows.count
         var disputes = 0
-        while missing > 0 || disputes > 0 {
-            switch inbox.take() {
+        var isSettled = false
+        while true {
+            let isWaiting = missing > 0 || disputes > 0
+            if !isWaiting, !isSettled {
+                // Another result of the last piece may lie there, and may differ.
+                desk.settle()
+                isSettled = true
+            }
+            guard let item = isWaiting ? inbox.take() : inbox.takeNow() else { return }
+            switch item {
             case .check(let candidate) where candidate.result.key.round == number:
                 let verdict = check(candidate)
                 if case .accepted(let checked) = verdict {
@@ -138,7 +146,7 @@ final class ClusterSource: GradientSource {
             case .failed(let error):
                 throw SourceStopped(reason: .failed(error))
             case .pulse:
-                if shouldStop(), desk.missingCount > 0 {
+                if isWaiting, shouldStop(), desk.missingCount > 0 {
                     throw SourceStopped(reason: .interrupted)
                 }
             case .check, .deliver, .disputed, .settled, .spoiled:

@@ -46,6 +46,16 @@ struct CoordinatorDesk: Sendable {
         hub.post { $0.checked(candidate, outcome) }
     }
 
+    /// Waits until the network's thread has done all that was asked of it; a thread that has ended
+    /// does nothing more.
+    func settle() {
+        do {
+            try hub.call { _ in }
+        } catch {
+            return
+        }
+    }
+
     /// The whole of a version that a worker needs.
     func offer(_ snapshot: EncodedMessage, version: UInt64) {
         hub.post { hub in

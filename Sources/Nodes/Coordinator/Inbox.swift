@@ -38,6 +38,11 @@ final class Inbox: Sendable {
     func take() -> Item {
         items.wait { $0.isEmpty ? nil : $0.removeFirst() }
     }
+
+    /// What is there already, if anything is.
+    func takeNow() -> Item? {
+        items.change(waking: false) { $0.isEmpty ? nil : $0.removeFirst() }
+    }
 }
 
 /// A result and whose it is.
