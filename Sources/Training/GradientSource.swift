@@ -46,7 +46,10 @@ public struct StepSpoiled: Error {
 
     /// Calls `body` anew each time it is spoiled.
     ///
-    /// - Parameter step: what is computed; after validation, the step before it.
+    /// - Parameters:
+    ///   - step: what is computed; of a validation, the step before it.
+    ///   - body: computes all of it.
+    /// - Returns: what `body` gives at last.
     /// - Throws: what `body` throws; `SourceStopped` for `TrainingError.stepSpoiled` when it is
     ///   spoiled again and again.
     public static func repeating<Value>(

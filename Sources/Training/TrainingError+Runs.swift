@@ -49,7 +49,7 @@ extension TrainingError {
             Self.notFinite("the gradient of \(tensor) at step \(step) is not finite", checkpoint)
         case .stepSpoiled(let step, let times):
             Explanation(
-                what: "wrong results were found \(times) times in what is computed at step \(step)",
+                what: "step \(step) was computed \(times) times, each time with wrong results in it",
                 place: "the lines above name the workers that gave them",
                 remedy: "check or remove these machines, make a new token if somebody else may have "
                     + "it, and go on with --resume",
