@@ -15,6 +15,21 @@ public enum FileError: Error, Equatable {
     case noMemory(path: String, bytes: Int)
 }
 
+extension FileError {
+    /// Whether the error says nothing of the file's contents: a right, a limit or memory was lacking,
+    /// and the same bytes can be read when it is there.
+    public var isPassing: Bool {
+        switch self {
+        case .failed(_, _, let code):
+            [
+                EACCES, EPERM, EMFILE, ENFILE, ENOMEM, EAGAIN, ESTALE, ETIMEDOUT,
+            ].contains(code)
+        case .noMemory: true
+        case .shortRead, .wrongKind: false
+        }
+    }
+}
+
 extension FileError: Explained {
     public var explanation: Explanation {
         switch self {

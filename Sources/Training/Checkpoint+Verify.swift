@@ -4,12 +4,12 @@ extension Checkpoint {
     /// - Parameter directory: of the checkpoint.
     /// - Returns: the progress that it holds.
     /// - Throws: `TrainingError.damagedCheckpoint`; `TrainingError.damagedRecord` or `FileError` for
-    ///   a state that was not written by Skein.
+    ///   a state that was not written by Skein; a `FileError` that says nothing of the checkpoint.
     public static func verify(directory: String) throws -> TrainingState {
-        do throws(CheckpointProblem) {
+        do {
             try Manifest(directory: directory, requiring: files).verify(directory: directory)
-        } catch {
-            throw TrainingError.damagedCheckpoint(path: directory, problem: error)
+        } catch let problem as CheckpointProblem {
+            throw TrainingError.damagedCheckpoint(path: directory, problem: problem)
         }
         let path = Directories.join(directory, stateFile)
         return try RecordFile.decode(

@@ -100,18 +100,19 @@ public struct Checkpoint: Sendable, Equatable {
     /// - Parameters:
     ///   - directory: of the checkpoint.
     ///   - layout: of the run that it has to belong to.
-    /// - Throws: `TrainingError.damagedCheckpoint`.
+    /// - Throws: `TrainingError.damagedCheckpoint`; a `FileError` that says nothing of the checkpoint,
+    ///   such as of too many open files: another try may well read it.
     public init(directory: String, layout: ParameterLayout) throws {
-        do throws(CheckpointProblem) {
+        do {
             let manifest = try Manifest(directory: directory, requiring: Self.files)
             try manifest.verify(directory: directory)
             try self.init(verified: directory, layout: layout)
-        } catch {
-            throw TrainingError.damagedCheckpoint(path: directory, problem: error)
+        } catch let problem as CheckpointProblem {
+            throw TrainingError.damagedCheckpoint(path: directory, problem: problem)
         }
     }
 
-    private init(verified directory: String, layout: ParameterLayout) throws(CheckpointProblem) {
+    private init(verified directory: String, layout: ParameterLayout) throws {
         let statePath = Directories.join(directory, Self.stateFile)
         state = try Self.unfit(Self.stateFile) {
             try RecordFile.decode(
@@ -136,18 +137,18 @@ public struct Checkpoint: Sendable, Equatable {
         }
     }
 
-    /// Turns whatever `body` throws into `.unfit` of `file`.
-    private static func unfit<Value>(
-        _ file: String, _ body: () throws -> Value
-    ) throws(CheckpointProblem) -> Value {
+    /// Turns whatever `body` throws into `.unfit` of `file`, but for what says nothing of the file.
+    private static func unfit<Value>(_ file: String, _ body: () throws -> Value) throws -> Value {
         do {
             return try body()
+        } catch let error as FileError where error.isPassing {
+            throw error
         } catch let problem as LayoutProblem {
-            throw .unfit(file: file, detail: problem.what)
+            throw CheckpointProblem.unfit(file: file, detail: problem.what)
         } catch let error as any Explained {
-            throw .unfit(file: file, detail: error.explanation.what)
+            throw CheckpointProblem.unfit(file: file, detail: error.explanation.what)
         } catch {
-            throw .unfit(file: file, detail: "\(error)")
+            throw CheckpointProblem.unfit(file: file, detail: "\(error)")
         }
     }
 }

@@ -100,7 +100,9 @@ public struct CheckpointStore: Sendable {
     ///   - layout: of the run.
     ///   - configurationDigest: a checkpoint of another configuration is rejected.
     /// - Returns: the checkpoint, and why newer ones were passed over.
-    /// - Throws: `FileError` when the directory cannot be listed.
+    /// - Throws: `FileError` when the directory cannot be listed, or when a checkpoint could not be
+    ///   read for a reason that is not its own (`FileError.isPassing`): it is not passed over, because
+    ///   the run would go back and cut its records for nothing.
     public func newest(layout: ParameterLayout, configurationDigest: String) throws -> Found {
         var rejected: [TrainingError] = []
         for step in try steps().reversed() {

@@ -23,24 +23,26 @@ struct Manifest: Equatable {
 
     /// Reads the manifest of a checkpoint and checks that it names `required`.
     ///
-    /// - Throws: `CheckpointProblem.noManifest`.
-    init(directory: String, requiring required: [String]) throws(CheckpointProblem) {
+    /// - Throws: `CheckpointProblem.noManifest`; a `FileError` that says nothing of the file itself.
+    init(directory: String, requiring required: [String]) throws {
         let path = Directories.join(directory, Self.fileName)
         let record: Record
         do {
             record = try RecordFile.decode(
                 Record.self, from: RecordFile.bytes(of: path), path: path)
+        } catch let error as FileError where error.isPassing {
+            throw error
         } catch let error as any Explained {
-            throw .noManifest(detail: error.explanation.what)
+            throw CheckpointProblem.noManifest(detail: error.explanation.what)
         } catch {
-            throw .noManifest(detail: "\(error)")
+            throw CheckpointProblem.noManifest(detail: "\(error)")
         }
         files = record.files
         guard files.count <= Limits.checkpointFiles,
             files.keys.allSatisfy({ !$0.contains("/") && !$0.hasPrefix(".") })
-        else { throw .noManifest(detail: "it names files that no checkpoint has") }
+        else { throw CheckpointProblem.noManifest(detail: "it names files that no checkpoint has") }
         for name in required where files[name] == nil {
-            throw .noManifest(detail: "it does not name \(name)")
+            throw CheckpointProblem.noManifest(detail: "it does not name \(name)")
         }
     }
 
@@ -60,24 +62,27 @@ struct Manifest: Equatable {
     /// Compares every file with what the manifest says.
     ///
     /// - Throws: `CheckpointProblem.wrongSize`, `.wrongDigest`; `.unfit` for one that the disk cannot
-    ///   read.
-    func verify(directory: String) throws(CheckpointProblem) {
+    ///   read; a `FileError` that says nothing of the file itself.
+    func verify(directory: String) throws {
         for (name, expected) in files.sorted(by: { $0.key < $1.key }) {
             let found: (count: Int, digest: SHA256.Digest)
             do {
                 found = try RegularFile.digest(of: Directories.join(directory, name))
             } catch FileError.failed(_, _, ENOENT) {
-                throw .wrongSize(file: name, expected: expected.bytes, found: nil)
+                throw CheckpointProblem.wrongSize(file: name, expected: expected.bytes, found: nil)
+            } catch let error as FileError where error.isPassing {
+                throw error
             } catch let error as any Explained {
-                throw .unfit(file: name, detail: error.explanation.what)
+                throw CheckpointProblem.unfit(file: name, detail: error.explanation.what)
             } catch {
-                throw .unfit(file: name, detail: "\(error)")
+                throw CheckpointProblem.unfit(file: name, detail: "\(error)")
             }
             guard found.count == expected.bytes else {
-                throw .wrongSize(file: name, expected: expected.bytes, found: found.count)
+                throw CheckpointProblem.wrongSize(
+                    file: name, expected: expected.bytes, found: found.count)
             }
             guard found.digest.description == expected.sha256 else {
-                throw .wrongDigest(file: name)
+                throw CheckpointProblem.wrongDigest(file: name)
             }
         }
     }

@@ -18,6 +18,18 @@ import Testing
         }
     }
 
+    @Test("an error that says nothing of the file is told from one that does")
+    func passing() {
+        func failed(_ code: Int32) -> FileError {
+            .failed(operation: "open", path: "file", code: code)
+        }
+        for code in [EACCES, EMFILE, ENFILE, ENOMEM] { #expect(failed(code).isPassing) }
+        for code in [ENOENT, EIO, ENOTDIR, ELOOP, EISDIR] { #expect(!failed(code).isPassing) }
+        #expect(FileError.noMemory(path: "file", bytes: 1).isPassing)
+        #expect(!FileError.shortRead(path: "file", expected: 2, found: 1).isPassing)
+        #expect(!FileError.wrongKind(path: "file", found: .directory, use: .reading).isPassing)
+    }
+
     @Test("what the disk cannot read is an error with its reason")
     func unreadable() throws {
         // The first page of a process is not mapped, which its memory file reports as EIO.
