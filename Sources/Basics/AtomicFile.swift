@@ -4,7 +4,8 @@ import Foundation
 ///
 /// Temporary name, write, fsync, rename, fsync of the directory: a reader sees the old bytes or the
 /// new ones. A link stays, and what it points to is replaced. A device or a named pipe cannot be
-/// replaced by a file without doing harm: the bytes are written straight into it.
+/// replaced by a file without doing harm: the bytes are written straight into it. So they are where a
+/// link names an open descriptor, such as `/dev/stdout`: the file behind it is its opener's.
 public enum AtomicFile {
     /// Who may use what is made.
     public enum Access: Sendable, Equatable {
@@ -47,7 +48,9 @@ public enum AtomicFile {
         } else if errno != ENOENT {
             throw FileError.failed(operation: "create", path: path, code: errno)
         }
-        try replace(try followingLinks(path), access, body)
+        let place = try followingLinks(path)
+        if namesDescriptor(place) { return try stream(to: place, body) }
+        try replace(place, access, body)
     }
 
     private static func replace(
@@ -81,11 +84,20 @@ public enum AtomicFile {
         try syncDirectory(of: path)
     }
 
-    /// Into a device or a named pipe, which waits for its reader.
+    /// Into a device or a named pipe, which waits for its reader, or where an open descriptor stands.
     private static func stream(
         to path: String, _ body: (borrowing Output) throws -> Void
     ) throws {
-        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        var status = stat()
+        let isFile = stat(path, &status) == 0 && FileKind(mode: status.st_mode) == .regular
+        // Opened again, a regular file would be written over from its beginning; a copy of the
+        // descriptor goes on behind what was written, and the process behind that.
+        let descriptor =
+            if isFile, let own = ownDescriptor(path) {
+                fcntl(own, F_DUPFD_CLOEXEC, 0)
+            } else {
+                open(path, O_WRONLY | O_CLOEXEC | (isFile ? O_APPEND : 0))
+            }
         guard descriptor >= 0 else {
             throw FileError.failed(operation: "open", path: path, code: errno)
         }
@@ -100,7 +112,21 @@ public enum AtomicFile {
     /// How many links may lead to each other: as many as Linux follows.
     private static let linkLimit = 40
 
-    /// Where the links at the end of `path` lead, be there a file or not.
+    /// Whether `path` names an open descriptor of a process.
+    private static func namesDescriptor(_ path: String) -> Bool {
+        let parent = FilePath.parent(of: path)
+        return parent == "/dev/fd"
+            || (parent.utf8.starts(with: "/proc/".utf8) && FilePath.name(of: parent) == "fd")
+    }
+
+    /// The number of the descriptor that `path` names, if it is one of this process.
+    private static func ownDescriptor(_ path: String) -> Int32? {
+        let parents = ["/dev/fd", "/proc/self/fd", "/proc/\(getpid())/fd"]
+        return parents.contains(FilePath.parent(of: path)) ? Int32(FilePath.name(of: path)) : nil
+    }
+
+    /// Where the links at the end of `path` lead, be there a file or not. One that names an open
+    /// descriptor is not followed.
     private static func followingLinks(_ path: String) throws -> String {
         var path = path
         for _ in 0...linkLimit {
@@ -108,6 +134,7 @@ public enum AtomicFile {
             let count = readlink(path, &bytes, bytes.count)
             // No link, or nothing there.
             guard count > 0 else { return path }
+            if namesDescriptor(path) { return path }
             let target = String(
                 decoding: bytes[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
             let slash = UInt8(ascii: "/")

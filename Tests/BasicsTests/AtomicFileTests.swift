@@ -117,6 +117,32 @@ import Testing
         }
     }
 
+    @Test("an open descriptor is written to where it stands, and its file is not replaced")
+    func descriptors() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/log"
+            try AtomicFile.write("before\n", to: path)
+            var old = stat()
+            #expect(stat(path, &old) == 0)
+            for flag in [O_APPEND, 0] {
+                let descriptor = open(path, O_WRONLY | O_CLOEXEC | flag)
+                try #require(descriptor >= 0)
+                defer { close(descriptor) }
+                let link = directory + "/output\(flag)"
+                #expect(symlink("/proc/self/fd/\(descriptor)", link) == 0)
+                try AtomicFile.write("one\n", to: "/proc/self/fd/\(descriptor)")
+                try AtomicFile.write("two\n", to: link)
+                #expect(write(descriptor, "3\n", 2) == 2)
+                // Without O_APPEND the descriptor stood at the beginning.
+                let beginning = flag == 0 ? "one\ntwo\n3\n" : "before\none\ntwo\n3\n"
+                #expect(try text(path).hasPrefix(beginning))
+            }
+            var new = stat()
+            #expect(stat(path, &new) == 0)
+            #expect(new.st_ino == old.st_ino)
+        }
+    }
+
     @Test("files and directories of one's own are closed to others, also those that were there")
     func access() throws {
         try TestPaths.withTemporaryDirectory { directory in
