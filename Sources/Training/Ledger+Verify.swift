@@ -84,6 +84,10 @@ extension Ledger {
         let committed: [Int: StepMetrics]
         let microBatchCount: ((Int) -> Int)?
         let lastCommitted: Int
+        /// Ascending. Steps are walked by what stands there: a damaged number may be of any size.
+        let committedSteps: [Int]
+        /// Place of the first of them that was not looked at.
+        var nextPlace = 0
         var report = LedgerReport()
         var entries: [LedgerEntry] = []
         var lastStep = 0
@@ -91,7 +95,8 @@ extension Ledger {
         init(committed: [Int: StepMetrics], microBatchCount: ((Int) -> Int)?) {
             self.committed = committed
             self.microBatchCount = microBatchCount
-            lastCommitted = committed.keys.max() ?? 0
+            committedSteps = committed.keys.sorted()
+            lastCommitted = committedSteps.last ?? 0
         }
 
         mutating func take(_ entry: LedgerEntry) {
@@ -101,12 +106,15 @@ extension Ledger {
 
         mutating func finish() {
             closeStep()
-            if lastStep < lastCommitted { noteMissing(upTo: lastCommitted + 1) }
+            noteMissing { _ in true }
         }
 
-        private mutating func noteMissing(upTo next: Int) {
-            for step in (lastStep + 1)..<max(next, lastStep + 1) where committed[step] != nil {
-                report.note(.stepMissing(step: step))
+        /// Notes the committed steps after `lastStep`, as far as `isDue`.
+        private mutating func noteMissing(while isDue: (Int) -> Bool) {
+            while nextPlace < committedSteps.count, isDue(committedSteps[nextPlace]) {
+                let step = committedSteps[nextPlace]
+                if step > lastStep { report.note(.stepMissing(step: step)) }
+                nextPlace += 1
             }
         }
 
@@ -117,7 +125,7 @@ extension Ledger {
                 report.note(.outOfOrder(step: step, after: lastStep))
                 return
             }
-            noteMissing(upTo: step)
+            noteMissing { $0 < step }
             lastStep = step
             guard let metrics = committed[step] else {
                 if step <= lastCommitted { report.note(.uncommitted(step: step)) }
@@ -130,8 +138,8 @@ extension Ledger {
         private mutating func checkCounts(_ step: Int) {
             var lines: [Int: Int] = [:]
             for entry in entries { lines[entry.microBatch, default: 0] += 1 }
-            let highest = lines.keys.max() ?? -1
-            let count = microBatchCount?(step) ?? highest + 1
+            let highest = max(lines.keys.max() ?? -1, -1)
+            let count = microBatchCount?(step) ?? min(highest, .max - 1) + 1
             for (microBatch, found) in lines.sorted(by: { $0.key < $1.key }) {
                 if !(0..<count).contains(microBatch) {
                     report.note(.outOfRange(step: step, microBatch: microBatch, count: count))

@@ -217,6 +217,29 @@ import Testing
         }
     }
 
+    @Test("numbers of any size are findings, and neither a trap nor a long loop")
+    func largeNumbers() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            try write(directory)
+            let log = try Metrics(path: directory + "/metrics.jsonl", keepingThroughStep: 3)
+            try log.append(metrics(.max, loss: 1))
+            #expect(
+                try verify(directory).findings == [
+                    .metricsOutOfOrder(expected: 4, found: .max), .stepMissing(step: .max),
+                ])
+        }
+        try TestPaths.withTemporaryDirectory { directory in
+            try write(directory) { $0.append(entry(900_000_000_000, 0)) }
+            #expect(try verify(directory).findings == [])
+        }
+        for index in [Int.max, -1] {
+            try TestPaths.withTemporaryDirectory { directory in
+                try write(directory) { $0[8].microBatch = index }
+                #expect(try !verify(directory, count: nil).isProof)
+            }
+        }
+    }
+
     @Test("a line with a field missing or of another type names the field")
     func damagedField() throws {
         try TestPaths.withTemporaryDirectory { directory in
