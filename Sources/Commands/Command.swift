@@ -28,6 +28,8 @@ struct CommandIO: Sendable {
     var writeOutput: @Sendable ([UInt8]) throws -> Void
     /// Appends a text to standard error.
     var writeError: @Sendable (String) -> Void
+    /// The same for why the process ends: it is among the last to be dropped where nobody reads.
+    var writeLastError: @Sendable (String) -> Void
     /// All of standard input.
     var readInput: @Sendable () throws -> [UInt8]
 
@@ -51,6 +53,7 @@ struct CommandIO: Sendable {
                 try writeAll($0)
             },
             writeError: { Log.writeStandardError($0) },
+            writeLastError: { Log.writeStandardError($0, isUrgent: true) },
             readInput: {
                 try BoundedInput.read(
                     descriptor: STDIN_FILENO, name: "standard input",

@@ -38,7 +38,7 @@ public enum CommandLineTool {
             return outputClosedStatus
         } catch {
             let explanation = ErrorReport.explanation(of: error)
-            io.writeError(ErrorReport.text(of: explanation, format: io.log.format))
+            io.writeLastError(ErrorReport.text(of: explanation, format: io.log.format))
             return explanation.status.rawValue
         }
     }
@@ -83,7 +83,7 @@ public enum CommandLineTool {
         if command.table.option(named: SharedFlags.logFormat.description.name) != nil {
             io.log.format = arguments[SharedFlags.logFormat]
         }
-        let (format, writeError) = (io.log.format, io.writeError)
+        let (format, writeError) = (io.log.format, io.writeLastError)
         MemoryShortage.listen { shortage in
             writeError(ErrorReport.text(of: shortage.explanation, format: format))
             Log.flush()

@@ -20,6 +20,7 @@ final class CapturedProcess: Sendable {
             log: log, isTerminal: isTerminal, interrupt: InterruptFlag(),
             writeOutput: { bytes in self.streams.withLock { $0.output += bytes } },
             writeError: { text in self.streams.withLock { $0.error += text } },
+            writeLastError: { text in self.streams.withLock { $0.error += text } },
             readInput: { [] })
     }
 
