@@ -18,6 +18,14 @@ public enum LedgerFinding: Sendable, Equatable {
     case tokensDiffer(step: Int, ledger: Int, metrics: Int)
     case lossTokensDiffer(step: Int, ledger: Int, metrics: Int)
     case lossDiffers(step: Int, ledger: Double, metrics: Double)
+
+    /// Whether it is about metrics.jsonl alone, and not about the ledger.
+    public var isOfMetrics: Bool {
+        switch self {
+        case .metricsEnd, .metricsOutOfOrder: true
+        default: false
+        }
+    }
 }
 
 /// What a check of a ledger found.

@@ -32,7 +32,8 @@ extension TrainingError {
                 remedy: "remove it; a run resumes from the one before", status: .badData)
         case .ledgerRefuted(let path, let findings, let first):
             Explanation(
-                what: "the ledger has \(findings) findings, first: \(first.what)", place: path,
+                what: "\(first.isOfMetrics ? "the metrics have" : "the ledger has") \(findings) "
+                    + "findings, first: \(first.what)", place: path,
                 remedy: "do not trust this adapter; train again", status: .badData)
         case .adapterLost(let path, let step):
             Explanation(

@@ -80,7 +80,8 @@ extension TrainingLoop {
             try report(
                 .ledgerDoubted(
                     .ledgerRefuted(
-                        path: directory.ledger, findings: found.findingCount, first: first)))
+                        path: first.isOfMetrics ? directory.metrics : directory.ledger,
+                        findings: found.findingCount, first: first)))
         } catch let error as TrainingError {
             guard case .damagedRecord = error else { throw error }
             try report(.ledgerDoubted(error))

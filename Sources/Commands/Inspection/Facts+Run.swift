@@ -55,7 +55,8 @@ extension Facts {
         let report = try Ledger.verify(ledger: paths.ledger, metrics: paths.metrics)
         if let first = report.findings.first {
             throw TrainingError.ledgerRefuted(
-                path: paths.ledger, findings: report.findingCount, first: first)
+                path: first.isOfMetrics ? paths.metrics : paths.ledger,
+                findings: report.findingCount, first: first)
         }
         add(
             "ledger",
