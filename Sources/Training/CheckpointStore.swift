@@ -132,13 +132,10 @@ public struct CheckpointStore: Sendable {
     ///   - count: how many to keep, at least 1.
     ///   - last: the step that the run is at. Later checkpoints are those that it could not resume
     ///     from; they neither count nor are removed, and the run replaces them when it gets there.
-    ///   - protected: steps that stay in any case, such as the best one.
     /// - Throws: `FileError`.
-    public func keepNewest(
-        _ count: Int, through last: Int = .max, protecting protected: Set<Int> = []
-    ) throws {
+    public func keepNewest(_ count: Int, through last: Int = .max) throws {
         let steps = try steps().filter { $0 <= last }
-        for step in steps.dropLast(max(1, count)) where !protected.contains(step) {
+        for step in steps.dropLast(max(1, count)) {
             try Directories.remove(path(ofStep: step))
         }
     }

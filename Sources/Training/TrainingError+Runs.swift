@@ -42,7 +42,8 @@ extension TrainingError {
                     + "it",
                 place: path,
                 remedy: "restore the directory from a copy, or remove the checkpoints of step "
-                    + "\(step) and later, so that the run goes back and computes it again",
+                    + "\(step) and later, so that the run goes back and computes it again, from step 1 "
+                    + "when no checkpoint is left",
                 status: .badData)
         case .lossNotFinite(let step, let checkpoint):
             Self.notFinite("the loss of step \(step) is not finite", checkpoint)
