@@ -25,12 +25,12 @@ extension TokenizerDefinition {
             }
             return id
         }
-        beginID = try id("bos_token", roles.beginToken)
+        let templateID = first.flatMap { pieceID(of: $0) }
+        // A configuration that names none does not take away what the template adds.
+        beginID = try id("bos_token", roles.beginToken) ?? templateID
         endID = try id("eos_token", roles.endToken)
         // The explicit word comes first, as in llama.cpp's conversion.
-        addsBeginToken =
-            roles.addsBeginToken
-            ?? (first.flatMap { pieceID(of: $0) }.map { $0 == beginID } ?? false)
+        addsBeginToken = roles.addsBeginToken ?? (templateID.map { $0 == beginID } ?? false)
     }
 
     /// The id of a piece, by bytes: equality of texts would take two ways to write an accent for one.

@@ -182,6 +182,8 @@ import Testing
             let llama3 = try roles("llama3", #"{"bos_token": "<|begin_of_text|>"}"#)
             #expect(llama3.beginID == 443 && llama3.endID == nil && llama3.addsBeginToken)
             #expect(llama3.endOfTurnIDs == [444])
+            let unnamed = try roles("llama3", "{}")
+            #expect(unnamed.beginID == 443 && unnamed.addsBeginToken)
             let told = try roles(
                 "llama3", #"{"bos_token": "<|begin_of_text|>", "add_bos_token": false}"#)
             #expect(!told.addsBeginToken)
