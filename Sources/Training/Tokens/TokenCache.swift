@@ -52,7 +52,13 @@ public struct TokenCache: Sendable {
         let file: MappedFile
         do {
             file = try MappedFile(path: path)
-            try close()
+            do {
+                try close()
+            } catch FileError.failed("protect", _, let code)
+                where [EROFS, EPERM, ENOTSUP].contains(code)
+            {
+                // Where no rights can be changed, what can be read is read all the same.
+            }
         } catch FileError.failed(_, _, ENOENT) {
             return nil
         }
@@ -86,8 +92,12 @@ public struct TokenCache: Sendable {
     private func close() throws {
         try AtomicFile.protect(directory)
         for name in try Directories.names(in: directory) where Self.isOurs(name) {
+            let path = Directories.join(directory, name)
+            var status = stat()
+            // What a link leads to may be anybody's file, and is not the cache's to close.
+            if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { continue }
             do {
-                try AtomicFile.protect(Directories.join(directory, name))
+                try AtomicFile.protect(path)
             } catch FileError.failed(_, _, ENOENT) {
                 // Another process has removed it.
             }
