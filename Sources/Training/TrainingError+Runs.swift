@@ -51,10 +51,12 @@ extension TrainingError {
             Self.notFinite("the gradient of \(tensor) at step \(step) is not finite", checkpoint)
         case .stepSpoiled(let step, let times):
             Explanation(
-                what: "step \(step) was computed \(times) times, each time with wrong results in it",
+                what:
+                    "step \(step) was computed \(times) times, each time with wrong results in it",
                 place: "the lines above name the workers that gave them",
-                remedy: "check or remove these machines, make a new token if somebody else may have "
-                    + "it, and go on with --resume",
+                remedy:
+                    "check or remove these machines, make a new token if somebody else may have it, "
+                    + "and go on with --resume",
                 status: .badData)
         default: Self.unexplained
         }
