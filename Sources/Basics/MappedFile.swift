@@ -21,19 +21,26 @@ public final class MappedFile: Sendable {
     ///
     /// - Throws: `FileError` when it cannot be opened, is no regular file or cannot be mapped.
     public convenience init(path: String) throws {
-        try self.init(path: path, copying: false)
+        try self.init(path: path, copying: false) { _ in }
     }
 
     /// Reads all of `path` into memory: what cannot be read is an error here and no signal later.
     ///
-    /// - Throws: `FileError` when it cannot be opened or read, or is no regular file.
-    public convenience init(copying path: String) throws {
-        try self.init(path: path, copying: true)
+    /// - Parameters:
+    ///   - path: of the file.
+    ///   - check: is told the size before memory is asked for, and may refuse it by an error.
+    /// - Throws: `FileError` when it cannot be opened or read, or is no regular file; what `check`
+    ///   throws.
+    public convenience init(
+        copying path: String, check: (_ count: Int) throws -> Void = { _ in }
+    ) throws {
+        try self.init(path: path, copying: true, check: check)
     }
 
-    private init(path: String, copying: Bool) throws {
+    private init(path: String, copying: Bool, check: (Int) throws -> Void) throws {
         let (descriptor, count) = try RegularFile.open(path)
         defer { close(descriptor) }
+        try check(count)
         self.path = path
         self.count = count
         isCopy = copying

@@ -7,18 +7,22 @@ enum JSONFile {
     static func decode<Value: Decodable>(
         _ type: Value.Type, path: String, limit: Int
     ) throws -> Value {
-        try decode(type, file: MappedFile(copying: path), limit: limit)
+        let file = try MappedFile(copying: path) { try check($0, limit: limit, path: path) }
+        return try decode(type, file: file, limit: limit)
+    }
+
+    private static func check(_ count: Int, limit: Int, path: String) throws {
+        guard count <= limit else {
+            throw FormatError.overLimit(
+                path: path, field: "file size", limit: UInt64(limit), found: UInt64(count))
+        }
     }
 
     /// Decodes a mapped file of at most `limit` bytes.
     static func decode<Value: Decodable>(
         _ type: Value.Type, file: MappedFile, limit: Int
     ) throws -> Value {
-        guard file.count <= limit else {
-            throw FormatError.overLimit(
-                path: file.path, field: "file size", limit: UInt64(limit),
-                found: UInt64(file.count))
-        }
+        try check(file.count, limit: limit, path: file.path)
         return try file.withBytes { try decode(type, bytes: $0, path: file.path) }
     }
 

@@ -8,10 +8,11 @@ enum RecordFile {
     ///
     /// - Throws: `FileError`; `TrainingError.damagedRecord` above the limit.
     static func bytes(of path: String, limit: Int = Limits.recordFileBytes) throws -> [UInt8] {
-        let file = try MappedFile(copying: path)
-        guard file.count <= limit else {
-            throw TrainingError.damagedRecord(
-                path: path, line: nil, detail: "\(file.count) bytes, more than \(limit)")
+        let file = try MappedFile(copying: path) { count in
+            guard count <= limit else {
+                throw TrainingError.damagedRecord(
+                    path: path, line: nil, detail: "\(count) bytes, more than \(limit)")
+            }
         }
         return file.withBytes { Array($0) }
     }
