@@ -130,11 +130,17 @@ struct CoordinatorHubTests {
                 bench.hub.publication = ParameterPublication(
                     version: 1, digest: update.digest, differences: [],
                     snapshot: EncodedMessage(.parameters(update)))
-                for _ in 0...Limits.snapshotsOfVersion {
-                    bench.hub.receive(
-                        ReceivedMessage(
-                            message: .parameterRequest(ParameterRequest(version: 1)), term: 7),
-                        from: bench.peer)
+                for number in 0...Limits.snapshotsOfVersion {
+                    #expect(bench.peer.stage == .member)
+                    // The second and third time the whole is on its way already: the same request.
+                    for _ in 0..<3 {
+                        bench.hub.receive(
+                            ReceivedMessage(
+                                message: .parameterRequest(ParameterRequest(version: 1)), term: 7),
+                            from: bench.peer)
+                    }
+                    #expect(bench.peer.snapshots.count == number + 1)
+                    bench.hub.parametersLeft(bench.peer)
                 }
                 #expect(bench.peer.stage == .leaving)
             }
