@@ -33,6 +33,12 @@ public struct TextEncoder: Sendable {
     /// with one digest give the same ids for the same rows.
     public var digest: SHA256.Digest?
 
+    /// What `encodeWhole` puts before a text; nil when it puts nothing there.
+    var beginToken: String? {
+        let ids = encodeWhole("")
+        return ids.isEmpty || ids == encode("") ? nil : decode(ids)
+    }
+
     /// `encodeWhole`: nil for a model without a begin token.
     public init(
         encode: @escaping @Sendable (String) -> [Int32],

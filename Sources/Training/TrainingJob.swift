@@ -20,6 +20,9 @@ public struct TrainingJob: Sendable {
     /// Whether the tokens were made or kept; nothing else depends on it.
     public let tokenOrigin: TokenOrigin
     public let runFile: RunFile
+    /// What stands before rows of text, and before pairs without a template, because the model's
+    /// tokenizer wants it; nil for a model without such a token.
+    public let beginToken: String?
     /// What workers know the run's data by: its bytes, and what this program made of them.
     public let dataIdentity: SHA256.Digest
 
@@ -44,8 +47,10 @@ public struct TrainingJob: Sendable {
         let shape = AdapterShape(lora, model: model.configuration)
         let start = try Self.initialAdapter(configuration, shape: shape)
 
+        let text = try TextEncoder(model: model)
+        beginToken = text.beginToken
         let encoder = try RowEncoder(
-            encoder: TextEncoder(model: model), format: configuration.promptFormat,
+            encoder: text, format: configuration.promptFormat,
             trainedTurns: configuration.trainOn, maximumLength: configuration.maxLength)
         let files = try DataFiles(
             path: dataPath, validation: configuration.validData, test: configuration.testData)

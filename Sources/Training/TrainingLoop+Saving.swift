@@ -19,7 +19,7 @@ extension TrainingLoop {
             return
         }
         if let recorded = try job.checkResume(in: directory), !recorded.namesRows {
-            try report(.rowsNotRecorded(path: directory.runFile))
+            try report(.rowsNotRecorded(path: directory.runFile, beginToken: job.beginToken))
         }
         let found = try directory.checkpoints.newest(
             layout: job.shape.layout, configurationDigest: job.configuration.digest.description)

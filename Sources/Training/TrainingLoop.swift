@@ -14,8 +14,8 @@ public struct TrainingLoop {
     /// What a loop tells about itself as it goes.
     public enum Event: Sendable {
         /// run.json is of a version that did not record what it made of the data: whether this one makes
-        /// the same of it cannot be told.
-        case rowsNotRecorded(path: String)
+        /// the same of it cannot be told. Where texts begin with `beginToken` now, it does not.
+        case rowsNotRecorded(path: String, beginToken: String?)
         /// Checkpoints that cannot be used, and the step that the run goes on from.
         case resumed(step: Int, rejected: [TrainingError])
         /// What the ledger or the metrics of the steps before lack to prove them.

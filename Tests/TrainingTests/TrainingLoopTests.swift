@@ -65,7 +65,8 @@ import Testing
                 case .checkpoint(let step, let path):
                     let isThere = FileManager.default.fileExists(atPath: path + "/manifest.json")
                     log.append("checkpoint \(step) \(isThere)")
-                case .rowsNotRecorded(let path): log.append("not recorded \(path)")
+                case .rowsNotRecorded(let path, let begin):
+                    log.append("not recorded \(path) \(begin ?? "")")
                 case .ledgerDoubted, .adapterRestored: log.append("\(event)")
                 case .validation, .stoppedEarly: break
                 }
@@ -168,8 +169,42 @@ import Testing
             events = []
             let outcome = try run(
                 output, resuming: true, model: model, data: data, events: &events)
-            #expect(outcome.isComplete && events.first == "not recorded \(path)")
+            #expect(outcome.isComplete && events.first == "not recorded \(path) ")
             #expect(events.contains("resumed 4"))
+        }
+    }
+
+    @Test("a resumed run of an older version hears of the begin token, where the model has one")
+    func olderRows() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let files = [
+                ("bos/config.json", "config.json"), ("bos/model.safetensors", "model.safetensors"),
+                ("bos/tokenizer_config.json", "tokenizer_config.json"),
+                ("tokenizers/llama3.json", "tokenizer.json"),
+            ]
+            let model = directory + "/model"
+            try AtomicFile.makeDirectory(model)
+            for (fixture, name) in files {
+                try FileManager.default.copyItem(
+                    atPath: TestPaths.fixture(fixture), toPath: model + "/" + name)
+            }
+            let data = directory + "/rows.jsonl"
+            let rows = (0..<20).map { "{\"text\": \"the keeper climbed \($0) steps\"}\n" }
+            try AtomicFile.write(rows.joined(), to: data)
+            let output = directory + "/run"
+            let path = output + "/run.json"
+            var events: [String] = []
+            #expect(throws: Gone.self) {
+                _ = try run(
+                    output, resuming: false, model: model, data: data, failingStep: 5,
+                    events: &events)
+            }
+            var older = try RunFile(path: path)
+            (older.rowsDigest, older.planDigest) = (nil, nil)
+            try older.write(to: path)
+            events = []
+            let outcome = try run(output, resuming: true, model: model, data: data, events: &events)
+            #expect(outcome.isComplete && events.first == "not recorded \(path) <|begin_of_text|>")
         }
     }
 

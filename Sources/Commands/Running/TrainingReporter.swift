@@ -81,10 +81,8 @@ final class TrainingReporter: Sendable {
 
     func show(_ event: TrainingLoop.Event) {
         switch event {
-        case .rowsNotRecorded(let path):
-            warn(
-                "the version of skein that began this run did not record its rows and its plan: "
-                    + "whether this one makes the same of the data cannot be checked (\(path))")
+        case .rowsNotRecorded(let path, let beginToken):
+            warn(Self.rowsNotRecorded(path, beginToken: beginToken))
         case .resumed(let step, let rejected):
             for error in rejected {
                 warn("\(error.explanation.what) (\(error.explanation.place))")
@@ -139,6 +137,22 @@ final class TrainingReporter: Sendable {
             try io.print("validation loss: \(Self.decimals(loss))")
         }
         if let test { try io.print("test loss: \(Self.decimals(test.loss))") }
+    }
+
+    /// The warning about a run whose rows cannot be compared; `beginToken` is what such a version did
+    /// not put before texts.
+    static func rowsNotRecorded(_ path: String, beginToken: String?) -> String {
+        var text =
+            "the version of skein that began this run did not record its rows and its plan: "
+            + "whether this one makes the same of the data cannot be checked (\(path))"
+        if let beginToken {
+            text +=
+                "; with this model rows of text, and pairs in the formats eos and raw, now begin "
+                + "with \(beginToken), which such versions left out: if there are any, what follows "
+                + "is trained on other rows than what came before, so start a new run with another "
+                + "--output, or resume with the skein that began this one"
+        }
+        return text
     }
 
     func warn(_ text: String) {
