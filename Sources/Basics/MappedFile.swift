@@ -28,19 +28,34 @@ public final class MappedFile: Sendable {
     ///
     /// - Parameters:
     ///   - path: of the file.
-    ///   - check: is told the size before memory is asked for, and may refuse it by an error.
+    ///   - check: is shown the file before memory is asked for, and may refuse it by an error.
     /// - Throws: `FileError` when it cannot be opened or read, or is no regular file; what `check`
     ///   throws.
     public convenience init(
-        copying path: String, check: (_ count: Int) throws -> Void = { _ in }
+        copying path: String, check: (_ file: Preview) throws -> Void = { _ in }
     ) throws {
         try self.init(path: path, copying: true, check: check)
     }
 
-    private init(path: String, copying: Bool, check: (Int) throws -> Void) throws {
+    /// A file of which nothing is in memory yet.
+    public struct Preview {
+        public let path: String
+        public let count: Int
+        fileprivate let descriptor: Int32
+
+        /// The bytes of a range within the file.
+        ///
+        /// - Throws: `FileError`.
+        public func bytes(_ range: Range<Int>) throws -> [UInt8] {
+            precondition(range.lowerBound >= 0 && range.upperBound <= count, "bytes of the file")
+            return try RegularFile.bytes(range, from: descriptor, path: path)
+        }
+    }
+
+    private init(path: String, copying: Bool, check: (Preview) throws -> Void) throws {
         let (descriptor, count) = try RegularFile.open(path)
         defer { close(descriptor) }
-        try check(count)
+        try check(Preview(path: path, count: count, descriptor: descriptor))
         self.path = path
         self.count = count
         isCopy = copying

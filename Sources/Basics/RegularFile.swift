@@ -56,12 +56,42 @@ public enum RegularFile {
         }
     }
 
+    /// The bytes of `range`, wherever the descriptor stands.
+    ///
+    /// - Throws: as `fill`.
+    static func bytes(
+        _ range: Range<Int>, from descriptor: Int32, path: String
+    ) throws -> [UInt8] {
+        try [UInt8](unsafeUninitializedCapacity: range.count) { buffer, filled in
+            while filled < range.count, let base = buffer.baseAddress {
+                let found = pread(
+                    descriptor, base + filled, min(range.count - filled, 1 << 30),
+                    off_t(range.lowerBound + filled))
+                if found < 0 {
+                    if errno == EINTR { continue }
+                    throw FileError.failed(operation: "read", path: path, code: errno)
+                }
+                guard found > 0 else {
+                    throw FileError.shortRead(path: path, expected: range.count, found: filled)
+                }
+                filled += found
+            }
+        }
+    }
+
     /// Size and SHA-256 of the file at `path`, of which only a piece is held at a time.
     ///
-    /// - Throws: `FileError`.
-    public static func digest(of path: String) throws -> (count: Int, digest: SHA256.Digest) {
+    /// - Parameters:
+    ///   - path: of the file.
+    ///   - check: is told the size before anything is read, and may refuse it by an error.
+    /// - Returns: both.
+    /// - Throws: `FileError`; what `check` throws.
+    public static func digest(
+        of path: String, check: (_ count: Int) throws -> Void = { _ in }
+    ) throws -> (count: Int, digest: SHA256.Digest) {
         let (descriptor, count) = try open(path)
         defer { close(descriptor) }
+        try check(count)
         var hash = SHA256()
         let piece = UnsafeMutableRawBufferPointer.allocate(
             byteCount: max(1, min(count, pieceBytes)), alignment: 64)

@@ -7,7 +7,7 @@ enum JSONFile {
     static func decode<Value: Decodable>(
         _ type: Value.Type, path: String, limit: Int
     ) throws -> Value {
-        let file = try MappedFile(copying: path) { try check($0, limit: limit, path: path) }
+        let file = try MappedFile(copying: path) { try check($0.count, limit: limit, path: path) }
         return try decode(type, file: file, limit: limit)
     }
 

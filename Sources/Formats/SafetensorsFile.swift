@@ -15,62 +15,54 @@ public struct SafetensorsFile: Sendable {
 
     public var path: String { file.path }
 
-    /// Maps the file, or copies it, and reads its header.
+    /// Maps the file and reads its header.
+    ///
+    /// - Throws: `FileError` when it cannot be read, `FormatError` when it is not sound.
+    public init(path: String) throws {
+        try self.init(MappedFile(path: path))
+    }
+
+    /// Reads all of the file into memory, so that a sector that cannot be read is an error here and no
+    /// signal later (`MappedFile`).
     ///
     /// - Parameters:
     ///   - path: of the file.
-    ///   - copying: reads all of it now, so that a sector that cannot be read is an error here and no
-    ///     signal later (`MappedFile`).
-    /// - Throws: `FileError` when it cannot be read, `FormatError` when it is not sound.
-    public init(path: String, copying: Bool = false) throws {
-        file = try copying ? MappedFile(copying: path) : MappedFile(path: path)
-        var reader = ByteReader(file)
-        let length: UInt64 = try reader.integer("header length")
-        guard length <= Limits.safetensorsHeaderBytes else {
-            throw FormatError.overLimit(
-                path: path, field: "header length", limit: Limits.safetensorsHeaderBytes,
-                found: length)
+    ///   - check: is shown the header before memory is taken for the tensors, and may refuse them. The
+    ///     file is as long as its header says.
+    /// - Throws: `FileError`, `FormatError`; what `check` throws.
+    public init(
+        copying path: String, admitting check: (_ header: SafetensorsHeader) throws -> Void
+    ) throws {
+        let file = try MappedFile(copying: path) { file in
+            let start = Array(try file.bytes(0..<min(8, file.count)))
+            let length = try SafetensorsHeader.length(
+                start: start, fileBytes: file.count, path: path)
+            let text = try file.bytes(8..<(8 + length))
+            try check(
+                text.withUnsafeBytes {
+                    try SafetensorsHeader(text: $0, fileBytes: file.count, path: path)
+                })
         }
-        try reader.require(length, for: "header")
-        let dataStart = 8 + Int(length)
+        // Parsed anew: what was looked at may have been replaced before it was read.
+        try self.init(file)
+    }
+
+    private init(_ file: MappedFile) throws {
+        self.file = file
         let header = try file.withBytes { bytes in
-            let text = UnsafeRawBufferPointer(rebasing: bytes[8..<dataStart])
-            let header = try JSONFile.decode(Header.self, bytes: text, path: path)
-            try SafetensorsKeys.refuseAmbiguous(text, keyCount: header.keyCount, path: path)
-            return header
+            let length = try SafetensorsHeader.length(
+                start: Array(bytes.prefix(8)), fileBytes: bytes.count, path: file.path)
+            return try SafetensorsHeader(
+                text: UnsafeRawBufferPointer(rebasing: bytes[8..<(8 + length)]),
+                fileBytes: bytes.count, path: file.path)
         }
         metadata = header.metadata
-        var tensors: [String: TensorView] = [:]
-        var others: [String: String] = [:]
-        var end = 0
-        for (name, entry) in header.entries.sorted(by: Self.liesBefore) {
-            let range = try Self.checkedRange(entry, name: name, path: path)
-            guard range.lowerBound == end else {
-                throw FormatError.badTensor(
-                    path: path, tensor: name, field: "offset", expected: String(end),
-                    found: String(range.lowerBound))
-            }
-            end = range.upperBound
-            guard end <= file.count - dataStart else {
-                throw FormatError.truncated(
-                    path: path, offset: dataStart + range.lowerBound, field: name,
-                    expected: UInt64(range.count), found: file.count - dataStart - range.lowerBound)
-            }
-            if let type = Self.weightTypes[entry.dtype] {
-                tensors[name] = TensorView(
-                    name: name, elementType: type, shape: entry.shape, file: file,
-                    offset: dataStart + range.lowerBound)
-            } else {
-                others[name] = entry.dtype
-            }
+        otherTensors = header.otherTensors
+        tensors = header.tensors.reduce(into: [:]) { tensors, tensor in
+            tensors[tensor.key] = TensorView(
+                name: tensor.key, elementType: tensor.value.type, shape: tensor.value.shape,
+                file: file, offset: tensor.value.offset)
         }
-        guard end == file.count - dataStart else {
-            throw FormatError.badField(
-                path: path, field: "data section", expected: "\(end) bytes",
-                found: "\(file.count - dataStart) bytes")
-        }
-        self.tensors = tensors
-        otherTensors = others
     }
 
     /// The tensor `name` as a weight.
@@ -82,85 +74,5 @@ public struct SafetensorsFile: Sendable {
             throw FormatError.unsupportedElementType(path: path, tensor: name, found: type)
         }
         throw FormatError.missingTensor(path: path, tensor: name)
-    }
-}
-
-extension SafetensorsFile {
-    private struct Header: Decodable {
-        var metadata: [String: String] = [:]
-        var entries: [(name: String, entry: Entry)] = []
-        let keyCount: Int
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: NamedKey.self)
-            keyCount = container.allKeys.count
-            for key in container.allKeys {
-                if key.stringValue == "__metadata__" {
-                    metadata =
-                        try container.decodeIfPresent([String: String].self, forKey: key) ?? [:]
-                } else {
-                    entries.append((key.stringValue, try container.decode(Entry.self, forKey: key)))
-                }
-            }
-        }
-    }
-
-    private struct Entry: Decodable {
-        let dtype: String
-        let shape: [Int]
-        let offsets: [Int]
-
-        enum CodingKeys: String, CodingKey {
-            case dtype
-            case shape
-            case offsets = "data_offsets"
-        }
-    }
-
-    private static let weightTypes: [String: ElementType] = [
-        "F32": .f32, "F16": .f16, "BF16": .bf16,
-    ]
-
-    /// Bits of one element by the format's name of the type.
-    private static let elementBits: [String: Int] = [
-        "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "BOOL": 8, "U8": 8, "I8": 8, "F8_E5M2": 8,
-        "F8_E4M3": 8, "F8_E8M0": 8, "F8_E4M3FNUZ": 8, "F8_E5M2FNUZ": 8, "I16": 16, "U16": 16,
-        "F16": 16, "BF16": 16, "I32": 32, "U32": 32, "F32": 32, "C64": 64, "F64": 64, "I64": 64,
-        "U64": 64,
-    ]
-
-    /// By offset; an empty tensor before the one that starts where it stands.
-    private static func liesBefore(
-        _ left: (name: String, entry: Entry), _ right: (name: String, entry: Entry)
-    ) -> Bool {
-        left.entry.offsets.lexicographicallyPrecedes(right.entry.offsets)
-    }
-
-    /// The byte range in the data section, checked against shape and element type.
-    private static func checkedRange(
-        _ entry: Entry, name: String, path: String
-    ) throws -> Range<Int> {
-        func bad(_ field: String, _ expected: String, _ found: String) -> FormatError {
-            .badTensor(path: path, tensor: name, field: field, expected: expected, found: found)
-        }
-        guard let bits = elementBits[entry.dtype] else {
-            throw FormatError.unsupportedElementType(path: path, tensor: name, found: entry.dtype)
-        }
-        guard entry.offsets.count == 2, let start = entry.offsets.first,
-            let end = entry.offsets.last, start >= 0, start <= end
-        else {
-            throw bad("data_offsets", "two ascending offsets", "\(entry.offsets)")
-        }
-        var total = bits
-        for size in entry.shape {
-            guard size >= 0 else { throw bad("dimension", "0 or above", String(size)) }
-            let (product, overflow) = total.multipliedReportingOverflow(by: size)
-            guard !overflow else { throw bad("bit count", "below 2^63", "\(entry.shape)") }
-            total = product
-        }
-        guard total % 8 == 0, total / 8 == end - start else {
-            throw bad("byte count", "\(total / 8)", "\(end - start)")
-        }
-        return start..<end
     }
 }

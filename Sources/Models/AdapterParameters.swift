@@ -32,23 +32,12 @@ public struct AdapterParameters: Sendable {
     /// - Throws: `AdapterError` when a matrix is missing, has another shape, or is not part of
     ///   `shape`.
     public init(shape: AdapterShape, files: AdapterFiles) throws {
-        let scale = Float(files.configuration.scale)
-        guard scale == shape.configuration.scale else {
-            throw AdapterError.scale(expected: shape.configuration.scale, found: scale)
-        }
+        try shape.admit(files.outline)
         self.shape = shape
         do throws(LayoutProblem) {
             values = try shape.layout.flatten(files.tensors)
         } catch {
-            switch error {
-            case .missing(let name): throw AdapterError.missingMatrix(name: name)
-            case .wrongShape(let name, let expected, let found):
-                throw AdapterError.shape(name: name, expected: expected, found: found)
-            }
-        }
-        let unused = Set(files.tensors.keys).subtracting(shape.layout.entries.map(\.name))
-        if let name = unused.min() {
-            throw AdapterError.unexpectedMatrix(name: name)
+            throw AdapterError(error)
         }
     }
 
@@ -56,7 +45,7 @@ public struct AdapterParameters: Sendable {
     ///
     /// - Throws: `AdapterError`; `FormatError` when they do not fit `model`.
     public init(files: AdapterFiles, model: ModelConfiguration) throws {
-        try files.check(against: model)
+        try files.outline.check(against: model)
         let configuration = files.configuration
         guard let first = files.layers.first, let last = files.layers.last,
             files.layers == Array(first...last)
@@ -70,6 +59,23 @@ public struct AdapterParameters: Sendable {
     }
 }
 
+extension AdapterShape {
+    /// Refuses an adapter with other matrices or another scale, before its numbers are read.
+    ///
+    /// - Throws: `AdapterError`.
+    public func admit(_ outline: AdapterOutline) throws(AdapterError) {
+        let scale = Float(outline.configuration.scale)
+        guard scale == configuration.scale else {
+            throw .scale(expected: configuration.scale, found: scale)
+        }
+        do throws(LayoutProblem) {
+            try layout.check(outline.shapes)
+        } catch {
+            throw AdapterError(error)
+        }
+    }
+}
+
 /// An adapter that does not fit the model or the configuration.
 public enum AdapterError: Error, Equatable {
     case missingMatrix(name: String)
@@ -79,6 +85,15 @@ public enum AdapterError: Error, Equatable {
     case scale(expected: Float, found: Float)
     /// Adapted layers that do not follow each other.
     case layersWithGaps([Int])
+
+    init(_ problem: LayoutProblem) {
+        switch problem {
+        case .missing(let name): self = .missingMatrix(name: name)
+        case .wrongShape(let name, let expected, let found):
+            self = .shape(name: name, expected: expected, found: found)
+        case .unexpected(let name): self = .unexpectedMatrix(name: name)
+        }
+    }
 }
 
 extension AdapterError: Explained {

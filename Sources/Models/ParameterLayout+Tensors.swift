@@ -12,6 +12,33 @@ extension ParameterLayout {
         }
     }
 
+    /// Makes sure that a file has the tensors of this layout and no others, so that it holds no more
+    /// numbers than the layout does.
+    ///
+    /// - Parameters:
+    ///   - shapes: of all tensors of the file, by name.
+    ///   - suffixes: the file has each matrix once for each of these endings.
+    /// - Throws: `LayoutProblem` for the first tensor that is missing, has another shape or is one too
+    ///   many.
+    public func check(
+        _ shapes: [String: [Int]], suffixes: [String] = [""]
+    ) throws(LayoutProblem) {
+        var expected: Set<String> = []
+        for entry in entries {
+            for suffix in suffixes {
+                let name = entry.name + suffix
+                guard let shape = shapes[name] else { throw .missing(tensor: name) }
+                guard shape == entry.shape else {
+                    throw .wrongShape(tensor: name, expected: entry.shape, found: shape)
+                }
+                expected.insert(name)
+            }
+        }
+        if let name = Set(shapes.keys).subtracting(expected).min() {
+            throw .unexpected(tensor: name)
+        }
+    }
+
     /// The flat vector from a file's tensors.
     ///
     /// - Parameters:
@@ -41,12 +68,15 @@ extension ParameterLayout {
 public enum LayoutProblem: Error, Equatable, Sendable {
     case missing(tensor: String)
     case wrongShape(tensor: String, expected: [Int], found: [Int])
+    /// The layout does not name it.
+    case unexpected(tensor: String)
 
     public var what: String {
         switch self {
         case .missing(let tensor): "the tensor \(tensor) is missing"
         case .wrongShape(let tensor, let expected, let found):
             "the tensor \(tensor) has the shape \(found), not \(expected)"
+        case .unexpected(let tensor): "the tensor \(tensor) is one too many"
         }
     }
 }

@@ -119,11 +119,17 @@ public struct Checkpoint: Sendable, Equatable {
                 TrainingState.self, from: RecordFile.bytes(of: statePath), path: statePath)
         }
         let adapterFiles = try Self.unfit("adapter_model.safetensors") {
-            try AdapterFiles.read(directory)
+            try AdapterFiles.read(directory) { try layout.check($0.shapes) }
         }
         let optimizer = try Self.unfit(Self.optimizerFile) {
-            try SafetensorsFile(
-                path: Directories.join(directory, Self.optimizerFile), copying: true)
+            try SafetensorsFile(copying: Directories.join(directory, Self.optimizerFile)) {
+                if let name = $0.otherTensors.keys.min() {
+                    throw LayoutProblem.unexpected(tensor: name)
+                }
+                try layout.check(
+                    $0.tensors.mapValues(\.shape),
+                    suffixes: [Self.averageSuffix, Self.squareAverageSuffix])
+            }
         }
         adapter = adapterFiles.configuration
         parameters = try Self.unfit("adapter_model.safetensors") {

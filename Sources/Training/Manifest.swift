@@ -65,9 +65,16 @@ struct Manifest: Equatable {
     ///   read; a `FileError` that says nothing of the file itself.
     func verify(directory: String) throws {
         for (name, expected) in files.sorted(by: { $0.key < $1.key }) {
-            let found: (count: Int, digest: SHA256.Digest)
+            let found: SHA256.Digest
             do {
-                found = try RegularFile.digest(of: Directories.join(directory, name))
+                found = try RegularFile.digest(of: Directories.join(directory, name)) { count in
+                    guard count == expected.bytes else {
+                        throw CheckpointProblem.wrongSize(
+                            file: name, expected: expected.bytes, found: count)
+                    }
+                }.digest
+            } catch let problem as CheckpointProblem {
+                throw problem
             } catch FileError.failed(_, _, ENOENT) {
                 throw CheckpointProblem.wrongSize(file: name, expected: expected.bytes, found: nil)
             } catch let error as FileError where error.isPassing {
@@ -77,11 +84,7 @@ struct Manifest: Equatable {
             } catch {
                 throw CheckpointProblem.unfit(file: name, detail: "\(error)")
             }
-            guard found.count == expected.bytes else {
-                throw CheckpointProblem.wrongSize(
-                    file: name, expected: expected.bytes, found: found.count)
-            }
-            guard found.digest.description == expected.sha256 else {
+            guard found.description == expected.sha256 else {
                 throw CheckpointProblem.wrongDigest(file: name)
             }
         }

@@ -8,10 +8,10 @@ enum RecordFile {
     ///
     /// - Throws: `FileError`; `TrainingError.damagedRecord` above the limit.
     static func bytes(of path: String, limit: Int = Limits.recordFileBytes) throws -> [UInt8] {
-        let file = try MappedFile(copying: path) { count in
-            guard count <= limit else {
+        let file = try MappedFile(copying: path) { file in
+            guard file.count <= limit else {
                 throw TrainingError.damagedRecord(
-                    path: path, line: nil, detail: "\(count) bytes, more than \(limit)")
+                    path: path, line: nil, detail: "\(file.count) bytes, more than \(limit)")
             }
         }
         return file.withBytes { Array($0) }

@@ -98,7 +98,7 @@ public struct TrainingJob: Sendable {
         guard let directory = configuration.initAdapter else {
             return (AdapterParameters(shape: shape, seed: configuration.addressedSeed), nil)
         }
-        let files = try AdapterFiles.read(directory)
+        let files = try AdapterFiles.read(directory) { try shape.admit($0) }
         let weights = FilePath.join(directory, AdapterFiles.weightsName)
         return (
             try AdapterParameters(shape: shape, files: files),

@@ -204,7 +204,7 @@ public struct TrainingLoop {
 
     /// The adapter that was kept, for a last judgement.
     public func keptParameters() throws -> [Float] {
-        let files = try AdapterFiles.read(directory.adapter)
+        let files = try AdapterFiles.read(directory.adapter) { try job.shape.admit($0) }
         return try AdapterParameters(shape: job.shape, files: files).values
     }
 

@@ -78,7 +78,7 @@ struct ReferenceTests {
                 ])
             #expect(ending.status == 0, "\(ending.error)")
             let found = try SafetensorsFile(path: file).tensors
-            let names = try AdapterFiles.read(adapter).tensors.keys
+            let names = try AdapterFiles.map(adapter).tensors.keys
             #expect(found.keys.sorted() == names.sorted())
 
             // B is zero at the start, so no gradient reaches A.

@@ -67,7 +67,7 @@ struct UseTests {
             complaint.check(try ask("bad/adapter"), isPlaced: false)
 
             // An adapter of numbers that are none must not pass for a better one.
-            let files = try AdapterFiles.read(bench.path("good/adapter"))
+            let files = try AdapterFiles.map(bench.path("good/adapter"))
             try AdapterFiles.write(
                 configuration: files.configuration,
                 tensors: files.tensors.map { name, view in

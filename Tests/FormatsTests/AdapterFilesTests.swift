@@ -39,7 +39,7 @@ import Testing
                 let two = try Data(contentsOf: URL(fileURLWithPath: "\(directory)/second/\(name)"))
                 #expect(one == two)
             }
-            let read = try AdapterFiles.read(first)
+            let read = try AdapterFiles.map(first)
             #expect(read.configuration == Self.configuration)
             #expect(read.configuration.targetModules == ["q_proj", "v_proj"])
             #expect(read.layers == [0, 1] && read.tensors.count == 8)
@@ -49,7 +49,7 @@ import Testing
             }
             try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
             let model = try ModelDirectory.open(directory + "/tiny.gguf")
-            try read.check(against: model.configuration)
+            try read.outline.check(against: model.configuration)
         }
     }
 
@@ -122,7 +122,7 @@ import Testing
         ]
         for (fields, layers, expected) in rows {
             try withAdapter(#"{"r":4,"lora_alpha":16,\#(fields)}"#, Self.tensors(layers: layers)) {
-                let adapter = try AdapterFiles.read($0)
+                let adapter = try AdapterFiles.map($0)
                 #expect(adapter.configuration.layersToTransform == expected, "\(fields)")
                 #expect(adapter.configuration.targetModules == ["q_proj", "v_proj"])
                 #expect(adapter.configuration.scale == 4 && adapter.layers == layers)
@@ -151,7 +151,7 @@ import Testing
                 #expect(
                     throws: FormatError.unsupported(
                         path: path, field: field, found: found, supported: supported)
-                ) { _ = try AdapterFiles.read(directory) }
+                ) { _ = try AdapterFiles.read(directory) { _ in } }
             }
         }
         let numbers: [(String, FormatError)] = [
@@ -172,7 +172,7 @@ import Testing
         for (json, expected) in numbers {
             try withAdapter(json, Self.tensors()) { directory in
                 #expect("\(json)") {
-                    _ = try AdapterFiles.read(directory)
+                    _ = try AdapterFiles.read(directory) { _ in }
                 } throws: { error in
                     "\(error)".replacing(directory + "/adapter_config.json", with: "")
                         == "\(expected)"
@@ -213,20 +213,84 @@ import Testing
             let path = directory + "/adapter_model.safetensors"
             try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
             var configuration = try ModelDirectory.open(directory + "/tiny.gguf").configuration
-            let adapter = try AdapterFiles.read(directory)
+            let adapter = try AdapterFiles.read(directory) { _ in }
             let third = AdapterTensorName(layer: 2, module: "q_proj", matrix: .a).text
             #expect(throws: FormatError.unexpectedTensor(path: path, tensor: third)) {
-                try adapter.check(against: configuration)
+                try adapter.outline.check(against: configuration)
             }
             configuration.layerCount = 3
-            try adapter.check(against: configuration)
+            try adapter.outline.check(against: configuration)
             configuration.width = 32
-            #expect(throws: FormatError.self) { try adapter.check(against: configuration) }
+            #expect(throws: FormatError.self) { try adapter.outline.check(against: configuration) }
             try FileManager.default.removeItem(atPath: path)
             #expect(
                 throws: FormatError.missingFile(
                     path: directory, expected: "adapter_model.safetensors")
-            ) { _ = try AdapterFiles.read(directory) }
+            ) { _ = try AdapterFiles.read(directory) { _ in } }
+        }
+    }
+
+    @Test("a file that is larger than memory is refused before memory is taken for it")
+    func huge() throws {
+        // A terabyte that the header does not account for.
+        try withAdapter(#"{"r":4}"#, Self.tensors()) { directory in
+            let path = directory + "/adapter_model.safetensors"
+            #expect(truncate(path, 1 << 40) == 0)
+            #expect {
+                _ = try AdapterFiles.read(directory) { _ in }
+            } throws: { error in
+                guard case FormatError.badField(path, "data section", _, _) = error else {
+                    return false
+                }
+                return true
+            }
+        }
+        // Eight for which it does: two matrices of the largest rank and width in many layers.
+        let bytes = 4 << 34
+        var names: [String] = []
+        for layer in 0..<64 {
+            for matrix in AdapterTensorName.Matrix.allCases {
+                names.append(
+                    AdapterTensorName(layer: layer, module: "q_proj", matrix: matrix).text)
+            }
+        }
+        let entries = names.enumerated().map { index, name in
+            let shape = name.contains("lora_A") ? "[16384,1048576]" : "[1048576,16384]"
+            return "\"\(name)\":{\"dtype\":\"F32\",\"shape\":\(shape),"
+                + "\"data_offsets\":[\(index * bytes),\((index + 1) * bytes)]}"
+        }
+        var image: [UInt8] = []
+        GGUFImage.append("{" + entries.joined(separator: ",") + "}", to: &image)
+        try withAdapter(#"{"r":16384}"#, []) { directory in
+            let path = directory + "/adapter_model.safetensors"
+            try AtomicFile.write(image, to: path)
+            let length = image.count + names.count * bytes
+            guard truncate(path, length) == 0 else {
+                // A file system without files of this size has nothing to be refused.
+                #expect(errno == EFBIG)
+                return
+            }
+            try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
+            let model = try ModelDirectory.open(directory + "/tiny.gguf").configuration
+            #expect(
+                throws: FormatError.wrongShape(
+                    path: path, tensor: names[0], expected: [16384, 64],
+                    found: [16384, 1_048_576])
+            ) { _ = try AdapterFiles.read(directory) { try $0.check(against: model) } }
+            #expect(try AdapterFiles.map(directory).layers.count == 64)
+        }
+    }
+
+    @Test("a matrix that is larger than any weight is refused by name")
+    func wide() throws {
+        let q = "base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight"
+        let shape = [4, 1_048_577]
+        let wide = SafetensorsWriter.Tensor(
+            name: q, shape: shape, floats: [Float](repeating: 0, count: shape[0] * shape[1]))
+        try expectError([wide]) {
+            .badTensor(
+                path: $0, tensor: q, field: "dimension", expected: "at most 1048576",
+                found: "\(shape)")
         }
     }
 
@@ -235,7 +299,7 @@ import Testing
     ) throws {
         try withAdapter(#"{"r":4}"#, tensors) { directory in
             #expect(throws: expected(directory + "/adapter_model.safetensors")) {
-                _ = try AdapterFiles.read(directory)
+                _ = try AdapterFiles.read(directory) { _ in }
             }
         }
     }

@@ -109,15 +109,51 @@ import Testing
         try TestPaths.withTemporaryDirectory { directory in
             let path = try CheckpointStore(directory: directory)
                 .save(checkpoint(50), layout: layout)
-            let files = try AdapterFiles.read(path)
-            let optimizer = try SafetensorsFile(
-                path: path + "/optimizer.safetensors", copying: true)
+            let files = try AdapterFiles.read(path) { try layout.check($0.shapes) }
+            let optimizer = try SafetensorsFile(copying: path + "/optimizer.safetensors") { _ in }
             for name in Checkpoint.files { #expect(truncate(path + "/" + name, 0) == 0) }
             // With a mapping, touching either is SIGBUS.
             #expect(try layout.flatten(files.tensors) == checkpoint(50).parameters)
             #expect(
                 try layout.flatten(optimizer.tensors, suffix: Checkpoint.averageSuffix)
                     == checkpoint(50).averages)
+        }
+    }
+
+    @Test("a file that grew is refused by its size, and a tensor too many before memory is taken")
+    func tooLarge() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let store = CheckpointStore(directory: directory)
+            let path = try store.save(checkpoint(1), layout: layout)
+            func problem() -> CheckpointProblem? {
+                let error = #expect(throws: TrainingError.self) {
+                    try Checkpoint(directory: path, layout: layout)
+                }
+                guard case .damagedCheckpoint(path, let problem) = error else { return nil }
+                return problem
+            }
+            // Who hashed it first would read a terabyte.
+            let file = path + "/optimizer.safetensors"
+            let size = try MappedFile(path: file).count
+            #expect(truncate(file, 1 << 40) == 0)
+            #expect(
+                problem()
+                    == .wrongSize(
+                        file: "optimizer.safetensors", expected: size, found: 1 << 40))
+            // A manifest that goes with a file does not make its tensors those of the run.
+            let more = SafetensorsWriter.Tensor(name: "more", shape: [1], floats: [0])
+            let original = checkpoint(1)
+            try SafetensorsWriter.write(
+                layout.tensors(original.averages, suffix: Checkpoint.averageSuffix)
+                    + layout.tensors(
+                        original.squareAverages, suffix: Checkpoint.squareAverageSuffix) + [more],
+                metadata: [:], to: file)
+            let manifest = try Manifest(directory: path, files: Checkpoint.files)
+            try AtomicFile.write(manifest.text, to: path + "/manifest.json")
+            #expect(
+                problem()
+                    == .unfit(
+                        file: "optimizer.safetensors", detail: "the tensor more is one too many"))
         }
     }
 

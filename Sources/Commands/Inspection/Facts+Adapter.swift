@@ -32,7 +32,14 @@ extension Facts {
 
     /// What an adapter folder holds.
     private mutating func addAdapter(_ path: String) throws {
-        let files = try AdapterFiles.read(path)
+        // Hashed first, piece by piece: what the disk cannot read is an error there, and not a signal
+        // where the matrices are read. They may be larger than the memory.
+        let weights = FilePath.join(path, AdapterFiles.weightsName)
+        guard FileManager.default.fileExists(atPath: weights) else {
+            throw FormatError.missingFile(path: path, expected: AdapterFiles.weightsName)
+        }
+        let digest = try Self.digest(ofFile: weights)
+        let files = try AdapterFiles.map(path)
         let configuration = files.configuration
         add("rank", configuration.rank)
         add("alpha", .number(configuration.alpha))
@@ -49,15 +56,21 @@ extension Facts {
                 files.tensors.filter { AdapterTensorName($0.key)?.matrix == matrix })
             add("norm_" + (matrix == .a ? "a" : "b"), .number(norm), shown: Figures.fixed(norm, 4))
         }
-        let weights = FilePath.join(path, AdapterFiles.weightsName)
-        add("sha256", try Self.digest(ofFile: weights))
+        add("sha256", digest)
     }
 
     /// The Euclidean norm over all elements of some tensors, summed in the order of their names.
     private static func norm(_ tensors: [String: TensorView]) -> Double {
         var sum = 0.0
         for (_, view) in tensors.sorted(by: { $0.key < $1.key }) {
-            for value in view.floats() { sum += Double(value) * Double(value) }
+            var row = [Float](repeating: 0, count: view.columns)
+            for index in 0..<view.rows {
+                row.withUnsafeMutableBufferPointer { row in
+                    guard let out = row.baseAddress else { return }
+                    view.dequantize(rows: index..<(index + 1), into: out)
+                }
+                for value in row { sum += Double(value) * Double(value) }
+            }
         }
         return sum.squareRoot()
     }

@@ -22,7 +22,9 @@ struct ModelSession: Sendable {
         self.threads = threads ?? ProcessInfo.processInfo.activeProcessorCount
         self.weights = weights
         adapter = try directory.map { directory in
-            let files = try AdapterFiles.read(directory)
+            let files = try AdapterFiles.read(directory) {
+                try $0.check(against: model.configuration)
+            }
             return try AdapterParameters(files: files, model: model.configuration)
         }
     }
