@@ -62,12 +62,13 @@ struct CoordinatorCommand: Command {
             configuration: configuration, modelPath: training.model, dataPath: training.data,
             version: CommandLineTool.version,
             tokenCache: training.usesTokenCache ? TokenCache() : nil)
+        let nodeOptions = CoordinatorOptions(
+            listen: options.listen.text, token: token, localWorkers: options.localWorkers,
+            admitsOtherEngines: options.admitsOtherEngines)
+        try CoordinatorNode.check(job: job, options: nodeOptions)
         let directory = try RunDirectory(path: training.output, resuming: training.resume)
         let node = try CoordinatorNode(
-            job: job, directory: directory,
-            options: CoordinatorOptions(
-                listen: options.listen.text, token: token, localWorkers: options.localWorkers,
-                admitsOtherEngines: options.admitsOtherEngines),
+            job: job, directory: directory, options: nodeOptions,
             version: CommandLineTool.version, log: io.log)
         // The first line: scripts wait for it and read the port from it.
         io.log.info(

@@ -26,6 +26,22 @@ import Training
         try StatusCommand(ArgumentParser.parse(words, by: StatusCommand.table)).options
     }
 
+    @Test("a coordinator that can never begin leaves no output directory")
+    func refusedBeforeOutput() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
+            let rows = (0..<8).map { "{\"prompt\": \"\($0)\", \"completion\": \"answer\"}\n" }
+            try AtomicFile.write(rows.joined(), to: directory + "/rows.jsonl")
+            let process = CapturedProcess()
+            let status = process.run(
+                "coordinator", "--listen", "127.0.0.1:0", "--model", directory + "/tiny.gguf",
+                "--data", directory + "/rows.jsonl", "--output", directory + "/run",
+                "--no-token-cache", "--min-workers", "65536")
+            #expect(status == 74, "\(process.error)")
+            #expect(!FileManager.default.fileExists(atPath: directory + "/run"))
+        }
+    }
+
     @Test("a coordinator takes all training options with their defaults, and its own")
     func coordinator() throws {
         #expect(

@@ -89,6 +89,28 @@ struct ClusterNodeTests {
         }
     }
 
+    @Test("what is refused whoever comes raises no term")
+    func refusedAtOnce() throws {
+        try withBench { bench in
+            let term = bench.directory + "/run/term"
+            #expect(throws: NodeError.tokenRequired(address: "0.0.0.0:0")) {
+                try bench.coordinator(listen: "0.0.0.0:0")
+            }
+            #expect(!FileManager.default.fileExists(atPath: term))
+            bench.configuration.minWorkers = 65_536
+            let error = #expect(throws: NodeError.self) { try bench.coordinator() }
+            guard case .tooFewFiles = error else {
+                Issue.record("\(error as Any)")
+                return
+            }
+            #expect(!FileManager.default.fileExists(atPath: term))
+            bench.configuration.minWorkers = 1
+            let node = try bench.coordinator()
+            #expect(FileManager.default.fileExists(atPath: term))
+            #expect(try !node.run(report: { _ in }, shouldStop: { true }).outcome.isComplete)
+        }
+    }
+
     @Test("Ctrl-C ends a coordinator that waits for more workers than are there, its own too")
     func interruptedWhileWaiting() throws {
         try withBench { bench in

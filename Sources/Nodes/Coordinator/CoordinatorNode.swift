@@ -44,10 +44,31 @@ public final class CoordinatorNode: Sendable {
     /// As bound.
     public let address: String
 
-    /// Binds the port, raises the term and begins to answer; nothing of it for a job that is not
-    /// that of the run to go on with, since workers would follow whoever answers.
+    /// Refuses what follows from the command line and the files that it names: an address that is
+    /// none, more workers than there are descriptors for, an adapter that no message can hold.
     ///
-    /// - Throws: `NodeError.tokenRequired` for an address that others reach, `.portInUse` and others;
+    /// Changes nothing on disk: to be called before the output directory is made.
+    ///
+    /// - Throws: `NodeError.addressInvalid`, `.tooFewFiles`, `.adapterTooLarge`.
+    public static func check(job: TrainingJob, options: CoordinatorOptions) throws {
+        _ = try NetworkAddress(parsing: options.listen)
+        _ = try settings(job, room: ProcessFigures.connectionRoom())
+        try RunIdentity.checkSizes(
+            parameterCount: job.shape.layout.count, codec: job.configuration.gradientCodec)
+    }
+
+    private static func settings(_ job: TrainingJob, room: Int) throws -> CoordinatorSettings {
+        var settings = CoordinatorSettings(
+            minimumWorkers: job.configuration.minWorkers, patience: job.configuration.patience)
+        try settings.fit(room)
+        return settings
+    }
+
+    /// Raises the term, binds the port and begins to answer; nothing of it for a job that is not
+    /// that of the run to go on with, since workers would follow whoever answers, nor for one that is
+    /// refused whoever comes.
+    ///
+    /// - Throws: as `check`; `NodeError.tokenRequired` for an address that others reach, `.portInUse` and others;
     ///   `TrainingError.resumeDiffers`, and for a damaged term.
     public init(
         job: TrainingJob, directory: RunDirectory, options: CoordinatorOptions, version: String,
@@ -59,14 +80,17 @@ public final class CoordinatorNode: Sendable {
         self.version = version
         self.log = log
         try job.checkResume(in: directory)
+        try Self.check(job: job, options: options)
         let room = ProcessFigures.connectionRoom()
         let name = try NetworkAddress(parsing: options.listen)
         let addresses = try name.resolved(for: .listening)
+        if options.token == nil, !addresses.contains(where: \.isLoopback) {
+            throw NodeError.tokenRequired(address: options.listen)
+        }
+        var settings = try Self.settings(job, room: room)
+        // From here on something on disk changes.
         let identity = try RunIdentity(
             job: job, term: directory.nextTerm(first: Self.randomTerm()))
-        var settings = CoordinatorSettings(
-            minimumWorkers: job.configuration.minWorkers, patience: job.configuration.patience)
-        try settings.fit(room)
         settings.maximumUnchecked = min(
             settings.maximumUnchecked,
             CoordinatorMemory.unchecked(gradientBytes: identity.mostGradientBytes))
