@@ -40,6 +40,9 @@ extension TrainingState: Decodable {
         case configurationDigest = "configuration_sha256"
     }
 
+    /// The step whose adapter the run keeps; nil before the first validation, and without any.
+    var keptStep: Int? { bestValidationLoss == nil ? nil : bestStep }
+
     /// The text of state.json.
     var text: String {
         RecordFile.text([

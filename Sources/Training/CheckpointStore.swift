@@ -126,16 +126,20 @@ public struct CheckpointStore: Sendable {
         return Found(checkpoint: nil, rejected: rejected)
     }
 
-    /// Removes all but the newest `count` checkpoints.
+    /// Removes all but the newest `count` checkpoints and that of `bestStep`.
     ///
     /// - Parameters:
     ///   - count: how many to keep, at least 1.
+    ///   - bestStep: the step whose adapter the run keeps, if there is one: should that adapter be
+    ///     lost, its checkpoint has it.
     ///   - last: the step that the run is at. Later checkpoints are those that it could not resume
     ///     from; they neither count nor are removed, and the run replaces them when it gets there.
     /// - Throws: `FileError`.
-    public func keepNewest(_ count: Int, through last: Int = .max) throws {
+    public func keepNewest(
+        _ count: Int, besides bestStep: Int?, through last: Int = .max
+    ) throws {
         let steps = try steps().filter { $0 <= last }
-        for step in steps.dropLast(max(1, count)) {
+        for step in steps.dropLast(max(1, count)) where step != bestStep {
             try Directories.remove(path(ofStep: step))
         }
     }

@@ -28,7 +28,7 @@ final class CheckpointWriter: Sendable {
     /// - Parameters:
     ///   - store: where the checkpoints go; nobody else writes there.
     ///   - layout: of the run.
-    ///   - keptCount: how many of them stay.
+    ///   - keptCount: how many of them stay, besides that of the best step.
     init(store: CheckpointStore, layout: ParameterLayout, keeping keptCount: Int) {
         self.store = store
         self.layout = layout
@@ -82,7 +82,9 @@ final class CheckpointWriter: Sendable {
 
     private func write(_ checkpoint: Checkpoint) throws -> Saved {
         let path = try store.save(checkpoint, layout: layout)
-        try store.keepNewest(keptCount, through: checkpoint.state.step)
+        // Only now that this one is durable: it may be the one that names another step as the best.
+        try store.keepNewest(
+            keptCount, besides: checkpoint.state.keptStep, through: checkpoint.state.step)
         return Saved(step: checkpoint.state.step, path: path)
     }
 }

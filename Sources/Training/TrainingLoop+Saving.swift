@@ -12,6 +12,8 @@ import Models
 //   checkpoint never promises an adapter that is not there. It may be ahead of the newest
 //   checkpoint; the resumed run comes to the same step again and writes the same adapter.
 //   It waits for the checkpoint before it, so it is never ahead of more than one.
+// - A checkpoint that names another best step is durable before that of the step before goes: so
+//   whichever of the two a run takes up, the checkpoint of the best step that it names is there.
 extension TrainingLoop {
     mutating func takeUp() throws {
         guard directory.isResumed else {
@@ -36,9 +38,10 @@ extension TrainingLoop {
                 bestLoss: state.bestValidationLoss, bestStep: state.bestStep,
                 validationsSinceBest: state.validationsSinceBest)
             try restoreAdapter(from: checkpoint)
-            // A kill may have come between the last checkpoint and its pruning.
+            // A kill may have come between the last checkpoint and its pruning. The best step is the
+            // one that this checkpoint names: what the pruning before it has kept.
             try directory.checkpoints.keepNewest(
-                job.configuration.keepCheckpoints, through: step)
+                job.configuration.keepCheckpoints, besides: state.keptStep, through: step)
         }
         try report(.resumed(step: step, rejected: found.rejected))
     }

@@ -268,9 +268,12 @@ import Testing
             }
             try AtomicFile.makeDirectory(directory + "/step-7")
             #expect(try store.steps() == [5, 50, 100, 999_999, 1_000_000])
-            try store.keepNewest(2)
+            // One that was not taken up neither counts nor goes.
+            try store.keepNewest(1, besides: 5, through: 999_999)
+            #expect(try store.steps() == [5, 999_999, 1_000_000])
+            try store.keepNewest(2, besides: 1_000_000)
             #expect(try store.steps() == [999_999, 1_000_000])
-            try store.keepNewest(0)
+            try store.keepNewest(0, besides: nil)
             #expect(try store.steps() == [1_000_000])
             #expect(try Directories.names(in: directory) == ["step-1000000", "step-7"])
         }

@@ -13,11 +13,11 @@ import Testing
         ("base_model.model.model.layers.0.self_attn.q_proj.lora_B.weight", [4, 2]),
     ])
 
-    private func checkpoint(_ step: Int) -> Checkpoint {
+    private func checkpoint(_ step: Int, best: Int? = nil) -> Checkpoint {
         let values = (0..<14).map { Float($0 + step) }
         return Checkpoint(
             state: TrainingState(
-                step: step, epoch: 1, bestValidationLoss: nil, bestStep: 0,
+                step: step, epoch: 1, bestValidationLoss: best.map { _ in 1 }, bestStep: best ?? 0,
                 validationsSinceBest: 0, configurationDigest: "d"),
             adapter: AdapterConfiguration(
                 rank: 2, alpha: 4, dropout: 0, targetModules: ["q_proj"], layersToTransform: nil,
@@ -47,6 +47,24 @@ import Testing
             #expect(try writer.finish().isEmpty && writer.poll().isEmpty)
             let found = try store.newest(layout: layout, configurationDigest: "d")
             #expect(found.checkpoint == checkpoint(20))
+        }
+    }
+
+    @Test("the checkpoint of the best step stays until a better one is durable")
+    func best() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let store = CheckpointStore(directory: directory)
+            let writer = CheckpointWriter(store: store, layout: layout, keeping: 2)
+            // Each step, the best one that its checkpoint names, and what is there afterwards.
+            let table: [(step: Int, best: Int?, kept: [Int])] = [
+                (1, nil, [1]), (2, nil, [1, 2]), (3, 3, [2, 3]), (4, 3, [3, 4]), (5, 3, [3, 4, 5]),
+                (6, 3, [3, 5, 6]), (7, 7, [6, 7]), (8, 7, [7, 8]), (9, 7, [7, 8, 9]),
+            ]
+            for row in table {
+                _ = try writer.save(checkpoint(row.step, best: row.best))
+                _ = try writer.finish()
+                #expect(try store.steps() == row.kept)
+            }
         }
     }
 

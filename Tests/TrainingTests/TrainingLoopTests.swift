@@ -32,11 +32,13 @@ import Testing
 
     private func run(
         _ output: String, resuming: Bool, model: String, data: String, failingStep: Int = 0,
-        interruptsValidation: Bool = false, events: inout [String]
+        interruptsValidation: Bool = false, keeping: Int = 3, epochs: Int = 2,
+        judge: ((Int) -> Double)? = nil, events: inout [String]
     ) throws -> TrainingLoop.Outcome {
         var configuration = TrainingConfiguration()
         configuration.checkpointEvery = 2
-        configuration.epochs = 2
+        configuration.epochs = epochs
+        configuration.keepCheckpoints = keeping
         configuration.maxLength = 64
         let job = try TrainingJob(
             configuration: configuration, modelPath: model, dataPath: data, version: "test")
@@ -46,6 +48,7 @@ import Testing
         let pool = ComputePool(threadCount: 1)
         var log: [String] = []
         defer { events += log }
+        var newest = 0
         var loop = try TrainingLoop(
             job: job, directory: RunDirectory(path: output, resuming: resuming),
             source: Source(
@@ -54,6 +57,11 @@ import Testing
                 failingStep: failingStep),
             validate: {
                 if interruptsValidation { throw SourceStopped(reason: .interrupted) }
+                if let judge {
+                    var evaluation = Evaluation()
+                    (evaluation.lossSum, evaluation.lossTokens) = (judge(newest), 1)
+                    return evaluation
+                }
                 return try Evaluation.run(
                     job.validation, decoder: decoder, parameters: $0, microBatchTokens: 512,
                     pool: pool)
@@ -61,13 +69,16 @@ import Testing
             report: { event in
                 switch event {
                 case .resumed(let step, _): log.append("resumed \(step)")
-                case .step(let metrics, _): log.append("step \(metrics.step)")
+                case .step(let metrics, _):
+                    newest = metrics.step
+                    log.append("step \(newest)")
                 case .checkpoint(let step, let path):
                     let isThere = FileManager.default.fileExists(atPath: path + "/manifest.json")
                     log.append("checkpoint \(step) \(isThere)")
                 case .rowsNotRecorded(let path, let begin):
                     log.append("not recorded \(path) \(begin ?? "")")
-                case .ledgerDoubted, .adapterRestored: log.append("\(event)")
+                case .adapterRestored(let step): log.append("restored \(step)")
+                case .ledgerDoubted: log.append("\(event)")
                 case .validation, .stoppedEarly: break
                 }
             }, shouldStop: { false })
@@ -127,6 +138,58 @@ import Testing
                 #expect(metrics.payloadBytes == 3)
             }
             #expect(lines == whole.step)
+        }
+    }
+
+    @Test("an adapter that was removed comes back from its step, however long ago that was")
+    func removedAdapter() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let model = directory + "/tiny.gguf"
+            let data = directory + "/rows.jsonl"
+            try TinyModel().writeGGUF(to: model)
+            let rows = (0..<20).map {
+                "{\"prompt\": \"\($0)?\", \"completion\": \"the answer is \($0)\"}\n"
+            }
+            try AtomicFile.write(rows.joined(), to: data)
+            // 16 training rows: four steps an epoch. The second validation is the best.
+            let judge = { (step: Int) in step == 8 ? 1.0 : 2.0 }
+            func train(
+                _ name: String, resuming: Bool, failingStep: Int = 0, keeping: Int = 1
+            ) throws -> [String] {
+                var events: [String] = []
+                do {
+                    _ = try run(
+                        directory + name, resuming: resuming, model: model, data: data,
+                        failingStep: failingStep, keeping: keeping, epochs: 6, judge: judge,
+                        events: &events)
+                } catch is Gone {
+                    events.append("gone")
+                }
+                return events
+            }
+            func adapter(_ name: String) -> Data? {
+                FileManager.default.contents(
+                    atPath: directory + name + "/adapter/adapter_model.safetensors")
+            }
+            let checkpoints = CheckpointStore(directory: directory + "/a/checkpoints")
+            _ = try train("/whole", resuming: false)
+            let expected = try #require(adapter("/whole"))
+            // What a kill before any pruning leaves: all that was ever saved.
+            #expect(try train("/a", resuming: false, failingStep: 15, keeping: 99).last == "gone")
+            #expect(try checkpoints.steps() == [2, 4, 6, 8, 10, 12, 14])
+            try FileManager.default.removeItem(atPath: directory + "/a/adapter")
+            var events = try train("/a", resuming: true, failingStep: 19)
+            #expect(events.contains("restored 8") && events.contains("resumed 14"))
+            #expect(try checkpoints.steps() == [8, 18])
+            #expect(adapter("/a") == expected)
+            events = try train("/a", resuming: true)
+            #expect(!events.contains("restored 8") && events.contains("resumed 18"))
+            #expect(try checkpoints.steps() == [8, 24])
+            try FileManager.default.removeItem(atPath: directory + "/a/adapter")
+            events = try train("/a", resuming: true)
+            #expect(events == ["restored 8", "resumed 24"])
+            #expect(try checkpoints.steps() == [8, 24])
+            #expect(adapter("/a") == expected)
         }
     }
 

@@ -83,7 +83,8 @@ enum TrainingFlags {
         "checkpoint-every", .integer(0...1_000_000_000), default: "50",
         "steps between checkpoints, besides those after each epoch; 0 = only those")
     static let keepCheckpoints = Option(
-        "keep-checkpoints", .integer(1...1_000_000), default: "3", "how many stay on disk")
+        "keep-checkpoints", .integer(1...1_000_000), default: "3",
+        "newest that stay on disk, besides the best step's")
     static let reportEvery = Option(
         "report-every", .integer(1...1_000_000), default: "1", "steps between reports")
 
