@@ -42,7 +42,10 @@ extension ModelConfiguration {
         tiedEmbeddings = gguf.tensors["output.weight"] == nil
         ropeFrequencyDivisors = nil
         try Self.refuseVariants(fields, headDimension: headDimension, contextLength)
-        ropeFrequencyDivisors = try Self.ropeDivisors(fields, gguf, headDimension: headDimension)
+        let (factor, isNew) = try Self.linearFactor(fields)
+        ropeFrequencyDivisors = try Self.ropeDivisors(
+            gguf, factor: Float(factor), headDimension: headDimension)
+        newlyReadRopeFactor = isNew ? factor : nil
     }
 
     /// The stated size, else the tokens' count, else the embedding's rows.
@@ -80,9 +83,8 @@ extension ModelConfiguration {
 
     /// The divisors of rope_freqs.weight, times the factor of linear scaling.
     private static func ropeDivisors(
-        _ fields: GGUFFields, _ gguf: GGUFFile, headDimension: Int
+        _ gguf: GGUFFile, factor: Float, headDimension: Int
     ) throws -> [Float]? {
-        let factor = try Float(linearFactor(fields))
         guard let tensor = gguf.tensors["rope_freqs.weight"] else {
             return factor == 1
                 ? nil : [Float](repeating: factor, count: headDimension / 2)
@@ -103,24 +105,33 @@ extension ModelConfiguration {
     }
 
     /// As in llama.cpp: a factor without a type is linear, "none" switches one off, and 0 is none.
-    private static func linearFactor(_ fields: GGUFFields) throws -> Double {
+    ///
+    /// Before 2026-11-22 only the type "linear" read it, and the older key counted for "none", too.
+    ///
+    /// - Returns: the factor, 1 for none, and whether it was another one before.
+    private static func linearFactor(
+        _ fields: GGUFFields
+    ) throws -> (factor: Double, isNew: Bool) {
         let typeField = "llama.rope.scaling.type"
         let factorField = "llama.rope.scaling.factor"
         let type = try fields.string(typeField)
+        // The key of older files.
+        let older = try fields.number("llama.rope.scale_linear")
+        func judged(_ factor: Double) -> (Double, Bool) {
+            (factor, type != "linear" && factor != older ?? 1)
+        }
         switch type ?? "linear" {
-        case "none": return 1
+        case "none": return judged(1)
         case "linear": break
         case let type: throw fields.check.unsupported(typeField, type, "none or linear")
         }
-        // The key of older files.
-        let older = try fields.number("llama.rope.scale_linear")
         guard let factor = try fields.number(factorField) ?? older else {
             guard type == nil else {
                 throw FormatError.missingField(path: fields.check.path, field: factorField)
             }
-            return 1
+            return judged(1)
         }
-        return factor == 0 ? 1 : try fields.check.ropeFactor(factorField, factor)
+        return judged(factor == 0 ? 1 : try fields.check.ropeFactor(factorField, factor))
     }
 }
 

@@ -21,6 +21,9 @@ public struct ModelConfiguration: Sendable, Equatable {
     /// `headDimension` / 2 divisors of the inverse frequencies theta^(-2i / headDimension), from
     /// GGUF's rope_freqs or computed from the scaling that config.json states; nil means none.
     public var ropeFrequencyDivisors: [Float]?
+    /// The factor of linear scaling in those divisors, where skein read another one from the same file
+    /// before 2026-11-22: the engine's fingerprint names it, so that no run mixes the two.
+    public var newlyReadRopeFactor: Double?
     /// The output head is the token embedding.
     public var tiedEmbeddings: Bool
 

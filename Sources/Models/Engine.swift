@@ -1,4 +1,5 @@
 import Basics
+import Formats
 import Tensors
 
 /// What the bits of a gradient depend on besides model, data and configuration.
@@ -9,7 +10,17 @@ public enum Engine {
     /// Engine version, compute and, where it enters the bits, what its products run on, whether
     /// multiply-adds are fused, and the arithmetic of rotary tables: machines with equal fingerprints
     /// compute equal gradients.
-    public static func fingerprint(_ compute: ComputeType) -> String {
+    ///
+    /// A model of which another rotation was read before is named with the factor that is read now: its
+    /// gradients are others with the same arithmetic. `version` stays for the sake of all other models.
+    ///
+    /// - Parameters:
+    ///   - compute: of the run.
+    ///   - model: nil for one that states nothing unusual.
+    /// - Returns: below 256 bytes.
+    public static func fingerprint(
+        _ compute: ComputeType, of model: ModelConfiguration? = nil
+    ) -> String {
         let products =
             switch compute {
             case .fp32 where MatMul.isOwn: "fp32"
@@ -18,6 +29,7 @@ public enum Engine {
             }
         return "skein-engine \(version); \(products); "
             + (isMultiplyAddFused ? "fma; " : "no fma; ") + "rope \(rotaryProbe)"
+            + (model?.newlyReadRopeFactor.map { ", linear \($0)" } ?? "")
     }
 
     /// Name, version and core type: OpenBLAS's bits depend on them.

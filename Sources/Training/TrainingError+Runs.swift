@@ -75,7 +75,9 @@ extension TrainingError {
         if differences.contains(where: { $0.field == RunFile.fingerprintField }) {
             remedy +=
                 "; the fingerprint is that of skein's engine on this processor; where it names "
-                + "OpenBLAS, its version and the environment variable OPENBLAS_CORETYPE enter, too"
+                + "OpenBLAS, its version and the environment variable OPENBLAS_CORETYPE enter, too; "
+                + "where it ends with \"linear\" and a factor, versions before 2026-11-22 turned "
+                + "this model's positions by another one"
         }
         return Explanation(
             what: "the run was started with other \(made ? "rows or another plan" : "settings"): "

@@ -85,7 +85,8 @@ public struct TrainingJob: Sendable {
             lines: file.lines, encoded: encoded, split: split, validation: held?.encoded,
             plan: plan, configuration: configuration, encoder: encoder)
         runFile = RunFile(
-            version: version, fingerprint: Engine.fingerprint(configuration.compute),
+            version: version,
+            fingerprint: Engine.fingerprint(configuration.compute, of: model.configuration),
             model: modelPath, data: dataPath, modelDigest: modelDigest.wait().description,
             dataDigest: file.digest.description, validationDigest: held?.digest.description,
             initAdapterDigest: start.digest?.description, rowsDigest: digests.rows.description,

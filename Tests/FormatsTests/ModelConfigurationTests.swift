@@ -260,25 +260,32 @@ import Testing
 
     @Test("GGUF's rotary factor is what llama.cpp makes of it")
     func ggufScaling() throws {
-        func found(_ pairs: [(String, GGUFImage.Value)]) throws -> Float {
+        func found(
+            _ pairs: [(String, GGUFImage.Value)], isNew: Bool? = nil
+        ) throws -> Float {
             var image = TinyModel().gguf()
             image.metadata += pairs.map { (key: "llama.rope." + $0.0, value: $0.1) }
-            let divisors = try open(image)
+            let configuration = try opened(image)
+            let divisors = configuration.ropeFrequencyDivisors
+            let factor = configuration.newlyReadRopeFactor
+            #expect(factor.map { Float($0) } ?? divisors?[0] ?? 1 == divisors?[0] ?? 1)
+            #expect(isNew == nil || isNew == (factor != nil), "\(pairs)")
             #expect(divisors == nil || divisors == [Float](repeating: divisors?[0] ?? 0, count: 8))
             return divisors?[0] ?? 1
         }
         let factor = ("scaling.factor", GGUFImage.Value.float32(4))
         let older = ("scale_linear", GGUFImage.Value.float32(3))
         func type(_ name: String) -> (String, GGUFImage.Value) { ("scaling.type", .string(name)) }
-        let table: [([(String, GGUFImage.Value)], Float)] = [
-            ([], 1), ([factor], 4), ([older], 3), ([factor, older], 4),
-            ([type("linear"), factor], 4), ([type("linear"), older], 3),
-            ([type("none"), factor], 1), ([type("none"), older], 1),
-            ([("scaling.factor", .float32(0))], 1),
-            ([("scaling.factor", .float32(0)), older], 1),
+        // With whether versions before 2026-11-22 took another factor.
+        let table: [([(String, GGUFImage.Value)], Float, isNew: Bool)] = [
+            ([], 1, false), ([factor], 4, true), ([older], 3, false), ([factor, older], 4, true),
+            ([type("linear"), factor], 4, false), ([type("linear"), older], 3, false),
+            ([type("none"), factor], 1, false), ([type("none"), older], 1, true),
+            ([("scaling.factor", .float32(0))], 1, false),
+            ([("scaling.factor", .float32(0)), older], 1, true),
         ]
-        for (pairs, expected) in table {
-            #expect(try found(pairs) == expected, "\(pairs)")
+        for (pairs, expected, isNew) in table {
+            #expect(try found(pairs, isNew: isNew) == expected, "\(pairs)")
         }
         #expect(throws: FormatError.self) { try found([type("linear")]) }
         for bad: Float in [-1, 0.125, .infinity, .nan] {
@@ -314,10 +321,13 @@ import Testing
     }
 
     private func open(_ image: GGUFImage) throws -> [Float]? {
+        try opened(image).ropeFrequencyDivisors
+    }
+
+    private func opened(_ image: GGUFImage) throws -> ModelConfiguration {
         try TestPaths.withTemporaryDirectory { directory in
             try AtomicFile.write(image.bytes(), to: directory + "/tiny.gguf")
             return try ModelDirectory.open(directory + "/tiny.gguf").configuration
-                .ropeFrequencyDivisors
         }
     }
 

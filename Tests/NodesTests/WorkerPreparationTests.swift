@@ -13,8 +13,12 @@ import Training
 /// What a worker does before it is in: finding its coordinator, and getting a model ready.
 @Suite("a worker that prepares")
 struct WorkerPreparationTests {
-    private static func offer(_ directory: String) throws -> Offer {
-        try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
+    private static func offer(
+        _ directory: String, metadata: [(key: String, value: GGUFImage.Value)] = []
+    ) throws -> Offer {
+        var image = TinyModel().gguf()
+        image.metadata += metadata
+        try AtomicFile.write(image.bytes(), to: directory + "/tiny.gguf")
         try AtomicFile.write(
             "{\"prompt\": \"a?\", \"completion\": \"the answer\"}\n",
             to: directory + "/rows.jsonl")
@@ -51,6 +55,21 @@ struct WorkerPreparationTests {
             var other = offer
             other.configurationDigest[0] ^= 1
             #expect(loaded.engine?.serves(other) == false)
+        }
+    }
+
+    @Test("a worker's fingerprint names what it reads of the model, as the run's does")
+    func fingerprint() throws {
+        for factor: Float? in [nil, 4] {
+            try TestPaths.withTemporaryDirectory { directory in
+                let metadata = factor.map {
+                    [(key: "llama.rope.scaling.factor", value: GGUFImage.Value.float32($0))]
+                }
+                let offer = try Self.offer(directory, metadata: metadata ?? [])
+                let (loaded, _) = try Self.load(directory + "/tiny.gguf", for: offer)
+                #expect(loaded.engine?.fingerprint == offer.fingerprint)
+                #expect(offer.fingerprint.hasSuffix(", linear 4.0") == (factor != nil))
+            }
         }
     }
 

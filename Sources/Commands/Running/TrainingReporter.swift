@@ -45,7 +45,7 @@ final class TrainingReporter: Sendable {
                 + "\(lora.targets.map(\.name).joined(separator: ", ")) in \(lora.layers.count) of "
                 + "\(job.model.configuration.layerCount) layers, "
                 + "\(job.shape.layout.count) trained parameters")
-        io.log.info("engine: \(Engine.fingerprint(job.configuration.compute))")
+        io.log.info("engine: \(job.runFile.fingerprint)")
     }
 
     /// Whether rows had to be encoded.

@@ -14,7 +14,8 @@ final class WorkerEngine: Sendable {
     let configurationDigest: [UInt8]
     let parameters: ParameterStore
     let codec: GradientCodec
-    let compute: ComputeType
+    /// Of the engine, with this model.
+    let fingerprint: String
     private let modelDigest: [UInt8]
     private let seed: UInt64
     private let source: LocalGradientSource
@@ -61,7 +62,7 @@ final class WorkerEngine: Sendable {
         dataDigest = offer.dataDigest
         configurationDigest = offer.configurationDigest
         codec = configuration.gradientCodec
-        compute = configuration.compute
+        fingerprint = Engine.fingerprint(configuration.compute, of: model.configuration)
         seed = configuration.addressedSeed
         vocabulary = model.configuration.vocabularySize
         parameters = ParameterStore(count: shape.layout.count)

@@ -203,7 +203,7 @@ final class WorkerHub {
                     modelDigest: modelDigest ?? offer.modelDigest,
                     dataDigest: engine?.dataDigest ?? offer.dataDigest,
                     configurationDigest: engine?.configurationDigest ?? offer.configurationDigest,
-                    fingerprint: Engine.fingerprint(engine?.compute ?? .fp32),
+                    fingerprint: engine?.fingerprint ?? Engine.fingerprint(.fp32),
                     threads: UInt16(clamping: setup.threads),
                     parameterTerm: newest.term, parameterVersion: newest.version, held: held)))
     }
