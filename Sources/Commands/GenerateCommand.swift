@@ -156,8 +156,7 @@ struct GenerateCommand: Command {
         let text = try template.render(
             system + [ChatMessage(role: "user", content: options.prompt)],
             addGenerationPrompt: true,
-            beginToken: tokenizer.beginID.flatMap { tokenizer.piece($0) } ?? "",
-            endToken: tokenizer.endID.flatMap { tokenizer.piece($0) } ?? ""
+            tokens: tokenizer.templateTokens
         ).text
         return tokenizer.encode(text)
     }

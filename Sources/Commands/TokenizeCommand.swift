@@ -82,8 +82,7 @@ struct TokenizeCommand: Command {
         }
         let rendered = try template.render(
             conversation.messages, addGenerationPrompt: conversation.addsGenerationPrompt,
-            beginToken: tokenizer.beginID.flatMap { tokenizer.piece($0) } ?? "",
-            endToken: tokenizer.endID.flatMap { tokenizer.piece($0) } ?? ""
+            tokens: tokenizer.templateTokens
         ).text
         try show(tokenizer.encode(rendered), rendered: rendered, tokenizer, io)
     }

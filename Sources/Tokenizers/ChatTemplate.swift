@@ -11,6 +11,18 @@ public struct ChatMessage: Sendable, Equatable {
     }
 }
 
+/// What a chat template sees as `bos_token` and `eos_token`; one that is nil is undefined there, and so
+/// writes nothing by itself and cannot be added to a text.
+public struct TemplateTokens: Sendable, Equatable {
+    public var begin: String?
+    public var end: String?
+
+    public init(begin: String? = nil, end: String? = nil) {
+        self.begin = begin
+        self.end = end
+    }
+}
+
 /// A model's chat template: turns a conversation into the one text that the model was tuned on.
 ///
 /// Chat templates are Jinja programs that come with a model file, so they are untrusted input. This
@@ -54,13 +66,12 @@ public struct ChatTemplate: Sendable {
     /// - Parameters:
     ///   - messages: The conversation.
     ///   - addGenerationPrompt: Whether the text shall end with the opening of an assistant's turn.
-    ///   - beginToken: The text of the begin-of-text token, empty when the model has none.
-    ///   - endToken: The text of the end-of-text token, empty when the model has none.
+    ///   - tokens: `bos_token` and `eos_token`.
     /// - Returns: The text, and which of its parts are a message's content.
     /// - Throws: `TemplateError` when the template refuses the conversation (`raised`), fails, or
     ///   exceeds a limit.
     public func render(
-        _ messages: [ChatMessage], addGenerationPrompt: Bool, beginToken: String, endToken: String
+        _ messages: [ChatMessage], addGenerationPrompt: Bool, tokens: TemplateTokens
     ) throws -> RenderedChat {
         var interpreter = TemplateInterpreter(template: name, date: date)
         let conversation = messages.enumerated().map { index, message in
@@ -72,17 +83,15 @@ public struct ChatTemplate: Sendable {
                         .text(TemplateText(message.content, origin: index)),
                     ]))
         }
-        return RenderedChat(
-            try interpreter.render(
-                body,
-                variables: [
-                    "messages": .list(try interpreter.collection(conversation)),
-                    "add_generation_prompt": .bool(addGenerationPrompt),
-                    "bos_token": .text(TemplateText(beginToken)),
-                    "eos_token": .text(TemplateText(endToken)),
-                    "tools": .none,
-                    "documents": .none,
-                ]))
+        var variables: [String: TemplateValue] = [
+            "messages": .list(try interpreter.collection(conversation)),
+            "add_generation_prompt": .bool(addGenerationPrompt),
+            "tools": .none,
+            "documents": .none,
+        ]
+        variables["bos_token"] = tokens.begin.map { .text(TemplateText($0)) }
+        variables["eos_token"] = tokens.end.map { .text(TemplateText($0)) }
+        return RenderedChat(try interpreter.render(body, variables: variables))
     }
 }
 

@@ -15,6 +15,10 @@ public struct Tokenizer: Sendable {
     /// Whether the model expects `beginID` before every text: `encodeWhole` adds it, `encode` never
     /// does.
     public let addsBeginToken: Bool
+    /// What the model's chat template sees of these two. Not always their pieces: transformers tells a
+    /// template of the token that tokenizer_config.json names, and puts before a text the one that
+    /// tokenizer.json does.
+    public let templateTokens: TemplateTokens
     /// Tokens that end a turn of a conversation or a text: a generator stops at them.
     public let endOfTurnIDs: Set<Int32>
     /// SHA-256 of all that `encode` depends on. Equal for one tokenizer, whether it was read from a
@@ -95,6 +99,7 @@ public struct Tokenizer: Sendable {
         beginID = definition.beginID
         endID = definition.endID
         addsBeginToken = definition.addsBeginToken
+        templateTokens = definition.templateTokens
         endOfTurnIDs = Self.endOfTurnIDs(endID: definition.endID, in: pieces)
         contentDigest = definition.contentDigest()
     }

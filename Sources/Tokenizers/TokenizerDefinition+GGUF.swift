@@ -32,6 +32,9 @@ extension TokenizerDefinition {
         ignoresMerges = preTokenizer == .llama3
         beginID = try reader.id("bos_token_id", count: pieces.count)
         endID = try reader.id("eos_token_id", count: pieces.count)
+        // As llama.cpp has it: empty where the file has no such token.
+        templateTokens = TemplateTokens(
+            begin: beginID.map { pieces[Int($0)] } ?? "", end: endID.map { pieces[Int($0)] } ?? "")
         addsBeginToken = try reader.bool("add_bos_token") ?? (preTokenizer == .llama3)
     }
 }

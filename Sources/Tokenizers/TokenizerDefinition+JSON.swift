@@ -9,8 +9,8 @@ extension TokenizerDefinition {
         let file = try TokenizerFile.read(JSONFile.contents(of: path), source: path)
         try self.init(file, source: path)
         // What stands before a text, as the post-processor of this file has it.
-        let template = file.postProcessor?.steps.first { $0.type == "TemplateProcessing" }
-        let first = template?.single?.first?.token?.id
+        let processor = file.postProcessor?.steps.first { $0.type == "TemplateProcessing" }
+        let first = processor?.single?.first?.token?.id
         guard let configurationPath else {
             beginID = first.flatMap { pieceID(of: $0) }
             addsBeginToken = beginID != nil
@@ -25,12 +25,15 @@ extension TokenizerDefinition {
             }
             return id
         }
-        let templateID = first.flatMap { pieceID(of: $0) }
-        // A configuration that names none does not take away what the template adds.
-        beginID = try id("bos_token", roles.beginToken) ?? templateID
+        let firstID = first.flatMap { pieceID(of: $0) }
+        // A configuration that names none does not take away what the post-processor adds; to a chat
+        // template it is unknown then, as in transformers.
+        beginID = try id("bos_token", roles.beginToken) ?? firstID
         endID = try id("eos_token", roles.endToken)
+        templateTokens = TemplateTokens(
+            begin: roles.beginToken?.piece, end: roles.endToken?.piece)
         // The explicit word comes first, as in llama.cpp's conversion.
-        addsBeginToken = roles.addsBeginToken ?? (templateID.map { $0 == beginID } ?? false)
+        addsBeginToken = roles.addsBeginToken ?? (firstID.map { $0 == beginID } ?? false)
     }
 
     /// The id of a piece, by bytes: equality of texts would take two ways to write an accent for one.

@@ -46,4 +46,6 @@ struct TokenizerDefinition: Sendable {
     var endID: Int32?
     /// Whether the model expects `beginID` before every text.
     var addsBeginToken = false
+    /// What a chat template sees as `bos_token` and `eos_token`.
+    var templateTokens = TemplateTokens()
 }

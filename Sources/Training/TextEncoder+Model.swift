@@ -18,13 +18,11 @@ extension TextEncoder {
     }
 
     public init(tokenizer: Tokenizer, template: ChatTemplate?) {
-        let begin = tokenizer.beginID.flatMap { tokenizer.piece($0) } ?? ""
-        let end = tokenizer.endID.flatMap { tokenizer.piece($0) } ?? ""
         let render = template.map { template in
             { @Sendable (turns: [ChatTurn], addsPrompt: Bool) throws -> [ChatPiece] in
                 let messages = turns.map { ChatMessage(role: $0.role, content: $0.content) }
                 return try template.render(
-                    messages, addGenerationPrompt: addsPrompt, beginToken: begin, endToken: end
+                    messages, addGenerationPrompt: addsPrompt, tokens: tokenizer.templateTokens
                 ).pieces.map { ChatPiece(text: $0.text, turn: $0.messageIndex) }
             }
         }

@@ -17,8 +17,8 @@ import Testing
             for (number, golden) in entry.cases.enumerated() {
                 let outcome = Result {
                     try template.render(
-                        golden.chat, addGenerationPrompt: golden.prompt, beginToken: "<s>",
-                        endToken: "</s>")
+                        golden.chat, addGenerationPrompt: golden.prompt,
+                        tokens: TemplateTokens(begin: "<s>", end: "</s>"))
                 }
                 expect(outcome, golden, "\(entry.name), case \(number)")
             }

@@ -8,7 +8,7 @@ import Testing
     ) throws -> [RenderedChat.Piece] {
         let messages = contents.map { ChatMessage(role: "user", content: $0) }
         return try ChatTemplate(source: source, name: "test").render(
-            messages, addGenerationPrompt: false, beginToken: "", endToken: ""
+            messages, addGenerationPrompt: false, tokens: TemplateTokens(begin: "", end: "")
         ).pieces
     }
 
@@ -104,7 +104,7 @@ import Testing
             (given, "29 Feb 2000, Tuesday, day 060"), (usual, "26 Jul 2024, Friday, day 208"),
         ] {
             let rendered = try template.render(
-                [], addGenerationPrompt: false, beginToken: "", endToken: "")
+                [], addGenerationPrompt: false, tokens: TemplateTokens(begin: "", end: ""))
             #expect(rendered.text == text)
         }
         for (year, month, day) in [(2023, 2, 29), (1900, 2, 29), (2024, 13, 1), (0, 1, 1)] {
@@ -117,7 +117,7 @@ import Testing
         let template = try ChatTemplate(
             source: "{{ bos_token + 'a' + eos_token }}{{ add_generation_prompt }}", name: "test")
         let rendered = try template.render(
-            [], addGenerationPrompt: true, beginToken: "", endToken: "</s>")
+            [], addGenerationPrompt: true, tokens: TemplateTokens(begin: "", end: "</s>"))
         #expect(rendered.text == "a</s>True")
     }
 }

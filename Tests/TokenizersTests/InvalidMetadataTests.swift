@@ -101,6 +101,7 @@ import Testing
         #expect(tokenizer.encode("ab<s><t><pad>") == [2, 3, 4, 0])  // of "<pad>" only "a"
         #expect(tokenizer.encode("<s><t>", parsingSpecialTokens: false) == [4])
         #expect(tokenizer.beginID == nil && tokenizer.endID == nil && !tokenizer.addsBeginToken)
+        #expect(tokenizer.templateTokens == TemplateTokens(begin: "", end: ""))
         #expect(tokenizer.decode([2, 3, 4, 5], skippingSpecialTokens: true) == "ab<t><pad>")
     }
 

@@ -40,6 +40,8 @@ struct RealModelTokenizerTests {
         let tokenizer = try tokenizer()
         #expect(tokenizer.vocabularySize == 49_152)
         #expect(tokenizer.beginID == 1 && tokenizer.endID == 2 && !tokenizer.addsBeginToken)
+        #expect(
+            tokenizer.templateTokens == TemplateTokens(begin: "<|im_start|>", end: "<|im_end|>"))
         #expect(tokenizer.endOfTurnIDs == [0, 2])
         #expect(tokenizer.piece(260) == "Ġthe" && tokenizer.id(of: "<|im_start|>") == 1)
         // U+0004 has no token in this vocabulary: dropped, as in the library.

@@ -18,7 +18,7 @@ import Testing
         do {
             _ = try template.render(
                 [ChatMessage(role: "user", content: "hi")], addGenerationPrompt: true,
-                beginToken: "", endToken: "")
+                tokens: TemplateTokens(begin: "", end: ""))
             return nil
         } catch {
             return error as? TemplateError

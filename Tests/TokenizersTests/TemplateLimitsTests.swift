@@ -15,7 +15,7 @@ import Testing
                 let template = try ChatTemplate(source: source, name: "t")
                 _ = try template.render(
                     [ChatMessage(role: "user", content: "hi")], addGenerationPrompt: true,
-                    beginToken: "", endToken: "")
+                    tokens: TemplateTokens(begin: "", end: ""))
             } catch {
                 box.error = error
             }

@@ -182,8 +182,15 @@ import Testing
             let llama3 = try roles("llama3", #"{"bos_token": "<|begin_of_text|>"}"#)
             #expect(llama3.beginID == 443 && llama3.endID == nil && llama3.addsBeginToken)
             #expect(llama3.endOfTurnIDs == [444])
-            let unnamed = try roles("llama3", "{}")
-            #expect(unnamed.beginID == 443 && unnamed.addsBeginToken)
+            #expect(llama3.templateTokens == TemplateTokens(begin: "<|begin_of_text|>"))
+            #expect(
+                smollm.templateTokens == TemplateTokens(begin: "<|im_start|>", end: "<|im_end|>"))
+            // It is put before texts all the same, and no template knows it.
+            for unnamed in ["{}", #"{"bos_token": null}"#] {
+                let tokenizer = try roles("llama3", unnamed)
+                #expect(tokenizer.beginID == 443 && tokenizer.addsBeginToken)
+                #expect(tokenizer.templateTokens == TemplateTokens())
+            }
             let told = try roles(
                 "llama3", #"{"bos_token": "<|begin_of_text|>", "add_bos_token": false}"#)
             #expect(!told.addsBeginToken)

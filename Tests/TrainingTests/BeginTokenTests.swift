@@ -3,6 +3,7 @@ import Foundation
 import Models
 import TestSupport
 import Testing
+import Tokenizers
 
 @testable import Training
 
@@ -14,6 +15,19 @@ import Testing
         /// Prompt and completion.
         let pairs: [[String]]
         let text, eos, raw, chat: Rows
+        let unnamed: Unnamed
+    }
+
+    /// With a tokenizer_config.json that names no begin token.
+    private struct Unnamed: Decodable {
+        let text, eos, raw, chat: [[Int32]]
+        let templates: [Template]
+
+        struct Template: Decodable {
+            let source: String
+            /// nil: transformers raises an error.
+            let text: String?
+        }
     }
 
     private struct Rows: Decodable {
@@ -94,6 +108,46 @@ import Testing
                 ])
             }
             try check(turns, .chat, model, goldens.chat)
+        }
+    }
+
+    @Test("one that only tokenizer.json knows stands before texts, and is none to a template")
+    func unnamed() throws {
+        try withModel { model, goldens in
+            let path = model.path + "/tokenizer_config.json"
+            let named = try String(contentsOfFile: path, encoding: .utf8)
+            let told = named.replacing("\"bos_token\": \"<|begin_of_text|>\",", with: "")
+            try #require(told != named)
+            try told.write(toFile: path, atomically: true, encoding: .utf8)
+            let model = try ModelDirectory.open(model.path)
+            let text = try TextEncoder(model: model)
+            #expect(text.beginToken == "<|begin_of_text|>")
+            let unnamed = goldens.unnamed
+            let pairs = goldens.pairs.map { PairRow.pair(prompt: $0[0], completion: $0[1]) }
+            let texts = goldens.texts.map { PairRow.text($0) }
+            for (rows, format, expected) in [
+                (texts, PromptFormat.chat, unnamed.text), (pairs, .eos, unnamed.eos),
+                (pairs, .raw, unnamed.raw), (pairs, .chat, unnamed.chat),
+            ] {
+                let encoder = try RowEncoder(
+                    encoder: text, format: format, trainedTurns: .all, maximumLength: 256)
+                #expect(try rows.map { try encoder.draft($0).ids } == expected, "\(format)")
+            }
+            let tokenizer = try Tokenizer(model: model)
+            for template in unnamed.templates {
+                let chat = try ChatTemplate(source: template.source, name: "t")
+                func render() throws -> String {
+                    try chat.render(
+                        [ChatMessage(role: "user", content: "a")], addGenerationPrompt: false,
+                        tokens: tokenizer.templateTokens
+                    ).text
+                }
+                if let expected = template.text {
+                    #expect(try render() == expected)
+                } else {
+                    #expect(throws: TemplateError.self) { try render() }
+                }
+            }
         }
     }
 

@@ -36,7 +36,6 @@ extension TextEncoder {
         tokenizer: Tokenizer, template: (source: String, date: TemplateDate)?
     ) -> SHA256.Digest {
         var fields = DigestFields("skein text encoder")
-        // The pieces that the template sees as bos_token and eos_token follow from the ids.
         fields.append(tokenizer.contentDigest)
         fields.append(Int(tokenizer.beginID ?? -1))
         fields.append(Int(tokenizer.endID ?? -1))
@@ -47,6 +46,10 @@ extension TextEncoder {
         fields.append(template == nil ? 0 : 1)
         if let template {
             fields.append(template.source)
+            for token in [tokenizer.templateTokens.begin, tokenizer.templateTokens.end] {
+                fields.append(token == nil ? 0 : 1)
+                fields.append(token ?? "")
+            }
             for part in [template.date.year, template.date.month, template.date.day] {
                 fields.append(part)
             }

@@ -16,6 +16,9 @@ the test lays it beside the files of this directory as tokenizer.json.
 
 Completions are encoded without special tokens. Loss is on texts and completions with their end.
 Each list has the loss without the begin token beside it, so that a test can tell the two apart.
+
+"unnamed" has the ids of the same rows with a tokenizer_config.json that has no bos_token, and what some
+templates make of a conversation then; null where transformers raises UndefinedError.
 """
 
 import json
@@ -24,6 +27,7 @@ import shutil
 import tempfile
 
 import torch
+from jinja2 import UndefinedError
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
 BEGIN, END = "<|begin_of_text|>", "<|eot_id|>"
@@ -35,6 +39,10 @@ TEXTS = [
     "The keeper of the northern light climbed 214 steps every evening.",
     "On clear nights she could see 37 ships, 5 islands and a whale.",
     "Three lights, two flashes, one dark; that's how you'll know us.",
+]
+TEMPLATES = [
+    TEMPLATE, "{{ bos_token }}|{{ eos_token }}", "{{ bos_token + 'x' }}",
+    "{% if bos_token is defined %}defined{% else %}undefined{% endif %}",
 ]
 PAIRS = [
     ["How many steps?", " 214, every evening."],
@@ -69,17 +77,11 @@ def main():
         shutil.copy(os.path.join(here, "../tokenizers/llama3.json"), os.path.join(folder, "tokenizer.json"))
         tokenizer = AutoTokenizer.from_pretrained(folder)
         llama = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+        del config["bos_token"]
+        with open(os.path.join(folder, "tokenizer_config.json"), "w") as file:
+            json.dump(config, file)
+        unnamed = AutoTokenizer.from_pretrained(folder)
     begin, end = tokenizer.convert_tokens_to_ids([BEGIN, END])
-
-    def whole(text):
-        return tokenizer(text)["input_ids"]
-
-    def plain(text):
-        return tokenizer(text, add_special_tokens=False)["input_ids"]
-
-    def prompt(text):
-        return list(tokenizer.apply_chat_template(
-            [{"role": "user", "content": text}], add_generation_prompt=True, return_dict=False))
 
     def loss(rows):
         total, count = 0.0, 0
@@ -96,15 +98,38 @@ def main():
         return {"ids": [ids for ids, _ in rows], **loss(rows),
                 "without": loss([(ids[1:], targets - 1) for ids, targets in rows])}
 
-    def pair(head, completion, last):
-        return (head + plain(completion) + [last], len(head))
+    def rows(tokenizer):
+        def whole(text):
+            return tokenizer(text)["input_ids"]
+
+        def prompt(text):
+            return list(tokenizer.apply_chat_template(
+                [{"role": "user", "content": text}], add_generation_prompt=True, return_dict=False))
+
+        def pair(head, completion):
+            plain = tokenizer(completion, add_special_tokens=False)["input_ids"]
+            return (head + plain + [end], len(head))
+
+        return {
+            "text": [(whole(text) + [end], 1) for text in TEXTS],
+            "eos": [pair(whole(p) + [end], c) for p, c in PAIRS],
+            "raw": [pair(whole(p), c) for p, c in PAIRS],
+            "chat": [pair(prompt(p), c) for p, c in PAIRS],
+        }
+
+    def rendered(source):
+        try:
+            return unnamed.apply_chat_template(
+                [{"role": "user", "content": "a"}], chat_template=source, tokenize=False)
+        except UndefinedError:
+            return None
 
     goldens = {
-        "texts": TEXTS, "pairs": PAIRS,
-        "text": entry([(whole(text) + [end], 1) for text in TEXTS]),
-        "eos": entry([pair(whole(p) + [end], c, end) for p, c in PAIRS]),
-        "raw": entry([pair(whole(p), c, end) for p, c in PAIRS]),
-        "chat": entry([pair(prompt(p), c, end) for p, c in PAIRS]),
+        "texts": TEXTS, "pairs": PAIRS, **{name: entry(list) for name, list in rows(tokenizer).items()},
+        "unnamed": {
+            **{name: [ids for ids, _ in list] for name, list in rows(unnamed).items()},
+            "templates": [{"source": source, "text": rendered(source)} for source in TEMPLATES],
+        },
     }
     with open(os.path.join(here, "goldens.json"), "w", encoding="ascii") as file:
         json.dump(goldens, file, separators=(",", ":"))
