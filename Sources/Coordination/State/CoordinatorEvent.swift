@@ -124,6 +124,8 @@ public enum CancelReason: Sendable, Equatable, CustomStringConvertible {
     case takenOver(by: String)
     case draining
     case roundClosed
+    /// Its result was waited for in vain.
+    case late
 
     public var description: String {
         switch self {
@@ -131,6 +133,7 @@ public enum CancelReason: Sendable, Equatable, CustomStringConvertible {
         case .takenOver(let name): "\(name) is idle and starts it now"
         case .draining: "the worker drains"
         case .roundClosed: "its round is over"
+        case .late: "its result did not come in time"
         }
     }
 }

@@ -38,7 +38,8 @@ public struct CoordinatorSettings: Sendable, Equatable {
     /// layer done, no bytes on their way. Much longer than a layer of anything takes.
     public var stuckAfter: Duration { patience * 5 }
 
-    /// Room is kept for a result that was asked for again for as long.
+    /// Room is kept for a result that was asked for again for as long; while bytes of its worker
+    /// move, as long as the patience.
     public var recallTime = Duration.seconds(10)
 
     public init(minimumWorkers: Int = 1, patience: Duration = .seconds(60)) {

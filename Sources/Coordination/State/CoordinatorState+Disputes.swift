@@ -131,26 +131,53 @@ extension CoordinatorState {
     /// Asks for results again that there is room for now.
     mutating func recall() {
         guard let waiting = open?.postponed, !waiting.isEmpty else { return }
-        func lease(_ place: OpenRound.Place) -> Lease? {
-            members[place.peer]?.leases.first { $0.index == place.index && $0.isHeld }
-        }
-        let past = clock - settings.recallTime
-        // On a slow line a result takes longer than that; while it moves, its room is kept.
-        open?.recalled.removeAll { entry in
-            guard let lease = lease(entry.place) else { return true }
-            return max(entry.since, lease.movedAt) < past
-        }
+        endReservations()
         var taken = 0
         for place in waiting {
             guard let round = open,
                 round.unchecked + round.recalled.count < round.room(settings)
             else { break }
             taken += 1
-            guard let lease = lease(place), lease.started == nil else { continue }
+            guard let lease = keptLease(place), lease.started == nil else { continue }
             open?.recalled.append((place, clock))
             members.update(place.peer) { [clock] in $0.recall(place.index, now: clock) }
             say(.lease(place.peer, round.key(place.index), attempt: lease.attempt, .recalled))
         }
         open?.postponed.removeFirst(taken)
+    }
+
+    private func keptLease(_ place: OpenRound.Place) -> Lease? {
+        members[place.peer]?.leases.first { $0.index == place.index && $0.isHeld }
+    }
+
+    /// Takes room back that is kept for results which do not come.
+    ///
+    /// On a slow line a result takes longer than `recallTime`: while bytes move, its room is kept. But
+    /// any bytes are movement, so no room is kept for longer than the patience.
+    private mutating func endReservations() {
+        for (place, since) in open?.recalled ?? [] {
+            guard let lease = keptLease(place) else { continue }
+            let isStill = clock - max(since, lease.movedAt) > settings.recallTime
+            if isStill || clock - since > settings.patience { takeKept(from: place) }
+        }
+        let left = open?.recalled.filter { keptLease($0.place) != nil } ?? []
+        open?.recalled = left
+    }
+
+    /// Gives to others all that a worker has finished and keeps: with its next result it would have the
+    /// same room again. What it hands in all the same still counts, if there is room then.
+    private mutating func takeKept(from place: OpenRound.Place) {
+        guard let worker = members[place.peer] else { return }
+        say(
+            .log(
+                .warning,
+                "\(worker.title) was asked for its result of \(describe(place.index)), and it does "
+                    + "not come: others compute what is kept there"))
+        for lease in worker.leases where lease.isPostponed {
+            var history = open?.histories[lease.index] ?? PieceHistory()
+            history.avoid(worker.name) { members.isActive(name: $0) }
+            open?.histories[lease.index] = history
+            cancel(lease.index, at: place.peer, .late)
+        }
     }
 }

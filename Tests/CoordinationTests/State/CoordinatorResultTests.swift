@@ -5,20 +5,9 @@ import Testing
 
 @Suite("what becomes of results")
 struct CoordinatorResultTests {
-    /// Worker 1 has piece 0 and worker 2 has it, too.
-    private func doubled() -> Desk {
-        var desk = Desk()
-        desk.join(1)
-        desk.join(2)
-        desk.open([1])
-        _ = desk.hear([2], from: 0, to: 1.6)
-        desk.at(1.6, .heard(PeerID(1), []))
-        return desk
-    }
-
     @Test("the first good result wins, and the other worker may stop")
     func firstWins() {
-        var desk = doubled()
+        var desk = Desk.doubled()
         #expect(desk.arrive(2, 0, at: 2).checks == ["0 2"])
         let said = desk.check(2, 0, at: 2)
         #expect(said.answers == ["0 2 accepted"])
@@ -30,7 +19,7 @@ struct CoordinatorResultTests {
 
     @Test("a second result waits for the first one's check, and is needed when that one is bad")
     func secondWaits() {
-        var desk = doubled()
+        var desk = Desk.doubled()
         desk.arrive(2, 0, at: 2)
         #expect(desk.arrive(1, 0, at: 2).checks == [])
         let refused = desk.check(2, 0, .refused("wrong shape"), at: 2.1)
@@ -42,7 +31,7 @@ struct CoordinatorResultTests {
 
     @Test("a second result is a duplicate when the first one is good; another digest is loud")
     func duplicates() {
-        var desk = doubled()
+        var desk = Desk.doubled()
         desk.arrive(2, 0, digest: [1], at: 2)
         desk.arrive(1, 0, digest: [2], at: 2)
         let said = desk.check(2, 0, at: 2.1)
@@ -285,113 +274,5 @@ struct CoordinatorResultTests {
         let said = desk.finish(1, 2, at: 4)
         #expect(said.answers == ["2 1 accepted"])
         #expect(said.rejections.map(\.code) == [.quarantined, .quarantined])
-    }
-
-    // MARK: Results that differ
-
-    /// Worker 1 and worker 2 have given different results of piece 0; worker 3 is asked.
-    private func disputed() -> (Desk, [CoordinatorState.Directive]) {
-        var desk = doubled()
-        desk.join(3, at: 1.9)
-        desk.arrive(2, 0, digest: [1], at: 2)
-        desk.arrive(1, 0, digest: [2], at: 2)
-        let said = desk.check(2, 0, at: 2.1)
-        return (desk, said)
-    }
-
-    @Test("what two workers disagree about is computed by a third, and the wrong one has to go")
-    func dispute() {
-        var (desk, said) = disputed()
-        #expect(said.leases == ["0>3"])
-        #expect(said.reasons == [.disputed("w2", "w1")])
-        #expect(said.contains(.dispute(key(0))))
-        #expect(
-            desk.sentence(at: 2.1).hasSuffix(
-                "to tell whether w2 or w1 computes micro-batch 0 wrongly; then the round is closed")
-        )
-        let ending = desk.arrive(3, 0, digest: [1], at: 3)
-        #expect(ending.answers == ["0 3 duplicate"])
-        #expect(ending.checks == [])
-        #expect(ending.contains(.settle(key(0))))
-        #expect(!ending.contains(.spoil(round: 1)))
-        #expect(
-            ending.rejections.map(\.reason) == [
-                "its result of micro-batch 0 of step 7 is not that of w2 and w3: it computes wrongly"
-            ])
-        #expect(desk.state.members[PeerID(1)] == nil)
-    }
-
-    @Test("when the accepted one was wrong, the round is computed again")
-    func spoiled() {
-        var (desk, _) = disputed()
-        let ending = desk.arrive(3, 0, digest: [2], at: 3)
-        #expect(ending.contains(.spoil(round: 1)))
-        #expect(ending.contains(.settle(key(0))))
-        #expect(desk.state.members[PeerID(2)] == nil)
-        #expect(desk.state.members[PeerID(1)] != nil)
-    }
-
-    @Test("two new names do not outvote a worker with good results; one with good results does")
-    func strangersVote() {
-        for isProven in [false, true] {
-            var desk = Desk()
-            desk.join(1)
-            desk.open([1, 1])
-            desk.finish(1, 0, at: 0.1)
-            desk.finish(1, 1, at: 0.2)
-            if isProven {
-                desk.open([1], number: 2, at: 0.3)
-                desk.join(4, at: 0.3)
-                let key = WorkKey(round: 2, index: 0)
-                desk.at(0.4, .left(PeerID(1), .lost("reset")))
-                desk.at(0.5, .arrived(PeerID(4), key, attempt: 1, digest: [1]))
-                desk.at(0.5, .checked(PeerID(4), key, .accepted))
-            }
-            var votes: [(name: String, digest: [UInt8])] = [("w1", [1]), ("w2", [2])]
-            votes.append((isProven ? "w4" : "w3", [2]))
-            let expected: [UInt8]? = isProven ? [2] : nil
-            #expect(desk.state.verdict(of: Dispute(votes: votes)) == expected)
-            // The accepted one needs nobody special.
-            votes.append(("w5", [1]))
-            #expect(desk.state.verdict(of: Dispute(votes: votes)) == [1])
-        }
-    }
-
-    @Test("a third that leaves is replaced by a fourth; without one the first result is used")
-    func judgeLeaves() {
-        var (desk, _) = disputed()
-        desk.join(4, at: 2.2)
-        #expect(desk.at(2.3, .left(PeerID(3), .lost("reset"))).leases == ["0>4"])
-        let ending = desk.at(2.4, .left(PeerID(4), .lost("reset")))
-        #expect(ending.contains(.settle(key(0))))
-        #expect(!ending.contains(.spoil(round: 1)))
-    }
-
-    // MARK: Room
-
-    @Test(
-        "results beyond what may wait stay at their workers, and are asked for when there is room")
-    func room() {
-        var settings = CoordinatorSettings()
-        settings.maximumUnchecked = 2
-        var desk = Desk(settings: settings)
-        desk.join(1, threads: 1024)
-        desk.open(Array(repeating: 1, count: 100))
-        var dropped: [CoordinatorState.Directive] = []
-        for index in 0..<100 as Range<UInt32> { dropped += desk.arrive(1, index, at: 1) }
-        #expect(desk.state.open?.unchecked == 2)
-        #expect(dropped.checks == ["0 1", "1 1"])
-        #expect(dropped.count { if case .drop = $0 { true } else { false } } == 98)
-        #expect(dropped.answers == [])
-        // One after the other comes in again, in order, and none is computed again.
-        for index in 0..<100 as Range<UInt32> {
-            let said = desk.check(1, index, at: 2)
-            #expect(said.answers == ["\(index) 1 accepted"])
-            guard index < 98 else { continue }
-            #expect(said.leases == ["\(index + 2)>1"])
-            #expect(said.reasons == [.recalled])
-            #expect(desk.arrive(1, index + 2, at: 2).checks == ["\(index + 2) 1"])
-        }
-        #expect(desk.state.open?.isComplete == true)
     }
 }

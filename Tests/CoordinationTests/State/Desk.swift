@@ -75,6 +75,17 @@ struct Desk {
         return said
     }
 
+    /// Worker 1 has piece 0 and worker 2 has it, too.
+    static func doubled() -> Desk {
+        var desk = Desk()
+        desk.join(1)
+        desk.join(2)
+        desk.open([1])
+        _ = desk.hear([2], from: 0, to: 1.6)
+        desk.at(1.6, .heard(PeerID(1), []))
+        return desk
+    }
+
     func sentence(at seconds: Double) -> String {
         state.waiting(now: .seconds(seconds)).sentence
     }

@@ -1,0 +1,85 @@
+import Basics
+import Testing
+
+@testable import Coordination
+
+@Suite("results that differ")
+struct CoordinatorDisputeTests {
+    /// Worker 1 and worker 2 have given different results of piece 0; worker 3 is asked.
+    private func disputed() -> (Desk, [CoordinatorState.Directive]) {
+        var desk = Desk.doubled()
+        desk.join(3, at: 1.9)
+        desk.arrive(2, 0, digest: [1], at: 2)
+        desk.arrive(1, 0, digest: [2], at: 2)
+        let said = desk.check(2, 0, at: 2.1)
+        return (desk, said)
+    }
+
+    @Test("what two workers disagree about is computed by a third, and the wrong one has to go")
+    func dispute() {
+        var (desk, said) = disputed()
+        #expect(said.leases == ["0>3"])
+        #expect(said.reasons == [.disputed("w2", "w1")])
+        #expect(said.contains(.dispute(key(0))))
+        #expect(
+            desk.sentence(at: 2.1).hasSuffix(
+                "to tell whether w2 or w1 computes micro-batch 0 wrongly; then the round is closed")
+        )
+        let ending = desk.arrive(3, 0, digest: [1], at: 3)
+        #expect(ending.answers == ["0 3 duplicate"])
+        #expect(ending.checks == [])
+        #expect(ending.contains(.settle(key(0))))
+        #expect(!ending.contains(.spoil(round: 1)))
+        #expect(
+            ending.rejections.map(\.reason) == [
+                "its result of micro-batch 0 of step 7 is not that of w2 and w3: it computes wrongly"
+            ])
+        #expect(desk.state.members[PeerID(1)] == nil)
+    }
+
+    @Test("when the accepted one was wrong, the round is computed again")
+    func spoiled() {
+        var (desk, _) = disputed()
+        let ending = desk.arrive(3, 0, digest: [2], at: 3)
+        #expect(ending.contains(.spoil(round: 1)))
+        #expect(ending.contains(.settle(key(0))))
+        #expect(desk.state.members[PeerID(2)] == nil)
+        #expect(desk.state.members[PeerID(1)] != nil)
+    }
+
+    @Test("two new names do not outvote a worker with good results; one with good results does")
+    func strangersVote() {
+        for isProven in [false, true] {
+            var desk = Desk()
+            desk.join(1)
+            desk.open([1, 1])
+            desk.finish(1, 0, at: 0.1)
+            desk.finish(1, 1, at: 0.2)
+            if isProven {
+                desk.open([1], number: 2, at: 0.3)
+                desk.join(4, at: 0.3)
+                let key = WorkKey(round: 2, index: 0)
+                desk.at(0.4, .left(PeerID(1), .lost("reset")))
+                desk.at(0.5, .arrived(PeerID(4), key, attempt: 1, digest: [1]))
+                desk.at(0.5, .checked(PeerID(4), key, .accepted))
+            }
+            var votes: [(name: String, digest: [UInt8])] = [("w1", [1]), ("w2", [2])]
+            votes.append((isProven ? "w4" : "w3", [2]))
+            let expected: [UInt8]? = isProven ? [2] : nil
+            #expect(desk.state.verdict(of: Dispute(votes: votes)) == expected)
+            // The accepted one needs nobody special.
+            votes.append(("w5", [1]))
+            #expect(desk.state.verdict(of: Dispute(votes: votes)) == [1])
+        }
+    }
+
+    @Test("a third that leaves is replaced by a fourth; without one the first result is used")
+    func judgeLeaves() {
+        var (desk, _) = disputed()
+        desk.join(4, at: 2.2)
+        #expect(desk.at(2.3, .left(PeerID(3), .lost("reset"))).leases == ["0>4"])
+        let ending = desk.at(2.4, .left(PeerID(4), .lost("reset")))
+        #expect(ending.contains(.settle(key(0))))
+        #expect(!ending.contains(.spoil(round: 1)))
+    }
+}
