@@ -31,29 +31,56 @@ extension CoordinatorState {
             guard let dispute = open?.disputes[index] else { continue }
             if let verdict = verdict(of: dispute) {
                 settle(index, dispute, verdict)
-            } else if dispute.judge != nil {
                 continue
-            } else if let judge = judge(of: dispute) {
-                let names = dispute.votes.suffix(2).map(\.name)
-                say(
-                    .log(
-                        .warning,
-                        names.joined(separator: " and ") + " gave different results of "
-                            + "\(describe(index)): \(members[judge]?.name ?? "") computes it, too, "
-                            + "to tell who is wrong"))
-                open?.disputes[index]?.judge = judge
-                grant(index, to: judge, .disputed(names[0], names[names.count - 1]))
+            }
+            if let judge = dispute.judge {
+                guard isLate(judge, index, since: dispute.askedAt) else { continue }
+                dismiss(judge, index)
+            }
+            if let judge = judge(of: dispute) {
+                ask(judge, index, dispute)
             } else {
-                let names = dispute.votes.map(\.name).joined(separator: " and ")
-                say(
-                    .log(
-                        .warning,
-                        "\(names) gave different results of \(describe(index)): one of them "
-                            + "computes wrongly, and nobody else is here to tell which; that of "
-                            + "\(dispute.votes[0].name) came first and is used"))
-                endDispute(index)
+                endUndecided(index, dispute)
             }
         }
+    }
+
+    private mutating func ask(_ judge: Worker, _ index: Int, _ dispute: Dispute) {
+        let names = dispute.votes.suffix(2).map(\.name)
+        say(
+            .log(
+                .warning,
+                names.joined(separator: " and ") + " gave different results of \(describe(index)): "
+                    + "\(judge.name) computes it, too, to tell who is wrong"))
+        open?.disputes[index]?.judge = judge.peer
+        open?.disputes[index]?.askedAt = clock
+        open?.disputes[index]?.asked.append(judge.name)
+        grant(index, to: judge.peer, .disputed(names[0], names[names.count - 1]))
+    }
+
+    /// Whether a round was held open for a judge's answer for long enough. Bytes that move do not
+    /// count: whoever never answers can send some.
+    private func isLate(_ judge: PeerID, _ index: Int, since: Duration) -> Bool {
+        guard let worker = members[judge] else { return true }
+        return clock - since > max(settings.patience, allowance(worker, index))
+    }
+
+    private mutating func dismiss(_ judge: PeerID, _ index: Int) {
+        let name = members[judge]?.name ?? ""
+        say(.log(.warning, "\(name) does not answer about \(describe(index)): others are asked"))
+        cancel(index, at: judge, .late)
+    }
+
+    /// Nobody is left to ask.
+    private mutating func endUndecided(_ index: Int, _ dispute: Dispute) {
+        let names = dispute.votes.map(\.name).joined(separator: " and ")
+        say(
+            .log(
+                .warning,
+                "\(names) gave different results of \(describe(index)): one of them "
+                    + "computes wrongly, and nobody else is here to tell which; that of "
+                    + "\(dispute.votes[0].name) came first and is used"))
+        endDispute(index)
     }
 
     /// What two of them agree about. Names are cheap: the accepted result of a worker with other good
@@ -70,19 +97,21 @@ extension CoordinatorState {
         }?.digest
     }
 
-    /// A worker that has said nothing about it: one with good results, and of those an idle one, else
-    /// the one with the least to do.
-    private func judge(of dispute: Dispute) -> PeerID? {
-        guard dispute.votes.count < Self.mostVotes else { return nil }
-        let names = dispute.votes.map(\.name)
+    /// A worker that has said nothing about it and was not asked: one with good results, and of those
+    /// an idle one, else the one with the least to do.
+    private func judge(of dispute: Dispute) -> Worker? {
+        let names = Set(dispute.votes.map(\.name) + dispute.asked)
+        guard names.count < Self.mostVotes else { return nil }
         return members.all.members.compactMap { members[$0] }.filter {
             !$0.isDraining && !$0.isSuspect && !names.contains($0.name)
-        }.min { rank(ofJudge: $0) < rank(ofJudge: $1) }?.peer
+        }.min { rank(ofJudge: $0) < rank(ofJudge: $1) }
     }
 
-    private func rank(ofJudge worker: Worker) -> (Int, Int, PeerID) {
+    private func rank(ofJudge worker: Worker) -> (Int, Double, PeerID) {
         let isProven = standings[worker.name]?.isProven == true
-        return (isProven ? 0 : 1, worker.leases.count / worker.threads, worker.peer)
+        // In parts of a thread: whoever claims to have many is not idle for that.
+        let load = Double(worker.leases.count) / Double(worker.threads)
+        return (isProven ? 0 : 1, load, worker.peer)
     }
 
     private mutating func settle(_ index: Int, _ dispute: Dispute, _ verdict: [UInt8]) {

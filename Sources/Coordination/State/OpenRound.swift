@@ -58,6 +58,10 @@ struct Dispute: Sendable {
     var votes: [(name: String, digest: [UInt8])]
     /// Who computes it now; nil: somebody is to be found.
     var judge: PeerID?
+    /// When that one was asked.
+    var askedAt = Duration.zero
+    /// Names that were asked to compute it: each of them once.
+    var asked: [String] = []
 }
 
 /// The round that is being computed.

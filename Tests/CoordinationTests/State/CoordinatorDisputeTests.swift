@@ -82,4 +82,81 @@ struct CoordinatorDisputeTests {
         #expect(ending.contains(.settle(key(0))))
         #expect(!ending.contains(.spoil(round: 1)))
     }
+
+    @Test("a judge that does not answer is replaced, whatever bytes of it move")
+    func silentJudge() {
+        var (desk, _) = disputed()
+        desk.join(4, at: 2.2)
+        func wait(_ peers: [UInt64], from: Int, to: Int) -> [CoordinatorState.Directive] {
+            var said: [CoordinatorState.Directive] = []
+            for second in from...to {
+                for peer in peers {
+                    said += desk.at(Double(second), .heard(PeerID(peer), []))
+                    said += desk.at(Double(second), .moved(PeerID(peer)))
+                }
+                said += desk.at(Double(second), .tick)
+            }
+            return said
+        }
+        #expect(wait([1, 2, 3, 4], from: 3, to: 62).leases == [])
+        let said = wait([1, 2, 3, 4], from: 63, to: 63)
+        #expect(said.cancellations == ["0<3"])
+        #expect(said.leases == ["0>4"])
+        // Nobody is asked twice.
+        let ending = wait([1, 2, 3, 4], from: 64, to: 124)
+        #expect(ending.cancellations == ["0<4"])
+        #expect(ending.leases == [])
+        #expect(ending.contains(.settle(key(0))))
+        #expect(!ending.contains(.spoil(round: 1)))
+    }
+
+    @Test("a judge that is not waited for any more still has a say while the dispute lasts")
+    func lateJudge() {
+        var (desk, _) = disputed()
+        desk.join(4, at: 2.2)
+        for second in 3...63 {
+            for peer in 1...4 as ClosedRange<UInt64> {
+                desk.at(Double(second), .heard(PeerID(peer), []))
+            }
+            desk.at(Double(second), .tick)
+        }
+        #expect(desk.state.open?.disputes[0]?.judge == PeerID(4))
+        let ending = desk.arrive(3, 0, digest: [2], at: 64)
+        #expect(ending.contains(.spoil(round: 1)))
+        #expect(ending.cancellations == ["0<4"])
+    }
+
+    @Test("a worker that claims to have many threads is not idle for that")
+    func busyJudge() {
+        var desk = Desk()
+        desk.join(1)
+        desk.open([1, 1])
+        #expect(desk.join(3, threads: 1024).leases == ["1>3"])
+        desk.join(2)
+        #expect(desk.hear([2, 3], from: 0, to: 1.6).leases == ["0>2"])
+        desk.at(1.6, .heard(PeerID(1), []))
+        desk.join(5, at: 1.9)
+        desk.arrive(2, 0, digest: [1], at: 2)
+        desk.arrive(1, 0, digest: [2], at: 2)
+        #expect(desk.check(2, 0, at: 2).leases == ["0>5"])
+    }
+
+    @Test("a judge with good results is preferred to one that came before it")
+    func provenJudge() {
+        var desk = Desk()
+        desk.join(4)
+        desk.open([1], number: 9)
+        let earlier = WorkKey(round: 9, index: 0)
+        desk.at(0.1, .arrived(PeerID(4), earlier, attempt: 1, digest: [1]))
+        desk.at(0.1, .checked(PeerID(4), earlier, .accepted))
+        desk.join(1, at: 0.1)
+        desk.join(2, at: 0.1)
+        #expect(desk.open([1], at: 0.1).leases == ["0>1"])
+        #expect(desk.hear([2, 4], from: 0.2, to: 1.6).leases == ["0>2"])
+        desk.at(1.6, .heard(PeerID(1), []))
+        desk.join(3, at: 1.9)
+        desk.arrive(2, 0, digest: [1], at: 2)
+        desk.arrive(1, 0, digest: [2], at: 2)
+        #expect(desk.check(2, 0, at: 2).leases == ["0>4"])
+    }
 }
