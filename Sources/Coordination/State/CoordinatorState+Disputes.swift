@@ -74,27 +74,42 @@ extension CoordinatorState {
     /// Nobody is left to ask.
     private mutating func endUndecided(_ index: Int, _ dispute: Dispute) {
         let names = dispute.votes.map(\.name).joined(separator: " and ")
-        say(
-            .log(
-                .warning,
-                "\(names) gave different results of \(describe(index)): one of them "
-                    + "computes wrongly, and nobody else is here to tell which; that of "
-                    + "\(dispute.votes[0].name) came first and is used"))
-        endDispute(index)
+        let what =
+            "\(names) gave different results of \(describe(index)): one of them computes wrongly, "
+            + "and nobody else is here to tell which; that of "
+        if let word = lastWord(of: dispute) {
+            say(.log(.warning, what + "\(word.name) is used, which has given good ones before"))
+            settle(index, dispute, word.digest)
+        } else {
+            say(.log(.warning, what + "\(dispute.votes[0].name) came first and is used"))
+            endDispute(index)
+        }
     }
 
-    /// What two of them agree about. Names are cheap: the accepted result of a worker with other good
-    /// results falls only when somebody with good results says so, too.
+    /// What two of them agree about. Names are cheap: against somebody with good results it takes
+    /// somebody with good results, too.
     func verdict(of dispute: Dispute) -> [UInt8]? {
-        let accepted = dispute.votes[0]
-        // The disputed one alone proves nothing.
-        let isKnown = standings[accepted.name].map { $0.accepted > 1 } ?? false
-        return dispute.votes.first { one in
+        dispute.votes.first { one in
             let same = dispute.votes.filter { $0.digest == one.digest }
-            guard same.count >= 2 else { return false }
-            return !isKnown || one.digest == accepted.digest
-                || same.contains { standings[$0.name]?.isProven == true }
+            let others = dispute.votes.filter { $0.digest != one.digest }
+            return same.count >= 2
+                && (same.contains { hasPast($0.name, in: dispute) }
+                    || !others.contains { hasPast($0.name, in: dispute) })
         }?.digest
+    }
+
+    /// Whether good results of it are known, besides the disputed one, which proves nothing.
+    private func hasPast(_ name: String, in dispute: Dispute) -> Bool {
+        let accepted = standings[name]?.accepted ?? 0
+        return accepted > (name == dispute.votes[0].name ? 1 : 0)
+    }
+
+    /// Whose word counts when nobody is left to ask: of those with good results, when the accepted
+    /// result is of a name without any, and if they all say the same.
+    func lastWord(of dispute: Dispute) -> (name: String, digest: [UInt8])? {
+        guard !hasPast(dispute.votes[0].name, in: dispute) else { return nil }
+        let known = dispute.votes.filter { hasPast($0.name, in: dispute) }
+        return known.allSatisfy { $0.digest == known.first?.digest } ? known.first : nil
     }
 
     /// A worker that has said nothing about it and was not asked: one with good results, and of those

@@ -73,6 +73,55 @@ struct CoordinatorDisputeTests {
         }
     }
 
+    /// Worker 1 has given a good result; then it and worker 3, a new name, computed the same work, and
+    /// the result of worker 3 was accepted. Worker 1 says something else.
+    private func newNameFirst() -> Desk {
+        var desk = Desk()
+        desk.join(1)
+        desk.open([1], number: 9)
+        let earlier = WorkKey(round: 9, index: 0)
+        desk.at(0.1, .arrived(PeerID(1), earlier, attempt: 1, digest: [1]))
+        desk.at(0.1, .checked(PeerID(1), earlier, .accepted))
+        desk.at(0.1, .left(PeerID(1), .goodbye))
+        desk.join(3, at: 0.1)
+        desk.open([1], at: 0.1)
+        desk.at(0.2, .left(PeerID(3), .goodbye))
+        desk.join(1, at: 0.2)
+        desk.join(3, as: 13, at: 0.3)
+        desk.arrive(13, 0, digest: [1], at: 1)
+        desk.arrive(1, 0, digest: [2], at: 1)
+        return desk
+    }
+
+    @Test("new names that agree with an accepted new name do not throw out a worker with a past")
+    func strangersFirst() {
+        var desk = newNameFirst()
+        desk.join(5, at: 1.1)
+        #expect(desk.check(13, 0, at: 1.2).leases == ["0>5"])
+        let votes = desk.state.open?.disputes[0]?.votes ?? []
+        #expect(
+            desk.state.verdict(of: Dispute(votes: votes + [(name: "w5", digest: [1])])) == nil)
+        let ending = desk.arrive(5, 0, digest: [1], at: 2)
+        #expect(desk.state.members[name: "w1"] != nil)
+        #expect(ending.contains(.spoil(round: 1)))
+        #expect(desk.state.members[name: "w3"] == nil)
+        #expect(desk.state.members[name: "w5"] == nil)
+    }
+
+    @Test("where nobody is left to ask, a worker with a past wins over a new name")
+    func pastWins() {
+        var desk = newNameFirst()
+        let ending = desk.check(13, 0, at: 1.2)
+        #expect(ending.contains(.spoil(round: 1)))
+        #expect(
+            ending.sentences.first
+                == "w3 and w1 gave different results of micro-batch 0 of step 7: one of them computes "
+                + "wrongly, and nobody else is here to tell which; that of w1 is used, which has "
+                + "given good ones before")
+        #expect(desk.state.members[name: "w1"] != nil)
+        #expect(desk.state.members[name: "w3"] == nil)
+    }
+
     @Test("a third that leaves is replaced by a fourth; without one the first result is used")
     func judgeLeaves() {
         var (desk, _) = disputed()
