@@ -121,24 +121,35 @@ struct CoordinatorHubTests {
         }
     }
 
+    /// Version `version` of the parameters, with a whole of one byte or without any yet.
+    private static func publication(
+        _ version: UInt64, hasWhole: Bool = true
+    ) -> ParameterPublication {
+        func message(base: UInt64) -> EncodedMessage {
+            EncodedMessage(
+                .parameters(
+                    ParameterUpdate(
+                        version: version, base: base, digest: [UInt8](repeating: 0, count: 32),
+                        payload: [1])))
+        }
+        return ParameterPublication(
+            version: version, digest: [],
+            differences: version > 1 ? [message(base: version - 1)] : [],
+            snapshot: hasWhole ? message(base: 0) : nil)
+    }
+
+    private static func request(_ version: UInt64) -> ReceivedMessage {
+        ReceivedMessage(message: .parameterRequest(ParameterRequest(version: version)), term: 7)
+    }
+
     @Test("who asks for the same parameters again and again is hung up on")
     func floodOfRequests() throws {
         try withBench { bench, worker in
             try bench.call { bench in
-                let update = ParameterUpdate(
-                    version: 1, base: 0, digest: [UInt8](repeating: 0, count: 32), payload: [1])
-                bench.hub.publication = ParameterPublication(
-                    version: 1, digest: update.digest, differences: [],
-                    snapshot: EncodedMessage(.parameters(update)))
+                bench.hub.publication = Self.publication(1)
                 for number in 0...Limits.snapshotsOfVersion {
                     #expect(bench.peer.stage == .member)
-                    // The second and third time the whole is on its way already: the same request.
-                    for _ in 0..<3 {
-                        bench.hub.receive(
-                            ReceivedMessage(
-                                message: .parameterRequest(ParameterRequest(version: 1)), term: 7),
-                            from: bench.peer)
-                    }
+                    bench.hub.receive(Self.request(1), from: bench.peer)
                     #expect(bench.peer.snapshots.count == number + 1)
                     bench.hub.parametersLeft(bench.peer)
                 }
@@ -153,26 +164,65 @@ struct CoordinatorHubTests {
         }
     }
 
+    @Test("requests for a whole that is not encoded, or must wait, are one request")
+    func requestsBeforeTheWhole() throws {
+        try withBench { bench, worker in
+            try bench.call { bench in
+                let (hub, peer) = (bench.hub, bench.peer)
+                hub.publication = Self.publication(3, hasWhole: false)
+                for _ in 0...Limits.snapshotsOfVersion { hub.receive(Self.request(3), from: peer) }
+                #expect(peer.snapshots.count == 1)
+                // As the desk does once the training loop's thread has encoded it.
+                hub.publication = Self.publication(3)
+                hub.bringParameters(to: peer)
+                #expect(peer.isTakingWhole)
+                hub.parametersLeft(peer)
+                // Differences that have not left keep a whole waiting, too.
+                hub.publication = Self.publication(4)
+                hub.bringParameters(to: peer)
+                #expect(peer.isTakingParameters && !peer.isTakingWhole)
+                for _ in 0...Limits.snapshotsOfVersion { hub.receive(Self.request(4), from: peer) }
+                hub.parametersLeft(peer)
+                hub.parametersLeft(peer)
+                #expect(peer.snapshots.version == 4 && peer.snapshots.count == 1)
+                #expect(peer.stage == .member)
+            }
+            #expect(try worker.reaches { $0.received.count == 3 })
+            #expect(try worker.call { Self.bases($0.received) } == [0, 3, 0])
+        }
+    }
+
+    @Test("a request that comes while a whole is on its way is looked at once that has left")
+    func requestMeanwhile() throws {
+        try withBench { bench, worker in
+            try bench.call { bench in
+                let (hub, peer) = (bench.hub, bench.peer)
+                hub.publication = Self.publication(1)
+                for _ in 0..<4 { hub.receive(Self.request(1), from: peer) }
+                #expect(peer.snapshots.count == 1)
+                hub.parametersLeft(peer)
+                #expect(peer.snapshots.count == 2)
+                hub.parametersLeft(peer)
+                #expect(peer.snapshots.count == 2)
+                #expect(peer.stage == .member)
+            }
+            #expect(try worker.reaches { $0.received.count == 2 })
+            #expect(try worker.call { Self.bases($0.received) } == [0, 0])
+        }
+    }
+
+    /// What each update is based on.
+    private static func bases(_ messages: [Message]) -> [UInt64?] {
+        messages.map { if case .parameters(let update) = $0 { update.base } else { nil } }
+    }
+
     @Test("no parameters are queued behind others that have not left")
     func oneAtATime() throws {
-        @Sendable func message(_ version: UInt64, base: UInt64) -> EncodedMessage {
-            EncodedMessage(
-                .parameters(
-                    ParameterUpdate(
-                        version: version, base: base, digest: [UInt8](repeating: 0, count: 32),
-                        payload: [1])))
-        }
-        @Sendable func publication(_ version: UInt64) -> ParameterPublication {
-            ParameterPublication(
-                version: version, digest: [],
-                differences: version > 1 ? [message(version, base: version - 1)] : [],
-                snapshot: message(version, base: 0))
-        }
         try withBench { bench, worker in
             try bench.call { bench in
                 let (hub, peer) = (bench.hub, bench.peer)
                 for version in 1...20 as ClosedRange<UInt64> {
-                    hub.publication = publication(version)
+                    hub.publication = Self.publication(version)
                     hub.bringParameters(to: peer)
                 }
                 #expect(peer.parameterVersion == 1)
@@ -180,17 +230,12 @@ struct CoordinatorHubTests {
                 hub.parametersLeft(peer)
                 #expect(peer.parameterVersion == 20)
                 hub.parametersLeft(peer)
-                hub.publication = publication(21)
+                hub.publication = Self.publication(21)
                 hub.bringParameters(to: peer)
                 #expect(peer.parameterVersion == 21)
             }
             #expect(try worker.reaches { $0.received.count == 3 })
-            let bases = try worker.call { worker in
-                worker.received.map { message -> UInt64? in
-                    if case .parameters(let update) = message { update.base } else { nil }
-                }
-            }
-            #expect(bases == [0, 0, 20])
+            #expect(try worker.call { Self.bases($0.received) } == [0, 0, 20])
         }
     }
 

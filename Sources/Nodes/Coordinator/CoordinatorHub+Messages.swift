@@ -24,7 +24,7 @@ extension CoordinatorHub {
         case (.member, .heartbeat(let heartbeat)):
             handle(.heard(peer.id, heartbeat.computing))
         case (.member, .result(let result)): arrived(result, from: peer)
-        case (.member, .parameterRequest): bringSnapshot(to: peer)
+        case (.member, .parameterRequest): needsSnapshot(peer)
         case (.observer, .statusRequest):
             endHandshake(of: peer)
             peer.connection?.send(.status(StatusReport(json: statusJSON())))
@@ -260,14 +260,25 @@ extension CoordinatorHub {
     func parametersLeft(_ peer: Peer) {
         peer.isTakingParameters = false
         peer.isTakingWhole = false
-        if peer.wantsParameters { bringParameters(to: peer) }
+        if peer.asksAgain {
+            bringSnapshot(to: peer)
+        } else if peer.wantsParameters {
+            bringParameters(to: peer)
+        }
     }
 
-    /// A worker could not use what it got. Asking is cheap and the answer is not, so a version is
-    /// sent whole a few times only.
+    /// A worker could not use what it got: each update that it could not use makes it ask.
+    private func needsSnapshot(_ peer: Peer) {
+        // The whole that it is to get as soon as possible answers all that came before.
+        if peer.wantsParameters, peer.parameterVersion == 0 { return }
+        // One that is on its way may have arrived, and be what cannot be used.
+        if peer.isTakingWhole { peer.asksAgain = true } else { bringSnapshot(to: peer) }
+    }
+
+    /// Sends the newest version whole. Asking is cheap and the answer is not, so a version is sent
+    /// whole a few times only.
     private func bringSnapshot(to peer: Peer) {
-        // Each update that it could not use made it ask; the whole that is on its way answers all.
-        guard !peer.isTakingWhole else { return }
+        peer.asksAgain = false
         let version = publication?.version ?? 0
         if peer.snapshots.version != version { peer.snapshots = (version, 0) }
         peer.snapshots.count += 1

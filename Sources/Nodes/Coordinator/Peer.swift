@@ -36,6 +36,8 @@ final class Peer {
     var isTakingParameters = false
     /// Whether the whole of a version is among them.
     var isTakingWhole = false
+    /// Whether it asked for a whole that was still on its way.
+    var asksAgain = false
     /// Whether it is sent the newest parameters as soon as that is possible, with or without work.
     var wantsParameters = false
     /// How often it has asked for the whole of which version.
