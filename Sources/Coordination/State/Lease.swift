@@ -36,7 +36,6 @@ struct Worker: Sendable {
     /// In the order in which it computes them: the first `threads` have a thread.
     private(set) var leases: [Lease] = []
     private(set) var heldLeases = 0
-    private var postponedLeases = 0
     /// Indices of its results that no one has answered yet.
     var parked: Set<Int> = []
 
@@ -55,8 +54,9 @@ struct Worker: Sendable {
     var computing: Int { min(ordinary, threads) }
 
     /// Whether it gets any work: one that hands in faster than the run's thread checks has to wait.
+    /// It keeps what is not answered; see `WorkerState.keptResults`.
     private var isEligible: Bool {
-        !isDraining && !isSuspect && parked.count + postponedLeases < 2 * threads
+        !isDraining && !isSuspect && parked.count + heldLeases < 2 * threads
     }
     var hasIdleThread: Bool { isEligible && ordinary < threads }
     /// One more per thread, which is computing.
@@ -82,7 +82,6 @@ struct Worker: Sendable {
                 index: index, attempt: lease.attempt, started: nil, isHeld: true,
                 isPostponed: true, movedAt: now))
         heldLeases += 1
-        postponedLeases += 1
     }
 
     /// What was postponed is asked for: from here on it can be overdue.
@@ -98,7 +97,6 @@ struct Worker: Sendable {
         let lease = leases.remove(at: place)
         if lease.isHeld {
             heldLeases -= 1
-            if lease.isPostponed { postponedLeases -= 1 }
             return lease
         }
         var line = 0
@@ -115,7 +113,6 @@ struct Worker: Sendable {
     mutating func removeAll() {
         leases = []
         heldLeases = 0
-        postponedLeases = 0
     }
 
     /// - Returns: whether something has gone on since it was last heard.

@@ -2,8 +2,12 @@ import Basics
 
 /// Leases on their way through queue, thread, and memory.
 extension WorkerState {
-    /// Results that are kept for an answer, at most.
-    private var keptResults: Int { 2 * settings.threads }
+    /// Results that are kept for an answer, at most: as many as a coordinator can have out.
+    ///
+    /// It leases while fewer than 2 T results of T threads are unanswered or kept for want of room
+    /// there, and up to 2 T pieces beside them: (2 T - 1) + 2 T. With more than 512 threads the oldest
+    /// may be forgotten and computed again: a READY names no more.
+    public var keptResults: Int { min(4 * settings.threads, Limits.heldWork) }
 
     mutating func leased(_ key: WorkKey, _ attempt: UInt32) {
         guard isMember else { return }

@@ -19,7 +19,7 @@ extension WorkerHub {
                 parameterPayloadBytes: engine?.mostParameterBytes ?? 0)
             // All results that the state keeps may be sent at once.
             connection?.pendingLimit =
-                Limits.pendingBytes + 2 * setup.threads * (engine?.mostGradientBytes ?? 0)
+                Limits.pendingBytes + state.keptResults * (engine?.mostGradientBytes ?? 0)
             if !hasToldReady { ReadyLine.tell(log) }
             hasToldReady = true
             handle(.welcomed(welcome))

@@ -176,6 +176,17 @@ struct CoordinatorLeasingTests {
         #expect(desk.arrive(9, 1, at: 1.3).checks == ["1 9"])
     }
 
+    @Test("a worker that brings along all that it may keep gets no other work before some is in")
+    func muchHeld() {
+        var desk = Desk()
+        desk.join(1)
+        desk.open([1, 1, 1, 1])
+        desk.at(0.1, .left(PeerID(1), .lost("reset")))
+        #expect(desk.join(1, as: 9, held: [0, 1], at: 0.2).leases == ["0>9", "1>9"])
+        #expect(desk.arrive(9, 0, at: 0.3).leases == [])
+        #expect(desk.check(9, 0, at: 0.4).leases == ["2>9"])
+    }
+
     @Test("a closed round takes all its leases back")
     func closing() {
         var desk = Desk()

@@ -92,7 +92,7 @@ final class SimulatedWorker {
         case .keep(let thread, let key):
             if !given.contains(thread) { violate("keeps a result that thread \(thread) has not") }
             kept.insert(key)
-            if kept.count > 2 * threads { later { self.checkKept() } }
+            if kept.count > 4 * threads { later { self.checkKept() } }
         case .send(let key): send(key)
         case .forget(let key):
             rows[key] = nil
@@ -115,7 +115,7 @@ final class SimulatedWorker {
     }
 
     private func checkKept() {
-        if kept.count > 2 * threads { violate("keeps \(kept.count) results") }
+        if kept.count > 4 * threads { violate("keeps \(kept.count) results") }
     }
 
     private func later(_ body: @escaping () -> Void) {

@@ -125,18 +125,43 @@ struct WorkerWorkTests {
         #expect(bench.lease(7, round: 1, at: 3) == [.forget(key(7))])
     }
 
-    @Test("no more than two results for each thread are kept")
+    @Test("no more than four results for each thread are kept")
     func keptResults() {
         var bench = Bench()
         bench.join(at: 0)
         var forgotten: [WorkerState.Directive] = []
-        for index in 0..<5 {
+        for index in 0..<7 {
             bench.lease(UInt32(index), at: 1)
             forgotten += bench.at(1, .computed(thread: 0, key(UInt32(index)))).filter {
                 if case .forget = $0 { true } else { false }
             }
         }
         #expect(forgotten == [.forget(key(0)), .forget(key(1)), .forget(key(2))])
+        #expect(Bench(threads: 1024).state.keptResults == Limits.heldWork)
+    }
+
+    @Test("all results that a coordinator has no room for are kept, and none is computed again")
+    func postponed() {
+        var settings = CoordinatorSettings()
+        settings.maximumUnchecked = 1
+        var desk = Desk(settings: settings)
+        var bench = Bench()
+        bench.join(at: 0)
+        // Another worker's result takes the room.
+        desk.join(2)
+        desk.open([1, 1, 1, 1, 1, 1, 1, 1])
+        desk.arrive(2, 0, at: 0)
+        desk.join(1)
+        var kept: [UInt32] = []
+        while let lease = desk.state.members[PeerID(1)]?.leases.first(where: { !$0.isHeld }) {
+            let number = UInt32(lease.index)
+            bench.lease(number, at: 0)
+            bench.at(0, .computed(thread: 0, key(number)))
+            #expect(desk.arrive(1, number, at: 0).contains(.drop(PeerID(1), key(number))))
+            kept.append(number)
+        }
+        #expect(kept.count == 3)
+        for number in kept { #expect(bench.lease(number, at: 1) == [.send(key(number))]) }
     }
 
     @Test("a worker that drains finishes what it computes, waits for the answer, and goes")
