@@ -58,8 +58,11 @@ extension WorkerState {
         for key in finished where !listed.contains(key) { say(.send(key)) }
     }
 
-    /// Tries again after a random time that doubles at most: "full jitter".
-    private mutating func retry(_ why: String, after atLeast: Duration = .zero) {
+    /// Tries again after a random time that doubles at most: "full jitter". A time that is ordered is
+    /// this worker's own, so that few come back with it and a short random one beside it will do.
+    private mutating func retry(
+        _ why: String, after atLeast: Duration = .zero, isOrdered: Bool = false
+    ) {
         lastFailure = why
         switch connection {
         case .member(let since):
@@ -83,7 +86,8 @@ extension WorkerState {
             giveUp()
             return
         }
-        let longest = min(settings.longestDelay, settings.shortestDelay * (1 << min(attempts, 10)))
+        let doubled = min(settings.longestDelay, settings.shortestDelay * (1 << min(attempts, 10)))
+        let longest = isOrdered ? settings.shortestDelay : doubled
         let left = unwelcomeSince + settings.patience - clock
         let delay = atLeast + longest * jitter
         say(
@@ -115,9 +119,10 @@ extension WorkerState {
         }
         let told = Duration.milliseconds(Int64(rejection.retryMilliseconds))
         let pause = min(told, settings.patience)
-        retry("the coordinator says: \(rejection.reason)", after: pause)
+        let isOrdered = rejection.code == .quarantined
+        retry("the coordinator says: \(rejection.reason)", after: pause, isOrdered: isOrdered)
         // A pause that was ordered is no absence; its length is at most the patience.
-        if rejection.code == .quarantined { unwelcomeSince += pause }
+        if isOrdered { unwelcomeSince += pause }
     }
 
     mutating func dismissed(_ leave: Leave) {

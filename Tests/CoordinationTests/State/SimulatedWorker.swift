@@ -15,6 +15,8 @@ final class SimulatedWorker {
     private(set) var begun = 0
     /// Which of its results are bad.
     var badness = 0.0
+    /// As many of its next results are bad, too.
+    var badResults = 0
     var isTrustworthy: Bool { index == 0 }
 
     private(set) var life = 0
@@ -234,9 +236,11 @@ final class SimulatedWorker {
     private func send(_ key: WorkKey) {
         guard let link else { return violate("sends without a connection") }
         if !kept.contains(key) { violate("sends \(key), which it has not") }
-        let isBad = simulation.random.happens(badness)
+        let isSpoiled = badResults > 0
+        if isSpoiled { badResults -= 1 }
+        let isBad = isSpoiled || simulation.random.happens(badness)
         let result = SimulatedResult(
-            isBad: isBad, isNotFinite: isBad && simulation.random.happens(0.3),
+            isBad: isBad, isNotFinite: isBad && !isSpoiled && simulation.random.happens(0.3),
             salt: isBad ? UInt8(truncatingIfNeeded: simulation.random.next() | 1) : 0)
         let times = simulation.random.happens(0.05) ? 2 : 1
         for _ in 0..<times {

@@ -79,4 +79,16 @@ struct SimulationTests {
             #expect(simulation.counts["disconnect stuck"] == 1, "SKEIN_TEST_SEED=\(seed)")
         }
     }
+
+    @Test("the only worker is back from each of its pauses before the run is given up")
+    func pauses() {
+        for seed in 1...20 as ClosedRange<UInt64> {
+            let simulation = quiet(seed: seed, workers: 1, rounds: 3, patience: .seconds(10))
+            simulation.workers[0].badResults = 14
+            simulation.run(limit: .seconds(400))
+            #expect(simulation.violations == [], "SKEIN_TEST_SEED=\(seed)")
+            let pauses = simulation.counts["disconnect quarantined", default: 0]
+            #expect(pauses >= 10, "SKEIN_TEST_SEED=\(seed): \(pauses)")
+        }
+    }
 }
