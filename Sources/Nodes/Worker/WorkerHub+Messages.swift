@@ -23,11 +23,12 @@ extension WorkerHub {
             if !hasToldReady { ReadyLine.tell(log) }
             hasToldReady = true
             handle(.welcomed(welcome))
+            if let version = versionNeeded { needParameters(version) }
         case .heartbeat: break
         case .parameters(let update):
             guard let offer, let engine else { return }
             if !engine.parameters.receive(update, term: offer.term) {
-                connection?.send(.parameterRequest(ParameterRequest(version: update.version)))
+                needParameters(update.version)
             }
         case .lease(let lease):
             // The state may refuse it at once, by `forget`.
@@ -93,14 +94,25 @@ extension WorkerHub {
         let number = attempt
         loading.start(
             request: { request in
-                desk?.post { hub in
-                    guard hub.attempt == number else { return }
-                    hub.connection?.send(.modelRequest(request))
-                }
+                desk?.post { $0.ask(request, on: number) }
             },
             completion: { result in
                 desk?.post { $0.loaded(result, by: loading) }
             })
+    }
+
+    /// Asks for a piece of the model, if the connection is still the one that it was wanted on.
+    func ask(_ request: ModelRequest, on number: Int) {
+        guard attempt == number else { return }
+        connection?.send(.modelRequest(request))
+    }
+
+    /// Asks for the whole of the parameters. Only a member may: until then it is remembered, or READY
+    /// says what this worker has.
+    func needParameters(_ version: UInt64) {
+        versionNeeded = state.isMember ? nil : version
+        guard state.isMember else { return }
+        connection?.send(.parameterRequest(ParameterRequest(version: version)))
     }
 
     private func loaded(
@@ -151,10 +163,7 @@ extension WorkerHub {
         threads = ComputeThreads(count: setup.threads) { thread, job, workspace in
             let outcome = Result {
                 try engine.perform(job, workspace: workspace) { version in
-                    desk?.post {
-                        $0.connection?.send(
-                            .parameterRequest(ParameterRequest(version: version)))
-                    }
+                    desk?.post { $0.needParameters(version) }
                 }
             }
             desk?.post { $0.ended(thread, job, outcome, by: engine) }

@@ -31,6 +31,8 @@ final class WorkerHub {
     var leases: [WorkKey: LeaseGrant] = [:]
     /// Results that wait for an answer.
     var results: [WorkKey: WorkResult] = [:]
+    /// Parameters that could not be used since the last READY, while this worker was no member.
+    var versionNeeded: UInt64?
     /// What each thread computes, and what it made last.
     var running: [Int: ComputeThreads.Job] = [:]
     var made: [Int: WorkResult] = [:]
@@ -196,6 +198,7 @@ final class WorkerHub {
 
     private func sendReady(_ held: [WorkKey]) {
         guard let offer else { return }
+        versionNeeded = nil
         let newest = engine?.parameters.newest ?? (term: 0, version: 0)
         connection?.send(
             .ready(

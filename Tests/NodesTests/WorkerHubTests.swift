@@ -1,0 +1,99 @@
+import Basics
+import Coordination
+import Foundation
+import Testing
+
+@testable import Nodes
+
+/// What a worker's hub says, and when.
+@Suite("the worker's hub")
+struct WorkerHubTests {
+    /// A hub whose connection is the station's; both on one loop.
+    private final class Bench {
+        let hub: WorkerHub
+        let station: Station
+
+        init(_ loop: EventLoop, _ setup: WorkerSetup) {
+            station = Station(loop)
+            station.prepare = Station.authenticate
+            hub = WorkerHub(loop: loop, setup: setup, log: Log(), ending: Promise())
+            hub.hasToldReady = true
+        }
+
+        /// Tells the state alone: nothing is dialled or loaded.
+        func tell(_ events: WorkerState.Event...) {
+            for event in events { _ = hub.state.handle(event, now: hub.now, jitter: 0) }
+        }
+    }
+
+    private func withBench(
+        _ body: (Confined<Bench>, Confined<Station>) throws -> Void
+    ) throws {
+        let options = WorkerOptions(coordinator: "127.0.0.1:9", token: nil, threads: 1)
+        let setup = try WorkerSetup(options, version: "test")
+        let loop = try EventLoop(name: "hub")
+        let bench = try Confined(to: loop) { Bench(loop, setup) }
+        let coordinator = try Station.make("coordinator")
+        defer {
+            loop.stop()
+            coordinator.loop.stop()
+        }
+        try coordinator.call { $0.prepare = Station.authenticate }
+        let port = try coordinator.call { try $0.listen() }
+        try bench.call { try $0.station.dial(port) }
+        while try bench.call({ $0.station.connections.isEmpty }) { usleep(2000) }
+        try bench.call { $0.hub.connection = $0.station.connections[0] }
+        #expect(try coordinator.reaches { !$0.connections.isEmpty })
+        try body(bench, coordinator)
+    }
+
+    private static let welcome = Welcome(
+        heartbeatMilliseconds: 500, silenceMilliseconds: 600_000)
+
+    private static let offer = Offer(
+        proof: [], term: 7, modelDigest: [UInt8](repeating: 1, count: 32),
+        dataDigest: [UInt8](repeating: 2, count: 32),
+        configurationDigest: [UInt8](repeating: 3, count: 32), fingerprint: "",
+        configuration: [], longestRow: 1, modelFiles: [])
+
+    private static func request(_ version: UInt64) -> Message {
+        .parameterRequest(ParameterRequest(version: version))
+    }
+
+    @Test("parameters that cannot be used are asked for by a member, not before")
+    func needsParameters() throws {
+        try withBench { bench, coordinator in
+            try bench.call { bench in
+                let hub = bench.hub
+                bench.tell(.start, .connected)
+                hub.needParameters(4)
+                bench.tell(.offered(term: 7))
+                hub.needParameters(5)
+                bench.tell(.prepared)
+                hub.needParameters(6)
+                hub.receive(.welcome(Self.welcome))
+                hub.needParameters(7)
+            }
+            #expect(try coordinator.reaches { $0.received.count == 2 })
+            #expect(try coordinator.call { $0.received } == [Self.request(6), Self.request(7)])
+        }
+    }
+
+    @Test("what READY says of the parameters that are here needs no request")
+    func readySaysIt() throws {
+        try withBench { bench, coordinator in
+            try bench.call { bench in
+                let hub = bench.hub
+                bench.tell(.start, .connected, .offered(term: 7))
+                hub.offer = Self.offer
+                hub.needParameters(5)
+                hub.handle(.prepared)
+                hub.receive(.welcome(Self.welcome))
+                hub.needParameters(7)
+            }
+            // All were queued in one turn, and short messages overtake READY.
+            #expect(try coordinator.reaches { $0.received.last?.type == .ready })
+            #expect(try coordinator.call { $0.received.dropLast() } == [Self.request(7)])
+        }
+    }
+}
