@@ -144,7 +144,10 @@ final class ClusterSource: GradientSource {
                         version: version)
                 }
             case .failed(let error):
-                throw SourceStopped(reason: .failed(error))
+                if isWaiting { throw SourceStopped(reason: .failed(error)) }
+                // All of this round is here: the next one is to end by it.
+                inbox.put(item)
+                return
             case .pulse:
                 if isWaiting, shouldStop(), desk.missingCount > 0 {
                     throw SourceStopped(reason: .interrupted)
