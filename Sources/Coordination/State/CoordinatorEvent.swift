@@ -20,6 +20,7 @@ extension CoordinatorState {
         /// A whole result is here. The shell parks its bytes under (peer, key) until `check`,
         /// `deliver`, `drop` or `answer` takes them; if some are parked there already, it drops the new
         /// ones. When a peer is gone it frees what it parked for it, except what is being checked.
+        /// The digest is of all that counts of the result: two with one digest say the same.
         case arrived(PeerID, WorkKey, attempt: UInt32, digest: [UInt8])
         /// The run's thread has unpacked and checked what `check` named.
         case checked(PeerID, WorkKey, CheckOutcome)

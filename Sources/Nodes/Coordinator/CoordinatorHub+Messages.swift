@@ -129,14 +129,12 @@ extension CoordinatorHub {
         var result = result
         // The ledger tells what was given out, and not what a worker says of it.
         result.attempt = peer.attempts[key] ?? 1
-        // What counts of an evaluation are its numbers, and not the digest beside them.
-        if result.kind == .evaluation { result.digest = result.digestOfNumbers }
         if parked[peer.id]?[key] == nil {
             parked[peer.id, default: [:]][key] = Candidate(
                 peer: peer.id, worker: peer.name, result: result)
         }
         note(.arrived, worker: peer.name, of: key)
-        handle(.arrived(peer.id, key, attempt: result.attempt, digest: result.digest))
+        handle(.arrived(peer.id, key, attempt: result.attempt, digest: result.vote))
     }
 
     private func serve(_ request: ModelRequest, to peer: Peer) {

@@ -147,11 +147,13 @@ struct OpenRound: Sendable {
 }
 
 extension WorkResult {
-    /// SHA-256 of what an evaluation gives: equal when and only when two give the same.
-    var digestOfNumbers: [UInt8] {
+    /// SHA-256 of what counts of a result: equal when and only when two say the same.
+    var vote: [UInt8] {
+        var hash = SHA256()
+        // Beside an evaluation's numbers a digest means nothing.
+        if kind == .gradient { hash.update(digest) }
         // There are many NaNs, and they all say the same.
         let loss = lossSum.isNaN ? Double.nan : lossSum
-        var hash = SHA256()
         for number in [loss.bitPattern, UInt64(lossTokens), UInt64(correct), UInt64(tokens)] {
             hash.update((0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) })
         }
