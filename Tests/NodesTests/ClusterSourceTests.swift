@@ -116,4 +116,30 @@ struct ClusterSourceTests {
             #expect(throws: SourceStopped.self) { try next.get() }
         }
     }
+
+    @Test("a round whose last piece has two different results ends once it is known who is right")
+    func disputedAtTheEnd() throws {
+        try withBench { bench in
+            try bench.hub.call { Self.join($0, 1, as: 1) }
+            // The second result comes while the first one is checked.
+            let step = bench.compute { Self.hand($0, 2, from: 2) }
+            #expect(try bench.reaches { $0.state.open != nil })
+            try bench.hub.call { hub in
+                hub.handle(.left(PeerID(1), .goodbye))
+                Self.join(hub, 2, as: 2)
+                Self.join(hub, 1, as: 11)
+                Self.join(hub, 3, as: 3)
+                #expect(hub.state.open?.pieces[0].leased == ["w1", "w2"])
+                Self.hand(hub, 1, from: 11)
+            }
+            #expect(
+                try bench.reaches {
+                    $0.state.open == nil || $0.state.open?.disputes[0]?.judge == PeerID(3)
+                })
+            // A round that had ended by now would have kept the wrong one.
+            try bench.hub.call { Self.hand($0, 2, from: 3) }
+            let outcome = try #require(step.value(within: 60))
+            #expect(throws: StepSpoiled.self) { try outcome.get() }
+        }
+    }
 }

@@ -96,4 +96,81 @@ struct WorkerHubTests {
             #expect(try coordinator.call { $0.received.dropLast() } == [Self.request(7)])
         }
     }
+
+    @Test("a request for the model is not sent on a later connection than it was made for")
+    func requestAcrossConnections() throws {
+        try withBench { bench, coordinator in
+            try bench.call { bench in
+                let hub = bench.hub
+                let (before, standing) = (hub.attempt, hub.connection)
+                hub.disconnected("reset")
+                hub.connection = standing
+                hub.ask(ModelRequest(file: 0, offset: 1), on: before)
+                hub.ask(ModelRequest(file: 0, offset: 2), on: hub.attempt)
+            }
+            #expect(try coordinator.reaches { !$0.received.isEmpty })
+            #expect(
+                try coordinator.call { $0.received } == [
+                    .modelRequest(ModelRequest(file: 0, offset: 2))
+                ])
+        }
+    }
+
+    /// What a coordinator answers during a handshake.
+    private final class Greeter {
+        private var handshake: CoordinatorHandshake
+        private let last: Leave
+
+        init(_ offer: Offer, last: Leave) {
+            handshake = CoordinatorHandshake(
+                token: [], nonce: [UInt8](repeating: 9, count: 32), offer: offer)
+            self.last = last
+        }
+
+        func answer(_ connection: Connection, _ message: Message) {
+            do {
+                switch try handshake.receive(message) {
+                case .challenged(_, let challenge): connection.send(challenge)
+                case .authenticated(_, let keys, let offer):
+                    connection.authenticate(
+                        receiving: keys.workerToCoordinator, sending: keys.coordinatorToWorker)
+                    connection.term = 7
+                    // In one turn: the short message overtakes the long one.
+                    connection.send(offer)
+                    connection.send(.leave(last))
+                case .ready: Issue.record("a worker has joined a run that is over")
+                }
+            } catch {
+                Issue.record("\(error.reason)")
+            }
+        }
+    }
+
+    @Test("a worker that hears of the end of the run ahead of its offer ends with it")
+    func endBeforeOffer() throws {
+        let coordinator = try Station.make("coordinator")
+        let loop = try EventLoop(name: "worker")
+        defer {
+            loop.stop()
+            coordinator.loop.stop()
+        }
+        let port = try coordinator.call { station in
+            let greeter = Greeter(Self.offer, last: Leave(reason: .complete))
+            station.react = { greeter.answer($0, $1) }
+            return try station.listen()
+        }
+        let options = WorkerOptions(coordinator: "127.0.0.1:\(port)", token: nil, threads: 1)
+        let setup = try WorkerSetup(options, version: "test")
+        let ending = Promise<Result<WorkerState.Ending, any Error>>()
+        let hub = try Confined(to: loop) {
+            WorkerHub(loop: loop, setup: setup, log: Log(), ending: ending)
+        }
+        hub.post { state in
+            state.desk = hub
+            state.begin()
+        }
+        #expect(try #require(ending.value(within: 60)).get() == .complete)
+        #expect(try coordinator.call { $0.received.map(\.type) } == [.hello, .authentication])
+        try hub.call { $0.end() }
+    }
 }
