@@ -71,8 +71,9 @@ public struct Ledger: ~Copyable {
     ) throws {
         try LineFile.forEachLine(of: path) { line in
             try body(
-                RecordFile.decode(
-                    LedgerEntry.self, from: line.bytes, path: path, line: line.number))
+                LedgerEntry(line: line.bytes)
+                    ?? RecordFile.decode(
+                        LedgerEntry.self, from: line.bytes, path: path, line: line.number))
         }
     }
 }

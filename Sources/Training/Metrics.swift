@@ -139,6 +139,7 @@ public struct Metrics: ~Copyable {
     public static func read(path: String, _ body: (Record) throws -> Void) throws {
         let mark = Array("\"validation_tokens\"".utf8)
         try LineFile.forEachLine(of: path) { line in
+            if let metrics = StepMetrics(line: line.bytes) { return try body(.step(metrics)) }
             func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
                 try RecordFile.decode(type, from: line.bytes, path: path, line: line.number)
             }
