@@ -56,43 +56,96 @@ static int has_sha(void) {
 }
 
 /* The state lives in two registers as ABEF and CDGH, the order that sha256rnds2 wants. */
+typedef struct {
+    __m128i s0, s1, save0, save1, w[4];
+} lane;
+
+#define LANE static inline __attribute__((always_inline, target("sha,sse4.1,ssse3")))
+
+LANE void take(lane *lane, const uint32_t state[8]) {
+    __m128i t = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)&state[0]), 0xB1);
+    lane->s1 = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)&state[4]), 0x1B);
+    lane->s0 = _mm_alignr_epi8(t, lane->s1, 8);
+    lane->s1 = _mm_blend_epi16(lane->s1, t, 0xF0);
+}
+
+LANE void give(lane *lane, uint32_t state[8]) {
+    __m128i t = _mm_shuffle_epi32(lane->s0, 0x1B);
+    lane->s1 = _mm_shuffle_epi32(lane->s1, 0xB1);
+    _mm_storeu_si128((__m128i *)&state[0], _mm_blend_epi16(t, lane->s1, 0xF0));
+    _mm_storeu_si128((__m128i *)&state[4], _mm_alignr_epi8(lane->s1, t, 8));
+}
+
+LANE void begin(lane *lane, const uint8_t *data) {
+    const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
+    lane->save0 = lane->s0;
+    lane->save1 = lane->s1;
+    for (int i = 0; i < 4; i++)
+        lane->w[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(data + 16 * i)), swap);
+}
+
+/* Rounds 4i .. 4i + 3. */
+LANE void rounds(lane *lane, int i) {
+    __m128i now = lane->w[i & 3];
+    __m128i k = _mm_add_epi32(now, _mm_loadu_si128((const __m128i *)&K[4 * i]));
+    lane->s1 = _mm_sha256rnds2_epu32(lane->s1, lane->s0, k);
+    lane->s0 = _mm_sha256rnds2_epu32(lane->s0, lane->s1, _mm_shuffle_epi32(k, 0x0E));
+    if (i < 12) { /* schedule words 16 + 4i .. 19 + 4i in place of the ones just used */
+        __m128i last = lane->w[(i + 3) & 3];
+        __m128i next = _mm_sha256msg1_epu32(now, lane->w[(i + 1) & 3]);
+        next = _mm_add_epi32(next, _mm_alignr_epi8(last, lane->w[(i + 2) & 3], 4));
+        lane->w[i & 3] = _mm_sha256msg2_epu32(next, last);
+    }
+}
+
+LANE void end(lane *lane) {
+    lane->s0 = _mm_add_epi32(lane->s0, lane->save0);
+    lane->s1 = _mm_add_epi32(lane->s1, lane->save1);
+}
+
 __attribute__((target("sha,sse4.1,ssse3")))
 static void compress_sha(uint32_t state[8], const uint8_t *data, size_t blocks) {
-    const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
-    __m128i t = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)&state[0]), 0xB1);
-    __m128i s1 = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)&state[4]), 0x1B);
-    __m128i s0 = _mm_alignr_epi8(t, s1, 8);
-    s1 = _mm_blend_epi16(s1, t, 0xF0);
-    while (blocks--) {
-        const __m128i save0 = s0, save1 = s1;
-        __m128i w[4];
-        for (int i = 0; i < 4; i++)
-            w[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(data + 16 * i)), swap);
-        for (int i = 0; i < 16; i++) {
-            __m128i now = w[i & 3];
-            __m128i k = _mm_add_epi32(now, _mm_loadu_si128((const __m128i *)&K[4 * i]));
-            s1 = _mm_sha256rnds2_epu32(s1, s0, k);
-            s0 = _mm_sha256rnds2_epu32(s0, s1, _mm_shuffle_epi32(k, 0x0E));
-            if (i < 12) { /* schedule words 16 + 4i .. 19 + 4i in place of the ones just used */
-                __m128i last = w[(i + 3) & 3];
-                __m128i next = _mm_sha256msg1_epu32(now, w[(i + 1) & 3]);
-                next = _mm_add_epi32(next, _mm_alignr_epi8(last, w[(i + 2) & 3], 4));
-                w[i & 3] = _mm_sha256msg2_epu32(next, last);
-            }
-        }
-        s0 = _mm_add_epi32(s0, save0);
-        s1 = _mm_add_epi32(s1, save1);
-        data += 64;
+    lane one;
+    take(&one, state);
+    for (; blocks--; data += 64) {
+        begin(&one, data);
+#pragma GCC unroll 16
+        for (int i = 0; i < 16; i++) rounds(&one, i);
+        end(&one);
     }
-    t = _mm_shuffle_epi32(s0, 0x1B);
-    s1 = _mm_shuffle_epi32(s1, 0xB1);
-    _mm_storeu_si128((__m128i *)&state[0], _mm_blend_epi16(t, s1, 0xF0));
-    _mm_storeu_si128((__m128i *)&state[4], _mm_alignr_epi8(s1, t, 8));
+    give(&one, state);
+}
+
+/* Each round waits for the one before; the other message's fill the time. */
+__attribute__((target("sha,sse4.1,ssse3")))
+static void compress_sha_two(
+    uint32_t state_a[8], const uint8_t *a, uint32_t state_b[8], const uint8_t *b, size_t blocks) {
+    lane one, two;
+    take(&one, state_a);
+    take(&two, state_b);
+    for (; blocks--; a += 64, b += 64) {
+        begin(&one, a);
+        begin(&two, b);
+#pragma GCC unroll 16
+        for (int i = 0; i < 16; i++) {
+            rounds(&one, i);
+            rounds(&two, i);
+        }
+        end(&one);
+        end(&two);
+    }
+    give(&one, state_a);
+    give(&two, state_b);
 }
 #else
 static int has_sha(void) { return 0; }
 static void compress_sha(uint32_t state[8], const uint8_t *data, size_t blocks) {
     skein_sha256_compress_portable(state, data, blocks);
+}
+static void compress_sha_two(
+    uint32_t state_a[8], const uint8_t *a, uint32_t state_b[8], const uint8_t *b, size_t blocks) {
+    skein_sha256_compress_portable(state_a, a, blocks);
+    skein_sha256_compress_portable(state_b, b, blocks);
 }
 #endif
 
@@ -111,5 +164,15 @@ void skein_sha256_compress(uint32_t state[8], const uint8_t *data, size_t blocks
         compress_sha(state, data, blocks);
     } else {
         skein_sha256_compress_portable(state, data, blocks);
+    }
+}
+
+void skein_sha256_compress_two(
+    uint32_t state_a[8], const uint8_t *a, uint32_t state_b[8], const uint8_t *b, size_t blocks) {
+    if (skein_sha256_accelerated()) {
+        compress_sha_two(state_a, a, state_b, b, blocks);
+    } else {
+        skein_sha256_compress_portable(state_a, a, blocks);
+        skein_sha256_compress_portable(state_b, b, blocks);
     }
 }

@@ -95,6 +95,9 @@ enum Limits {
     /// it until there is room. 500 gradients of a million numbers as fp32, 3 of 160 million.
     static let uncheckedBytes = 2 << 30
 
+    /// Bytes of an unpacked gradient up to which two are held to be hashed side by side.
+    static let pairedBytes = 32 << 20
+
     /// Results that may wait however long they are: one is checked while the next one comes.
     static let leastUnchecked = 2
 

@@ -48,13 +48,13 @@ struct RoomTests {
         let packed = GradientCodec.fp32.mostPackedBytes(count: 1_000_000)
         let version = ParameterCodec.mostPackedBytes(count: 1_000_000)
         #expect(small.stateBytes == 32_000_000)
-        #expect(small.sumBytes == (2 + 1 + 3) * 4_000_000)
+        #expect(small.sumBytes == (2 + 1 + 2 + 2) * 4_000_000)
         #expect(small.resultBytes == 10 * packed && small.versionBytes == 4 * version)
         #expect(small.workerBytes == packed)
         #expect(small.totalBytes(workers: 8) == small.ownBytes + 8 * packed)
         // Of 160 million numbers three results wait at most, however large a step is.
         let big = CoordinatorMemory(parameterCount: 160_000_000, codec: .fp32, microBatches: 16)
         #expect(big.resultBytes == 3 * GradientCodec.fp32.mostPackedBytes(count: 160_000_000))
-        #expect(big.sumBytes == (8 + 1 + 3) * 640_000_000)
+        #expect(big.sumBytes == (8 + 1 + 2 + 1) * 640_000_000)
     }
 }

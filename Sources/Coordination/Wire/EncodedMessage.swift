@@ -11,7 +11,7 @@ public struct EncodedMessage: Sendable, Equatable {
     /// Of the payload of each of its frames, in order.
     private let digests: [SHA256.Digest]
 
-    /// Hashes the whole message: 0.7 ms for each megabyte, so a large one is best made elsewhere than
+    /// Hashes the whole message: 0.4 ms for each megabyte, so a large one is best made elsewhere than
     /// on the network's thread.
     public init(_ message: Message) {
         type = message.type
@@ -19,11 +19,36 @@ public struct EncodedMessage: Sendable, Equatable {
         let count = head.count + rest.count
         precondition(!type.isUrgent || count <= Limits.framePayloadBytes)
         precondition(count <= UInt32.max, "a message that is too long for the wire")
-        let pieces = EncodedPieces(head: head, rest: rest)
-        digests = Self.ranges(count).map { range in
-            var hash = SHA256()
-            pieces.withPieces(of: range) { hash.update($0) }
-            return hash.finish()
+        digests = Self.digests(of: Self.ranges(count), head: head, rest: rest)
+    }
+
+    /// SHA-256 of each of these parts of a message, two at a time.
+    private static func digests(
+        of ranges: [Range<Int>], head: [UInt8], rest: [UInt8]
+    ) -> [SHA256.Digest] {
+        head.withUnsafeBytes { head in
+            rest.withUnsafeBytes { rest in
+                var hashes = ranges.map { range in
+                    var hash = SHA256()
+                    let part = range.clamped(to: 0..<head.count)
+                    hash.update(UnsafeRawBufferPointer(rebasing: head[part]))
+                    return hash
+                }
+                let bodies = ranges.map { range in
+                    let part = range.clamped(to: head.count..<head.count + rest.count)
+                    return UnsafeRawBufferPointer(
+                        rebasing: rest[part.lowerBound - head.count..<part.upperBound - head.count])
+                }
+                for index in stride(from: 0, to: ranges.count - 1, by: 2) {
+                    var (one, two) = (hashes[index], hashes[index + 1])
+                    SHA256.update(&one, bodies[index], &two, bodies[index + 1])
+                    (hashes[index], hashes[index + 1]) = (one, two)
+                }
+                if ranges.count % 2 == 1, let last = bodies.last {
+                    hashes[ranges.count - 1].update(last)
+                }
+                return hashes.map { $0.finish() }
+            }
         }
     }
 

@@ -10,7 +10,7 @@ public struct CoordinatorMemory: Sendable, Equatable {
     /// copies of three.
     public let stateBytes: Int
     /// Sums that wait in the reduction tree, at most ceil(M / 2) + 1, and the one that is unpacked, with
-    /// what unpacking takes (see `GradientCodec.unpack`).
+    /// what unpacking takes (see `GradientCodec.unpack`); of small ones two (`Limits.pairedBytes`).
     public let sumBytes: Int
     /// Packed results that wait for their check, over all workers.
     public let resultBytes: Int
@@ -28,7 +28,8 @@ public struct CoordinatorMemory: Sendable, Equatable {
         let raw = 4 * parameterCount
         let packed = codec.mostPackedBytes(count: parameterCount)
         stateBytes = 8 * raw
-        sumBytes = ((microBatches + 1) / 2 + 1 + 3) * raw
+        let unpacked = raw <= Limits.pairedBytes ? 2 : 1
+        sumBytes = ((microBatches + 1) / 2 + 1 + 2 + unpacked) * raw
         resultBytes = min(Self.unchecked(gradientBytes: packed), 2 * microBatches + 2) * packed
         versionBytes = 4 * ParameterCodec.mostPackedBytes(count: parameterCount)
         workerBytes = packed

@@ -39,6 +39,16 @@ final class Inbox: Sendable {
         items.wait { $0.isEmpty ? nil : $0.removeFirst() }
     }
 
+    /// The next item, if it is a result of this round that is to be checked.
+    func takeCheck(round: UInt64) -> Candidate? {
+        items.change(waking: false) { items in
+            guard case .check(let candidate)? = items.first, candidate.result.key.round == round
+            else { return nil }
+            items.removeFirst()
+            return candidate
+        }
+    }
+
     /// What is there already, if anything is.
     func takeNow() -> Item? {
         items.change(waking: false) { $0.isEmpty ? nil : $0.removeFirst() }

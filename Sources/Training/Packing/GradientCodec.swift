@@ -78,4 +78,13 @@ public enum GradientCodec: String, Sendable, CaseIterable {
         #endif
         return gradient.withUnsafeBytes { SHA256.digest(of: $0) }
     }
+
+    /// `digest` of two gradients, in less time than one after the other takes.
+    public static func digests(
+        of first: [Float], _ second: [Float]
+    ) -> (SHA256.Digest, SHA256.Digest) {
+        first.withUnsafeBytes { first in
+            second.withUnsafeBytes { SHA256.digests(of: first, $0) }
+        }
+    }
 }
