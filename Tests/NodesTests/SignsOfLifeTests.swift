@@ -42,8 +42,8 @@ struct SignsOfLifeTests {
         defer { clientLoop.stop() }
         let client = try Confined(to: clientLoop) {
             try WireClient(
-                0, gradients: PreparedGradients(codec: .fp32, count: 10), loop: clientLoop
-            ) { _ in }
+                0, gradients: PreparedGradients(codec: .fp32, count: 10), loop: clientLoop,
+                answer: { _ in }, ended: { _ in })
         }
         let addresses = try address.resolved(for: .dialling)
         try client.call { $0.dial(addresses, name: address) }

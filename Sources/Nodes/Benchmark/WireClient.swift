@@ -10,6 +10,8 @@ final class WireClient {
     private let loop: EventLoop
     private let name: String
     private let hello: Hello
+    /// Has a lease answered by `send`, on another thread's time.
+    private let answer: (LeaseGrant) -> Void
     /// Called once: nil when the coordinator said that the run is complete.
     private var ended: ((NodeError?) -> Void)?
     private var dial: Dial?
@@ -19,11 +21,12 @@ final class WireClient {
 
     init(
         _ number: Int, gradients: PreparedGradients, lineRate: Int? = nil, loop: EventLoop,
-        ended: @escaping (NodeError?) -> Void
+        answer: @escaping (LeaseGrant) -> Void, ended: @escaping (NodeError?) -> Void
     ) throws {
         self.gradients = gradients
         self.lineRate = lineRate
         self.loop = loop
+        self.answer = answer
         self.ended = ended
         name = "load-\(number)"
         hello = Hello(
@@ -43,6 +46,10 @@ final class WireClient {
             case .failure(let error): end(error)
             }
         }
+    }
+
+    func send(_ message: EncodedMessage) {
+        connection?.send(shared: message)
     }
 
     func beat() {
@@ -68,7 +75,7 @@ final class WireClient {
             connection?.bounds = MessageBounds(
                 from: .coordinator, in: .serving,
                 parameterPayloadBytes: ParameterCodec.mostPackedBytes(count: gradients.count))
-        case .lease(let lease): connection?.send(.result(gradients.result(of: lease)))
+        case .lease(let lease): answer(lease)
         case .answer(let answer) where answer.verdict == .refused: fail(answer.detail)
         case .rejection(let rejection): fail(rejection.reason)
         case .leave(let leave):

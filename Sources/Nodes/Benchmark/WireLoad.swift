@@ -5,7 +5,8 @@ import Training
 /// The workers' half of the wire benchmark: many workers that do not compute.
 ///
 /// Each does the handshake, takes parameters and leases, and answers every lease at once with a
-/// gradient that was prepared before. All of them live on one loop's thread.
+/// gradient that was prepared before. All of them live on one loop's thread; another one hashes what
+/// they say, as compute threads would, so that heartbeats go out meanwhile.
 public struct WireLoad: Sendable {
     public var workers: Int
     public var codec: GradientCodec
@@ -51,10 +52,9 @@ public struct WireLoad: Sendable {
         let fleet = try Confined(to: loop) { [workers, lineRate] in
             try WireFleet(
                 workers, lineRate: lineRate, name: name, addresses: addresses, gradients: gradients,
-                loop: loop,
-                ended: ended)
+                loop: loop, ended: ended)
         }
-        fleet.post { $0.begin() }
+        fleet.post { $0.begin(fleet) }
         while true {
             guard let ending = ended.value(within: 1) else { continue }
             if let ending { throw ending }
@@ -66,7 +66,11 @@ public struct WireLoad: Sendable {
 /// All workers of a load. Lives on the loop's thread.
 final class WireFleet {
     private let loop: EventLoop
+    private let name: NetworkAddress
+    private let addresses: [SocketAddress]
+    private let gradients: PreparedGradients
     private var clients: [WireClient] = []
+    private var answers: SerialThread<(client: Int, lease: LeaseGrant)>?
     private var left: Int
     private let ended: Promise<NodeError?>
 
@@ -75,21 +79,37 @@ final class WireFleet {
         gradients: PreparedGradients, loop: EventLoop, ended: Promise<NodeError?>
     ) throws {
         self.loop = loop
+        self.name = name
+        self.addresses = addresses
+        self.gradients = gradients
         self.ended = ended
         left = count
         clients = try (0..<count).map { number in
-            try WireClient(number, gradients: gradients, lineRate: lineRate, loop: loop) {
-                [weak self] problem in
-                self?.ended(problem)
-            }
+            try WireClient(
+                number, gradients: gradients, lineRate: lineRate, loop: loop,
+                answer: { [weak self] in self?.answers?.give((number, $0)) },
+                ended: { [weak self] in self?.ended($0) })
         }
-        for client in clients { client.dial(addresses, name: name) }
     }
 
-    /// Begins to say that everybody is alive.
-    func begin() {
+    deinit { answers?.close() }
+
+    /// Dials.
+    ///
+    /// - Parameter desk: this fleet for the thread that makes answers.
+    func begin(_ desk: Confined<WireFleet>) {
+        answers = SerialThread("skein-answers") { [gradients] next in
+            let answer = EncodedMessage(.result(gradients.result(of: next.lease)))
+            desk.post { $0.clients[next.client].send(answer) }
+        }
+        for client in clients { client.dial(addresses, name: name) }
+        beat()
+    }
+
+    /// Says for everybody that it is alive.
+    private func beat() {
         for client in clients { client.beat() }
-        loop.setAlarm(at: .now + .milliseconds(500)) { [weak self] in self?.begin() }
+        loop.setAlarm(at: .now + .milliseconds(500)) { [weak self] in self?.beat() }
     }
 
     private func ended(_ problem: NodeError?) {
