@@ -24,6 +24,7 @@ public enum CommandLineTool {
         signal(SIGPIPE, SIG_IGN)
         // Likewise a limit of file sizes (ulimit -f, a batch system): the write says so.
         signal(SIGXFSZ, SIG_IGN)
+        FreedMemory.keep()
         let status = run(words, .process())
         Log.flush()
         return status

@@ -11,7 +11,7 @@ import Basics
 ///
 /// Element by element in Float, in the order of PyTorch's operations; the factors in front are made
 /// in Double, and the powers by squaring, so that no result depends on the C library. Checked over
-/// 100 steps in `AdamWTests`.
+/// 100 steps in `OptimizerTests`.
 public struct AdamW: Sendable, Equatable {
     public struct Settings: Sendable, Equatable {
         public var beta1: Double
@@ -54,7 +54,7 @@ public struct AdamW: Sendable, Equatable {
 
     /// Moves `parameters` by one step against `gradient` (the mean, clipped gradient).
     ///
-    /// One pass over four vectors: about 3 ms for a million parameters.
+    /// One pass over four vectors: about 3 ms of a core for a million parameters, on all of them.
     public mutating func update(
         _ parameters: inout [Float], gradient: [Float], learningRate: Double
     ) {
@@ -74,15 +74,17 @@ public struct AdamW: Sendable, Equatable {
             averages.withUnsafeMutableBufferPointer { averages in
                 squareAverages.withUnsafeMutableBufferPointer { squares in
                     gradient.withUnsafeBufferPointer { gradient in
-                        for i in 0..<count {
-                            let g = gradient[i]
-                            let decayed = parameters[i] * keep
-                            let m = averages[i] + blend * (g - averages[i])
-                            let v = squares[i] * beta2 + squareBlend * g * g
-                            averages[i] = m
-                            squares[i] = v
-                            let denominator = v.squareRoot() / divisor + epsilon
-                            parameters[i] = decayed + stepSize * m / denominator
+                        SideBySide.forEach(count) { range in
+                            for i in range {
+                                let g = gradient[i]
+                                let decayed = parameters[i] * keep
+                                let m = averages[i] + blend * (g - averages[i])
+                                let v = squares[i] * beta2 + squareBlend * g * g
+                                averages[i] = m
+                                squares[i] = v
+                                let denominator = v.squareRoot() / divisor + epsilon
+                                parameters[i] = decayed + stepSize * m / denominator
+                            }
                         }
                     }
                 }

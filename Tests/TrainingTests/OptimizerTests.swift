@@ -61,6 +61,28 @@ import Testing
         #expect(second == straight)
     }
 
+    @Test("a vector that is cut into pieces moves as its parts do alone")
+    func pieces() {
+        let settings = AdamW.Settings(
+            beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0.01)
+        let count = 1_000_003
+        let gradient = (0..<count).map { Float($0 % 1013 - 500) / 4096 }
+        var whole = AdamW(settings: settings, count: count)
+        var parameters = gradient.map { $0 * 3 - 0.1 }
+        let start = parameters
+        whole.update(&parameters, gradient: gradient, learningRate: 0.01)
+        // Parts that are too short to be cut.
+        for first in stride(from: 0, to: count, by: 100_000) {
+            let range = first..<min(first + 100_000, count)
+            var part = AdamW(settings: settings, count: range.count)
+            var own = Array(start[range])
+            part.update(&own, gradient: Array(gradient[range]), learningRate: 0.01)
+            #expect(own == Array(parameters[range]))
+            #expect(part.averages == Array(whole.averages[range]))
+            #expect(part.squareAverages == Array(whole.squareAverages[range]))
+        }
+    }
+
     @Test("powers by squaring")
     func power() {
         #expect(AdamW.power(0.9, 0) == 1)

@@ -12,6 +12,7 @@
 #include "int8.h"
 #include "lowrank.h"
 #include "matvec.h"
+#include "memory.h"
 #include "peak.h"
 #include "product.h"
 #include "spin.h"

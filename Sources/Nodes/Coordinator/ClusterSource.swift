@@ -93,6 +93,18 @@ final class ClusterSource: GradientSource {
         }
     }
 
+    /// What is to be said of a result, and of the next one when it is there as well.
+    private func verdicts(
+        _ check: ResultCheck, _ candidate: Candidate
+    ) -> [(Candidate, ResultCheck.Verdict)] {
+        // Of a large adapter two unpacked ones are more memory than their time is worth.
+        let other =
+            4 * parameterCount <= Limits.pairedBytes
+            ? inbox.takeCheck(round: check.round.number) : nil
+        guard let other else { return [(candidate, check(candidate))] }
+        return Array(zip([candidate, other], check(candidate, other)))
+    }
+
     /// One round from its opening to its last result.
     private func run(
         _ label: RoundLabel, kind: WorkKind, step: Int, rows: [[TokenizedRow]],
@@ -122,13 +134,14 @@ final class ClusterSource: GradientSource {
             guard let item = isWaiting ? inbox.take() : inbox.takeNow() else { return }
             switch item {
             case .check(let candidate) where candidate.result.key.round == number:
-                let verdict = check(candidate)
-                if case .accepted(let checked) = verdict {
-                    try accept(checked)
-                    missing -= 1
-                    own.withLock { $0.payloadBytes += candidate.result.payload.count }
+                for (candidate, verdict) in verdicts(check, candidate) {
+                    if case .accepted(let checked) = verdict {
+                        try accept(checked)
+                        missing -= 1
+                        own.withLock { $0.payloadBytes += candidate.result.payload.count }
+                    }
+                    desk.checked(candidate, verdict.outcome)
                 }
-                desk.checked(candidate, verdict.outcome)
             case .deliver(let candidate) where candidate.result.key.round == number:
                 // Two computed the same numbers that are not finite: it is the run itself.
                 guard let checked = check(candidate).result else { continue }
@@ -160,7 +173,7 @@ final class ClusterSource: GradientSource {
     }
 }
 
-/// What a coordinator's two threads had used and sent at one moment.
+/// What a coordinator's two threads, and those that were lent to them, had used and sent at one moment.
 private struct FigureMark: Sendable {
     let cpuSeconds: Double
     let traffic: Traffic
@@ -168,7 +181,8 @@ private struct FigureMark: Sendable {
     /// On the training loop's thread.
     init(_ desk: CoordinatorDesk) {
         let network = desk.figures()
-        cpuSeconds = (ProcessFigures.threadProcessorSeconds ?? 0) + network.seconds
+        cpuSeconds =
+            (ProcessFigures.threadProcessorSeconds ?? 0) + SideBySide.lentSeconds + network.seconds
         traffic = network.traffic
     }
 }

@@ -39,14 +39,14 @@ struct ParameterPublisher: Sendable {
     /// The parameters of a round. The same values again are the same version: a validation and the
     /// step after it use one.
     mutating func publish(_ values: [Float]) -> ParameterPublication {
-        let digest = GradientCodec.digest(of: values).bytes
+        let (digest, delta) = Self.hashed(values, since: last?.values)
         if let last, last.publication.digest == digest { return last.publication }
         let version = (last?.publication.version ?? 0) + 1
         var differences = last?.publication.differences ?? []
-        if let last {
+        if last != nil {
             let update = ParameterUpdate(
                 version: version, base: version - 1, digest: digest,
-                payload: ParameterCodec.delta(from: last.values, to: values))
+                payload: delta)
             differences.append(EncodedMessage(.parameters(update)))
             // Longer ways than the whole are not worth their memory.
             let limit = ParameterCodec.mostPackedBytes(count: values.count)
@@ -65,6 +65,19 @@ struct ParameterPublisher: Sendable {
         }
         last = (values, publication)
         return publication
+    }
+
+    /// SHA-256 of the values, and beside it on another core what leads there from earlier ones: the
+    /// workers are waiting for it.
+    private static func hashed(
+        _ values: [Float], since old: [Float]?
+    ) -> (digest: [UInt8], delta: [UInt8]) {
+        guard let old else { return (GradientCodec.digest(of: values).bytes, []) }
+        var (digest, delta): ([UInt8], [UInt8]) = ([], [])
+        SideBySide.both(
+            { digest = GradientCodec.digest(of: values).bytes },
+            { delta = ParameterCodec.delta(from: old, to: values) })
+        return (digest, delta)
     }
 
     /// The whole of a version.

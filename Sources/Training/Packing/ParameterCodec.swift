@@ -58,18 +58,18 @@ public enum ParameterCodec {
         _ delta: [UInt8], to parameters: inout [Float]
     ) throws {
         let count = parameters.count
-        let difference = try delta.withUnsafeBytes { bytes in
+        try delta.withUnsafeBytes { bytes in
             var reader = try PackedReader(
                 bytes, count: count, limit: mostPackedBytes(count: count), kinds: [.delta])
-            let values = try GradientCodec.unpackWhole(&reader, count: count)
+            var planes: BytePlanes.Planes?
+            try reader.fourPlanes(count) { planes = $0 }
             try reader.finish()
-            return values
-        }
-        parameters.withUnsafeMutableBufferPointer { parameters in
-            difference.withUnsafeBufferPointer { difference in
+            guard let planes else { return }
+            parameters.withUnsafeMutableBufferPointer { parameters in
                 for i in 0..<count {
+                    let difference = BytePlanes.float(rotated: BytePlanes.word(planes, i))
                     parameters[i] = Float(
-                        bitPattern: parameters[i].bitPattern ^ difference[i].bitPattern)
+                        bitPattern: parameters[i].bitPattern ^ difference.bitPattern)
                 }
             }
         }
