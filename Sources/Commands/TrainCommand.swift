@@ -97,6 +97,7 @@ extension TrainingConfiguration {
         iterations = arguments[TrainingFlags.iterations]
         batchSize = arguments[TrainingFlags.batchSize]
         microBatchTokens = arguments[DataFlags.microBatchTokens]
+        slots = arguments[TrainingFlags.slots]
         maxLength = arguments[DataFlags.maximumLength]
         seed = Int(arguments[TrainingFlags.seed])
         shuffle = arguments[TrainingFlags.shuffle]

@@ -7,38 +7,115 @@
 /// step, and it could help with products alone (`WorkSharing`). Products lose little by small
 /// micro-batches: 100 rows reach some 95 % of the rate of 330 (docs/decisions/0008).
 ///
+/// With `slots`, threads that are expected to compute a step at once (`--slots`), the number is instead a
+/// multiple of those, the nearest to tokens / target; rows are weighed by what they take, with and
+/// without loss, and then change places between the largest micro-batch and others as long as that makes
+/// it smaller. Workers in different processes cannot help each other with products, so between them
+/// nothing else evens a step out.
+///
 /// Rows are placed longest first, each into the micro-batch that has the fewest tokens so far
 /// (Graham 1969, "longest processing time": at most 4/3 of the best possible maximum). Ties go to
 /// the earlier row and to the lower index, so the result is a function of the lengths alone.
 enum MicroBatchGrouping {
+    /// More rows are even enough as they are placed (32 of them to 0.1 %), and looking at all pairs takes
+    /// long.
+    private static let mostEvenedRows = 64
+
     /// Groups the rows of a step.
     ///
     /// Micro-batches are ordered by their tokens, most first (what starts early must not be what
-    /// takes long to end), ties by their first row.
+    /// takes longest to end), those of equal size by their first row.
     ///
     /// - Parameters:
     ///   - lengths: tokens of each row of the step.
     ///   - target: about how many tokens a micro-batch has.
     /// - Returns: for each micro-batch the places of its rows, ascending.
     static func groups(lengths: [Int], target: Int) -> [[Int]] {
-        let count = self.count(rows: lengths.count, tokens: lengths.reduce(0, +), target: target)
+        let count = count(rows: lengths.count, tokens: lengths.reduce(0, +), target: target)
+        return placed(lengths, count: count).map(\.rows)
+    }
+
+    /// Groups the rows of a step for so many threads that compute at once, to end together.
+    ///
+    /// - Parameters:
+    ///   - lengths: tokens of each row of the step.
+    ///   - costs: what each takes, in any unit; they stand in the place of the tokens above.
+    ///   - target: about how many tokens a micro-batch has.
+    ///   - slots: threads, at least 1.
+    /// - Returns: for each micro-batch the places of its rows, ascending.
+    static func groups(lengths: [Int], costs: [Int], target: Int, slots: Int) -> [[Int]] {
+        let count = count(
+            rows: lengths.count, tokens: lengths.reduce(0, +), target: target, slots: slots)
+        var groups = placed(costs, count: count)
+        if groups.count > 1, costs.count <= mostEvenedRows {
+            while even(&groups, costs) {}
+        }
+        return sorted(groups).map(\.rows)
+    }
+
+    private static func placed(_ costs: [Int], count: Int) -> [Group] {
         guard count > 0 else { return [] }
-        var groups = [(rows: [Int], tokens: Int)](repeating: ([], 0), count: count)
-        let longestFirst = lengths.indices.sorted { (-lengths[$0], $0) < (-lengths[$1], $1) }
+        var groups = [Group](repeating: ([], 0), count: count)
+        let longestFirst = costs.indices.sorted { (-costs[$0], $0) < (-costs[$1], $1) }
         for row in longestFirst {
             var lightest = 0
-            for index in 1..<max(count, 1) where groups[index].tokens < groups[lightest].tokens {
+            for index in 1..<groups.count where groups[index].cost < groups[lightest].cost {
                 lightest = index
             }
             groups[lightest].rows.append(row)
-            groups[lightest].tokens += lengths[row]
+            groups[lightest].cost += costs[row]
         }
-        for index in groups.indices { groups[index].rows.sort() }
-        return groups.sorted { (-$0.tokens, $0.rows[0]) < (-$1.tokens, $1.rows[0]) }.map(\.rows)
+        return sorted(groups)
+    }
+
+    private static func sorted(_ groups: [Group]) -> [Group] {
+        groups.map { (rows: $0.rows.sorted(), cost: $0.cost) }
+            .sorted { (-$0.cost, $0.rows[0]) < (-$1.cost, $1.rows[0]) }
+    }
+
+    private typealias Group = (rows: [Int], cost: Int)
+
+    /// Moves a row of the largest group to another, or changes it for a smaller one of that group:
+    /// whatever leaves the larger of the two as small as possible, first come first served.
+    ///
+    /// - Returns: false when nothing makes the largest group smaller; each time that it does, the
+    ///   groups are less unequal, so it ends.
+    private static func even(_ groups: inout [Group], _ costs: [Int]) -> Bool {
+        var heaviest = 0
+        for index in groups.indices where groups[index].cost > groups[heaviest].cost {
+            heaviest = index
+        }
+        let most = groups[heaviest].cost
+        var best: (cost: Int, group: Int, row: Int, other: Int?)?
+        for index in groups.indices where index != heaviest {
+            for row in groups[heaviest].rows {
+                for other in [nil] + groups[index].rows.map(Optional.some) {
+                    let moved = costs[row] - (other.map { costs[$0] } ?? 0)
+                    let cost = max(most - moved, groups[index].cost + moved)
+                    guard moved > 0, cost < best?.cost ?? most,
+                        other != nil || groups[heaviest].rows.count > 1
+                    else { continue }
+                    best = (cost, index, row, other)
+                }
+            }
+        }
+        guard let best else { return false }
+        let moved = costs[best.row] - (best.other.map { costs[$0] } ?? 0)
+        groups[heaviest].rows.removeAll { $0 == best.row }
+        groups[best.group].rows.removeAll { $0 == best.other }
+        groups[best.group].rows.append(best.row)
+        if let other = best.other { groups[heaviest].rows.append(other) }
+        groups[heaviest].cost -= moved
+        groups[best.group].cost += moved
+        return true
     }
 
     /// Number of micro-batches.
-    static func count(rows: Int, tokens: Int, target: Int) -> Int {
+    static func count(rows: Int, tokens: Int, target: Int, slots: Int? = nil) -> Int {
+        if let slots {
+            let turn = max(target, 1) * slots
+            return min(rows, max(1, (tokens + turn / 2) / turn) * slots)
+        }
         let needed = max(2, (tokens - 1) / max(target, 1) + 1)
         var unit = 2
         while unit < min(needed, 8) { unit *= 2 }

@@ -21,10 +21,24 @@ public struct PlannedStep: Sendable, Equatable {
 /// rows make a step, and the last, shorter step of an epoch is trained, too. Any step can be asked
 /// for without walking those before it, so a resumed run costs nothing extra.
 public struct StepPlan: Sendable {
+    /// Threads that are expected to compute a step at once, wherever they are.
+    public struct Slots: Sendable {
+        public let count: Int
+        /// What each training row takes of a thread's time, in any unit.
+        public let costs: [Int]
+
+        public init(count: Int, costs: [Int]) {
+            self.count = count
+            self.costs = costs
+        }
+    }
+
     /// Tokens of each training row.
     public let lengths: [Int]
     public let batchSize: Int
     public let microBatchTokens: Int
+    /// Threads for which each step is cut, and what each row takes of their time; nil: for any number.
+    public let slots: Slots?
     public let seed: UInt64
     public let shuffles: Bool
     public let stepsPerEpoch: Int
@@ -35,18 +49,20 @@ public struct StepPlan: Sendable {
     ///   - lengths: tokens of each training row, in file order; at least one row.
     ///   - batchSize: rows of a step.
     ///   - microBatchTokens: about how many tokens a micro-batch has.
+    ///   - slots: threads for which each step is cut; nil: for any number.
     ///   - seed: of the run.
     ///   - shuffles: false trains in file order in every epoch.
     ///   - epochs: passes over the rows; not used when `iterations` is given.
     ///   - iterations: steps of the run, however many epochs that takes.
     public init(
-        lengths: [Int], batchSize: Int, microBatchTokens: Int, seed: UInt64, shuffles: Bool,
-        epochs: Int, iterations: Int?
+        lengths: [Int], batchSize: Int, microBatchTokens: Int, slots: Slots? = nil, seed: UInt64,
+        shuffles: Bool, epochs: Int, iterations: Int?
     ) {
         precondition(!lengths.isEmpty && batchSize > 0, "a plan needs rows and a batch size")
         self.lengths = lengths
         self.batchSize = batchSize
         self.microBatchTokens = microBatchTokens
+        self.slots = slots
         self.seed = seed
         self.shuffles = shuffles
         stepsPerEpoch = (lengths.count - 1) / batchSize + 1
@@ -55,19 +71,28 @@ public struct StepPlan: Sendable {
     }
 
     /// The plan for the training rows of a run.
-    public init(_ configuration: TrainingConfiguration, lengths: [Int]) {
+    ///
+    /// - Parameters:
+    ///   - configuration: of the run.
+    ///   - lengths: tokens of each training row, in file order.
+    ///   - costs: what each takes, in any unit; used with `--slots` alone.
+    public init(
+        _ configuration: TrainingConfiguration, lengths: [Int], costs: @autoclosure () -> [Int]
+    ) {
         self.init(
             lengths: lengths, batchSize: configuration.batchSize,
-            microBatchTokens: configuration.microBatchTokens, seed: configuration.addressedSeed,
-            shuffles: configuration.shuffle, epochs: configuration.epochs,
-            iterations: configuration.iterations)
+            microBatchTokens: configuration.microBatchTokens,
+            slots: configuration.slots.map { Slots(count: $0, costs: costs()) },
+            seed: configuration.addressedSeed, shuffles: configuration.shuffle,
+            epochs: configuration.epochs, iterations: configuration.iterations)
     }
 
     /// No step has more micro-batches: as many as one of the longest rows would have.
     public var mostMicroBatches: Int {
         let longest = lengths.sorted(by: >).prefix(batchSize)
         return MicroBatchGrouping.count(
-            rows: longest.count, tokens: longest.reduce(0, +), target: microBatchTokens)
+            rows: longest.count, tokens: longest.reduce(0, +), target: microBatchTokens,
+            slots: slots?.count)
     }
 
     /// Epochs that the run begins.
@@ -97,8 +122,13 @@ public struct StepPlan: Sendable {
         let place = (step - 1) % stepsPerEpoch
         let start = place * batchSize
         let rows = order[start..<min(start + batchSize, order.count)]
-        let groups = MicroBatchGrouping.groups(
-            lengths: rows.map { lengths[$0] }, target: microBatchTokens)
+        let tokens = rows.map { lengths[$0] }
+        let groups =
+            slots.map { slots in
+                MicroBatchGrouping.groups(
+                    lengths: tokens, costs: rows.map { slots.costs[$0] }, target: microBatchTokens,
+                    slots: slots.count)
+            } ?? MicroBatchGrouping.groups(lengths: tokens, target: microBatchTokens)
         return PlannedStep(
             step: step, epoch: epoch(ofStep: step), endsEpoch: place == stepsPerEpoch - 1,
             microBatches: groups.map { $0.map { rows[rows.startIndex + $0] } })

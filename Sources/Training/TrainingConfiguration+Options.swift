@@ -34,6 +34,7 @@ extension TrainingConfiguration {
         .optionalInteger("iterations", 1...Limits.steps, \.iterations),
         .integer("batch-size", 1...65536, \.batchSize),
         .integer("micro-batch-tokens", 1...mostTokens, \.microBatchTokens),
+        .optionalInteger("slots", 1...65536, \.slots),
         .integer("max-length", 2...mostTokens, \.maxLength),
         .integer("seed", 0...Int.max, \.seed),
         .toggle("shuffle", \.shuffle, shapesResult: true),
@@ -135,6 +136,8 @@ extension TrainingConfiguration {
     public var digest: SHA256.Digest {
         var text = "skein configuration 1\n"
         for option in Self.options where option.shapesResult {
+            // Younger than the digest: a run without it keeps the digest that it had.
+            if option.name == "slots", slots == nil { continue }
             text += "\(option.name)=\(option.text(in: self) ?? "")\n"
         }
         return SHA256.digest(of: text)

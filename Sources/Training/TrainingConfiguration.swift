@@ -32,6 +32,8 @@ public struct TrainingConfiguration: Sendable, Equatable {
     public var iterations: Int?
     public var batchSize = 4
     public var microBatchTokens = 512
+    /// Threads of all workers for which steps are cut; nil: for any number.
+    public var slots: Int?
     public var maxLength = 512
     public var seed = 0
     public var shuffle = true

@@ -68,7 +68,11 @@ public struct TrainingJob: Sendable {
                 seed: configuration.addressedSeed)
             : Split(allOf: encoded.rows.count)
         let training = split.training.map { encoded.rows[$0] }
-        let plan = StepPlan(configuration, lengths: training.map(\.ids.count))
+        let plan = StepPlan(
+            configuration, lengths: training.map(\.ids.count),
+            costs: training.map {
+                model.configuration.cost(tokens: $0.ids.count, lossTokens: $0.lossTokenCount)
+            })
 
         self.configuration = configuration
         self.model = model

@@ -28,7 +28,8 @@ import Testing
                 ? Split(count: encoded.rows.count, share: configuration.validationSplit, seed: 0)
                 : Split(allOf: encoded.rows.count)
             let plan = StepPlan(
-                configuration, lengths: split.training.map { encoded.rows[$0].ids.count })
+                configuration, lengths: split.training.map { encoded.rows[$0].ids.count },
+                costs: [])
             return DataReport(
                 lines: training.facts, encoded: encoded, split: split, validation: held, plan: plan,
                 configuration: configuration, encoder: encoder)

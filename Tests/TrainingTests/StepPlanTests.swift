@@ -103,6 +103,55 @@ import Testing
         #expect(MicroBatchGrouping.count(rows: rows, tokens: tokens, target: 512) == expected)
     }
 
+    @Test(
+        "with slots, micro-batches come in multiples of them, the nearest to what the target asks for",
+        arguments: [
+            (8, 1200, 2, 2), (8, 1536, 2, 4), (8, 100, 2, 2), (1, 100, 2, 1), (64, 1200, 3, 3),
+            (64, 4097, 3, 9), (64, 4097, 7, 7), (64, 1, 64, 64), (8, 4096, 1, 8),
+        ])
+    func slots(rows: Int, tokens: Int, slots: Int, expected: Int) {
+        #expect(
+            MicroBatchGrouping.count(rows: rows, tokens: tokens, target: 512, slots: slots)
+                == expected)
+    }
+
+    @Test("a step that is cut for its slots ends on them more nearly together")
+    func even() {
+        var (cut, uncut) = (0, 0)
+        for seed in 0..<100 as Range<UInt64> {
+            let lengths = lengths(8, seed: seed)
+            // As with a head of a quarter of the blocks' size, and loss on some tokens.
+            let costs = zip(lengths, self.lengths(8, seed: seed + 1000)).map { length, other in
+                4 * length + length * other / 512
+            }
+            let even = MicroBatchGrouping.groups(
+                lengths: lengths, costs: costs, target: 4096, slots: 2)
+            #expect(even.flatMap { $0 }.sorted() == Array(lengths.indices), "seed \(seed)")
+            cut += lastEnd(of: even, costs)
+            uncut += lastEnd(of: MicroBatchGrouping.groups(lengths: lengths, target: 4096), costs)
+        }
+        #expect(cut < uncut)
+    }
+
+    /// When the second of two threads ends, if whoever is free takes the next group.
+    private func lastEnd(of groups: [[Int]], _ costs: [Int]) -> Int {
+        var busy = [0, 0]
+        for group in groups {
+            busy[busy[0] <= busy[1] ? 0 : 1] += group.reduce(0) { $0 + costs[$1] }
+        }
+        return busy.max() ?? 0
+    }
+
+    @Test("nothing makes the largest micro-batch of a step that is cut for slots smaller")
+    func settled() {
+        let costs = [9, 8, 7, 6, 5, 4]
+        let groups = MicroBatchGrouping.groups(
+            lengths: costs, costs: costs, target: 4096, slots: 3)
+        #expect(groups.map { $0.reduce(0) { $0 + costs[$1] } } == [13, 13, 13])
+        #expect(
+            MicroBatchGrouping.groups(lengths: [], costs: [], target: 1, slots: 3).isEmpty)
+    }
+
     @Test("grouping places every row once, is balanced, and puts the heaviest first")
     func grouping() {
         for seed in 0..<200 as Range<UInt64> {

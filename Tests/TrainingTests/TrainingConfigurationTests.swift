@@ -139,6 +139,19 @@ import Testing
         }
     }
 
+    @Test("a run without slots keeps the digest that it had before there were any")
+    func digestWithoutSlots() throws {
+        // As an older version computed it.
+        #expect(
+            TrainingConfiguration().digest.description
+                == "1ff38e56ffcc5a60d9265c320645a798a6017e445bfa5b1eab450552d7f5b7ae")
+        var cut = TrainingConfiguration()
+        try cut.set("slots", to: "2")
+        #expect(cut.digest != TrainingConfiguration().digest)
+        let reread = try TrainingConfiguration(json: cut.json, path: "x")
+        #expect(reread.slots == 2 && reread.digest == cut.digest)
+    }
+
     @Test("differences give both values")
     func differences() throws {
         let found = try changed().differences(from: TrainingConfiguration())

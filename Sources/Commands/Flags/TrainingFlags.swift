@@ -64,6 +64,9 @@ enum TrainingFlags {
         "steps, whatever the epochs")
     static let batchSize = Option(
         "batch-size", .integer(1...65536), default: "4", "rows of an optimizer step")
+    static let slots = Option.optional(
+        "slots", .integer(1...65536), absent: "cut for any number",
+        "threads of all workers that steps are cut for; shapes the result")
     static let seed = Option(
         "seed", .seed, default: "0", "of the split, the order, A and the dropout")
     static let earlyStopPatience = Option.optional(
@@ -130,7 +133,7 @@ enum TrainingFlags {
             title: "run",
             options: [
                 epochs.description, iterations.description, batchSize.description,
-                DataFlags.microBatchTokens.description, seed.description,
+                DataFlags.microBatchTokens.description, slots.description, seed.description,
                 earlyStopPatience.description, gradientCheckpointing.description,
                 gradientCodec.description, compute.description,
             ]),
