@@ -37,6 +37,22 @@ struct ClusterHashTests {
         }
     }
 
+    @Test("steps that are cut for slots have one hash, however many workers there are")
+    func slots() throws {
+        try Workbench.with { bench in
+            // Three micro-batches of four rows, which otherwise are two.
+            let run = run + ["--slots", "3"]
+            try bench.train("alone", run + ["--threads", "1"])
+            let cluster = try ClusterBench(bench, "cluster", run + ["--min-workers", "2"])
+            for number in 1...2 { try cluster.startWorker("w\(number)") }
+            try cluster.finish()
+            #expect(try bench.result(of: "cluster") == bench.result(of: "alone"))
+            try verifyLedger(bench, of: "cluster", steps: steps)
+            try bench.train("uncut", self.run)
+            #expect(try bench.result(of: "uncut") != bench.result(of: "alone"))
+        }
+    }
+
     @Test("a worker with several threads and threads of the coordinator itself")
     func threads() throws {
         try Workbench.with { bench in

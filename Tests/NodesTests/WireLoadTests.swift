@@ -46,6 +46,17 @@ struct WireLoadTests {
         #expect(try run(load, steps: 2).digest != digest)
     }
 
+    @Test("slow lines lose nobody, though every version of the parameters waits for them")
+    func slowLines() throws {
+        var load = WireLoad(workers: 3, codec: .fp32, parameterCount: 400_000)
+        let digest = try run(load, steps: 3).digest
+        // A version takes some three times as long as a heartbeat's interval.
+        load.lineRate = 1_000_000
+        let (steps, slow) = try run(load, steps: 3)
+        #expect(slow == digest)
+        #expect(steps.count == 3)
+    }
+
     @Test("a load that nobody listens for ends with an error")
     func nobody() throws {
         let load = WireLoad(workers: 2, codec: .fp32, parameterCount: 10)
