@@ -7,11 +7,11 @@
 /// step, and it could help with products alone (`WorkSharing`). Products lose little by small
 /// micro-batches: 100 rows reach some 95 % of the rate of 330 (docs/decisions/0008).
 ///
-/// With `slots`, threads that are expected to compute a step at once (`--slots`), the number is instead a
-/// multiple of those, the nearest to tokens / target; rows are weighed by what they take, with and
-/// without loss, and then change places between the largest micro-batch and others as long as that makes
-/// it smaller. Workers in different processes cannot help each other with products, so between them
-/// nothing else evens a step out.
+/// With `slots`, threads that are expected to compute a step at once (`--slots`), the rows are first
+/// shared out between those, each weighed by what it takes, with and without loss; rows then change
+/// places between the largest share and others as long as that makes it smaller; and each share is cut
+/// into equally many micro-batches, the nearest number to what the target asks for. Workers in different
+/// processes cannot help each other with products, so between them nothing else evens a step out.
 ///
 /// Rows are placed longest first, each into the micro-batch that has the fewest tokens so far
 /// (Graham 1969, "longest processing time": at most 4/3 of the best possible maximum). Ties go to
@@ -44,11 +44,15 @@ enum MicroBatchGrouping {
     ///   - slots: threads, at least 1.
     /// - Returns: for each micro-batch the places of its rows, ascending.
     static func groups(lengths: [Int], costs: [Int], target: Int, slots: Int) -> [[Int]] {
-        let count = count(
-            rows: lengths.count, tokens: lengths.reduce(0, +), target: target, slots: slots)
-        var groups = placed(costs, count: count)
-        if groups.count > 1, costs.count <= mostEvenedRows {
-            while even(&groups, costs) {}
+        let turns = turns(tokens: lengths.reduce(0, +), target: target, slots: slots)
+        var shares = placed(costs, count: min(costs.count, slots))
+        if shares.count > 1, costs.count <= mostEvenedRows {
+            while even(&shares, costs) {}
+        }
+        let groups = shares.flatMap { share in
+            placed(share.rows.map { costs[$0] }, count: min(share.rows.count, turns)).map { group in
+                (rows: group.rows.map { share.rows[$0] }, cost: group.cost)
+            }
         }
         return sorted(groups).map(\.rows)
     }
@@ -110,12 +114,19 @@ enum MicroBatchGrouping {
         return true
     }
 
+    /// Micro-batches that each slot takes: the nearest to what the target asks for.
+    static func turns(tokens: Int, target: Int, slots: Int) -> Int {
+        let turn = max(target, 1) * slots
+        return max(1, (tokens + turn / 2) / turn)
+    }
+
+    /// The most micro-batches of a step of these rows.
+    static func count(rows: Int, tokens: Int, target: Int, slots: Int) -> Int {
+        min(rows, turns(tokens: tokens, target: target, slots: slots) * slots)
+    }
+
     /// Number of micro-batches.
-    static func count(rows: Int, tokens: Int, target: Int, slots: Int? = nil) -> Int {
-        if let slots {
-            let turn = max(target, 1) * slots
-            return min(rows, max(1, (tokens + turn / 2) / turn) * slots)
-        }
+    static func count(rows: Int, tokens: Int, target: Int) -> Int {
         let needed = max(2, (tokens - 1) / max(target, 1) + 1)
         var unit = 2
         while unit < min(needed, 8) { unit *= 2 }

@@ -90,9 +90,13 @@ public struct StepPlan: Sendable {
     /// No step has more micro-batches: as many as one of the longest rows would have.
     public var mostMicroBatches: Int {
         let longest = lengths.sorted(by: >).prefix(batchSize)
+        let tokens = longest.reduce(0, +)
+        guard let slots else {
+            return MicroBatchGrouping.count(
+                rows: longest.count, tokens: tokens, target: microBatchTokens)
+        }
         return MicroBatchGrouping.count(
-            rows: longest.count, tokens: longest.reduce(0, +), target: microBatchTokens,
-            slots: slots?.count)
+            rows: longest.count, tokens: tokens, target: microBatchTokens, slots: slots.count)
     }
 
     /// Epochs that the run begins.
