@@ -41,7 +41,11 @@ struct WorkerHubTests {
         try coordinator.call { $0.prepare = Station.authenticate }
         let port = try coordinator.call { try $0.listen() }
         try bench.call { try $0.station.dial(port) }
-        while try bench.call({ $0.station.connections.isEmpty }) { usleep(2000) }
+        let limit = ContinuousClock.now + .seconds(60)
+        while try bench.call({ $0.station.connections.isEmpty }) {
+            try #require(ContinuousClock.now < limit, "nobody was reached within a minute")
+            usleep(2000)
+        }
         try bench.call { $0.hub.connection = $0.station.connections[0] }
         #expect(try coordinator.reaches { !$0.connections.isEmpty })
         try body(bench, coordinator)

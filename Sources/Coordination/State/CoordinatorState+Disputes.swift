@@ -11,9 +11,15 @@ extension CoordinatorState {
         let piece = open.pieces[index]
         var dispute = open.disputes[index]
         if dispute == nil {
-            guard piece.digest != other.digest else { return }
+            let former = open.formerDisputes[index]
+            // Whoever has had a say does not open it again and again by repeating that.
+            guard piece.digest != other.digest,
+                former?.votes.contains(where: { $0.name == other.name }) != true
+            else { return }
             say(.dispute(open.key(index)))
-            dispute = Dispute(votes: [(piece.computedBy, piece.digest)])
+            dispute = Dispute(
+                votes: former?.votes ?? [(piece.computedBy, piece.digest)],
+                asked: former?.asked ?? [])
         }
         if dispute?.votes.contains(where: { $0.name == other.name }) == false {
             dispute?.votes.append((other.name, other.digest))
@@ -58,10 +64,16 @@ extension CoordinatorState {
         grant(index, to: judge.peer, .disputed(names[0], names[names.count - 1]))
     }
 
-    /// Whether a round was held open for a judge's answer for long enough. Bytes that move do not
-    /// count: whoever never answers can send some.
-    private func isLate(_ judge: PeerID, _ index: Int, since: Duration) -> Bool {
+    /// Whether a round was held open for a judge's answer for long enough, since it had a thread for it.
+    /// Bytes that move do not count: whoever never answers can send some.
+    private func isLate(_ judge: PeerID, _ index: Int, since asked: Duration) -> Bool {
         guard let worker = members[judge] else { return true }
+        var since = asked
+        if let lease = worker.leases.first(where: { $0.index == index }) {
+            // Behind work that it had before: that ends, or others do it.
+            guard let started = lease.started else { return false }
+            since = max(since, started)
+        }
         return clock - since > max(settings.patience, allowance(worker, index))
     }
 
@@ -147,8 +159,9 @@ extension CoordinatorState {
     }
 
     private mutating func endDispute(_ index: Int) {
-        let judge = open?.disputes[index]?.judge
-        open?.disputes[index] = nil
+        let dispute = open?.disputes.removeValue(forKey: index)
+        let judge = dispute?.judge
+        open?.formerDisputes[index] = dispute
         if let judge, let name = open?.pieces[index].computedBy {
             cancel(index, at: judge, .accepted(from: name))
         }

@@ -16,13 +16,16 @@ extension CoordinatorState {
         }
         noteProgress()
         open?.recalled.removeAll { $0.place == OpenRound.Place(peer: peer, index: index) }
+        let lease = worker.leases.first { $0.index == index }
+        // What was taken away while it came cannot be sent later: it is given the room of results that
+        // have not begun to come, or slow lines would send in vain again and again.
         if phase != .accepted, let open,
-            open.unchecked + open.recalled.count >= open.room(settings)
+            open.unchecked + (lease == nil ? 0 : open.recalled.count) >= open.room(settings)
         {
             postpone(worker, key, index)
             return
         }
-        if let lease = worker.leases.first(where: { $0.index == index }) {
+        if let lease {
             if let started = lease.started, !lease.isHeld {
                 observe(worker, index, seconds: (clock - started).inSeconds)
             }

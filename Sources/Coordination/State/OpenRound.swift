@@ -89,6 +89,8 @@ struct OpenRound: Sendable {
     var recalled: [(place: Place, since: Duration)] = []
     /// By index.
     var disputes: [Int: Dispute] = [:]
+    /// Those that have ended, by index.
+    var formerDisputes: [Int: Dispute] = [:]
     private(set) var unleased: Int
     var remaining: Int
     /// Everything before has been leased once; what came back is in `returned`.

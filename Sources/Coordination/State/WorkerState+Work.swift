@@ -6,7 +6,9 @@ extension WorkerState {
     ///
     /// It leases while fewer than 2 T results of T threads are unanswered or kept for want of room
     /// there, and up to 2 T pieces beside them: (2 T - 1) + 2 T. With more than 512 threads the oldest
-    /// may be forgotten and computed again: a READY names no more.
+    /// may be forgotten and computed again: a READY names no more. So may those that were given to others
+    /// meanwhile. Packed, and once more while they are sent: on a worker with many threads and a large
+    /// adapter that is memory (docs/OPERATING.md).
     public var keptResults: Int { min(4 * settings.threads, Limits.heldWork) }
 
     mutating func leased(_ key: WorkKey, _ attempt: UInt32) {

@@ -175,6 +175,50 @@ struct CoordinatorDisputeTests {
         #expect(ending.cancellations == ["0<4"])
     }
 
+    @Test("a judge that has other work first is waited for from when it has a thread")
+    func queuedJudge() {
+        var desk = Desk()
+        desk.join(1)
+        desk.open([1, 1, 1])
+        desk.join(2)
+        desk.join(3)
+        #expect(desk.state.members[PeerID(3)]?.leases.map(\.index) == [1])
+        desk.join(4)
+        #expect(desk.hear([2, 3, 4], from: 0, to: 1.6).leases == ["0>4"])
+        desk.at(1.6, .heard(PeerID(1), []))
+        desk.arrive(4, 0, digest: [1], at: 2)
+        desk.arrive(1, 0, digest: [2], at: 2)
+        desk.at(2, .left(PeerID(2), .goodbye))
+        #expect(desk.check(4, 0, at: 2).leases.contains("0>3"))
+        func wait(from: Int, to: Int) -> [CoordinatorState.Directive] {
+            (from...to).flatMap { second in
+                for peer in [1, 3, 4] as [UInt64] {
+                    desk.at(Double(second), .heard(PeerID(peer), []))
+                    desk.at(Double(second), .moved(PeerID(peer)))
+                }
+                return desk.at(Double(second), .tick)
+            }
+        }
+        #expect(!wait(from: 3, to: 100).cancellations.contains("0<3"))
+        desk.finish(3, 1, at: 100)
+        #expect(!wait(from: 101, to: 160).cancellations.contains("0<3"))
+        // Its own pace is known now: a piece took it 98 s.
+        #expect(wait(from: 161, to: 500).cancellations.contains("0<3"))
+    }
+
+    @Test("a dispute that has ended is not opened again by who has had a say")
+    func repeatedVote() {
+        var (desk, _) = disputed()
+        desk.at(2.2, .left(PeerID(3), .goodbye))
+        let ending = desk.at(2.3, .tick)
+        #expect(ending.contains(.settle(key(0))) || desk.state.open?.disputes.isEmpty == true)
+        for _ in 0..<3 {
+            let said = desk.arrive(1, 0, digest: [9], at: 3)
+            #expect(!said.contains(.dispute(key(0))))
+            #expect(said.sentences == [])
+        }
+    }
+
     @Test("a worker that claims to have many threads is not idle for that")
     func busyJudge() {
         var desk = Desk()
