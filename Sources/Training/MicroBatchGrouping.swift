@@ -15,7 +15,7 @@
 ///
 /// Rows are placed longest first, each into the micro-batch that has the fewest tokens so far
 /// (Graham 1969, "longest processing time": at most 4/3 of the best possible maximum). Ties go to
-/// the earlier row and to the lower index, so the result is a function of the lengths alone.
+/// the earlier row and to the lower index, so the result is a function of the lengths alone (with `slots`, of costs and slots, too).
 enum MicroBatchGrouping {
     /// More rows are even enough as they are placed (32 of them to 0.1 %), and looking at all pairs takes
     /// long.
@@ -91,16 +91,16 @@ enum MicroBatchGrouping {
         }
         let most = groups[heaviest].cost
         var best: (cost: Int, group: Int, row: Int, other: Int?)?
+        func consider(_ row: Int, _ group: Int, _ other: Int?) {
+            let moved = costs[row] - (other.map { costs[$0] } ?? 0)
+            let cost = max(most - moved, groups[group].cost + moved)
+            guard moved > 0, cost < best?.cost ?? most else { return }
+            best = (cost, group, row, other)
+        }
         for index in groups.indices where index != heaviest {
             for row in groups[heaviest].rows {
-                for other in [nil] + groups[index].rows.map(Optional.some) {
-                    let moved = costs[row] - (other.map { costs[$0] } ?? 0)
-                    let cost = max(most - moved, groups[index].cost + moved)
-                    guard moved > 0, cost < best?.cost ?? most,
-                        other != nil || groups[heaviest].rows.count > 1
-                    else { continue }
-                    best = (cost, index, row, other)
-                }
+                if groups[heaviest].rows.count > 1 { consider(row, index, nil) }
+                for other in groups[index].rows { consider(row, index, other) }
             }
         }
         guard let best else { return false }

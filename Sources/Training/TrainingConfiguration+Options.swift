@@ -34,7 +34,7 @@ extension TrainingConfiguration {
         .optionalInteger("iterations", 1...Limits.steps, \.iterations),
         .integer("batch-size", 1...65536, \.batchSize),
         .integer("micro-batch-tokens", 1...mostTokens, \.microBatchTokens),
-        .optionalInteger("slots", 1...65536, \.slots),
+        .optionalInteger("slots", 1...65536, \.slots).namedOnlyWhenGiven(),
         .integer("max-length", 2...mostTokens, \.maxLength),
         .integer("seed", 0...Int.max, \.seed),
         .toggle("shuffle", \.shuffle, shapesResult: true),
@@ -95,7 +95,11 @@ extension TrainingConfiguration {
 
     /// The fields of run.json's `configuration`, in the order of the options.
     public var fields: [JSONLine.Field] {
-        Self.options.map { ($0.name, $0.value(self)) }
+        Self.options.filter(isNamed).map { ($0.name, $0.value(self)) }
+    }
+
+    private func isNamed(_ option: TrainingOption) -> Bool {
+        !option.isNamedOnlyWhenGiven || option.text(in: self) != nil
     }
 
     /// Sets every option that a JSON object names (a `--config` file, run.json's `configuration`).
@@ -135,9 +139,7 @@ extension TrainingConfiguration {
     /// SHA-256 of all that the result depends on, beside the bytes of model, data and adapter.
     public var digest: SHA256.Digest {
         var text = "skein configuration 1\n"
-        for option in Self.options where option.shapesResult {
-            // Younger than the digest: a run without it keeps the digest that it had.
-            if option.name == "slots", slots == nil { continue }
+        for option in Self.options where option.shapesResult && isNamed(option) {
             text += "\(option.name)=\(option.text(in: self) ?? "")\n"
         }
         return SHA256.digest(of: text)

@@ -13,7 +13,7 @@ import Models
 //   checkpoint; the resumed run comes to the same step again and writes the same adapter.
 //   It waits for the checkpoint before it, so it is never ahead of more than one.
 // - A checkpoint that names another best step is durable before that of the step before goes: so
-//   whichever of the two a run takes up, the checkpoint of the best step that it names is there.
+//   whichever of the two a run takes up after a kill, the checkpoint of the best step that it names is there.
 extension TrainingLoop {
     mutating func takeUp() throws {
         guard directory.isResumed else {

@@ -9,6 +9,9 @@ public struct TrainingOption: Sendable {
     public let allowed: String
     /// Whether the adapter depends on it. Threads, paths and cadences do not count.
     public let shapesResult: Bool
+    /// Younger than run.json, offers and digests: where it was not given they do not name it, so that
+    /// versions without it read them and digests stay what they were.
+    var isNamedOnlyWhenGiven = false
     /// Reads a value from text; false when it is not allowed, nothing is then changed.
     let assign: @Sendable (inout TrainingConfiguration, String) -> Bool
     /// The value as JSON; null for an optional option that was not given.
@@ -35,6 +38,14 @@ public struct TrainingOption: Sendable {
         return words.dropFirst().reduce(String(words.first ?? "")) {
             $0 + $1.prefix(1).uppercased() + $1.dropFirst()
         }
+    }
+}
+
+extension TrainingOption {
+    func namedOnlyWhenGiven() -> TrainingOption {
+        var option = self
+        option.isNamedOnlyWhenGiven = true
+        return option
     }
 }
 

@@ -145,6 +145,8 @@ import Testing
         #expect(
             TrainingConfiguration().digest.description
                 == "1ff38e56ffcc5a60d9265c320645a798a6017e445bfa5b1eab450552d7f5b7ae")
+        // Nor is it named to versions that do not know it.
+        #expect(!TrainingConfiguration().fields.contains { $0.0 == "slots" })
         var cut = TrainingConfiguration()
         try cut.set("slots", to: "2")
         #expect(cut.digest != TrainingConfiguration().digest)
