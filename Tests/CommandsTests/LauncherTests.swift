@@ -278,6 +278,9 @@ import Testing
                     == "worker --coordinator 127.0.0.1:40015 --name h1 --threads 3 "
                     + "--model /m 'x'.gguf --token-file \(path)\n")
             #expect(Array(Self.text(directory + "/token.copy").utf8) == plan.token)
+            // The last thing that a remote shell does, which nobody waits for: not after the
+            // directory is gone.
+            try Self.wait { Self.text(directory + "/pipe") == "0\n" }
         }
     }
 }
