@@ -30,8 +30,11 @@ enum Limits {
     /// Bytes read at a time from a peer that nobody knows yet.
     static let strangerReadBytes = 4 << 10
 
-    /// Bytes read at a time from a peer that is known: a quarter of a frame.
+    /// Bytes read at a time of a payload, straight to where they are to stay: a quarter of a frame.
     static let readBytes = 256 << 10
+
+    /// Bytes read at a time where headers are among them: those of a payload are copied once more.
+    static let headerReadBytes = 16 << 10
 
     /// Bytes that wait for a peer beyond its largest message before it counts as one that does not
     /// read: two updates of an 8-billion-parameter model's adapter as bf16.

@@ -141,9 +141,13 @@ extension SHA256.Digest {
 public struct Frame: Sendable, Equatable {
     public var header: FrameHeader
     public var payload: [UInt8]
+    /// Where the frame's own bytes start in `payload`: behind what came of its message before, when
+    /// the opener was given that.
+    var start: Int
 
-    public init(header: FrameHeader, payload: [UInt8]) {
+    public init(header: FrameHeader, payload: [UInt8], start: Int = 0) {
         self.header = header
         self.payload = payload
+        self.start = start
     }
 }

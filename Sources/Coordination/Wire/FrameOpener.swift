@@ -12,25 +12,38 @@ public struct FrameOpener: Sendable {
     private var position = 0
     private var current: Partial?
     private var failure: WireError?
+    /// What has come of a message in chunks; see `resume(onto:)`.
+    private var resumed: [UInt8]?
 
     /// A frame whose header has come.
     private struct Partial {
         let header: FrameHeader
         let headerBytes: [UInt8]
         let tagByteCount: Int
+        /// Where the frame's own bytes start in `payload`.
+        let start: Int
         /// As far as they have come.
-        var payload: [UInt8] = []
+        var payload: [UInt8]
         var tag: [UInt8] = []
         var hash = SHA256()
 
-        var missing: Int {
-            Int(header.payloadLength) + tagByteCount - payload.count - tag.count
+        var missingPayload: Int { Int(header.payloadLength) - (payload.count - start) }
+        var missing: Int { missingPayload + tagByteCount - tag.count }
+
+        init(_ header: FrameHeader, _ bytes: [UInt8], tagByteCount: Int, onto resumed: [UInt8]?) {
+            self.header = header
+            headerBytes = bytes
+            self.tagByteCount = tagByteCount
+            start = resumed?.count ?? 0
+            payload = resumed ?? []
+            let needed = start + Int(header.payloadLength)
+            if needed > payload.capacity { payload.reserveCapacity(needed) }
         }
 
         /// Takes what belongs to this frame off the front of `bytes`, and hashes it while the caches
         /// still have it.
         mutating func take(from bytes: inout UnsafeRawBufferPointer) {
-            let payloadBytes = min(Int(header.payloadLength) - payload.count, bytes.count)
+            let payloadBytes = min(missingPayload, bytes.count)
             if payloadBytes > 0 {
                 let taken = UnsafeRawBufferPointer(rebasing: bytes[..<payloadBytes])
                 payload.append(contentsOf: taken)
@@ -40,9 +53,29 @@ public struct FrameOpener: Sendable {
             if tagBytes > 0 { tag += bytes[payloadBytes..<payloadBytes + tagBytes] }
             bytes = UnsafeRawBufferPointer(rebasing: bytes[(payloadBytes + tagBytes)...])
         }
+
+        /// Has `read` fill room for `count` bytes of the payload, as far as it does.
+        mutating func fill(_ count: Int, _ read: (UnsafeMutableRawBufferPointer) -> Int) {
+            var hash = hash
+            payload.append(addingCapacity: count) { span in
+                span.withUnsafeMutableBufferPointer { room, filled in
+                    let room = UnsafeMutableRawBufferPointer(room)
+                    filled = read(room)
+                    precondition(0...count ~= filled)
+                    hash.update(UnsafeRawBufferPointer(rebasing: room[..<filled]))
+                }
+            }
+            self.hash = hash
+        }
     }
 
     public init() {}
+
+    /// Has the next continuation of a message stand behind what has come of it: in one array, which
+    /// grows where it lies, and not in one of its own from which it would have to be copied.
+    mutating func resume(onto bytes: consuming [UInt8]) {
+        resumed = bytes
+    }
 
     /// Demands a tag of all frames that `next` has not looked at yet, but of a REJECTION that comes
     /// first.
@@ -67,6 +100,22 @@ public struct FrameOpener: Sendable {
         input.append(contentsOf: rest)
     }
 
+    /// Bytes that `fill` takes: those of a payload that has begun and not ended. Not when there are
+    /// bytes that `next` has not looked at yet.
+    public var missingPayload: Int {
+        position == input.count ? current?.missingPayload ?? 0 : 0
+    }
+
+    /// Has `read` put bytes straight where they are to stay, where `append` would copy them.
+    ///
+    /// - Parameters:
+    ///   - count: 1 ... `missingPayload`.
+    ///   - read: gets room for `count` bytes and says how many it has filled.
+    public mutating func fill(_ count: Int, _ read: (UnsafeMutableRawBufferPointer) -> Int) {
+        precondition(1...missingPayload ~= count)
+        current?.fill(count, read)
+    }
+
     /// The next whole frame, or nil when more bytes are needed.
     ///
     /// - Throws: `WireError`, and the same one ever after.
@@ -79,6 +128,7 @@ public struct FrameOpener: Sendable {
             input = []
             position = 0
             current = nil
+            resumed = nil
             throw error
         }
     }
@@ -115,11 +165,10 @@ public struct FrameOpener: Sendable {
             throw .badSequence(expected: sequence, found: header.sequence)
         }
         let isTagged = tag?.covers(type: header.type) ?? false
-        var partial = Partial(
-            header: header, headerBytes: Array(bytes),
-            tagByteCount: isTagged ? FrameTag.byteCount : 0)
-        partial.payload.reserveCapacity(Int(header.payloadLength))
-        current = partial
+        var before: [UInt8]?
+        if header.flags.contains(.continuation) { swap(&before, &resumed) }
+        current = Partial(
+            header, Array(bytes), tagByteCount: isTagged ? FrameTag.byteCount : 0, onto: before)
         position += FrameHeader.byteCount
         sequence += 1
         return true
@@ -138,6 +187,6 @@ public struct FrameOpener: Sendable {
             }
             self.tag?.establish()
         }
-        return Frame(header: header, payload: partial.payload)
+        return Frame(header: header, payload: partial.payload, start: partial.start)
     }
 }

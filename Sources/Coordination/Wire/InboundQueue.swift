@@ -19,6 +19,14 @@ public struct InboundQueue: Sendable {
         opener.append(bytes)
     }
 
+    /// Bytes that `fill` takes; see `FrameOpener`.
+    public var missingPayload: Int { opener.missingPayload }
+
+    /// Has `read` put bytes where they are to stay; see `FrameOpener`.
+    public mutating func fill(_ count: Int, _ read: (UnsafeMutableRawBufferPointer) -> Int) {
+        opener.fill(count, read)
+    }
+
     /// Demands tags from the next frame on.
     public mutating func authenticate(with key: FrameKey) {
         opener.authenticate(with: key)
@@ -30,6 +38,7 @@ public struct InboundQueue: Sendable {
     public mutating func next() throws(WireError) -> ReceivedMessage? {
         while let frame = try opener.next() {
             if let message = try assembler.add(frame) { return message }
+            if let begun = assembler.lend() { opener.resume(onto: begun) }
         }
         return nil
     }

@@ -11,10 +11,12 @@ public struct MessageAssembler: Sendable {
         let length: UInt32
         /// What stands before the field that fills the message to its end.
         var head: [UInt8] = []
-        /// That field: the message that is decoded holds this very array.
+        /// That field: the message that is decoded holds this very array. Empty while it is lent.
         var rest: [UInt8] = []
+        /// How much of `rest` is lent.
+        var lentCount: Int?
 
-        var count: Int { head.count + rest.count }
+        var count: Int { head.count + (lentCount ?? rest.count) }
 
         init(_ type: MessageType, _ header: FrameHeader) {
             self.type = type
@@ -22,22 +24,54 @@ public struct MessageAssembler: Sendable {
             length = header.messageLength
         }
 
-        mutating func append(_ payload: [UInt8]) {
+        /// Takes the bytes of the next chunk.
+        mutating func take(_ frame: consuming Frame) {
+            guard let lentCount else { return append(frame.payload) }
+            precondition(frame.start == lentCount, "not the array that was lent")
+            self.lentCount = nil
+            rest = frame.payload
+        }
+
+        private mutating func append(_ payload: [UInt8]) {
             guard let headByteCount = type.headByteCount else {
                 if head.isEmpty { head = payload } else { head += payload }
                 return
             }
             let taken = min(headByteCount - head.count, payload.count)
             head += payload[..<taken]
-            let needed = rest.count + payload.count - taken
-            if needed > rest.capacity {
-                // What was announced may never come: grow with what came. Memory that nothing has
-                // come for is not touched, so growing in few steps costs no memory, and few copies.
-                let most = Int(length) - headByteCount
-                rest.reserveCapacity(
-                    min(most, max(Limits.firstReserveBytes, Limits.reserveGrowth * needed)))
-            }
+            reserve(payload.count - taken)
             rest += payload[taken...]
+        }
+
+        /// Makes room for `more` bytes of the rest.
+        private mutating func reserve(_ more: Int) {
+            let needed = rest.count + more
+            guard needed > rest.capacity, let headByteCount = type.headByteCount else { return }
+            // What was announced may never come: grow with what came. Memory that nothing has come
+            // for is not touched, so growing in few steps costs no memory, and few copies.
+            let most = Int(length) - headByteCount
+            rest.reserveCapacity(
+                min(most, max(Limits.firstReserveBytes, Limits.reserveGrowth * needed)))
+        }
+
+        /// Takes back what was lent, when the frame behind it is none of the message's.
+        mutating func restore(_ frame: consuming Frame) {
+            guard let lentCount, frame.start == lentCount else { return }
+            self.lentCount = nil
+            rest = frame.payload
+            rest.removeLast(rest.count - lentCount)
+        }
+
+        /// The rest so far, with room for a chunk.
+        mutating func lend() -> [UInt8]? {
+            guard let headByteCount = type.headByteCount, head.count == headByteCount,
+                lentCount == nil
+            else { return nil }
+            reserve(min(Int(length) - count, Limits.framePayloadBytes))
+            lentCount = rest.count
+            var lent: [UInt8] = []
+            swap(&lent, &rest)
+            return lent
         }
     }
 
@@ -45,13 +79,20 @@ public struct MessageAssembler: Sendable {
         self.bounds = bounds
     }
 
+    /// What has come of a message whose next chunk is awaited, for the opener to write that chunk
+    /// behind it; its frame brings it back. Nil when there is none, or its head has not come whole.
+    mutating func lend() -> [UInt8]? { partial?.lend() }
+
     /// Takes the next frame and gives the message that it completes, if it does.
     ///
     /// - Throws: `WireError`; the connection is of no use then.
-    public mutating func add(_ frame: Frame) throws(WireError) -> ReceivedMessage? {
+    public mutating func add(_ frame: consuming Frame) throws(WireError) -> ReceivedMessage? {
         let header = frame.header
         guard let type = MessageType(rawValue: header.type) else {
-            if bounds.skipsUnknown, header.flags.contains(.optional) { return nil }
+            if bounds.skipsUnknown, header.flags.contains(.optional) {
+                if header.flags.contains(.continuation) { partial?.restore(frame) }
+                return nil
+            }
             throw .unknownType(header.type)
         }
         if header.flags.contains(.continuation) {
@@ -76,20 +117,24 @@ public struct MessageAssembler: Sendable {
             throw .badChunk(type, .wrongLength)
         }
         partial = Partial(type, header)
-        partial?.append(frame.payload)
+        partial?.take(frame)
         return try finish(header)
     }
 
     /// Adds a chunk where the message lies: a copy of it would be a copy of all that has come.
-    private mutating func extend(_ type: MessageType, by frame: Frame) throws(WireError) {
+    private mutating func extend(
+        _ type: MessageType, by frame: consuming Frame
+    ) throws(WireError) {
         let header = frame.header
         guard let count = partial?.count, let length = partial?.length else {
             throw .badChunk(type, .withoutStart)
         }
         guard type == partial?.type, header.term == partial?.term, header.messageLength == length
         else { throw .badChunk(type, .changed) }
-        guard count + frame.payload.count <= length else { throw .badChunk(type, .wrongLength) }
-        partial?.append(frame.payload)
+        guard count + frame.payload.count - frame.start <= length else {
+            throw .badChunk(type, .wrongLength)
+        }
+        partial?.take(frame)
     }
 
     /// Waits for the next chunk, or decodes the message that is complete.

@@ -176,9 +176,7 @@ final class Connection {
     ///
     /// - Returns: whether there may be more.
     private func receive() -> Bool {
-        let size = isKnown ? loop.scratch.count : Limits.strangerReadBytes
-        let buffer = UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<size])
-        switch socket.read(into: buffer) {
+        switch readOnce() {
         case .wouldBlock: return false
         case .ended:
             close(phase == .draining ? .flushed : .ended)
@@ -188,9 +186,30 @@ final class Connection {
             bytesReceived += UInt64(count)
             lastHeard = loop.now
             if let readRate { pauseReading(.seconds(Double(count) / Double(readRate))) }
-            if isOpen { take(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+            if isOpen { takeMessages() }
         }
         return phase != .closed
+    }
+
+    /// Reads the middle of a payload to where it is to stay, and little of what comes around it.
+    private func readOnce() -> Transfer {
+        let missing = inbound.missingPayload
+        var transfer = Transfer.wouldBlock
+        if isOpen, missing >= Limits.headerReadBytes {
+            inbound.fill(min(missing, Limits.readBytes)) { room in
+                transfer = socket.read(into: room)
+                guard case .bytes(let count) = transfer else { return 0 }
+                return count
+            }
+        } else {
+            let size = isKnown ? Limits.headerReadBytes : Limits.strangerReadBytes
+            let buffer = UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<size])
+            transfer = socket.read(into: buffer)
+            if isOpen, case .bytes(let count) = transfer {
+                inbound.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            }
+        }
+        return transfer
     }
 
     private func pauseReading(_ pause: Duration) {
@@ -202,8 +221,7 @@ final class Connection {
         updateInterest()
     }
 
-    private func take(_ bytes: UnsafeRawBufferPointer) {
-        inbound.append(bytes)
+    private func takeMessages() {
         do throws(WireError) {
             // The owner may close this, or say its last words, in answer to any message.
             while isOpen, let message = try inbound.next() { onMessage(message) }

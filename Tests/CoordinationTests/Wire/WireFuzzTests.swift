@@ -7,7 +7,8 @@ import Testing
 struct WireFuzzTests {
     private let key = FrameKey(bytes: Array(32..<64))
 
-    /// Feeds bytes in pieces of random sizes until an error or the end.
+    /// Feeds bytes in pieces of random sizes, some of them straight into a payload, until an error or
+    /// the end.
     private func drain(
         _ bytes: [UInt8], _ reader: inout InboundQueue, using random: inout WireRandom
     ) -> (messages: Int, error: WireError?) {
@@ -15,9 +16,17 @@ struct WireFuzzTests {
         var position = 0
         do throws(WireError) {
             while position < bytes.count {
-                let end = min(bytes.count, position + 1 + random.upTo(200))
-                bytes.withUnsafeBytes {
-                    reader.append(UnsafeRawBufferPointer(rebasing: $0[position..<end]))
+                var end = min(bytes.count, position + 1 + random.upTo(200))
+                if reader.missingPayload > 0, random.upTo(1) == 0 {
+                    end = min(end, position + reader.missingPayload)
+                    reader.fill(reader.missingPayload) { room in
+                        room.copyBytes(from: bytes[position..<end])
+                        return end - position
+                    }
+                } else {
+                    bytes.withUnsafeBytes {
+                        reader.append(UnsafeRawBufferPointer(rebasing: $0[position..<end]))
+                    }
                 }
                 position = end
                 while try reader.next() != nil { messages += 1 }
