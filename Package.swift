@@ -31,6 +31,7 @@ let package = Package(
         .systemLibrary(
             name: "CZstd", pkgConfig: "libzstd",
             providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+        .systemLibrary(name: "CEpoll"),
         .target(name: "CSHA256"),
         .target(name: "CCRC32C"),
         .target(name: "CKernels"),
@@ -42,7 +43,8 @@ let package = Package(
         room("Training", ["Basics", "Tensors", "Formats", "Models", "Tokenizers", "CZstd"]),
         room("Coordination", ["Basics", "CCRC32C"]),
         room(
-            "Nodes", ["Basics", "Tensors", "Formats", "Models", "Training", "Coordination"]),
+            "Nodes",
+            ["Basics", "Tensors", "Formats", "Models", "Training", "Coordination", "CEpoll"]),
         room(
             "Commands",
             [

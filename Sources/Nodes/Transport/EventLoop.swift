@@ -30,9 +30,7 @@ final class EventLoop: @unchecked Sendable {
     private let wakeReader: Int32
     private let wakeWriter: Int32
 
-    private var watches = WatchList()
-    /// Where the walk over the watches goes on in the next turn.
-    private var nextWatch = 0
+    private var watches: WatchList
     /// Whether this turn hears everybody, however long that takes: the process was stopped.
     private var catchesUp = false
     private var alarms = AlarmList()
@@ -59,6 +57,12 @@ final class EventLoop: @unchecked Sendable {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
             throw .systemRefused(operation: "make a pipe", code: errno)
+        }
+        do throws(NodeError) {
+            watches = try WatchList()
+        } catch {
+            for end in ends { close(end) }
+            throw error
         }
         wakeReader = ends[0]
         wakeWriter = ends[1]
@@ -205,7 +209,7 @@ final class EventLoop: @unchecked Sendable {
         }
         while doPostedWork() {
             let due = nextDue
-            let count = watches.wait(milliseconds: sleep(until: due))
+            watches.wait(milliseconds: sleep(until: due))
             // Before sockets are read and after the sleep: when the whole process has been stopped
             // for a while, peers that have spoken meanwhile are heard before they are judged.
             now = .now
@@ -214,7 +218,7 @@ final class EventLoop: @unchecked Sendable {
             // that has too much to do is late, too, and must get to its alarms.
             let isLate = due.map { now - $0 > Limits.lateTurn } ?? false
             catchesUp = isLate && !catchesUp
-            handleReady(count)
+            handleReady()
             runDueAlarms()
         }
         watches.remove(waking)
@@ -230,15 +234,10 @@ final class EventLoop: @unchecked Sendable {
     /// Calls the handlers of what is ready, for `Limits.turnTime` at most, unless the loop catches up.
     /// Who is left out is first in the next turn, so that nobody waits for longer than everybody else
     /// takes.
-    private func handleReady(_ count: Int) {
-        guard count > 0 else { return }
+    private func handleReady() {
         let end = now + Limits.turnTime
-        for _ in 0..<count {
-            nextWatch = nextWatch < count ? nextWatch : 0
-            // No access to `watches` is under way while a handler runs: it may add and end some.
-            let ready = watches.takeReady(nextWatch)
-            nextWatch += 1
-            guard let (handler, readiness) = ready else { continue }
+        // No access to `watches` is under way while a handler runs: it may add and end some.
+        while let (handler, readiness) = watches.next() {
             handler(readiness)
             if !catchesUp, ContinuousClock.now >= end { return }
         }
@@ -285,7 +284,7 @@ final class EventLoop: @unchecked Sendable {
     private func dropEverything() {
         nextDeadline = { nil }
         tick = { _ in }
-        watches.removeAll()
+        watches.close()
         alarms.removeAll()
         for action in endings { action() }
         endings = []

@@ -1,0 +1,63 @@
+#if os(Linux)
+    import CEpoll
+    import Foundation
+
+    /// Descriptors for epoll(7), which reports those that are ready without a look at the others.
+    struct EpollDescriptors: WatchedDescriptors {
+        private let queue: Int32
+        private var count = 0
+        private var events: [epoll_event] = []
+
+        /// - Throws: `NodeError.systemRefused`.
+        init() throws(NodeError) {
+            queue = epoll_create1(Int32(EPOLL_CLOEXEC))
+            guard queue >= 0 else { throw .systemRefused(operation: "use epoll", code: errno) }
+        }
+
+        mutating func add(_ descriptor: Int32, slot: Int, _ interest: Readiness) {
+            count += 1
+            control(EPOLL_CTL_ADD, descriptor, slot, interest)
+        }
+
+        mutating func change(_ descriptor: Int32, slot: Int, to interest: Readiness) {
+            control(EPOLL_CTL_MOD, descriptor, slot, interest)
+        }
+
+        mutating func remove(_ descriptor: Int32, slot: Int) {
+            count -= 1
+            control(EPOLL_CTL_DEL, descriptor, slot, [])
+        }
+
+        mutating func close() { Foundation.close(queue) }
+
+        mutating func wait(milliseconds: Int32, _ found: (_ slot: Int, Readiness) -> Void) {
+            // Room for all: who is ready is heard in the turn in which that counts.
+            if events.count < max(count, 1) {
+                events = Array(repeating: epoll_event(), count: max(64, 2 * count))
+            }
+            let ready = epoll_wait(queue, &events, Int32(events.count), milliseconds)
+            guard ready >= 0 else { return precondition(errno == EINTR, "epoll_wait: \(errno)") }
+            for event in events[..<Int(ready)] {
+                var readiness: Readiness = []
+                if event.events & EPOLLIN.rawValue != 0 { readiness.insert(.read) }
+                if event.events & EPOLLOUT.rawValue != 0 { readiness.insert(.write) }
+                if event.events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 {
+                    readiness.insert(.broken)
+                }
+                found(Int(event.data.u64), readiness)
+            }
+        }
+
+        private func control(
+            _ operation: Int32, _ descriptor: Int32, _ slot: Int, _ interest: Readiness
+        ) {
+            var event = epoll_event()
+            if interest.contains(.read) { event.events |= EPOLLIN.rawValue }
+            if interest.contains(.write) { event.events |= EPOLLOUT.rawValue }
+            event.data.u64 = UInt64(slot)
+            // A descriptor that was closed before its watch ended, for one.
+            precondition(
+                epoll_ctl(queue, operation, descriptor, &event) == 0, "epoll_ctl: \(errno)")
+        }
+    }
+#endif

@@ -1,0 +1,49 @@
+import Foundation
+
+/// Descriptors for poll(2), which looks at each of them in each turn: for systems without epoll.
+struct PollDescriptors: WatchedDescriptors {
+    /// By slot; poll passes over those below 0.
+    private var entries: [pollfd] = []
+
+    init() {}
+
+    mutating func add(_ descriptor: Int32, slot: Int, _ interest: Readiness) {
+        while entries.count <= slot { entries.append(Self.none) }
+        entries[slot] = pollfd(fd: descriptor, events: Self.events(interest), revents: 0)
+    }
+
+    mutating func change(_ descriptor: Int32, slot: Int, to interest: Readiness) {
+        entries[slot].events = Self.events(interest)
+    }
+
+    mutating func remove(_ descriptor: Int32, slot: Int) { entries[slot] = Self.none }
+
+    mutating func close() { entries = [] }
+
+    mutating func wait(milliseconds: Int32, _ found: (_ slot: Int, Readiness) -> Void) {
+        let ready = entries.withUnsafeMutableBufferPointer {
+            poll($0.baseAddress, nfds_t($0.count), milliseconds)
+        }
+        guard ready >= 0 else {
+            // A signal, or no memory for the moment: what `revents` holds is of the turn before.
+            precondition(errno == EINTR || errno == EAGAIN || errno == ENOMEM, "poll: \(errno)")
+            return
+        }
+        for slot in entries.indices where entries[slot].revents != 0 {
+            let events = Int32(entries[slot].revents)
+            precondition(events & Int32(POLLNVAL) == 0, "closed before its watch ended")
+            var readiness: Readiness = []
+            if events & Int32(POLLIN) != 0 { readiness.insert(.read) }
+            if events & Int32(POLLOUT) != 0 { readiness.insert(.write) }
+            if events & Int32(POLLERR | POLLHUP) != 0 { readiness.insert(.broken) }
+            found(slot, readiness)
+        }
+    }
+
+    private static let none = pollfd(fd: -1, events: 0, revents: 0)
+
+    private static func events(_ interest: Readiness) -> Int16 {
+        Int16(interest.contains(.read) ? POLLIN : 0)
+            | Int16(interest.contains(.write) ? POLLOUT : 0)
+    }
+}
