@@ -47,13 +47,13 @@ public struct StepSpoiled: Error {
     /// Calls `body` anew each time it is spoiled.
     ///
     /// - Parameters:
-    ///   - step: what is computed; of a validation, the step before it.
+    ///   - what: is computed, for the error: "step 7".
     ///   - body: computes all of it.
     /// - Returns: what `body` gives at last.
-    /// - Throws: what `body` throws; `SourceStopped` for `TrainingError.stepSpoiled` when it is
+    /// - Throws: what `body` throws; `SourceStopped` for `TrainingError.spoiled` when it is
     ///   spoiled again and again.
     public static func repeating<Value>(
-        step: Int, _ body: () throws -> Value
+        _ what: String, _ body: () throws -> Value
     ) throws -> Value {
         for _ in 0..<Limits.spoiledAttempts {
             do {
@@ -63,7 +63,7 @@ public struct StepSpoiled: Error {
             }
         }
         throw SourceStopped(
-            reason: .failed(TrainingError.stepSpoiled(step: step, times: Limits.spoiledAttempts)))
+            reason: .failed(TrainingError.spoiled(what: what, times: Limits.spoiledAttempts)))
     }
 }
 

@@ -10,7 +10,7 @@ extension TrainingError: Explained {
             dataExplanation
         case .outputNotEmpty, .outputInUse, .notARunDirectory, .resumeDiffers, .damagedRecord,
             .damagedCheckpoint, .ledgerRefuted, .adapterLost, .lossNotFinite, .gradientNotFinite,
-            .stepSpoiled:
+            .spoiled:
             runExplanation
         }
     }

@@ -49,10 +49,10 @@ extension TrainingError {
             Self.notFinite("the loss of step \(step) is not finite", checkpoint)
         case .gradientNotFinite(let step, let tensor, let checkpoint):
             Self.notFinite("the gradient of \(tensor) at step \(step) is not finite", checkpoint)
-        case .stepSpoiled(let step, let times):
+        case .spoiled(let what, let times):
             Explanation(
                 what:
-                    "step \(step) was computed \(times) times, each time with wrong results in it",
+                    "\(what) was computed \(times) times, each time with wrong results in it",
                 place: "the lines above name the workers that gave them",
                 remedy:
                     "check or remove these machines, make a new token if somebody else may have it, "

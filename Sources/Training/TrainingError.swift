@@ -54,8 +54,8 @@ public enum TrainingError: Error, Equatable {
     case lossNotFinite(step: Int, lastCheckpoint: String?)
     /// The gradient of a step is NaN or infinite, first in `tensor`.
     case gradientNotFinite(step: Int, tensor: String, lastCheckpoint: String?)
-    /// Each time that a step, or the validation after it, was computed, a result of it was wrong.
-    case stepSpoiled(step: Int, times: Int)
+    /// Each time that `what` ("step 7") was computed, a result of it was wrong.
+    case spoiled(what: String, times: Int)
 }
 
 /// Why a line of a data file cannot be used.

@@ -145,7 +145,7 @@ public struct TrainingLoop {
         of planned: PlannedStep
     ) throws -> (sum: MicroBatchResult, entries: [LedgerEntry]) {
         let microBatches = planned.microBatches(of: job.training)
-        return try StepSpoiled.repeating(step: planned.step) {
+        return try StepSpoiled.repeating("step \(planned.step)") {
             var tree = ReductionTree(count: microBatches.count)
             var entries: [LedgerEntry] = []
             try source.compute(microBatches, parameters: parameters) { delivery in

@@ -7,7 +7,7 @@ struct StepSpoiledTests {
     @Test("a step is computed again, and its value is that of the first time that all is right")
     func again() throws {
         var times = 0
-        let value = try StepSpoiled.repeating(step: 3) {
+        let value = try StepSpoiled.repeating("step 3") {
             times += 1
             if times < Limits.spoiledAttempts { throw StepSpoiled() }
             return times
@@ -19,7 +19,7 @@ struct StepSpoiledTests {
     func never() throws {
         var times = 0
         let stopped = #expect(throws: SourceStopped.self) {
-            try StepSpoiled.repeating(step: 3) {
+            try StepSpoiled.repeating("step 3") {
                 times += 1
                 throw StepSpoiled()
             }
@@ -29,6 +29,6 @@ struct StepSpoiledTests {
             Issue.record("another end: \(stopped as Any)")
             return
         }
-        #expect(error == .stepSpoiled(step: 3, times: times))
+        #expect(error == .spoiled(what: "step 3", times: times))
     }
 }

@@ -21,7 +21,7 @@ import Testing
         .ledgerRefuted(path: "o", findings: 1, first: .stepMissing(step: 2)),
         .lossNotFinite(step: 3, lastCheckpoint: "c"),
         .gradientNotFinite(step: 3, tensor: "t", lastCheckpoint: nil),
-        .stepSpoiled(step: 3, times: 8),
+        .spoiled(what: "step 3", times: 8),
     ]
 
     @Test("every error says what happened, where, and how to mend it", arguments: all)

@@ -13,7 +13,8 @@ extension CoordinatorState {
         phase = .betweenSteps("prepares what comes next")
         phaseSince = clock
         counters = RoundCounters()
-        open = OpenRound(round, now: clock)
+        if spoiled?.label != round.label { spoiled = nil }
+        open = OpenRound(round, wrong: spoiled?.names ?? [], now: clock)
         nextStuck = clock + stuckInterval
         shortageSince = nil
         paceTaken = nil

@@ -67,11 +67,11 @@ final class ClusterSource: GradientSource {
     ) throws -> Evaluation {
         let groups = Evaluation.groups(of: rows, microBatchTokens: microBatchTokens)
         guard !groups.isEmpty else { return Evaluation(losses: [], rows: 0) }
-        return try StepSpoiled.repeating(step: step) {
+        let label = RoundLabel.validation(afterStep: step)
+        return try StepSpoiled.repeating("the \(label)") {
             var losses = [BatchLoss](repeating: BatchLoss(), count: groups.count)
             try run(
-                RoundLabel.validation(afterStep: step), kind: .evaluation, step: step,
-                rows: groups, parameters: parameters
+                label, kind: .evaluation, step: step, rows: groups, parameters: parameters
             ) { losses[$0.index] = $0.loss }
             return Evaluation(losses: losses, rows: rows.count)
         }
