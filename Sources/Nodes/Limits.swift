@@ -36,6 +36,9 @@ enum Limits {
     /// Bytes read at a time where headers are among them: those of a payload are copied once more.
     static let headerReadBytes = 16 << 10
 
+    /// Bytes read at most of a connection that takes nothing any more, for why.
+    static let lastWordsBytes: UInt64 = 16 << 20
+
     /// Bytes that wait for a peer beyond its largest message before it counts as one that does not
     /// read: two updates of an 8-billion-parameter model's adapter as bf16.
     static let pendingBytes = 64 << 20

@@ -140,14 +140,14 @@ extension SHA256.Digest {
 /// A frame that was checked: undamaged, in its turn and, once there is a key, authentic.
 public struct Frame: Sendable, Equatable {
     public var header: FrameHeader
+    /// What the frame carries, from `start` on.
     public var payload: [UInt8]
     /// Where the frame's own bytes start in `payload`: behind what came of its message before, when
     /// the opener was given that.
-    var start: Int
+    var start = 0
 
-    public init(header: FrameHeader, payload: [UInt8], start: Int = 0) {
+    public init(header: FrameHeader, payload: [UInt8]) {
         self.header = header
         self.payload = payload
-        self.start = start
     }
 }

@@ -2,8 +2,8 @@ import Basics
 
 /// Finds the frames in one direction of a connection, however the bytes are cut, and checks them.
 ///
-/// Holds at most one frame and what the last `append` brought: as long as the peer is not known,
-/// append little at a time (16 KiB) and take all frames out in between.
+/// Holds at most one frame, the message that it continues and what the last `append` brought: as long
+/// as the peer is not known, append little at a time and take all frames out in between.
 public struct FrameOpener: Sendable {
     private var tag: FrameTag?
     private var sequence: UInt64 = 0
@@ -12,8 +12,8 @@ public struct FrameOpener: Sendable {
     private var position = 0
     private var current: Partial?
     private var failure: WireError?
-    /// What has come of a message in chunks; see `resume(onto:)`.
-    private var resumed: [UInt8]?
+    /// See `resume`.
+    private var begun: BegunMessage?
 
     /// A frame whose header has come.
     private struct Partial {
@@ -30,14 +30,14 @@ public struct FrameOpener: Sendable {
         var missingPayload: Int { Int(header.payloadLength) - (payload.count - start) }
         var missing: Int { missingPayload + tagByteCount - tag.count }
 
-        init(_ header: FrameHeader, _ bytes: [UInt8], tagByteCount: Int, onto resumed: [UInt8]?) {
+        /// `begun` has room for the payload; without it the payload gets an array of its own.
+        init(_ header: FrameHeader, _ bytes: [UInt8], tagByteCount: Int, onto begun: [UInt8]?) {
             self.header = header
             headerBytes = bytes
             self.tagByteCount = tagByteCount
-            start = resumed?.count ?? 0
-            payload = resumed ?? []
-            let needed = start + Int(header.payloadLength)
-            if needed > payload.capacity { payload.reserveCapacity(needed) }
+            start = begun?.count ?? 0
+            payload = begun ?? []
+            if begun == nil { payload.reserveCapacity(Int(header.payloadLength)) }
         }
 
         /// Takes what belongs to this frame off the front of `bytes`, and hashes it while the caches
@@ -71,10 +71,10 @@ public struct FrameOpener: Sendable {
 
     public init() {}
 
-    /// Has the next continuation of a message stand behind what has come of it: in one array, which
-    /// grows where it lies, and not in one of its own from which it would have to be copied.
-    mutating func resume(onto bytes: consuming [UInt8]) {
-        resumed = bytes
+    /// Has the next chunk of a message stand behind what has come of it: in one array, which grows
+    /// where it lies, and not in one of its own from which it would have to be copied.
+    mutating func resume(_ message: consuming BegunMessage) {
+        begun = message
     }
 
     /// Demands a tag of all frames that `next` has not looked at yet, but of a REJECTION that comes
@@ -128,7 +128,7 @@ public struct FrameOpener: Sendable {
             input = []
             position = 0
             current = nil
-            resumed = nil
+            begun = nil
             throw error
         }
     }
@@ -165,13 +165,23 @@ public struct FrameOpener: Sendable {
             throw .badSequence(expected: sequence, found: header.sequence)
         }
         let isTagged = tag?.covers(type: header.type) ?? false
-        var before: [UInt8]?
-        if header.flags.contains(.continuation) { swap(&before, &resumed) }
         current = Partial(
-            header, Array(bytes), tagByteCount: isTagged ? FrameTag.byteCount : 0, onto: before)
+            header, Array(bytes), tagByteCount: isTagged ? FrameTag.byteCount : 0,
+            onto: takeBegun(for: header))
         position += FrameHeader.byteCount
         sequence += 1
         return true
+    }
+
+    /// What a frame goes on with. Nothing is moved or grown for a frame that may be another's, or
+    /// longer than what was announced: its header is nobody's word yet.
+    private mutating func takeBegun(for header: FrameHeader) -> [UInt8]? {
+        guard header.flags.contains(.continuation), header.type == begun?.type,
+            Int(header.payloadLength) <= begun?.missing ?? 0
+        else { return nil }
+        var taken: BegunMessage?
+        swap(&taken, &begun)
+        return taken?.bytes
     }
 
     private mutating func check(_ partial: consuming Partial) throws(WireError) -> Frame {
@@ -187,6 +197,8 @@ public struct FrameOpener: Sendable {
             }
             self.tag?.establish()
         }
-        return Frame(header: header, payload: partial.payload, start: partial.start)
+        var frame = Frame(header: header, payload: partial.payload)
+        frame.start = partial.start
+        return frame
     }
 }

@@ -38,7 +38,7 @@ public struct InboundQueue: Sendable {
     public mutating func next() throws(WireError) -> ReceivedMessage? {
         while let frame = try opener.next() {
             if let message = try assembler.add(frame) { return message }
-            if let begun = assembler.lend() { opener.resume(onto: begun) }
+            if let begun = assembler.lend() { opener.resume(begun) }
         }
         return nil
     }

@@ -26,8 +26,8 @@ public struct MessageAssembler: Sendable {
 
         /// Takes the bytes of the next chunk.
         mutating func take(_ frame: consuming Frame) {
-            guard let lentCount else { return append(frame.payload) }
-            precondition(frame.start == lentCount, "not the array that was lent")
+            precondition(frame.start == lentCount ?? 0, "not the array that was lent")
+            guard lentCount != nil else { return append(frame.payload) }
             self.lentCount = nil
             rest = frame.payload
         }
@@ -47,31 +47,24 @@ public struct MessageAssembler: Sendable {
         private mutating func reserve(_ more: Int) {
             let needed = rest.count + more
             guard needed > rest.capacity, let headByteCount = type.headByteCount else { return }
-            // What was announced may never come: grow with what came. Memory that nothing has come
-            // for is not touched, so growing in few steps costs no memory, and few copies.
+            // What was announced may never come: grow with what came, and a chunk. Memory that nothing
+            // has come for is not touched, so growing in few steps costs no memory, and few copies.
             let most = Int(length) - headByteCount
             rest.reserveCapacity(
                 min(most, max(Limits.firstReserveBytes, Limits.reserveGrowth * needed)))
         }
 
-        /// Takes back what was lent, when the frame behind it is none of the message's.
-        mutating func restore(_ frame: consuming Frame) {
-            guard let lentCount, frame.start == lentCount else { return }
-            self.lentCount = nil
-            rest = frame.payload
-            rest.removeLast(rest.count - lentCount)
-        }
-
         /// The rest so far, with room for a chunk.
-        mutating func lend() -> [UInt8]? {
+        mutating func lend() -> BegunMessage? {
             guard let headByteCount = type.headByteCount, head.count == headByteCount,
                 lentCount == nil
             else { return nil }
-            reserve(min(Int(length) - count, Limits.framePayloadBytes))
+            let missing = Int(length) - count
+            reserve(min(missing, Limits.framePayloadBytes))
             lentCount = rest.count
             var lent: [UInt8] = []
             swap(&lent, &rest)
-            return lent
+            return BegunMessage(type: type.rawValue, bytes: lent, missing: missing)
         }
     }
 
@@ -81,7 +74,7 @@ public struct MessageAssembler: Sendable {
 
     /// What has come of a message whose next chunk is awaited, for the opener to write that chunk
     /// behind it; its frame brings it back. Nil when there is none, or its head has not come whole.
-    mutating func lend() -> [UInt8]? { partial?.lend() }
+    mutating func lend() -> BegunMessage? { partial?.lend() }
 
     /// Takes the next frame and gives the message that it completes, if it does.
     ///
@@ -90,7 +83,6 @@ public struct MessageAssembler: Sendable {
         let header = frame.header
         guard let type = MessageType(rawValue: header.type) else {
             if bounds.skipsUnknown, header.flags.contains(.optional) {
-                if header.flags.contains(.continuation) { partial?.restore(frame) }
                 return nil
             }
             throw .unknownType(header.type)
@@ -153,6 +145,15 @@ public struct MessageAssembler: Sendable {
             message: try Message.decode(type, head: whole.head, tail: whole.rest),
             term: header.term)
     }
+}
+
+/// What has come of a message in chunks.
+struct BegunMessage: Sendable {
+    let type: UInt16
+    /// With room for the next chunk.
+    let bytes: [UInt8]
+    /// Bytes that the message lacks.
+    let missing: Int
 }
 
 /// A message with the term of its frames.

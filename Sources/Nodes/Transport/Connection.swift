@@ -202,7 +202,9 @@ final class Connection {
                 return count
             }
         } else {
-            let size = isKnown ? Limits.headerReadBytes : Limits.strangerReadBytes
+            // Nothing is kept any more of what comes after the last words.
+            let known = isOpen ? Limits.headerReadBytes : loop.scratch.count
+            let size = isKnown ? known : Limits.strangerReadBytes
             let buffer = UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<size])
             transfer = socket.read(into: buffer)
             if isOpen, case .bytes(let count) = transfer {
@@ -266,8 +268,8 @@ final class Connection {
 
     /// A socket that takes nothing any more may still hold why.
     private func fail(_ code: Int32) {
-        var reads = 0
-        while reads < 64, receive() { reads += 1 }
+        let before = bytesReceived
+        while bytesReceived - before < Limits.lastWordsBytes, receive() {}
         close(.failed(code))
     }
 

@@ -30,7 +30,7 @@ final class EventLoop: @unchecked Sendable {
     private let wakeReader: Int32
     private let wakeWriter: Int32
 
-    private var watches: WatchList
+    private var watches = WatchList()
     /// Whether this turn hears everybody, however long that takes: the process was stopped.
     private var catchesUp = false
     private var alarms = AlarmList()
@@ -42,7 +42,8 @@ final class EventLoop: @unchecked Sendable {
     /// what a state machine is to be told.
     private(set) var now = ContinuousClock.now
 
-    /// Where connections read to, one after the other: a buffer for each would be 150 MB for 600.
+    /// Where connections read headers to, and what nobody keeps: one after the other, and not to a
+    /// buffer of each.
     let scratch = UnsafeMutableRawBufferPointer.allocate(
         byteCount: Limits.readBytes, alignment: 64)
 
@@ -57,12 +58,6 @@ final class EventLoop: @unchecked Sendable {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
             throw .systemRefused(operation: "make a pipe", code: errno)
-        }
-        do throws(NodeError) {
-            watches = try WatchList()
-        } catch {
-            for end in ends { close(end) }
-            throw error
         }
         wakeReader = ends[0]
         wakeWriter = ends[1]
@@ -162,7 +157,7 @@ final class EventLoop: @unchecked Sendable {
     /// Ends a watch: its handler is not called any more, not even in the turn that is under way.
     func end(_ watch: Watch) {
         preconditionOnLoop()
-        watches.remove(watch)
+        withExtendedLifetime(watches.remove(watch)) {}
     }
 
     /// Calls `action` once, at `deadline` or as soon as possible after it.
@@ -221,7 +216,7 @@ final class EventLoop: @unchecked Sendable {
             handleReady()
             runDueAlarms()
         }
-        watches.remove(waking)
+        end(waking)
         dropEverything()
         condition.lock()
         shared.hasEnded = true
@@ -284,7 +279,7 @@ final class EventLoop: @unchecked Sendable {
     private func dropEverything() {
         nextDeadline = { nil }
         tick = { _ in }
-        watches.close()
+        withExtendedLifetime(watches.close()) {}
         alarms.removeAll()
         for action in endings { action() }
         endings = []

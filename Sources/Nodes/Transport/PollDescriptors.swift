@@ -1,15 +1,15 @@
 import Foundation
 
-/// Descriptors for poll(2), which looks at each of them in each turn: for systems without epoll.
+/// Descriptors for poll(2), which looks at each of them in each turn and needs nothing of the system:
+/// for where there is no epoll, or no room in it.
 struct PollDescriptors: WatchedDescriptors {
     /// By slot; poll passes over those below 0.
     private var entries: [pollfd] = []
 
-    init() {}
-
-    mutating func add(_ descriptor: Int32, slot: Int, _ interest: Readiness) {
+    mutating func add(_ descriptor: Int32, slot: Int, _ interest: Readiness) -> Bool {
         while entries.count <= slot { entries.append(Self.none) }
         entries[slot] = pollfd(fd: descriptor, events: Self.events(interest), revents: 0)
+        return true
     }
 
     mutating func change(_ descriptor: Int32, slot: Int, to interest: Readiness) {
@@ -26,12 +26,14 @@ struct PollDescriptors: WatchedDescriptors {
         }
         guard ready >= 0 else {
             // A signal, or no memory for the moment: what `revents` holds is of the turn before.
-            precondition(errno == EINTR || errno == EAGAIN || errno == ENOMEM, "poll: \(errno)")
+            guard errno == EINTR || errno == EAGAIN || errno == ENOMEM else {
+                fatalError("poll: \(errno)")
+            }
             return
         }
         for slot in entries.indices where entries[slot].revents != 0 {
             let events = Int32(entries[slot].revents)
-            precondition(events & Int32(POLLNVAL) == 0, "closed before its watch ended")
+            if events & Int32(POLLNVAL) != 0 { fatalError("closed before its watch ended") }
             var readiness: Readiness = []
             if events & Int32(POLLIN) != 0 { readiness.insert(.read) }
             if events & Int32(POLLOUT) != 0 { readiness.insert(.write) }

@@ -11,7 +11,9 @@ struct Readiness: OptionSet, Sendable {
 /// What the system watches for a loop. A descriptor stands in it once; its slot, 0 or more, is what is
 /// reported of it. Whoever closes a descriptor removes it first.
 protocol WatchedDescriptors {
-    mutating func add(_ descriptor: Int32, slot: Int, _ interest: Readiness)
+    /// - Returns: false when the system has no room for one more.
+    @discardableResult
+    mutating func add(_ descriptor: Int32, slot: Int, _ interest: Readiness) -> Bool
     mutating func change(_ descriptor: Int32, slot: Int, to interest: Readiness)
     mutating func remove(_ descriptor: Int32, slot: Int)
 

@@ -23,17 +23,13 @@ final class Watch {
     var isActive: Bool { handler != nil }
 }
 
-/// The descriptors of a loop, and who is told when one is ready. On Linux a turn costs what happens in
+/// The descriptors of a loop, and who is told when one is ready. With epoll a turn costs what happens in
 /// it, however many there are.
 ///
 /// A turn's events belong to watches and not to numbers: a descriptor that is closed in a turn and at
 /// once opened again as another does not get the events of the first.
 struct WatchList {
-    #if os(Linux)
-        private var descriptors: EpollDescriptors
-    #else
-        private var descriptors: PollDescriptors
-    #endif
+    private var descriptors: any WatchedDescriptors
     /// By slot.
     private var watches: [Watch?] = []
     private var freeSlots: [Int] = []
@@ -41,9 +37,19 @@ struct WatchList {
     private var ready: [Watch] = []
     private var told = 0
 
-    /// - Throws: `NodeError.systemRefused`.
-    init() throws(NodeError) {
-        descriptors = try .init()
+    /// With what the system has.
+    init() {
+        #if os(Linux)
+            if let epoll = EpollDescriptors() {
+                self.init(epoll)
+                return
+            }
+        #endif
+        self.init(PollDescriptors())
+    }
+
+    init(_ descriptors: any WatchedDescriptors) {
+        self.descriptors = descriptors
     }
 
     mutating func add(
@@ -52,8 +58,18 @@ struct WatchList {
         let slot = freeSlots.popLast() ?? watches.count
         let watch = Watch(descriptor, slot: slot, interest, handler)
         if slot == watches.count { watches.append(watch) } else { watches[slot] = watch }
-        descriptors.add(descriptor, slot: slot, interest)
+        if !descriptors.add(descriptor, slot: slot, interest) { poll() }
         return watch
+    }
+
+    /// Goes on with what the system always has room for.
+    private mutating func poll() {
+        descriptors.close()
+        descriptors = PollDescriptors()
+        for watch in watches.compactMap({ $0 }) {
+            let isAdded = descriptors.add(watch.descriptor, slot: watch.slot, watch.interest)
+            precondition(isAdded)
+        }
     }
 
     mutating func change(_ watch: Watch, to interest: Readiness) {
@@ -62,20 +78,26 @@ struct WatchList {
         descriptors.change(watch.descriptor, slot: watch.slot, to: interest)
     }
 
-    mutating func remove(_ watch: Watch) {
-        guard watch.isActive else { return }
-        watch.handler = nil
+    /// - Returns: the handler, which may be all that holds somebody who ends watches when he goes: to be
+    ///   let go of when no access to the list is under way.
+    mutating func remove(_ watch: Watch) -> ((Readiness) -> Void)? {
+        guard watch.isActive else { return nil }
+        descriptors.remove(watch.descriptor, slot: watch.slot)
         watches[watch.slot] = nil
         freeSlots.append(watch.slot)
-        descriptors.remove(watch.descriptor, slot: watch.slot)
+        defer { watch.handler = nil }
+        return watch.handler
     }
 
     /// Ends all watches and gives back what the system holds for them.
-    mutating func close() {
-        for watch in watches.compactMap({ $0 }) { remove(watch) }
+    ///
+    /// - Returns: the handlers; see `remove`.
+    mutating func close() -> [(Readiness) -> Void] {
+        let handlers = watches.compactMap { $0 }.compactMap { remove($0) }
         ready = []
         told = 0
         descriptors.close()
+        return handlers
     }
 
     /// Waits for the first event; -1 milliseconds: for ever. Whoever is ready and was not told in the

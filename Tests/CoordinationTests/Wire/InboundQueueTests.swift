@@ -47,7 +47,7 @@ struct InboundQueueTests {
         while !rest.isEmpty {
             let missing = reader.missingPayload
             if missing > 0 {
-                // A socket has fewer bytes than there is room for, every other time.
+                // A socket has fewer bytes than there is room for when more than `size` are missing.
                 reader.fill(min(missing, 2 * size)) { room in
                     let count = min(room.count, size, rest.count)
                     room.copyBytes(from: rest.prefix(count))
@@ -115,29 +115,185 @@ struct InboundQueueTests {
         }
     }
 
-    @Test("the chunks of a message come to lie where the first ones do")
+    @Test("a message in chunks is read to one place, whatever stands between them")
     func inPlace() throws {
+        let megabyte = 1 << 20
+        var reader = InboundQueue(
+            bounds: MessageBounds(
+                allowed: [.parameters, .heartbeat], parameterPayloadBytes: 6 * megabyte))
+        reader.authenticate(with: key)
+        let chunk = [UInt8](repeating: 1, count: megabyte)
+        let length = 6 * megabyte - 10
+        let stranger = Chunk(
+            type: 999, flags: [.optional, .continuation], bytes: Array(chunk[..<40_000]))
+        let chunks =
+            [Chunk(flags: .more, bytes: chunk)]
+            + (0..<4).flatMap { _ in
+                [stranger, Chunk(flags: [.more, .continuation], bytes: chunk)]
+            }
+            // Ten bytes too many: nothing is moved for it.
+            + [Chunk(flags: .continuation, bytes: chunk)]
+        let sent = bytes(chunks, length: length)
+        var rest = sent[...]
+        var places: [(type: Int, start: UInt, count: Int)] = []
+        func feed() throws(WireError) {
+            while !rest.isEmpty {
+                let missing = reader.missingPayload
+                if missing > 0 {
+                    let count = min(missing, 300_000)
+                    reader.fill(count) { room in
+                        room.copyBytes(from: rest.prefix(count))
+                        let base = UInt(bitPattern: room.baseAddress)
+                        places.append((missing == 40_000 ? 999 : 0, base, count))
+                        return count
+                    }
+                    rest = rest.dropFirst(count)
+                } else {
+                    // Tag and header, and nothing of a payload.
+                    Array(rest.prefix(1)).withUnsafeBytes { reader.append($0) }
+                    rest = rest.dropFirst()
+                }
+                _ = try reader.next()
+            }
+        }
+        #expect(throws: WireError.badChunk(.parameters, .wrongLength)) { try feed() }
+        // The first chunk has an array of its own, from which its rest is copied once.
+        let own = places.filter { $0.type == 0 }.dropFirst(4)
+        #expect(own.count == 4 * 4 + 4)
+        let together = own.prefix(16)
+        for (one, next) in zip(together, together.dropFirst()) {
+            #expect(next.start == one.start + UInt(one.count))
+        }
+        #expect(places.count { $0.type == 999 } == 4)
+    }
+
+    @Test("a chunk that claims more than its message lacks moves nothing of it")
+    func claims() throws {
+        let megabyte = 1 << 20
         var assembler = MessageAssembler(
-            bounds: MessageBounds(allowed: [.parameters], parameterPayloadBytes: 8 << 20))
-        let chunk = [UInt8](repeating: 1, count: 1 << 20)
-        func header(_ flags: FrameHeader.Flags) -> FrameHeader {
+            bounds: MessageBounds(allowed: [.parameters], parameterPayloadBytes: 2 * megabyte))
+        func header(_ flags: FrameHeader.Flags, _ count: Int) -> FrameHeader {
             FrameHeader(
                 type: MessageType.parameters.rawValue, flags: flags, term: 1, sequence: 0,
-                payloadLength: 1 << 20, messageLength: 4 << 20, payloadChecksum: 0)
+                payloadLength: UInt32(count), messageLength: UInt32(megabyte + 10),
+                payloadChecksum: 0)
         }
-        _ = try assembler.add(Frame(header: header(.more), payload: chunk))
-        var lent = try assembler.lend().found()
-        let place = lent.withUnsafeBytes { $0.baseAddress }
-        for _ in 0..<2 {
-            let start = lent.count
-            lent += chunk
-            let frame = Frame(
-                header: header([.more, .continuation]), payload: lent, start: start)
-            lent = []
-            _ = try assembler.add(frame)
-            lent = try assembler.lend().found()
+        let chunk = [UInt8](repeating: 1, count: megabyte)
+        _ = try assembler.add(Frame(header: header(.more, megabyte), payload: chunk))
+        let begun = try assembler.lend().found()
+        #expect(begun.missing == 10)
+        var opener = FrameOpener()
+        opener.authenticate(with: key)
+        opener.resume(begun)
+        header([.more, .continuation], 11).encoded().withUnsafeBytes { opener.append($0) }
+        #expect(try opener.next() == nil)
+        opener.fill(11) { room in
+            let held = begun.bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+            let place = UInt(bitPattern: room.baseAddress)
+            #expect(!(held...held + UInt(megabyte + 10) ~= place))
+            return 0
         }
-        #expect(lent.withUnsafeBytes { $0.baseAddress } == place)
-        #expect(lent.count == 3 << 20 - ParameterUpdate.headByteCount)
+        #expect(throws: WireError.badChunk(.parameters, .wrongLength)) {
+            try assembler.add(
+                Frame(header: header(.continuation, 11), payload: Array(chunk[..<11])))
+        }
+    }
+
+    @Test("random chunks are what they are to an assembler that lends nothing, 5,000 times")
+    func random() {
+        let seed = WireRandom.seed("random chunks")
+        var random = WireRandom(seed: seed)
+        var (whole, broken) = (0, 0)
+        for _ in 0..<5000 {
+            let sent = stream(&random)
+            let expected = reference(sent)
+            let found = outcome(sent, &random)
+            #expect(found.messages == expected.messages, "seed \(seed)")
+            #expect(found.error == expected.error, "seed \(seed)")
+            whole += found.messages.count { $0.type == .parameters }
+            if found.error != nil { broken += 1 }
+        }
+        #expect(whole > 1000 && broken > 500, "\(whole) messages, \(broken) errors")
+    }
+
+    /// Frames of a few messages, mostly as they should be.
+    private func stream(_ random: inout WireRandom) -> [UInt8] {
+        let beat = Message.heartbeat(Heartbeat(residentBytes: 5)).encoded()
+        let urgent = Chunk(
+            type: MessageType.heartbeat.rawValue, flags: [], bytes: beat, length: beat.count)
+        var chunks: [Chunk] = []
+        for _ in 0...random.upTo(1) {
+            let message = Message.parameters(
+                ParameterUpdate(
+                    version: 3, base: 0, digest: random.bytes(32),
+                    payload: random.bytes(random.upTo(120)))
+            ).encoded()
+            var rest = message[...]
+            while !rest.isEmpty {
+                var bytes = Array(rest.prefix(random.upTo(60)))
+                rest = rest.dropFirst(bytes.count)
+                var flags: FrameHeader.Flags = rest.isEmpty ? [] : .more
+                if rest.endIndex - rest.count > bytes.count { flags.insert(.continuation) }
+                var length = message.count
+                switch random.upTo(60) {
+                case 0: bytes.append(1)
+                case 1: flags.formSymmetricDifference(.continuation)
+                case 2: flags.formSymmetricDifference(.more)
+                case 3: length += 1
+                case 4, 5: chunks.append(urgent)
+                case 6...12:
+                    chunks.append(
+                        Chunk(
+                            type: 999, flags: [.optional, .continuation],
+                            bytes: random.bytes(random.upTo(80)), length: 80))
+                default: break
+                }
+                chunks.append(Chunk(flags: flags, bytes: bytes, length: length))
+            }
+        }
+        return bytes(chunks, length: 0)
+    }
+
+    private func reference(_ sent: [UInt8]) -> (messages: [Message], error: WireError?) {
+        var opener = FrameOpener()
+        opener.authenticate(with: key)
+        var assembler = MessageAssembler(bounds: reader().bounds)
+        var messages: [Message] = []
+        do throws(WireError) {
+            sent.withUnsafeBytes { opener.append($0) }
+            while let frame = try opener.next() {
+                if let message = try assembler.add(frame) { messages.append(message.message) }
+            }
+            return (messages, nil)
+        } catch {
+            return (messages, error)
+        }
+    }
+
+    private func outcome(
+        _ sent: [UInt8], _ random: inout WireRandom
+    ) -> (messages: [Message], error: WireError?) {
+        var reader = reader()
+        var messages: [Message] = []
+        var rest = sent[...]
+        do throws(WireError) {
+            while !rest.isEmpty {
+                var count = min(1 + random.upTo(100), rest.count)
+                if reader.missingPayload > 0, random.upTo(2) > 0 {
+                    count = min(count, reader.missingPayload)
+                    reader.fill(min(reader.missingPayload, count + random.upTo(9))) { room in
+                        room.copyBytes(from: rest.prefix(count))
+                        return count
+                    }
+                } else {
+                    Array(rest.prefix(count)).withUnsafeBytes { reader.append($0) }
+                }
+                rest = rest.dropFirst(count)
+                while let message = try reader.next() { messages.append(message.message) }
+            }
+            return (messages, nil)
+        } catch {
+            return (messages, error)
+        }
     }
 }
