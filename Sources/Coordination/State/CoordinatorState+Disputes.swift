@@ -151,19 +151,11 @@ extension CoordinatorState {
             fail(vote.name, reason)
         }
         if piece.digest != verdict {
-            spoil(dispute.votes.filter { $0.digest != verdict }.map(\.name))
+            let label = open?.round.label.description ?? ""
+            say(.log(.warning, "\(label) is computed again, without what was wrong"))
             say(.spoil(round: number))
         }
         endDispute(index)
-    }
-
-    /// Has the round computed again, without those who were wrong as long as others are here: their
-    /// pause may well be shorter than the step, which is not computed again for ever.
-    private mutating func spoil(_ names: [String]) {
-        guard let label = open?.round.label else { return }
-        let before = spoiled?.label == label ? spoiled?.names ?? [] : []
-        spoiled = (label, before + names.filter { !before.contains($0) })
-        say(.log(.warning, "\(label) is computed again, without what was wrong"))
     }
 
     private mutating func endDispute(_ index: Int) {

@@ -48,7 +48,7 @@ extension CoordinatorState {
     }
 
     private mutating func nextPiece(for name: String) -> Int? {
-        guard !wasWrong(name), var round = open, round.unleased > 0 else { return nil }
+        guard var round = open, round.unleased > 0 else { return nil }
         open = nil
         defer { open = round }
         let histories = round.histories
@@ -60,15 +60,8 @@ extension CoordinatorState {
 
     /// Whether another worker should have it because this one's result of it was not taken.
     func isAvoided(_ index: Int, _ name: String) -> Bool {
-        if wasWrong(name) { return true }
         guard let history = open?.histories[index] else { return false }
         return isAvoided(history, name)
-    }
-
-    /// Whether the round is computed again for a wrong result of this worker's, and others are here.
-    private func wasWrong(_ name: String) -> Bool {
-        guard let wrong = open?.wrong, wrong.contains(name) else { return false }
-        return members.active > wrong.count { members.isActive(name: $0) }
     }
 
     private func isAvoided(_ history: PieceHistory, _ name: String) -> Bool {

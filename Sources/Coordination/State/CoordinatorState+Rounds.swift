@@ -13,8 +13,7 @@ extension CoordinatorState {
         phase = .betweenSteps("prepares what comes next")
         phaseSince = clock
         counters = RoundCounters()
-        if spoiled?.label != round.label { spoiled = nil }
-        open = OpenRound(round, wrong: spoiled?.names ?? [], now: clock)
+        open = OpenRound(round, now: clock)
         nextStuck = clock + stuckInterval
         shortageSince = nil
         paceTaken = nil

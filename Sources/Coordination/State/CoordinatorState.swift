@@ -14,8 +14,6 @@ public struct CoordinatorState: Sendable {
     var members = Membership()
     var standings: [String: Standing] = [:]
     var open: OpenRound?
-    /// What was last to be computed again, and whose results were wrong.
-    var spoiled: (label: RoundLabel, names: [String])?
     var phase = RunPhase.starting
     var phaseSince: Duration
     public internal(set) var counters = RoundCounters()

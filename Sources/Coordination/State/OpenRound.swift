@@ -76,8 +76,6 @@ struct OpenRound: Sendable {
     let opened: Duration
     /// Tokens of a piece.
     let meanCost: Double
-    /// Names whose wrong results are why this round is computed again.
-    let wrong: [String]
     /// As many workers as wanted have been there.
     var begun = false
     private(set) var pieces: [Piece]
@@ -99,9 +97,8 @@ struct OpenRound: Sendable {
     private var cursor = 0
     private var returned = IndexHeap()
 
-    init(_ round: Round, wrong: [String], now: Duration) {
+    init(_ round: Round, now: Duration) {
         self.round = round
-        self.wrong = wrong
         opened = now
         meanCost = Double(round.costs.reduce(0, +)) / Double(max(1, round.costs.count))
         pieces = Array(repeating: Piece(), count: round.costs.count)

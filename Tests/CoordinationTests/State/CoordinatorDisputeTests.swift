@@ -47,27 +47,6 @@ struct CoordinatorDisputeTests {
         #expect(desk.state.members[PeerID(1)] != nil)
     }
 
-    @Test("whoever was wrong gets nothing of the same step as long as others are here")
-    func wrongStaysOut() {
-        var (desk, _) = disputed()
-        desk.arrive(3, 0, digest: [2], at: 3)
-        #expect(desk.open([1, 1, 1, 1, 1, 1], number: 2, at: 3.1).leases.count == 4)
-        // Its pause is over.
-        #expect(desk.join(2, incarnation: 2, as: 12, at: 4.5).leases == [])
-        desk.at(4.6, .left(PeerID(1), .lost("reset")))
-        #expect(desk.state.members[PeerID(12)]?.leases.count == 0)
-        // Better a wrong one than nobody.
-        #expect(desk.at(4.7, .left(PeerID(3), .lost("reset"))).leases.contains("0>12"))
-
-        // Spoiled again, then something else: it is like everybody.
-        desk.join(1, incarnation: 2, as: 11, at: 5)
-        let next = Round(number: 3, label: .step(8), costs: [1, 1, 1, 1])
-        #expect(desk.at(5.1, .opened(next)).leases.contains { $0.hasSuffix(">12") })
-        // And nothing is kept for when that step's name comes again.
-        let again = desk.open([1, 1, 1, 1], number: 4, at: 5.2)
-        #expect(again.leases.contains { $0.hasSuffix(">12") })
-    }
-
     @Test("two new names do not outvote a worker with good results; one with good results does")
     func strangersVote() {
         for isProven in [false, true] {
