@@ -205,22 +205,29 @@ struct WatchListTests {
     func onlyOwner() throws {
         let loop = try EventLoop(name: "test")
         let left = Gate(count: 2)
-        for isEnded in [true, false] {
-            let pair = try Pair()
-            let other = try Pair()
-            try loop.call {
-                let second = loop.watch(other.one, for: .read) { _ in }
-                let owner = Owner(pair) {
-                    loop.end(second)
-                    left.arrive()
-                }
-                let watch = loop.watch(pair.one, for: .read) { [owner] _ in _ = owner.pair }
-                if isEnded { loop.end(watch) }
+        // In a function of its own, so that nobody here holds the owner any more.
+        @Sendable func watch(_ pair: Pair, _ other: Pair) -> Watch {
+            let second = loop.watch(other.one, for: .read) { _ in }
+            let owner = Owner(pair) {
+                loop.end(second)
+                left.arrive()
             }
-            // The other one goes with the loop.
-            if !isEnded { loop.stop() }
-            withExtendedLifetime(other) {}
+            return loop.watch(pair.one, for: .read) { _ in _ = owner.pair }
         }
+        let others = try (0..<2).map { _ in try Pair() }
+        let watches = try Confined(to: loop) { Watches() }
+        for other in others {
+            let pair = try Pair()
+            try watches.call { $0.all.append(watch(pair, other)) }
+        }
+        try watches.call { loop.end($0.all[0]) }
+        // The other one goes with the loop.
+        loop.stop()
         #expect(left.wait(seconds: 60))
+        withExtendedLifetime(others) {}
+    }
+
+    private final class Watches {
+        var all: [Watch] = []
     }
 }

@@ -30,7 +30,7 @@ final class EventLoop: @unchecked Sendable {
     private let wakeReader: Int32
     private let wakeWriter: Int32
 
-    private var watches = WatchList()
+    private var watches: WatchList
     /// Whether this turn hears everybody, however long that takes: the process was stopped.
     private var catchesUp = false
     private var alarms = AlarmList()
@@ -59,6 +59,7 @@ final class EventLoop: @unchecked Sendable {
         guard pipe(&ends) == 0 else {
             throw .systemRefused(operation: "make a pipe", code: errno)
         }
+        watches = WatchList()
         wakeReader = ends[0]
         wakeWriter = ends[1]
         for end in ends { Descriptor.prepare(end) }
