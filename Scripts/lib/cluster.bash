@@ -21,9 +21,11 @@ prepare() {
     skein="$(swift build -c release --package-path "$scripts/.." --show-bin-path)/skein"
 }
 
-# NAME LOG WORDS...: a process in the background; nobody but `end` and `end_all` signals it.
+# NAME LOG WORDS...: a process in the background; nobody but `end` and `end_all` signals it. Its log is there and
+# empty at once, for whoever reads it: the child may start later than that.
 start() {
-    "${@:3}" </dev/null >"$2" 2>&1 &
+    : >"$2"
+    "${@:3}" </dev/null >>"$2" 2>&1 &
     pids[$1]=$!
 }
 
