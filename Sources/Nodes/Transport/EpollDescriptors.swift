@@ -3,6 +3,9 @@
     import Foundation
 
     /// Descriptors for epoll(7), which reports those that are ready without a look at the others.
+    ///
+    /// No byte of a peer's and no state of the system gets to a `fatalError` here: what is left are bugs of
+    /// ours, a descriptor that was closed before its watch ended or is watched twice.
     struct EpollDescriptors: WatchedDescriptors {
         private let queue: Int32
         private var count = 0
