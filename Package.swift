@@ -9,73 +9,90 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
-}
-
-func tests(of name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(
-        name: "\(name)Tests",
-        dependencies: [.target(name: name), "TestSupport"] + dependencies,
+func room(_ name: String, _ dependencies: [String]) -> Target {
+    .target(
+        name: "Skein\(name)", dependencies: dependencies.map { .target(name: $0) },
         swiftSettings: strict)
 }
 
+func tests(of name: String, _ dependencies: [String]) -> Target {
+    .testTarget(
+        name: "Skein\(name)Tests",
+        dependencies: (["Skein\(name)", "SkeinTestSupport"] + dependencies).map {
+            .target(name: $0)
+        },
+        swiftSettings: strict)
+}
+
+// Names of targets are one space over all packages of a program, so each has the prefix.
 let package = Package(
     name: "skein",
     platforms: [.macOS(.v15)],
-    products: [.executable(name: "skein", targets: ["skein"])],
+    products: [.executable(name: "skein", targets: ["SkeinTool"])],
     targets: [
         .systemLibrary(
-            name: "COpenBLAS", pkgConfig: "openblas",
+            name: "CSkeinOpenBLAS", pkgConfig: "openblas",
             providers: [.apt(["libopenblas-dev"]), .brew(["openblas"])]),
         .systemLibrary(
-            name: "CZstd", pkgConfig: "libzstd",
+            name: "CSkeinZstd", pkgConfig: "libzstd",
             providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
-        .systemLibrary(name: "CEpoll"),
-        .target(name: "CSHA256"),
-        .target(name: "CCRC32C"),
-        .target(name: "CKernels"),
-        room("Basics", ["CSHA256"]),
-        room("Tensors", ["Basics", "COpenBLAS", "CKernels"]),
-        room("Formats", ["Basics", "Tensors"]),
-        room("Tokenizers", ["Basics", "Formats"]),
-        room("Models", ["Basics", "Tensors", "Formats"]),
-        room("Training", ["Basics", "Tensors", "Formats", "Models", "Tokenizers", "CZstd"]),
-        room("Coordination", ["Basics", "CCRC32C"]),
+        .systemLibrary(name: "CSkeinEpoll"),
+        .target(name: "CSkeinSHA256"),
+        .target(name: "CSkeinCRC32C"),
+        .target(name: "CSkeinKernels"),
+        room("Basics", ["CSkeinSHA256"]),
+        room("Tensors", ["SkeinBasics", "CSkeinOpenBLAS", "CSkeinKernels"]),
+        room("Formats", ["SkeinBasics", "SkeinTensors"]),
+        room("Text", ["SkeinBasics", "SkeinFormats"]),
+        room("Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats"]),
+        room(
+            "Training",
+            [
+                "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
+                "CSkeinZstd",
+            ]),
+        room("Coordination", ["SkeinBasics", "CSkeinCRC32C"]),
         room(
             "Nodes",
-            ["Basics", "Tensors", "Formats", "Models", "Training", "Coordination", "CEpoll"]),
+            [
+                "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinTraining",
+                "SkeinCoordination", "CSkeinEpoll",
+            ]),
         room(
             "Commands",
             [
-                "Basics", "Tensors", "Formats", "Models", "Tokenizers", "Training", "Coordination",
-                "Nodes",
+                "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
+                "SkeinTraining", "SkeinCoordination", "SkeinNodes",
             ]),
-        .executableTarget(name: "skein", dependencies: ["Commands"], swiftSettings: strict),
+        .executableTarget(
+            name: "SkeinTool", dependencies: ["SkeinCommands"], swiftSettings: strict),
 
         .target(
-            name: "TestSupport", dependencies: ["Basics"], path: "Tests/TestSupport",
-            swiftSettings: strict),
-        tests(of: "Basics", ["CSHA256"]),
-        tests(of: "Tensors", ["Basics", "CKernels"]),
-        tests(of: "Formats", ["Basics"]),
-        tests(of: "Tokenizers", ["Basics", "Formats"]),
-        tests(of: "Models", ["Basics", "Tensors", "Formats"]),
-        tests(of: "Training", ["Basics", "Tensors", "Formats", "Models", "Tokenizers"]),
-        tests(of: "Coordination", ["Basics"]),
-        tests(of: "Nodes", ["Basics", "Formats", "Models", "Training", "Coordination"]),
+            name: "SkeinTestSupport", dependencies: ["SkeinBasics"],
+            path: "Tests/SkeinTestSupport", swiftSettings: strict),
+        tests(of: "Basics", ["CSkeinSHA256"]),
+        tests(of: "Tensors", ["SkeinBasics", "CSkeinKernels"]),
+        tests(of: "Formats", ["SkeinBasics"]),
+        tests(of: "Text", ["SkeinBasics", "SkeinFormats"]),
+        tests(of: "Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats"]),
+        tests(
+            of: "Training",
+            ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText"]),
+        tests(of: "Coordination", ["SkeinBasics"]),
+        tests(
+            of: "Nodes",
+            ["SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinTraining", "SkeinCoordination"]),
         tests(
             of: "Commands",
             [
-                "Basics", "Tensors", "Formats", "Models", "Tokenizers", "Training", "Coordination",
-                "Nodes",
+                "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
+                "SkeinTraining", "SkeinCoordination", "SkeinNodes",
             ]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Basics", "Tensors", "Formats", "Models", "Training", "Coordination", "Nodes",
-                "TestSupport",
-                "skein",
+                "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinTraining",
+                "SkeinCoordination", "SkeinNodes", "SkeinTestSupport", "SkeinTool",
             ],
             swiftSettings: strict),
     ]

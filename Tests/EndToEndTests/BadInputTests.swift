@@ -1,6 +1,6 @@
-import Basics
 import Foundation
-import TestSupport
+import SkeinBasics
+import SkeinTestSupport
 import Testing
 
 /// Input that cannot be used: the message says what, where and how to mend it, and nothing is made.

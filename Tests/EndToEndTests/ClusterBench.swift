@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import SkeinTestSupport
 import Testing
 
 /// A coordinator and its workers as real processes on loopback, at a bench with a tiny model.

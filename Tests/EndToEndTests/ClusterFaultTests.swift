@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import SkeinTestSupport
 import Testing
 
 /// What goes wrong around a coordinator: ports, disks, directories, signals, nobody there.

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import SkeinTestSupport
 import Testing
 
 /// The law over a network: whoever computes, the bytes are those of a run in one process.

@@ -1,6 +1,6 @@
-import Basics
 import Foundation
-import TestSupport
+import SkeinBasics
+import SkeinTestSupport
 import Testing
 
 /// kill -9 and SIGSTOP at any moment, of anybody: the same bytes at the end.

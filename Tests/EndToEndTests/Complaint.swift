@@ -1,4 +1,4 @@
-import TestSupport
+import SkeinTestSupport
 import Testing
 
 /// What a command that fails has to say.

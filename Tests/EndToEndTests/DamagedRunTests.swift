@@ -1,6 +1,6 @@
-import Basics
 import Foundation
-import TestSupport
+import SkeinBasics
+import SkeinTestSupport
 import Testing
 
 /// A run directory that something happened to between two starts.

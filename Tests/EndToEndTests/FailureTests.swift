@@ -1,9 +1,9 @@
-import Basics
 import Foundation
-import Models
-import TestSupport
+import SkeinBasics
+import SkeinModels
+import SkeinTestSupport
+import SkeinTraining
 import Testing
-import Training
 
 /// Runs that cannot go on by themselves: numbers that are none, memory that is not there.
 @Suite("failures")

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import SkeinTestSupport
 
 /// A run on a disk of 240 kB, and again with `--resume` on the same disk when it has grown.
 enum FullDisk {

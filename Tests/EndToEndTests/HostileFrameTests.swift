@@ -1,5 +1,5 @@
-import Coordination
-import TestSupport
+import SkeinCoordination
+import SkeinTestSupport
 import Testing
 
 /// Peers that break the protocol below the messages, or lie in the handshake: each is told why and

@@ -1,6 +1,6 @@
-import Coordination
 import Foundation
-import TestSupport
+import SkeinCoordination
+import SkeinTestSupport
 import Testing
 
 /// A dialler that can lie at any layer: it seals frames as `skein worker` does and sends what it likes.

@@ -1,11 +1,11 @@
-import Basics
-import Coordination
-import Formats
 import Foundation
-import Models
-import TestSupport
+import SkeinBasics
+import SkeinCoordination
+import SkeinFormats
+import SkeinModels
+import SkeinTestSupport
+import SkeinTraining
 import Testing
-import Training
 
 /// Members that send results which are not what their work must give.
 @Suite("hostile results", .serialized)

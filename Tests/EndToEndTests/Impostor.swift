@@ -1,5 +1,5 @@
-import Coordination
 import Foundation
+import SkeinCoordination
 import Synchronization
 
 /// Somebody who listens where a coordinator should be, and does not know the token.

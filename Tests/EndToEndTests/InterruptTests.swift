@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import SkeinTestSupport
 import Testing
 
 /// Ctrl-C and SIGTERM: once for an end with a checkpoint, twice for an end at once.

@@ -1,6 +1,6 @@
-import Basics
 import Foundation
-import TestSupport
+import SkeinBasics
+import SkeinTestSupport
 import Testing
 
 /// A run that is killed at any moment and resumed ends with the bytes of the run that was left alone.

@@ -1,13 +1,13 @@
-import Basics
-import Coordination
-import Formats
 import Foundation
-import Models
-import TestSupport
+import SkeinBasics
+import SkeinCoordination
+import SkeinFormats
+import SkeinModels
+import SkeinTestSupport
+import SkeinTraining
 import Testing
-import Training
 
-@testable import Nodes
+@testable import SkeinNodes
 
 /// Results that come twice, too late, or from somebody who was not asked; and members that say
 /// nothing any more.

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import SkeinTestSupport
 import Testing
 
 /// `skein launch --local`: one command, whoever of its children dies, and nobody left behind.

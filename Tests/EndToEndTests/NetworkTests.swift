@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import SkeinTestSupport
 import Testing
 
 /// Coordinator and workers on hosts of their own: addresses, a token, and a cable that can be pulled.

@@ -1,4 +1,4 @@
-import TestSupport
+import SkeinTestSupport
 import Testing
 
 /// A run is a pure function of model, data, configuration and seed: equal bytes whoever computes.

@@ -1,6 +1,6 @@
-import Basics
 import Foundation
-import TestSupport
+import SkeinBasics
+import SkeinTestSupport
 import Testing
 
 /// Output directories that are taken, full or not there: what lies in them stays as it is.

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import SkeinTestSupport
 import Testing
 
 /// `skein bench recovery` on a tiny model: that it strikes, sees and compares. Whether a machine

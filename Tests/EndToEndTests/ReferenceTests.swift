@@ -1,7 +1,7 @@
-import Basics
-import Formats
 import Foundation
-import TestSupport
+import SkeinBasics
+import SkeinFormats
+import SkeinTestSupport
 import Testing
 
 /// The real model through the binary against PyTorch and PEFT (Tests/Fixtures/reference/README.md).

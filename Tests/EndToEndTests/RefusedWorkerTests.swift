@@ -1,7 +1,7 @@
-import Coordination
 import Foundation
-import Tensors
-import TestSupport
+import SkeinCoordination
+import SkeinTensors
+import SkeinTestSupport
 import Testing
 
 /// Real workers that do not belong to the run: they end with the reason and its remedy, and those

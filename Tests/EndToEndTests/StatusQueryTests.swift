@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import SkeinTestSupport
 import Testing
 
 /// `skein status` at a real coordinator: who is waited for, and what everybody does.

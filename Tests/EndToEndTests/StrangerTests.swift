@@ -1,9 +1,9 @@
-import Coordination
 import Foundation
-import TestSupport
+import SkeinCoordination
+import SkeinTestSupport
 import Testing
 
-@testable import Nodes
+@testable import SkeinNodes
 
 /// Peers that nobody knows: each costs at most 64 KiB and 5 s, and they keep nobody out.
 @Suite("strangers", .serialized)

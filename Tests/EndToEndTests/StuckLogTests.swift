@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import SkeinTestSupport
 import Testing
 
 /// A standard error that nobody reads any more: a stopped terminal, a pipe whose reader hangs.

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import SkeinTestSupport
 import Testing
 
 /// A second start on the same data encodes nothing, and nothing else tells it from the first.

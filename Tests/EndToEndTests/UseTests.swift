@@ -1,7 +1,7 @@
-import Basics
-import Formats
 import Foundation
-import TestSupport
+import SkeinBasics
+import SkeinFormats
+import SkeinTestSupport
 import Testing
 
 /// `evaluate` and `generate` with an adapter that was just trained.

@@ -1,6 +1,6 @@
-import Basics
 import Foundation
-import TestSupport
+import SkeinBasics
+import SkeinTestSupport
 import Testing
 
 /// A temporary directory with a tiny model and a few rows, and runs of the real `skein` in it.

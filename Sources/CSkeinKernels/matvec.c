@@ -1,0 +1,148 @@
+#pragma STDC FP_CONTRACT OFF
+#include "CSkeinKernels.h"
+
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+/* Sixteen lanes, in as many registers as the level needs; the second name of a pair loads from any
+   address. */
+typedef float v16f __attribute__((vector_size(64)));
+typedef float v16fu __attribute__((vector_size(64), aligned(4), may_alias));
+typedef uint32_t v16u __attribute__((vector_size(64)));
+typedef uint32_t v16uu __attribute__((vector_size(64), aligned(1), may_alias));
+typedef int32_t v16i __attribute__((vector_size(64)));
+typedef uint16_t v16h __attribute__((vector_size(32), aligned(1), may_alias));
+typedef int8_t v16b __attribute__((vector_size(16), aligned(1), may_alias));
+
+/* A number in every lane. Taking +0 away changes none, not even -0, so nothing is computed. */
+#define SPLAT(x) ((x) - (v16f){})
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* How far ahead of the block in use weights are fetched, in bytes. */
+#ifndef AHEAD
+#define AHEAD 2048
+#endif
+
+/* Passed vectors are always inlined. */
+#pragma clang diagnostic ignored "-Wpsabi"
+
+size_t skein_packed_group_bytes(enum skein_packed type, size_t columns) {
+    switch (type) {
+    case SKEIN_PACKED_Q4_0: return columns / 32 * 288;
+    case SKEIN_PACKED_Q4_1: return columns / 32 * 320;
+    case SKEIN_PACKED_Q8_0: return columns / 32 * 544;
+    case SKEIN_PACKED_BF16:
+    case SKEIN_PACKED_F16: return columns * 32;
+    case SKEIN_PACKED_F32: return columns * 64;
+    }
+    return 0;
+}
+
+static void pack_blocks(enum skein_packed type, const uint8_t *row, size_t columns, size_t r,
+    uint8_t *out) {
+    const size_t head = type == SKEIN_PACKED_Q4_1 ? 4 : 2;
+    for (size_t b = 0; b < columns / 32; b++) {
+        memcpy(out + 2 * r, row, 2);
+        if (head == 4) memcpy(out + 32 + 2 * r, row + 2, 2);
+        row += head;
+        out += 16 * head;
+        if (type == SKEIN_PACKED_Q8_0) {
+            for (size_t k = 0; k < 32; k++) out[16 * k + r] = row[k];
+            row += 32;
+            out += 512;
+        } else {
+            for (size_t c = 0; c < 4; c++) memcpy(out + 64 * c + 4 * r, row + 4 * c, 4);
+            row += 16;
+            out += 256;
+        }
+    }
+}
+
+void skein_pack_group(enum skein_packed type, const void *const rows[16], size_t columns,
+    void *group) {
+    uint8_t *out = group;
+    memset(out, 0, skein_packed_group_bytes(type, columns));
+    for (size_t r = 0; r < 16; r++) {
+        const uint8_t *row = rows[r];
+        if (!row) continue;
+        if (type < SKEIN_PACKED_BF16) {
+            pack_blocks(type, row, columns, r, out);
+        } else if (type == SKEIN_PACKED_F32) {
+            for (size_t k = 0; k < columns; k++) memcpy(out + 64 * k + 4 * r, row + 4 * k, 4);
+        } else {
+            for (size_t k = 0; k < columns; k++) memcpy(out + 32 * k + 2 * r, row + 2 * k, 2);
+        }
+    }
+}
+
+#define NAME(x) x##_plain
+#define FUSED 0
+#define WIDE 0
+#include "matvec_body.h"
+#undef NAME
+#undef FUSED
+#undef WIDE
+
+#if defined(__x86_64__)
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
+#define NAME(x) x##_avx2
+#define FUSED 1
+#define WIDE 0
+#include "matvec_body.h"
+#undef NAME
+#undef FUSED
+#undef WIDE
+#pragma clang attribute pop
+
+#pragma clang attribute push( \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma,f16c"))), apply_to = function)
+#define NAME(x) x##_avx512
+#define FUSED 1
+#define WIDE 1
+#include "matvec_body.h"
+#undef NAME
+#undef FUSED
+#undef WIDE
+#pragma clang attribute pop
+
+#define DISPATCH(name, ...)                                    \
+    do {                                                       \
+        if (level >= SKEIN_AVX512) name##_avx512(__VA_ARGS__); \
+        else if (level >= SKEIN_AVX2) name##_avx2(__VA_ARGS__); \
+        else name##_plain(__VA_ARGS__);                        \
+    } while (0)
+#else
+#define DISPATCH(name, ...)         \
+    do {                            \
+        (void)level;                \
+        name##_plain(__VA_ARGS__);  \
+    } while (0)
+#endif
+
+void skein_spread(enum skein_level level, const float *x, size_t columns, float *spread) {
+    DISPATCH(spread, x, columns, spread);
+}
+
+void skein_matvec(enum skein_level level, enum skein_packed type, const void *packed,
+    size_t columns, size_t groups, const float *x, const float *spread, float *y, size_t rows,
+    int add) {
+    DISPATCH(matvec, type, packed, columns, groups, x, spread, y, rows, add);
+}
+
+void skein_unpack_group(enum skein_level level, enum skein_packed type, const void *group,
+    size_t first, size_t count, float *out, size_t stride) {
+    DISPATCH(unpack, type, group, first, count, out, stride);
+}
+
+void skein_attend(enum skein_level level, const float *q, const float *k, const float *v,
+    size_t keys, size_t n, float scale, float *scores, float *out) {
+    DISPATCH(attend, q, k, v, keys, n, scale, scores, out);
+}
+
+void skein_softmax_row(enum skein_level level, float *row, size_t seen, size_t count, float scale) {
+    DISPATCH(softmax_row, row, seen, count, scale);
+}

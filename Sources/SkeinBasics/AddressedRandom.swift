@@ -1,0 +1,80 @@
+/// Random numbers that are a function of an address and not of who asked before.
+///
+/// Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011): the key is
+/// made from (seed, purpose), the counter is the address. Nobody holds a generator's state, so any
+/// worker draws the same numbers for the same piece of work, in any order. Checked against the known
+/// answers of the authors' library in `AddressedRandomTests`.
+package struct AddressedRandom: Sendable, Equatable {
+    /// What the numbers are for; two purposes never share a stream.
+    package enum Purpose: UInt32, Sendable {
+        case adapterInitialization = 1
+        case validationSplit = 2
+        case epochOrder = 3
+        case dropout = 4
+        case sampling = 5
+        case rounding = 6
+        case benchmark = 7
+    }
+
+    package typealias Block = SIMD4<UInt32>
+
+    /// The two words of the Philox key.
+    package let key: SIMD2<UInt32>
+
+    package init(seed: UInt64, purpose: Purpose) {
+        let mixed = Self.philox(
+            counter: [purpose.rawValue, 0x534b_4549, 0x4e, 0],
+            key: [UInt32(truncatingIfNeeded: seed), UInt32(truncatingIfNeeded: seed >> 32)])
+        key = [mixed.x, mixed.y]
+    }
+
+    /// Four random words at the address (`index`, `a`, `b`, `c`).
+    package func block(_ index: UInt32, _ a: UInt32 = 0, _ b: UInt32 = 0, _ c: UInt32 = 0) -> Block
+    {
+        Self.philox(counter: [index, a, b, c], key: key)
+    }
+
+    /// A uniform number in [0, 1) with 24 random bits, from one word.
+    package static func unitFloat(_ word: UInt32) -> Float {
+        Float(word >> 8) * 0x1p-24
+    }
+
+    /// A uniform number in [0, 1) with 53 random bits, from two words.
+    package static func unitDouble(_ high: UInt32, _ low: UInt32) -> Double {
+        Double((UInt64(high) << 32 | UInt64(low)) >> 11) * 0x1p-53
+    }
+
+    /// A permutation of 0 ..< `count`, a function of the key and (`a`, `b`) alone.
+    ///
+    /// Fisher-Yates from the end; the draw for place `i` is addressed by `i`. The bias of mapping
+    /// 64 random bits onto `i + 1` places is below 2^-32.
+    package func permutation(count: Int, _ a: UInt32 = 0, _ b: UInt32 = 0) -> [Int] {
+        var order = Array(0..<count)
+        for i in stride(from: count - 1, to: 0, by: -1) {
+            let words = block(
+                UInt32(truncatingIfNeeded: i), a, b, UInt32(truncatingIfNeeded: i >> 32))
+            let draw = UInt64(words.x) << 32 | UInt64(words.y)
+            let place = Int(draw.multipliedFullWidth(by: UInt64(i + 1)).high)
+            order.swapAt(i, place)
+        }
+        return order
+    }
+
+    /// The bare bijection: ten rounds of Philox4x32.
+    static func philox(counter: Block, key: SIMD2<UInt32>) -> Block {
+        var c = counter
+        var k0 = key.x
+        var k1 = key.y
+        for _ in 0..<10 {
+            let p0 = UInt64(0xD251_1F53) &* UInt64(c.x)
+            let p1 = UInt64(0xCD9E_8D57) &* UInt64(c.z)
+            c = [
+                UInt32(truncatingIfNeeded: p1 >> 32) ^ c.y ^ k0, UInt32(truncatingIfNeeded: p1),
+                UInt32(truncatingIfNeeded: p0 >> 32) ^ c.w ^ k1, UInt32(truncatingIfNeeded: p0),
+            ]
+            k0 &+= 0x9E37_79B9
+            k1 &+= 0xBB67_AE85
+        }
+        return c
+    }
+}

@@ -1,0 +1,34 @@
+/// What an error says to the person who must mend it: what happened, where, and how to mend it.
+package struct Explanation: Sendable, Equatable {
+    /// What happened, one sentence without a full stop.
+    package var what: String
+    /// The file, line, tensor, flag or peer that it happened at; empty when there is none.
+    package var place: String
+    /// What to do about it; empty only when nothing can be done.
+    package var remedy: String
+    /// The exit status that the process ends with when nobody handles the error.
+    package var status: ExitStatus
+
+    package init(what: String, place: String = "", remedy: String = "", status: ExitStatus) {
+        self.what = what
+        self.place = place
+        self.remedy = remedy
+        self.status = status
+    }
+}
+
+/// An error that can be shown to a user. Cases carry facts; this turns them into prose.
+package protocol Explained: Error {
+    var explanation: Explanation { get }
+}
+
+/// The process exit statuses that scripts may rely on; docs/OPERATING.md has the table.
+package enum ExitStatus: Int32, Sendable {
+    case done = 0
+    case internalError = 1
+    case usage = 64
+    case badData = 65
+    case peerGone = 69
+    case inputOutput = 74
+    case interrupted = 130
+}

@@ -1,0 +1,58 @@
+import Foundation
+
+/// Progress and warnings on standard error; results belong on standard output.
+///
+/// One line per event, as text or as JSON. Nobody waits for whoever reads them (`LogQueue`), and lines
+/// may be lost for want of a reader: nothing that matters is said here alone.
+package struct Log: Sendable {
+    package enum Format: String, Sendable, CaseIterable { case text, json }
+    package enum Level: String, Sendable { case info, warning, error }
+
+    package var format: Format
+    /// Writes nothing of level info.
+    package var isQuiet: Bool
+
+    package init(format: Format = .text, isQuiet: Bool = false) {
+        self.format = format
+        self.isQuiet = isQuiet
+    }
+
+    package func info(_ message: String, _ facts: [JSONLine.Field] = []) {
+        write(.info, message, facts)
+    }
+
+    package func warning(_ message: String, _ facts: [JSONLine.Field] = []) {
+        write(.warning, message, facts)
+    }
+
+    package func error(_ message: String, _ facts: [JSONLine.Field] = []) {
+        write(.error, message, facts)
+    }
+
+    /// Writes one line of the given level.
+    package func write(_ level: Level, _ message: String, _ facts: [JSONLine.Field] = []) {
+        if isQuiet, level == .info { return }
+        let line =
+            switch format {
+            case .text: level == .info ? message : "\(level.rawValue): \(message)"
+            case .json:
+                JSONLine(
+                    [("level", .string(level.rawValue)), ("message", .string(message))] + facts
+                ).text
+            }
+        Self.writeStandardError(line + "\n", isUrgent: level == .error)
+    }
+
+    /// Hands `text` to the thread that writes standard error; never waits for its reader.
+    package static func writeStandardError(_ text: String, isUrgent: Bool = false) {
+        LogQueue.standardError.put(text, isUrgent: isUrgent)
+    }
+
+    /// How long an exit waits for the reader of standard error.
+    package static let exitPatience = Duration.seconds(2)
+
+    /// Waits until what was said stands on standard error. To be called before the process ends.
+    package static func flush(within time: Duration = exitPatience) {
+        LogQueue.standardError.flush(within: time)
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+
+/// The bytes of a whole file, read-only. They live as long as the object; whoever keeps a pointer
+/// into them keeps the object, too.
+///
+/// Mapped bytes are read from the disk when they are touched: a sector that cannot be read then, or
+/// another process that truncates the file, raises SIGBUS, which nothing in user space can turn into
+/// an error. Model files are mapped: they are large and are not written while they are used. What a
+/// run has to fall back from when it is damaged is copied.
+package final class MappedFile: Sendable {
+    package let path: String
+    package let count: Int
+    private let address: Address
+    /// Whether the bytes were copied and can be had from nowhere else.
+    private let isCopy: Bool
+
+    // Sendable: the pages are read-only and stay mapped until deinit.
+    private struct Address: @unchecked Sendable { let base: UnsafeMutableRawPointer? }
+
+    /// Maps `path`. An empty file is an empty buffer.
+    ///
+    /// - Throws: `FileError` when it cannot be opened, is no regular file or cannot be mapped.
+    package convenience init(path: String) throws {
+        try self.init(path: path, copying: false) { _ in }
+    }
+
+    /// Reads all of `path` into memory: what cannot be read is an error here and no signal later.
+    ///
+    /// - Parameters:
+    ///   - path: of the file.
+    ///   - check: is shown the file before memory is asked for, and may refuse it by an error.
+    /// - Throws: `FileError` when it cannot be opened or read, or is no regular file; what `check`
+    ///   throws.
+    package convenience init(
+        copying path: String, check: (_ file: Preview) throws -> Void = { _ in }
+    ) throws {
+        try self.init(path: path, copying: true, check: check)
+    }
+
+    /// A file of which nothing is in memory yet.
+    package struct Preview {
+        package let path: String
+        package let count: Int
+        fileprivate let descriptor: Int32
+
+        /// The bytes of a range within the file.
+        ///
+        /// - Throws: `FileError`.
+        package func bytes(_ range: Range<Int>) throws -> [UInt8] {
+            precondition(range.lowerBound >= 0 && range.upperBound <= count, "bytes of the file")
+            return try RegularFile.bytes(range, from: descriptor, path: path)
+        }
+    }
+
+    private init(path: String, copying: Bool, check: (Preview) throws -> Void) throws {
+        let (descriptor, count) = try RegularFile.open(path)
+        defer { close(descriptor) }
+        try check(Preview(path: path, count: count, descriptor: descriptor))
+        self.path = path
+        self.count = count
+        isCopy = copying
+        guard count > 0 else {
+            address = Address(base: nil)
+            return
+        }
+        let base =
+            copying
+            ? mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+            : mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0)
+        guard let base, base != MAP_FAILED else {
+            let code = errno
+            if code == ENOMEM { throw FileError.noMemory(path: path, bytes: count) }
+            throw FileError.failed(operation: "map", path: path, code: code)
+        }
+        address = Address(base: base)
+        // From here on deinit unmaps, also when this throws.
+        guard copying else { return }
+        try RegularFile.fill(
+            UnsafeMutableRawBufferPointer(start: base, count: count), from: descriptor, path: path)
+    }
+
+    deinit {
+        if let base = address.base { munmap(base, count) }
+    }
+
+    /// All bytes of the file; valid while `self` lives.
+    ///
+    /// The optimizer may release the object right after this call when it is not used later: hold it
+    /// with `withBytes` or `withExtendedLifetime`.
+    package var bytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: address.base, count: count)
+    }
+
+    /// Lets the system take back the pages that were read, which count as memory of this process;
+    /// they are read again when they are touched again.
+    package func releasePages() {
+        // Only advice: when the system does not take it, nothing is lost but memory.
+        if let base = address.base, !isCopy { _ = madvise(base, count, MADV_DONTNEED) }
+    }
+
+    /// Calls `body` with all bytes of the file and keeps the mapping until it returns.
+    package func withBytes<Result>(
+        _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        try withExtendedLifetime(self) { try body(bytes) }
+    }
+}
+
+extension MappedFile {
+    /// Hashed between two words about it: 8 ms of work, or 0.1 s of a slow disk's.
+    private static let hashedBytes = 16 << 20
+
+    /// SHA-256 of the file; `progress` is told of bytes that have been read, some at a time, and may
+    /// end it by an error.
+    package func digest(progress: (Int) throws -> Void) rethrows -> SHA256.Digest {
+        var hash = SHA256()
+        try update(&hash, progress: progress)
+        return hash.finish()
+    }
+
+    /// Hashes all bytes into `hash`, as `digest` does.
+    package func update(_ hash: inout SHA256, progress: (Int) throws -> Void) rethrows {
+        try withBytes { bytes in
+            for start in stride(from: 0, to: bytes.count, by: Self.hashedBytes) {
+                let end = min(bytes.count, start + Self.hashedBytes)
+                hash.update(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+                try progress(end - start)
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+
+/// Reads files by read(2), so that a sector that cannot be read is an error.
+package enum RegularFile {
+    /// Bytes that are read at once while a file is hashed: enough to keep a disk busy, and small
+    /// enough to stay in the cache.
+    private static let pieceBytes = 1 << 20
+
+    /// Opens `path` for reading and tells its size. A named pipe without a writer is not waited for.
+    ///
+    /// - Throws: `FileError`, also for anything but a regular file.
+    static func open(_ path: String) throws -> (descriptor: Int32, count: Int) {
+        let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            let code = errno
+            var status = stat()
+            if stat(path, &status) == 0, FileKind(mode: status.st_mode) == .socket {
+                throw FileError.wrongKind(path: path, found: .socket, use: .reading)
+            }
+            throw FileError.failed(operation: "open", path: path, code: code)
+        }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            let code = errno
+            close(descriptor)
+            throw FileError.failed(operation: "read the size of", path: path, code: code)
+        }
+        let kind = FileKind(mode: status.st_mode)
+        guard kind == .regular else {
+            close(descriptor)
+            throw FileError.wrongKind(path: path, found: kind, use: .reading)
+        }
+        return (descriptor, Int(status.st_size))
+    }
+
+    /// Fills `buffer` from `descriptor`.
+    ///
+    /// - Throws: `FileError.failed`, with EIO where the disk cannot read; `.shortRead` when the file
+    ///   has become shorter meanwhile.
+    static func fill(
+        _ buffer: UnsafeMutableRawBufferPointer, from descriptor: Int32, path: String
+    ) throws {
+        var filled = 0
+        while filled < buffer.count, let base = buffer.baseAddress {
+            // Linux reads at most 2 GiB at once, macOS refuses more.
+            let wanted = min(buffer.count - filled, 1 << 30)
+            let found = read(descriptor, base + filled, wanted)
+            if found < 0 {
+                if errno == EINTR { continue }
+                throw FileError.failed(operation: "read", path: path, code: errno)
+            }
+            guard found > 0 else {
+                throw FileError.shortRead(path: path, expected: buffer.count, found: filled)
+            }
+            filled += found
+        }
+    }
+
+    /// The bytes of `range`, wherever the descriptor stands.
+    ///
+    /// - Throws: as `fill`.
+    static func bytes(
+        _ range: Range<Int>, from descriptor: Int32, path: String
+    ) throws -> [UInt8] {
+        try [UInt8](unsafeUninitializedCapacity: range.count) { buffer, filled in
+            while filled < range.count, let base = buffer.baseAddress {
+                let found = pread(
+                    descriptor, base + filled, min(range.count - filled, 1 << 30),
+                    off_t(range.lowerBound + filled))
+                if found < 0 {
+                    if errno == EINTR { continue }
+                    throw FileError.failed(operation: "read", path: path, code: errno)
+                }
+                guard found > 0 else {
+                    throw FileError.shortRead(path: path, expected: range.count, found: filled)
+                }
+                filled += found
+            }
+        }
+    }
+
+    /// Size and SHA-256 of the file at `path`, of which only a piece is held at a time.
+    ///
+    /// - Parameters:
+    ///   - path: of the file.
+    ///   - check: is told the size before anything is read, and may refuse it by an error.
+    /// - Returns: both.
+    /// - Throws: `FileError`; what `check` throws.
+    package static func digest(
+        of path: String, check: (_ count: Int) throws -> Void = { _ in }
+    ) throws -> (count: Int, digest: SHA256.Digest) {
+        let (descriptor, count) = try open(path)
+        defer { close(descriptor) }
+        try check(count)
+        var hash = SHA256()
+        let piece = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: max(1, min(count, pieceBytes)), alignment: 64)
+        defer { piece.deallocate() }
+        var done = 0
+        while done < count {
+            let part = UnsafeMutableRawBufferPointer(
+                rebasing: piece[..<min(piece.count, count - done)])
+            do {
+                try fill(part, from: descriptor, path: path)
+            } catch FileError.shortRead(_, _, let found) {
+                throw FileError.shortRead(path: path, expected: count, found: done + found)
+            }
+            hash.update(UnsafeRawBufferPointer(part))
+            done += part.count
+        }
+        return (count, hash.finish())
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import SkeinBasics
+
+/// The JSON object that `--config` names: options by name, in dashes or in camelCase.
+struct ConfigurationFile {
+    /// Accepted texts by option name, as if they had been typed.
+    let texts: [String: String]
+
+    /// - Throws: `UsageError` for a wrong content, `FileError` for a file that cannot be read.
+    init(path: String, table: ArgumentTable) throws {
+        let bytes = try BoundedInput.read(path: path, limit: Limits.configurationBytes)
+        try self.init(bytes: bytes, path: path, table: table)
+    }
+
+    init(bytes: [UInt8], path: String, table: ArgumentTable) throws {
+        let fields: [String: Field]
+        do {
+            fields = try JSONDecoder().decode([String: Field].self, from: Data(bytes))
+        } catch {
+            throw UsageError.configurationIsNoObject(path: path)
+        }
+        let names = table.options.map(\.name).filter { !GeneralFlags.names.contains($0) }
+        var texts: [String: String] = [:]
+        for (key, field) in fields.sorted(by: { $0.key < $1.key }) {
+            let name = Self.dashed(key)
+            guard names.contains(name), let option = table.option(named: name) else {
+                throw UsageError.unknownKey(
+                    key, path: path, suggestion: Words.nearest(to: name, among: names))
+            }
+            guard let text = try field.text(of: option, key: key, path: path) else { continue }
+            guard texts.updateValue(text, forKey: name) == nil else {
+                throw UsageError.repeatedKey(name, path: path)
+            }
+        }
+        self.texts = texts
+    }
+
+    /// `batchSize` as `batch-size`.
+    static func dashed(_ key: String) -> String {
+        key.reduce(into: "") { name, letter in
+            if letter.isASCII, letter.isUppercase {
+                name += "-" + letter.lowercased()
+            } else {
+                name.append(letter)
+            }
+        }
+    }
+}
+
+/// A value as it may stand in a configuration file. JSONDecoder tells true from 1.
+private enum Field: Decodable {
+    case absent
+    case flag(Bool)
+    case text(String)
+    case list([String])
+    case structure
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        // Each kind is tried in turn; a failure means only "another kind", and the last one takes all.
+        if container.decodeNil() {
+            self = .absent
+        } else if let flag = try? container.decode(Bool.self) {
+            self = .flag(flag)
+        } else if let number = try? container.decode(Int.self) {
+            self = .text(String(number))
+        } else if let number = try? container.decode(Double.self) {
+            self = .text(number.description)
+        } else if let text = try? container.decode(String.self) {
+            self = .text(text)
+        } else if let list = try? container.decode([String].self) {
+            self = .list(list)
+        } else {
+            self = .structure
+        }
+    }
+
+    /// The text that would have been typed; nil for null, which stands for "not given".
+    func text(of option: OptionDescription, key: String, path: String) throws -> String? {
+        let text: String
+        switch self {
+        case .absent: return nil
+        case .flag(let flag): text = flag ? "true" : "false"
+        case .text(let given): text = given
+        case .list(let items): text = items.joined(separator: ",")
+        case .structure: text = ""
+        }
+        if case .structure = self {
+            throw UsageError.badKeyValue(
+                key, path: path, value: "an object or a mixed list", accepted: option.accepted)
+        }
+        guard option.json(text) != nil else {
+            throw UsageError.badKeyValue(
+                key, path: path, value: JSONLine.quote(text), accepted: option.accepted)
+        }
+        return text
+    }
+}

@@ -1,0 +1,48 @@
+import SkeinBasics
+
+/// A command line that passed its table: every text in it is one that its option accepts.
+struct ParsedArguments: Sendable {
+    let table: ArgumentTable
+    /// Accepted texts of the options that were given, by name.
+    private let texts: [String: String]
+    let positionals: [String]
+
+    init(table: ArgumentTable, texts: [String: String], positionals: [String]) {
+        self.table = table
+        self.texts = texts
+        self.positionals = positionals
+    }
+
+    /// The value that was given, or the option's default.
+    subscript<Value>(option: Option<Value>) -> Value {
+        let name = option.description.name
+        precondition(table.option(named: name) != nil, "\(table.command) has no --\(name)")
+        if let text = texts[name], let value = option.format.read(text) { return value }
+        guard let fallback = option.fallback else {
+            preconditionFailure("--\(name) is required and was not checked")
+        }
+        return fallback
+    }
+
+    func isGiven(_ option: OptionDescription) -> Bool {
+        texts[option.name] != nil
+    }
+
+    /// What was typed for an option, or stands in the configuration file; nil for neither.
+    func text(of option: OptionDescription) -> String? {
+        texts[option.name]
+    }
+
+    /// The options that would be used, one per line in the table's order; `--config` reads it back.
+    var configurationJSON: String {
+        let shown = table.options.filter {
+            !GeneralFlags.names.contains($0.name) && !$0.isRetired
+        }
+        let lines = shown.map { option in
+            let text = texts[option.name] ?? (option.isFlag ? "false" : option.fallback)
+            let value = text.flatMap(option.json) ?? .null
+            return "  " + JSONLine.quote(option.name) + ": " + JSONLine.render(value)
+        }
+        return "{\n" + lines.joined(separator: ",\n") + "\n}"
+    }
+}

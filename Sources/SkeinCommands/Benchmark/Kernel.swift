@@ -1,0 +1,103 @@
+import SkeinBasics
+import SkeinTensors
+
+/// One kernel to measure, and what of the machine limits it.
+struct Kernel {
+    enum Limit {
+        /// Matrix products: work of `operations`, against what registers allow for this kind.
+        case products(operations: Int, MatMulTally.Kind)
+        /// Memory: work that reads and writes `bytes`, against a copy that moves as many.
+        case copy(bytes: Int)
+    }
+
+    let name: String
+    let size: String
+    let limit: Limit
+    let run: () -> Void
+}
+
+/// A kernel's rate beside its limit, both measured in this process.
+struct KernelResult: Sendable, Equatable {
+    var name: String
+    var size: String
+    /// Median time of one call.
+    var seconds: Double
+    /// Per second, in `unit`.
+    var rate: Double
+    /// FLOP or B.
+    var unit: String
+    /// Per second, in `unit`.
+    var limit: Double
+
+    var share: Double { limit > 0 ? rate / limit : 0 }
+
+    /// Measures `kernel` and its limit one behind the other.
+    init(_ kernel: Kernel, _ effort: Effort) {
+        name = kernel.name
+        size = kernel.size
+        let measured = Stopwatch.measure(effort, kernel.run)
+        seconds = measured.median
+        switch kernel.limit {
+        case .products(let operations, let kind):
+            unit = "FLOP"
+            rate = measured.rate(of: operations)
+            let most = RegisterPeak.run(kind)
+            limit = Stopwatch.measure(effort) { RegisterPeak.run(kind) }.rate(of: most)
+        case .copy(let bytes):
+            unit = "B"
+            rate = measured.rate(of: bytes)
+            let copy = MemoryCopy(bytes: bytes)
+            limit = Stopwatch.measure(effort) { copy.run() }.rate(of: copy.bytes)
+        }
+    }
+
+    init(
+        name: String, size: String, seconds: Double, rate: Double, unit: String, limit: Double
+    ) {
+        self.name = name
+        self.size = size
+        self.seconds = seconds
+        self.rate = rate
+        self.unit = unit
+        self.limit = limit
+    }
+
+    var json: JSONLine.Value {
+        .object([
+            ("name", .string(name)), ("size", .string(size)), ("seconds", .number(seconds)),
+            ("rate", .number(rate)), ("limit", .number(limit)), ("unit", .string(unit + "/s")),
+            ("share", .number(share)),
+        ])
+    }
+
+    /// Name, size, time, rate, limit, share.
+    var cells: [String] {
+        [
+            name, size, Figures.seconds(seconds), Figures.rate(rate, unit: unit),
+            Figures.rate(limit, unit: unit), Figures.percent(share),
+        ]
+    }
+
+    static let heading = ["kernel", "size", "time", "rate", "limit", "share"]
+}
+
+/// A copy within memory: it reads and writes as many bytes as a kernel does, so that caches serve
+/// both alike.
+struct MemoryCopy {
+    private let source: FloatBuffer
+    private let target: FloatBuffer
+
+    /// - Parameter bytes: read and written together.
+    init(bytes: Int) {
+        let count = max(1, bytes / 8)
+        source = Operands.buffer(count, stream: 3)
+        target = Operands.buffer(count, stream: 4)
+    }
+
+    /// Read and written together.
+    var bytes: Int { source.count * 8 }
+
+    func run() {
+        target.base.update(from: source.base, count: source.count)
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import SkeinBasics
+import SkeinTensors
+
+/// What a number was measured on; without it a number means nothing.
+struct Machine: Sendable, Equatable {
+    var processor: String
+    var cores: Int
+    /// The processor's level that kernels are chosen by, and OpenBLAS where that multiplies.
+    var kernels: String
+
+    static func current() -> Machine {
+        Machine(
+            processor: processorName(in: processorDescription()) ?? "unknown processor",
+            cores: ProcessInfo.processInfo.activeProcessorCount,
+            kernels: ProcessorLevel.current.rawValue + (MatMul.isOwn ? "" : ", \(library)"))
+    }
+
+    /// OpenBLAS's name, version and kernels.
+    private static var library: String {
+        let name = MatMul.libraryConfiguration.split(separator: " ").prefix(2)
+        return name.joined(separator: " ") + " " + MatMul.coreType
+    }
+
+    /// The first processor's part of /proc/cpuinfo; empty when it cannot be read.
+    ///
+    /// A host with hundreds of cores takes long to write all of it, so only the beginning is read.
+    private static func processorDescription() -> String {
+        let descriptor = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: Limits.processorDescriptionBytes)
+        let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
+
+    /// The `model name` of the first processor in /proc/cpuinfo.
+    static func processorName(in description: String) -> String? {
+        for line in description.split(separator: "\n") where line.hasPrefix("model name") {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            return line[line.index(after: colon)...].split(separator: " ").joined(separator: " ")
+        }
+        return nil
+    }
+
+    var text: String {
+        "\(processor), \(Figures.count(cores, "core")); kernels: \(kernels)"
+    }
+
+    var json: JSONLine.Value {
+        .object([
+            ("processor", .string(processor)), ("cores", .integer(cores)),
+            ("kernels", .string(kernels)),
+        ])
+    }
+}

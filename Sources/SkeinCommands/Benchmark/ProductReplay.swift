@@ -1,0 +1,118 @@
+import SkeinBasics
+import SkeinTensors
+
+/// The matrix products of some work without the work: what this machine gives for those shapes.
+///
+/// Every shape runs as often as it was counted, on operands of its sizes that lie one row behind the
+/// other. They stay in the cache where a training step fetches other weights for each layer, so the
+/// rate is an upper limit and a share of it is not flattered.
+struct ProductReplay: Sendable {
+    /// Equal products: op(A) [m, k] times op(B) [k, n].
+    struct Product: Sendable, Equatable {
+        var m: Int
+        var n: Int
+        var k: Int
+        var transposedA = false
+        var transposedB = false
+        var kind = MatMulTally.Kind.single
+        var count = 1
+
+        /// Floating-point operations of all of them.
+        var operations: Int { 2 * m * n * k * count }
+
+        fileprivate var sortKey: [Int] {
+            [m, n, k, transposedA ? 1 : 0, transposedB ? 1 : 0, kind == .packed ? 1 : 0]
+        }
+    }
+
+    let products: [Product]
+    private let a: FloatBuffer
+    private let b: FloatBuffer
+    private let c: FloatBuffer
+    /// Room for `a` as bf16.
+    private let rounded: FloatBuffer
+    /// By the shape of op(B), for the products in bf16.
+    private let packed: [[Int]: PackedMatrix]
+
+    /// Makes operands for one thread.
+    ///
+    /// - Throws: `PackedMatrixError` when the system has no memory left.
+    init(_ products: [Product]) throws {
+        self.products = products
+        a = Operands.buffer(products.reduce(0) { max($0, $1.m * $1.k) }, stream: 0)
+        b = Operands.buffer(products.reduce(0) { max($0, $1.k * $1.n) }, stream: 1)
+        c = Operands.buffer(products.reduce(0) { max($0, $1.m * $1.n) }, stream: 2)
+        rounded = FloatBuffer(
+            count: products.reduce(0) {
+                max($0, RoundedRows.bytes(rows: $1.m, columns: $1.k) / 4)
+            })
+        var packed: [[Int]: PackedMatrix] = [:]
+        for product in products
+        where product.kind == .packed && packed[[product.k, product.n]] == nil {
+            let matrix = try PackedMatrix(outputs: product.n, inputs: product.k, for: .forward)
+            matrix.pack(b.base, first: 0, count: product.n)
+            packed[[product.k, product.n]] = matrix
+        }
+        self.packed = packed
+    }
+
+    /// The counted products, in an order of their own: equal ones behind each other.
+    ///
+    /// - Throws: `PackedMatrixError` when the system has no memory left.
+    init(_ counts: [MatMulTally.Shape: Int]) throws {
+        let products = counts.map { shape, count in
+            Product(
+                m: shape.m, n: shape.n, k: shape.k, transposedA: shape.transposedA,
+                transposedB: shape.transposedB, kind: shape.kind, count: count)
+        }
+        try self.init(products.sorted { $0.sortKey.lexicographicallyPrecedes($1.sortKey) })
+    }
+
+    /// Floating-point operations of one run.
+    var operations: Int { products.reduce(0) { $0 + $1.operations } }
+
+    /// Computes every product, on the calling thread.
+    func run() {
+        let matMul = MatMul()
+        for product in products {
+            if let matrix = packed[[product.k, product.n]], product.kind == .packed {
+                run(product, matrix)
+                continue
+            }
+            for _ in 0..<product.count {
+                matMul(
+                    m: product.m, n: product.n, k: product.k,
+                    a.base, product.transposedA ? .transposed : .plain,
+                    strideA: product.transposedA ? product.m : product.k,
+                    b.base, product.transposedB ? .transposed : .plain,
+                    strideB: product.transposedB ? product.k : product.n,
+                    into: c.base, strideC: product.n)
+            }
+        }
+    }
+
+    private func run(_ product: Product, _ matrix: PackedMatrix) {
+        let x = RoundedRows(
+            rounding: a.base, stride: product.k, rows: product.m, columns: product.k,
+            in: rounded.base)
+        for _ in 0..<product.count {
+            matrix.multiply(x, into: c.base, stride: product.n)
+        }
+    }
+}
+
+/// Numbers to compute with: neither zeros nor so small that a processor takes longer for them.
+enum Operands {
+    /// `count` floats in -1 ..< 1, a function of `stream`.
+    static func buffer(_ count: Int, stream: UInt32) -> FloatBuffer {
+        let buffer = FloatBuffer(count: count)
+        let random = AddressedRandom(seed: 0, purpose: .benchmark)
+        for start in stride(from: 0, to: count, by: 4) {
+            let words = random.block(UInt32(truncatingIfNeeded: start / 4), stream)
+            for i in start..<min(start + 4, count) {
+                buffer.base[i] = 2 * AddressedRandom.unitFloat(words[i - start]) - 1
+            }
+        }
+        return buffer
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import SkeinBasics
+
+/// One subcommand: a table of what it takes, options made from it, and the work.
+protocol Command: Sendable {
+    static var table: ArgumentTable { get }
+
+    /// Reads the options and checks what the table alone cannot.
+    ///
+    /// - Throws: `UsageError`.
+    init(_ arguments: ParsedArguments) throws
+
+    /// Does the work: results to `io`'s standard output, progress to its log.
+    ///
+    /// - Throws: an `Explained` error; any other is reported as our bug.
+    func run(_ io: CommandIO) throws
+}
+
+/// What a command sees of the process around it; a test hands in its own.
+struct CommandIO: Sendable {
+    /// Progress and warnings, on standard error.
+    var log: Log
+    /// Whether standard error is a terminal, where a progress line can be rewritten.
+    var isTerminal: Bool
+    /// Set by Ctrl-C; a command that can stop at a good moment asks it.
+    var interrupt: InterruptFlag
+    /// Appends bytes to standard output. Throws `CommandError.outputClosed` or `FileError`.
+    var writeOutput: @Sendable ([UInt8]) throws -> Void
+    /// Appends a text to standard error.
+    var writeError: @Sendable (String) -> Void
+    /// The same for why the process ends: it is among the last to be dropped where nobody reads.
+    var writeLastError: @Sendable (String) -> Void
+    /// All of standard input.
+    var readInput: @Sendable () throws -> [UInt8]
+
+    /// Writes `line` and a line break to standard output.
+    func print(_ line: String) throws {
+        try writeOutput(Array((line + "\n").utf8))
+    }
+
+    /// Writes an object on one line to standard output.
+    func print(json fields: [JSONLine.Field]) throws {
+        try print(JSONLine(fields).text)
+    }
+
+    /// The real process.
+    static func process() -> CommandIO {
+        CommandIO(
+            log: Log(), isTerminal: isatty(STDERR_FILENO) == 1, interrupt: InterruptFlag(),
+            writeOutput: {
+                // Where both go to one terminal, results stand below what was said before them.
+                LogQueue.standardError.settle(within: .milliseconds(100))
+                try writeAll($0)
+            },
+            writeError: { Log.writeStandardError($0) },
+            writeLastError: { Log.writeStandardError($0, isUrgent: true) },
+            readInput: {
+                try BoundedInput.read(
+                    descriptor: STDIN_FILENO, name: "standard input",
+                    limit: Limits.standardInputBytes)
+            })
+    }
+
+    /// Unbuffered, so that a streamed answer is seen as it comes.
+    private static func writeAll(_ bytes: [UInt8]) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes {
+                Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count)
+            }
+            if written < 0 {
+                if errno == EINTR { continue }
+                if errno == EPIPE { throw CommandError.outputClosed }
+                throw FileError.failed(operation: "write", path: "standard output", code: errno)
+            }
+            rest = rest.dropFirst(written)
+        }
+    }
+}

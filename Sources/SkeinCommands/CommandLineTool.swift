@@ -1,0 +1,110 @@
+import Foundation
+import SkeinBasics
+import SkeinTensors
+
+/// `skein`: finds the command, runs it, and is the only place that prints an error.
+package enum CommandLineTool {
+    /// The version of the tool, as `--version` prints it.
+    package static let version = "0.1.0"
+
+    /// In the order in which help lists them.
+    static let commands: [any Command.Type] = [
+        TrainCommand.self, CoordinatorCommand.self, WorkerCommand.self, LaunchCommand.self,
+        StatusCommand.self, EvaluateCommand.self, GenerateCommand.self, TokenizeCommand.self,
+        InspectCommand.self, BenchCommand.self,
+    ]
+
+    /// What a shell sees when a reader such as `head` went away: 128 + SIGPIPE.
+    private static let outputClosedStatus: Int32 = 141
+
+    /// Runs the process's command line and returns its exit status.
+    package static func run(_ words: [String] = Array(CommandLine.arguments.dropFirst())) -> Int32 {
+        // A reader that goes away is an error of the write and no sudden death: a long run must not
+        // end because somebody looked at its first lines with `head`.
+        signal(SIGPIPE, SIG_IGN)
+        // Likewise a limit of file sizes (ulimit -f, a batch system): the write says so.
+        signal(SIGXFSZ, SIG_IGN)
+        FreedMemory.keep()
+        let status = run(words, .process())
+        Log.flush()
+        return status
+    }
+
+    static func run(_ words: [String], _ io: CommandIO) -> Int32 {
+        var io = io
+        do {
+            try dispatch(words, &io)
+            return ExitStatus.done.rawValue
+        } catch CommandError.outputClosed {
+            return outputClosedStatus
+        } catch {
+            let explanation = ErrorReport.explanation(of: error)
+            io.writeLastError(ErrorReport.text(of: explanation, format: io.log.format))
+            return explanation.status.rawValue
+        }
+    }
+
+    /// The environment variable that makes the kernels use fewer instructions than there are.
+    static let levelVariable = "SKEIN_CPU_LEVEL"
+
+    /// Obeys `levelVariable`, before anything computes.
+    ///
+    /// - Throws: `UsageError.badEnvironment`.
+    static func limitProcessor(_ environment: [String: String]) throws {
+        guard let name = environment[levelVariable], !name.isEmpty else { return }
+        guard let level = ProcessorLevel(rawValue: name) else {
+            throw UsageError.badEnvironment(
+                variable: levelVariable, value: name,
+                accepted: ProcessorLevel.allCases.map(\.rawValue))
+        }
+        level.use()
+    }
+
+    private static func dispatch(_ words: [String], _ io: inout CommandIO) throws {
+        try limitProcessor(ProcessInfo.processInfo.environment)
+        let tables = commands.map { $0.table }
+        let names = tables.map(\.command)
+        guard let first = words.first else { throw UsageError.missingCommand(known: names) }
+        switch first {
+        case "--version", "version": return try io.print("skein \(version)")
+        case "--help", "-h", "help":
+            if let name = words.dropFirst().first(where: { !$0.hasPrefix("-") }) {
+                return try io.write(HelpText.text(of: try command(named: name).table))
+            }
+            return try io.write(HelpText.overview(of: tables, version: version))
+        default: break
+        }
+        let command = try command(named: first)
+        if words.contains("--version"), words.count == 2 {
+            return try io.print("skein \(version)")
+        }
+        let arguments = try ArgumentParser.parse(Array(words.dropFirst()), by: command.table)
+        if arguments[GeneralFlags.help] { return try io.write(HelpText.text(of: command.table)) }
+        if arguments[GeneralFlags.printConfig] { return try io.print(arguments.configurationJSON) }
+        if command.table.option(named: SharedFlags.logFormat.description.name) != nil {
+            io.log.format = arguments[SharedFlags.logFormat]
+        }
+        let (format, writeError) = (io.log.format, io.writeLastError)
+        MemoryShortage.listen { shortage in
+            writeError(ErrorReport.text(of: shortage.explanation, format: format))
+            Log.flush()
+        }
+        try command.init(arguments).run(io)
+    }
+
+    private static func command(named name: String) throws -> any Command.Type {
+        let names = commands.map { $0.table.command }
+        guard let found = commands.first(where: { $0.table.command == name }) else {
+            throw UsageError.unknownCommand(
+                name, suggestion: Words.nearest(to: name, among: names), known: names)
+        }
+        return found
+    }
+}
+
+extension CommandIO {
+    /// Writes `text` as it stands to standard output.
+    func write(_ text: String) throws {
+        try writeOutput(Array(text.utf8))
+    }
+}

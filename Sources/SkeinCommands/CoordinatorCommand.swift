@@ -1,0 +1,127 @@
+import Foundation
+import SkeinBasics
+import SkeinNodes
+import SkeinTensors
+import SkeinTraining
+
+/// `skein coordinator`: a whole run whose gradients others compute.
+struct CoordinatorCommand: Command {
+    struct Options: Sendable, Equatable {
+        var listen: Endpoint
+        /// nil: no token, which only loopback allows.
+        var tokenFile: String?
+        var localWorkers: Int
+        var admitsOtherEngines: Bool
+        /// As `skein train` takes it.
+        var training: TrainCommand.Options
+    }
+
+    static let table = ArgumentTable(
+        command: "coordinator",
+        summary: "fine-tunes as train does, with workers that dial in",
+        groups: [
+            OptionGroup(
+                title: "where",
+                options: [
+                    ClusterFlags.listen.description, ClusterFlags.tokenFile.description,
+                ])
+        ]
+            + ClusterFlags.groups(
+                threads: ClusterFlags.coordinatorThreads.description,
+                cluster: [
+                    ClusterFlags.localWorkers.description,
+                    ClusterFlags.admitOtherEngines.description,
+                ]),
+        example: "skein coordinator --listen 10.0.0.5 --token-file token --model m.gguf "
+            + "--data d.jsonl --output run")
+
+    let options: Options
+
+    init(_ arguments: ParsedArguments) throws {
+        let listen = arguments[ClusterFlags.listen]
+        options = Options(
+            listen: listen, tokenFile: arguments[ClusterFlags.tokenFile],
+            localWorkers: arguments[ClusterFlags.localWorkers],
+            admitsOtherEngines: arguments[ClusterFlags.admitOtherEngines],
+            training: try TrainCommand(arguments).options)
+        if options.tokenFile == nil, !listen.isLoopback {
+            throw UsageError.tokenNeeded(
+                option: "listen", address: listen.text, command: Self.table.command)
+        }
+        guard options.training.configuration.patience > PeerTimeouts.lost else {
+            throw UsageError.patienceTooShort(options.training.configuration.patience)
+        }
+    }
+
+    func run(_ io: CommandIO) throws {
+        ParentPipe.watch()
+        let training = options.training
+        let configuration = training.configuration
+        let token = try options.tokenFile.map { try TokenFile(reading: $0).bytes }
+        let job = try TrainingJob(
+            configuration: configuration, modelPath: training.model, dataPath: training.data,
+            version: CommandLineTool.version,
+            tokenCache: training.usesTokenCache ? TokenCache() : nil)
+        let nodeOptions = CoordinatorOptions(
+            listen: options.listen.text, token: token, localWorkers: options.localWorkers,
+            admitsOtherEngines: options.admitsOtherEngines)
+        try CoordinatorNode.check(job: job, options: nodeOptions)
+        let directory = try RunDirectory(path: training.output, resuming: training.resume)
+        let node = try CoordinatorNode(
+            job: job, directory: directory, options: nodeOptions,
+            version: CommandLineTool.version, log: io.log)
+        // The first line: scripts wait for it and read the port from it.
+        io.log.info(
+            ListeningLine.text(address: node.address), [("address", .string(node.address))])
+        // The node's threads write lines of their own, so no line can be rewritten.
+        var lines = io
+        lines.isTerminal = false
+        let reporter = TrainingReporter(lines, job: job)
+        reporter.showData()
+        for line in introduction(address: node.address) { io.log.info(line) }
+        if options.admitsOtherEngines {
+            io.log.warning(
+                "workers with other engines are admitted: the result depends on who computes what")
+        }
+        io.interrupt.listen {
+            reporter.warn("stopping after this step, with a checkpoint; again to stop at once")
+        }
+        let interrupt = io.interrupt
+        let (outcome, test) = try node.run(
+            report: { reporter.show($0) }, shouldStop: { interrupt.isSet })
+        reporter.finishLine()
+        guard outcome.isComplete else {
+            throw CommandError.interrupted(step: outcome.step, directory: training.output)
+        }
+        try reporter.showOutcome(outcome, directory: directory, test: test)
+    }
+
+    /// How to start workers, and the times that rule them.
+    func introduction(address: String) -> [String] {
+        let configuration = options.training.configuration
+        var dialled = address
+        if let endpoint = Endpoint(address), endpoint.isWildcard {
+            dialled = Endpoint(host: ProcessInfo.processInfo.hostName, port: endpoint.port).text
+        }
+        var command = ["skein", "worker", "--coordinator", dialled]
+        if let file = options.tokenFile { command += ["--token-file", file] }
+        return [
+            "start workers with: " + ShellWords.line(command),
+            PeerTimeouts.sentence(patience: configuration.patience),
+            "waiting for \(Figures.count(configuration.minWorkers, "worker"))",
+        ]
+    }
+}
+
+/// The line by which a coordinator tells its address. `skein launch` and scripts read it.
+enum ListeningLine {
+    private static let beginning = "listening on "
+
+    static func text(address: String) -> String { beginning + address }
+
+    /// The address in a line of text, or nil for any other line.
+    static func address(in line: String) -> String? {
+        guard line.hasPrefix(beginning) else { return nil }
+        return Endpoint(String(line.dropFirst(beginning.count)))?.text
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import SkeinBasics
+import SkeinFormats
+import SkeinModels
+import SkeinTraining
+
+/// `skein evaluate`: loss, perplexity and token accuracy over the rows of a file.
+struct EvaluateCommand: Command {
+    struct Options: Sendable, Equatable {
+        var model: String
+        var adapter: String?
+        var data: String
+        /// Base and adapter side by side.
+        var compare: Bool
+        /// An adapter that is not better than the base ends with an exit status.
+        var requireImprovement: Bool
+        /// Where to write the gradient of every LoRA matrix.
+        var gradients: String?
+        var promptFormat: PromptFormat
+        var trainOn: TrainedTurns
+        var maximumLength: Int
+        var microBatchTokens: Int
+        var skipBadLines: Bool
+        var threads: Int?
+        var weights: ResidenceChoice
+        var json: Bool
+    }
+
+    static let data = Option.required("data", .path("FILE"), "rows to evaluate, a .jsonl file")
+    static let compare = Option.flag("compare", "show the base model beside the adapter")
+    static let requireImprovement = Option.flag(
+        "require-improvement", "exit with status 65 unless the adapter's loss is below the base's")
+    static let gradients = Option.optional(
+        "gradients", .path("FILE"),
+        "write the mean gradient of every LoRA matrix over all rows, as safetensors")
+
+    static let table = ArgumentTable(
+        command: "evaluate",
+        summary: "measures loss, perplexity and token accuracy of a model or adapter",
+        groups: [
+            OptionGroup(
+                title: "what",
+                options: [
+                    SharedFlags.model.description, SharedFlags.adapter.description,
+                    data.description, compare.description, requireImprovement.description,
+                    gradients.description, SharedFlags.json.description,
+                ]),
+            OptionGroup(
+                title: "data",
+                options: [
+                    DataFlags.promptFormat.description, DataFlags.trainOn.description,
+                    DataFlags.maximumLength.description, DataFlags.microBatchTokens.description,
+                    DataFlags.skipBadLines.description,
+                ]),
+            SharedFlags.machine,
+        ],
+        example:
+            "skein evaluate --model model.gguf --adapter run/adapter --data valid.jsonl --compare"
+    )
+
+    let options: Options
+
+    init(_ arguments: ParsedArguments) throws {
+        options = Options(
+            model: arguments[SharedFlags.model], adapter: arguments[SharedFlags.adapter],
+            data: arguments[Self.data], compare: arguments[Self.compare],
+            requireImprovement: arguments[Self.requireImprovement],
+            gradients: arguments[Self.gradients],
+            promptFormat: arguments[DataFlags.promptFormat],
+            trainOn: arguments[DataFlags.trainOn],
+            maximumLength: arguments[DataFlags.maximumLength],
+            microBatchTokens: arguments[DataFlags.microBatchTokens],
+            skipBadLines: arguments[DataFlags.skipBadLines],
+            threads: arguments[SharedFlags.threads], weights: arguments[SharedFlags.weights],
+            json: arguments[SharedFlags.json])
+        guard options.adapter == nil else { return }
+        let needing = [
+            (options.compare, "compare"), (options.requireImprovement, "require-improvement"),
+            (options.gradients != nil, "gradients"),
+        ]
+        for (isGiven, name) in needing where isGiven {
+            throw UsageError.needs(option: name, other: "adapter", command: Self.table.command)
+        }
+    }
+
+    func run(_ io: CommandIO) throws {
+        let session = try ModelSession(
+            model: options.model, adapter: options.adapter, threads: options.threads,
+            weights: options.weights)
+        let encoder = try RowEncoder(
+            encoder: TextEncoder(model: session.model), format: options.promptFormat,
+            trainedTurns: options.trainOn, maximumLength: options.maximumLength)
+        let rows = try encoder.encode(
+            PairFile(path: options.data, skippingBadLines: options.skipBadLines)
+        ).rows
+        let decoder = try session.decoder(
+            positions: rows.reduce(1) { max($0, $1.ids.count) })
+        let pool = ComputePool(threadCount: session.threads)
+        if let path = options.gradients, let adapter = session.adapter {
+            try writeGradients(of: rows, decoder, adapter, pool, to: path)
+            io.log.info("gradients of \(rows.count) rows: \(path)")
+        }
+        // The JSON form promises both; a table shows the base where it was asked for.
+        let needsBase =
+            options.compare || options.requireImprovement || options.json
+            || session.adapter == nil
+        let base = try needsBase ? judge(rows, decoder, nil, pool) : nil
+        let adapted = try session.adapter.map { try judge(rows, decoder, $0.values, pool) }
+        try show(base: base, adapter: adapted, io)
+        if options.requireImprovement, let base = base?.loss, let adapter = adapted?.loss,
+            // A loss that is not a number is no improvement either.
+            !(adapter < base)
+        {
+            throw CommandError.noImprovement(base: base, adapter: adapter)
+        }
+    }
+
+    private func judge(
+        _ rows: [TokenizedRow], _ decoder: Decoder, _ parameters: [Float]?, _ pool: ComputePool
+    ) throws -> Evaluation {
+        try Evaluation.run(
+            rows, decoder: decoder, parameters: parameters,
+            microBatchTokens: options.microBatchTokens, pool: pool)
+    }
+
+    /// The gradient of the mean loss over all rows, by every LoRA matrix, without dropout.
+    private func writeGradients(
+        of rows: [TokenizedRow], _ decoder: Decoder, _ adapter: AdapterParameters,
+        _ pool: ComputePool, to path: String
+    ) throws {
+        let sum = try Evaluation.gradient(
+            rows, decoder: decoder, parameters: adapter.values,
+            microBatchTokens: options.microBatchTokens, pool: pool)
+        var mean = sum.gradient
+        GradientNorm.divide(&mean, by: sum.lossTokens)
+        try SafetensorsWriter.write(
+            adapter.shape.layout.tensors(mean),
+            metadata: ["format": "pt"], to: path)
+    }
+
+    private func show(base: Evaluation?, adapter: Evaluation?, _ io: CommandIO) throws {
+        let columns = [("base", base), ("adapter", adapter)].compactMap { name, result in
+            result.map { (name, $0) }
+        }
+        if options.json {
+            return try io.print(json: columns.map { ($0.0, .object($0.1.fields)) })
+        }
+        let names = columns.map(\.0)
+        try io.print(Self.line("", names))
+        for (index, field) in Evaluation.fieldNames.enumerated() {
+            try io.print(Self.line(field, columns.map { Self.text($0.1.fields[index].1) }))
+        }
+    }
+
+    private static func line(_ label: String, _ cells: [String]) -> String {
+        let padded = label.padding(toLength: 16, withPad: " ", startingAt: 0)
+        return cells.reduce(padded) { line, cell in
+            line + String(repeating: " ", count: max(1, 12 - cell.count)) + cell
+        }
+    }
+
+    private static func text(_ value: JSONLine.Value) -> String {
+        if case .number(let number) = value { return String(format: "%.4f", number) }
+        return JSONLine.render(value)
+    }
+}
+
+extension Evaluation {
+    static let fieldNames = ["loss", "perplexity", "token_accuracy", "loss_tokens", "rows"]
+
+    /// As `evaluate --json` prints them; null where there are no loss tokens.
+    var fields: [JSONLine.Field] {
+        let values: [JSONLine.Value] = [
+            loss.map { .number($0) } ?? .null, perplexity.map { .number($0) } ?? .null,
+            tokenAccuracy.map { .number($0) } ?? .null, .integer(lossTokens), .integer(rows),
+        ]
+        return Array(zip(Self.fieldNames, values))
+    }
+}

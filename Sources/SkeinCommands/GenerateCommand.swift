@@ -1,0 +1,207 @@
+import SkeinBasics
+import SkeinFormats
+import SkeinModels
+import SkeinTensors
+import SkeinText
+import SkeinTraining
+
+/// `skein generate`: a model's answer to a prompt.
+struct GenerateCommand: Command {
+    struct Options: Sendable, Equatable {
+        var model: String
+        var adapter: String?
+        var prompt: String
+        var system: String?
+        /// The prompt as it stands, without the chat template.
+        var raw: Bool
+        var maximumTokens: Int
+        /// 0: always the likeliest token.
+        var temperature: Double
+        /// nil: all tokens.
+        var topK: Int?
+        /// In 0 ... 1; 1: all tokens.
+        var topP: Double
+        var seed: UInt64
+        var threads: Int?
+        var compute: ComputeType
+        /// The retired `--weights` was given.
+        var namesWeights: Bool
+        /// Where to write the prompt's logits; nothing is generated then.
+        var logits: String?
+        var json: Bool
+    }
+
+    static let prompt = Option.required("prompt", .text("TEXT"), "what to answer")
+    static let system = Option.optional(
+        "system", .text("TEXT"), "system turn to put before the prompt")
+    static let raw = Option.flag("raw", "continue the prompt as it stands, without a chat template")
+    static let maximumTokens = Option(
+        "max-tokens", .integer(1...1_048_576), default: "256", "tokens to generate at most")
+    static let temperature = Option(
+        "temperature", .number(0...100), default: "0",
+        "spread of the choice; 0 = always the likeliest token")
+    static let topK = Option(
+        "top-k", .integer(0...1_048_576), default: "0", "choose among so many tokens; 0 = all")
+    static let topP = Option(
+        "top-p", .number(above: 0, to: 1), default: "1",
+        "choose among the likeliest tokens that have this probability together")
+    static let logits = Option.optional(
+        "logits", .path("FILE"),
+        "write the logits at every position of the prompt, as safetensors, and generate nothing")
+    static let seed = Option("seed", .seed, default: "0", "of the choice")
+    static let compute = Option<ComputeType>(
+        "compute", .choice, default: "fp32",
+        "precision of a prompt's products with the weights; bf16 is about twice as fast on a CPU "
+            + "that has instructions for it")
+    /// Weights are used as small as they are in the file, so there is nothing to choose. Scripts that
+    /// make the choice for every command that loads a model go on working.
+    static let weights = Option<ResidenceChoice>.retired("weights", .choice, default: "auto")
+
+    static let table = ArgumentTable(
+        command: "generate",
+        summary: "answers a prompt, with or without an adapter",
+        groups: [
+            OptionGroup(
+                title: "what",
+                options: [
+                    SharedFlags.model.description, SharedFlags.adapter.description,
+                    prompt.description, system.description, raw.description,
+                    logits.description, SharedFlags.json.description,
+                ]),
+            OptionGroup(
+                title: "choice of tokens",
+                options: [
+                    maximumTokens.description, temperature.description, topK.description,
+                    topP.description, seed.description,
+                ]),
+            OptionGroup(
+                title: SharedFlags.machine.title,
+                options: [
+                    SharedFlags.threads.description, compute.description, weights.description,
+                    SharedFlags.logFormat.description,
+                ]),
+        ],
+        example:
+            "skein generate --model model.gguf --adapter run/adapter --prompt \"What is a nybble?\""
+    )
+
+    let options: Options
+
+    init(_ arguments: ParsedArguments) throws {
+        let topK = arguments[Self.topK]
+        options = Options(
+            model: arguments[SharedFlags.model], adapter: arguments[SharedFlags.adapter],
+            prompt: arguments[Self.prompt], system: arguments[Self.system],
+            raw: arguments[Self.raw], maximumTokens: arguments[Self.maximumTokens],
+            temperature: arguments[Self.temperature], topK: topK > 0 ? topK : nil,
+            topP: arguments[Self.topP], seed: arguments[Self.seed],
+            threads: arguments[SharedFlags.threads], compute: arguments[Self.compute],
+            namesWeights: arguments.isGiven(Self.weights.description),
+            logits: arguments[Self.logits], json: arguments[SharedFlags.json])
+        if options.raw, options.system != nil {
+            throw UsageError.excludes(option: "raw", other: "system", command: Self.table.command)
+        }
+    }
+
+    func run(_ io: CommandIO) throws {
+        if options.namesWeights {
+            io.log.warning(
+                "--weights makes no difference to generate, which uses weights as small as they are "
+                    + "in the file")
+        }
+        let session = try ModelSession(
+            model: options.model, adapter: options.adapter, threads: options.threads,
+            weights: .auto)
+        let tokenizer = try Tokenizer(model: session.model)
+        try session.check(tokenizer)
+        let prompt = try self.prompt(session.model, tokenizer)
+        let limit = session.model.configuration.contextLength
+        guard !prompt.isEmpty else { throw CommandError.emptyPrompt }
+        guard prompt.count < limit else {
+            throw CommandError.promptTooLong(tokens: prompt.count, limit: limit)
+        }
+        // An answer ends where the model's context does, as other tools have it.
+        let maximum = min(options.maximumTokens, limit - prompt.count)
+        let total = prompt.count + maximum
+        let team = ComputeTeam(threadCount: session.threads)
+        let reader = DecoderSession(
+            weights: try GenerationWeights(model: session.model, team: team),
+            adapter: session.adapter, capacity: total, team: team, compute: options.compute)
+        if let path = options.logits {
+            return try writeLogits(
+                prompt, reader, vocabularySize: session.model.configuration.vocabularySize,
+                to: path, io)
+        }
+        let generator = Generator(
+            session: reader,
+            sampler: Sampler(
+                temperature: Float(options.temperature), topK: options.topK ?? 0,
+                topP: Float(options.topP), seed: options.seed),
+            stopTokens: tokenizer.endOfTurnIDs)
+        try answer(prompt, maximum, generator, tokenizer, io)
+    }
+
+    /// What the model reads: the prompt in the model's chat template, or as it stands. Without a
+    /// template the end token follows the prompt, which is how `train` puts it.
+    private func prompt(_ model: ModelDirectory, _ tokenizer: Tokenizer) throws -> [Int32] {
+        if options.raw { return tokenizer.encodeWhole(options.prompt) }
+        guard let source = model.chatTemplate else {
+            guard options.system == nil else {
+                throw CommandError.systemWithoutTemplate(model: model.path)
+            }
+            return tokenizer.encodeWhole(options.prompt) + (tokenizer.endID.map { [$0] } ?? [])
+        }
+        let template = try ChatTemplate(source: source, name: "chat template of \(model.path)")
+        let system = options.system.map { [ChatMessage(role: "system", content: $0)] } ?? []
+        let text = try template.render(
+            system + [ChatMessage(role: "user", content: options.prompt)],
+            addGenerationPrompt: true,
+            tokens: tokenizer.templateTokens
+        ).text
+        return tokenizer.encode(text)
+    }
+
+    /// "logits", [prompt tokens, vocabulary], and "ids", [prompt tokens]: what another program needs
+    /// to check that it computes the same.
+    private func writeLogits(
+        _ prompt: [Int32], _ session: DecoderSession, vocabularySize: Int, to path: String,
+        _ io: CommandIO
+    ) throws {
+        // As rows, and again in one piece for the file.
+        let count = 2 * prompt.count * vocabularySize
+        MemoryShortage.check(floats: count, for: "the logits of \(prompt.count) positions")
+        let rows = prompt.map { session.logits(after: [$0]) }
+        try SafetensorsWriter.write(
+            [
+                .init(name: "ids", shape: [prompt.count], floats: prompt.map(Float.init)),
+                .init(
+                    name: "logits", shape: [prompt.count, rows[0].count],
+                    floats: Array(rows.joined())),
+            ], metadata: ["format": "pt"], to: path)
+        io.log.info("logits of \(prompt.count) positions: \(path)")
+    }
+
+    private func answer(
+        _ prompt: [Int32], _ maximum: Int, _ generator: Generator, _ tokenizer: Tokenizer,
+        _ io: CommandIO
+    ) throws {
+        let began = ContinuousClock.now
+        var tokens: [Int32] = []
+        var stream = UTF8Stream()
+        try generator.run(prompt: prompt, maximumTokens: maximum) { token in
+            tokens.append(token)
+            if options.json { return true }
+            // A character may need several tokens.
+            try io.write(stream.text(of: tokenizer.bytes(of: token)))
+            return true
+        }
+        let seconds = (ContinuousClock.now - began) / .seconds(1)
+        guard options.json else { return try io.print(stream.rest()) }
+        try io.print(json: [
+            ("prompt_tokens", .integer(prompt.count)),
+            ("tokens", .array(tokens.map { .integer(Int($0)) })),
+            ("text", .string(tokenizer.decode(tokens))),
+            ("tokens_per_second", .number(Double(tokens.count) / seconds)),
+        ])
+    }
+}

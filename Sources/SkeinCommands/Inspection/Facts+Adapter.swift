@@ -1,0 +1,91 @@
+import Foundation
+import SkeinBasics
+import SkeinFormats
+import SkeinTraining
+
+extension Facts {
+    /// A PEFT adapter folder.
+    ///
+    /// - Throws: `FormatError`, `FileError`.
+    init(adapterAt path: String) throws {
+        add("kind", "adapter")
+        add("path", path)
+        try addAdapter(path)
+    }
+
+    /// A checkpoint, every file of which is as its manifest says.
+    ///
+    /// - Throws: `TrainingError.damagedCheckpoint`; `FormatError`, `FileError`.
+    init(checkpointAt path: String) throws {
+        let state = try Checkpoint.verify(directory: path)
+        add("kind", "checkpoint")
+        add("path", path)
+        add("verified", .bool(true), shown: "every file is as manifest.json says")
+        add("step", state.step)
+        add("epoch", state.epoch)
+        add("best_validation_loss", state.bestValidationLoss.map { .number($0) } ?? .null)
+        add("best_step", state.bestStep)
+        add("validations_since_best", state.validationsSinceBest)
+        add("configuration_sha256", state.configurationDigest)
+        try addAdapter(path)
+    }
+
+    /// What an adapter folder holds.
+    private mutating func addAdapter(_ path: String) throws {
+        // Hashed first, piece by piece: what the disk cannot read is an error there, and not a signal
+        // where the matrices are read. They may be larger than the memory.
+        let weights = FilePath.join(path, AdapterFiles.weightsName)
+        guard FileManager.default.fileExists(atPath: weights) else {
+            throw FormatError.missingFile(path: path, expected: AdapterFiles.weightsName)
+        }
+        let digest = try Self.digest(ofFile: weights)
+        let files = try AdapterFiles.map(path)
+        let configuration = files.configuration
+        add("rank", configuration.rank)
+        add("alpha", .number(configuration.alpha))
+        add("scale", .number(configuration.scale))
+        add("dropout", .number(configuration.dropout))
+        add("target_modules", .array(configuration.targetModules.map { .string($0) }))
+        add(
+            "layers", .array(files.layers.map { .integer($0) }),
+            shown: Self.ranges(files.layers) + " (\(files.layers.count))")
+        add("base_model", configuration.baseModelName)
+        add("parameters", files.tensors.values.reduce(0) { $0 + $1.elementCount })
+        for matrix in AdapterTensorName.Matrix.allCases {
+            let norm = Self.norm(
+                files.tensors.filter { AdapterTensorName($0.key)?.matrix == matrix })
+            add("norm_" + (matrix == .a ? "a" : "b"), .number(norm), shown: Figures.fixed(norm, 4))
+        }
+        add("sha256", digest)
+    }
+
+    /// The Euclidean norm over all elements of some tensors, summed in the order of their names.
+    private static func norm(_ tensors: [String: TensorView]) -> Double {
+        var sum = 0.0
+        for (_, view) in tensors.sorted(by: { $0.key < $1.key }) {
+            var row = [Float](repeating: 0, count: view.columns)
+            for index in 0..<view.rows {
+                row.withUnsafeMutableBufferPointer { row in
+                    guard let out = row.baseAddress else { return }
+                    view.dequantize(rows: index..<(index + 1), into: out)
+                }
+                for value in row { sum += Double(value) * Double(value) }
+            }
+        }
+        return sum.squareRoot()
+    }
+
+    /// `0-3, 7` of ascending numbers.
+    static func ranges(_ numbers: [Int]) -> String {
+        var runs: [ClosedRange<Int>] = []
+        for number in numbers {
+            if let last = runs.last, last.upperBound + 1 == number {
+                runs[runs.count - 1] = last.lowerBound...number
+            } else {
+                runs.append(number...number)
+            }
+        }
+        return runs.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+            .joined(separator: ", ")
+    }
+}

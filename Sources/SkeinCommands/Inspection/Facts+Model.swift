@@ -1,0 +1,115 @@
+import SkeinBasics
+import SkeinFormats
+import SkeinModels
+import SkeinText
+
+extension Facts {
+    /// A base model.
+    ///
+    /// - Throws: what keeps it from being used, `FormatError` or `FileError`.
+    init(modelAt path: String) throws {
+        let model = try ModelDirectory.open(path)
+        let configuration = model.configuration
+        add("kind", "model")
+        add("path", path)
+        add("architecture", configuration.architecture)
+        add("parameters", configuration.parameterCount)
+        add("layers", configuration.layerCount)
+        add("width", configuration.width)
+        add("feed_forward_width", configuration.feedForwardWidth)
+        add("heads", configuration.headCount)
+        add("key_value_heads", configuration.keyValueHeadCount)
+        add("head_dimension", configuration.headDimension)
+        add("context_length", configuration.contextLength)
+        add("vocabulary", configuration.vocabularySize)
+        add("tied_embeddings", configuration.tiedEmbeddings)
+        add("rope_theta", .number(configuration.ropeTheta))
+        add("rope_scaling", configuration.ropeFrequencyDivisors != nil)
+        // The Float's own digits: as a Double it would read 9.999999747378752e-06.
+        let epsilon = Double("\(configuration.normEpsilon)") ?? 0
+        add("norm_epsilon", .number(epsilon))
+        add("weight_bytes", .integer(model.weightBytes), shown: Figures.bytes(model.weightBytes))
+        addTypes(of: try configuration.requiredTensors.map { try model.tensor($0.name) })
+        addTokenizer(of: model)
+        addTemplate(of: model)
+        add("sha256", model.contentDigest().description)
+    }
+
+    /// A file of named tensors that is none of the other kinds.
+    init(safetensorsAt path: String) throws {
+        let file = try SafetensorsFile(path: path)
+        let views = file.tensors.values
+        add("kind", "safetensors")
+        add("path", path)
+        add("tensors", file.tensors.count + file.otherTensors.count)
+        add("numbers", views.reduce(0) { $0 + $1.elementCount })
+        addTypes(of: Array(views))
+        let others = Dictionary(grouping: file.otherTensors.values) { $0 }
+        if !others.isEmpty {
+            add(
+                "other_types",
+                .object(
+                    others.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value.count)) }))
+        }
+        let metadata = file.metadata.sorted { $0.key < $1.key }
+        add("metadata", .object(metadata.map { ($0.key, .string($0.value)) }))
+        add("sha256", try Self.digest(ofFile: path))
+    }
+
+    /// SHA-256 of a file's bytes.
+    static func digest(ofFile path: String) throws -> String {
+        let file = try MappedFile(path: path)
+        return withExtendedLifetime(file) { SHA256.digest(of: file.bytes).description }
+    }
+
+    /// How many tensors, and numbers in them, there are of each element type, most numbers first.
+    private mutating func addTypes(of views: [TensorView]) {
+        let types = Dictionary(grouping: views) { $0.elementType.name }.map { name, views in
+            (name: name, tensors: views.count, numbers: views.reduce(0) { $0 + $1.elementCount })
+        }.sorted { (-$0.numbers, $0.name) < (-$1.numbers, $1.name) }
+        add(
+            "tensor_types",
+            .object(
+                types.map {
+                    (
+                        $0.name,
+                        .object([
+                            ("tensors", .integer($0.tensors)), ("numbers", .integer($0.numbers)),
+                        ])
+                    )
+                }),
+            shown: types.map {
+                "\($0.name): \(Figures.count($0.tensors, "tensor")), \(Figures.count($0.numbers, "number"))"
+            }.joined(separator: "\n"))
+    }
+
+    /// A tokenizer that cannot be read does not hide the rest.
+    private mutating func addTokenizer(of model: ModelDirectory) {
+        guard model.tokenizerSource != nil else { return add("tokenizer", false) }
+        do {
+            let tokenizer = try Tokenizer(model: model)
+            add(
+                "tokenizer", .bool(true),
+                shown: "\(Figures.grouped(tokenizer.vocabularySize)) tokens")
+        } catch {
+            addProblem("tokenizer", error)
+        }
+    }
+
+    private mutating func addTemplate(of model: ModelDirectory) {
+        guard let source = model.chatTemplate else { return add("chat_template", false) }
+        do {
+            _ = try ChatTemplate(source: source, name: "the chat template of \(model.path)")
+            add("chat_template", true)
+        } catch {
+            addProblem("chat_template", error)
+        }
+    }
+
+    /// Something that is there and cannot be used, and why.
+    private mutating func addProblem(_ name: String, _ error: any Error) {
+        let what = ErrorReport.explanation(of: error).what
+        add(name, .bool(true), shown: "not usable: \(what)")
+        add(name + "_problem", .string(what), shown: what)
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import SkeinBasics
+import SkeinFormats
+import SkeinTraining
+
+/// The files of a run directory, read only: unlike `RunDirectory` this takes no lock and clears
+/// nothing away, so a run that is going on can be looked at.
+struct RunPaths: Sendable {
+    let directory: String
+
+    var runFile: String { path("run.json") }
+    var metrics: String { path("metrics.jsonl") }
+    var ledger: String { path("ledger.jsonl") }
+    var adapter: String { path("adapter") }
+    var checkpoints: CheckpointStore { CheckpointStore(directory: path("checkpoints")) }
+
+    private func path(_ name: String) -> String {
+        FilePath.join(directory, name)
+    }
+}
+
+extension Facts {
+    /// A run directory, whether the run ended or goes on.
+    ///
+    /// - Throws: `TrainingError.damagedRecord`, `FileError`. Damaged checkpoints are facts.
+    init(runAt paths: RunPaths) throws {
+        let run = try RunFile(path: paths.runFile)
+        add("kind", "run")
+        add("path", paths.directory)
+        add("version", run.version)
+        add("fingerprint", run.fingerprint)
+        add("model", run.model)
+        add("model_sha256", run.modelDigest)
+        add("data", run.data)
+        add("data_sha256", run.dataDigest)
+        if let digest = run.validationDigest { add("validation_sha256", digest) }
+        if let digest = run.initAdapterDigest { add("init_adapter_sha256", digest) }
+        if let digest = run.rowsDigest { add("rows_sha256", digest) }
+        if let digest = run.planDigest { add("plan_sha256", digest) }
+        add("configuration_sha256", run.configuration.digest.description)
+        add(
+            "configuration", .object(run.configuration.fields),
+            shown: run.configuration.fields.filter { !Self.isNull($0.1) }
+                .map { "--\($0.0) \(Self.plain($0.1))" }.joined(separator: "\n"))
+        try addProgress(paths)
+        try addCheckpoints(paths)
+        try addResult(paths)
+    }
+
+    /// Adds the result of the ledger's check.
+    ///
+    /// - Throws: `TrainingError.ledgerRefuted` when it is not a proof; `TrainingError.damagedRecord`,
+    ///   `FileError`.
+    mutating func addLedger(_ paths: RunPaths) throws {
+        let report = try Ledger.verify(ledger: paths.ledger, metrics: paths.metrics)
+        if let first = report.findings.first {
+            throw TrainingError.ledgerRefuted(
+                path: first.isOfMetrics ? paths.metrics : paths.ledger,
+                findings: report.findingCount, first: first)
+        }
+        add(
+            "ledger",
+            .object([
+                ("steps", .integer(report.steps)), ("micro_batches", .integer(report.microBatches)),
+                ("tokens", .integer(report.tokens)), ("loss_tokens", .integer(report.lossTokens)),
+            ]),
+            shown: "each micro-batch was counted exactly once: "
+                + "\(Figures.grouped(report.steps)) steps, "
+                + "\(Figures.grouped(report.microBatches)) micro-batches, "
+                + "\(Figures.grouped(report.tokens)) tokens, "
+                + "\(Figures.grouped(report.lossTokens)) of them with loss")
+    }
+
+    private mutating func addProgress(_ paths: RunPaths) throws {
+        var first: StepMetrics?
+        var last: StepMetrics?
+        var best: ValidationMetrics?
+        var tokens = 0
+        // A run that was just started has no metrics yet.
+        if FileManager.default.fileExists(atPath: paths.metrics) {
+            try Metrics.read(path: paths.metrics) { record in
+                switch record {
+                case .step(let metrics):
+                    if first == nil { first = metrics }
+                    last = metrics
+                    tokens &+= metrics.tokens
+                case .validation(let metrics):
+                    guard let loss = metrics.loss else { return }
+                    if let known = best?.loss, known <= loss { return }
+                    best = metrics
+                }
+            }
+        }
+        add("steps", last?.step ?? 0)
+        add("epoch", last?.epoch ?? 0)
+        add("tokens", tokens)
+        add("first_loss", first.map { .number($0.loss) } ?? .null)
+        add("last_loss", last.map { .number($0.loss) } ?? .null)
+        add("best_validation_loss", best?.loss.map { .number($0) } ?? .null)
+        add("best_validation_step", best.map { .integer($0.step) } ?? .null)
+    }
+
+    private mutating func addCheckpoints(_ paths: RunPaths) throws {
+        var values: [JSONLine.Value] = []
+        var lines: [String] = []
+        for step in try paths.checkpoints.steps() {
+            var problem: String?
+            do {
+                _ = try Checkpoint.verify(directory: paths.checkpoints.path(ofStep: step))
+            } catch {
+                problem = ErrorReport.explanation(of: error).what
+            }
+            values.append(
+                .object([
+                    ("step", .integer(step)), ("verified", .bool(problem == nil)),
+                    ("problem", problem.map { .string($0) } ?? .null),
+                ]))
+            lines.append("step \(step): " + (problem ?? "verified"))
+        }
+        add(
+            "checkpoints", .array(values),
+            shown: lines.isEmpty ? "none" : lines.joined(separator: "\n"))
+    }
+
+    private mutating func addResult(_ paths: RunPaths) throws {
+        let weights = FilePath.join(paths.adapter, AdapterFiles.weightsName)
+        guard FileManager.default.fileExists(atPath: weights) else {
+            return add("adapter_sha256", .null)
+        }
+        add("adapter_sha256", try Self.digest(ofFile: weights))
+    }
+
+    private static func isNull(_ value: JSONLine.Value) -> Bool {
+        if case .null = value { return true }
+        return false
+    }
+
+    /// A configuration value as it would be typed.
+    private static func plain(_ value: JSONLine.Value) -> String {
+        switch value {
+        case .string(let text): text
+        case .bool(let flag): flag ? "on" : "off"
+        case .array(let items): items.map(plain).joined(separator: ",")
+        default: JSONLine.render(value)
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import SkeinBasics
+
+/// What `inspect` tells about one thing: the same facts in the same order, as JSON and as lines.
+struct Facts: Sendable {
+    private(set) var fields: [JSONLine.Field] = []
+    private var lines: [(label: String, text: String)] = []
+
+    /// Adds a fact.
+    ///
+    /// - Parameters:
+    ///   - name: The JSON field; its underscores become blanks for people.
+    ///   - value: The JSON value.
+    ///   - text: What people see, which may have several lines; without it the value speaks.
+    mutating func add(_ name: String, _ value: JSONLine.Value, shown text: String? = nil) {
+        fields.append((name, value))
+        let label = String(name.map { $0 == "_" ? " " : $0 })
+        lines.append((label, text ?? Self.text(of: value)))
+    }
+
+    mutating func add(_ name: String, _ text: String) { add(name, .string(text)) }
+
+    mutating func add(_ name: String, _ number: Int) { add(name, .integer(number)) }
+
+    mutating func add(_ name: String, _ flag: Bool) { add(name, .bool(flag)) }
+
+    /// A line for each fact, the texts below each other.
+    var text: String {
+        let column = lines.reduce(0) { max($0, $1.label.count) } + 2
+        return lines.map { label, text in
+            let indent = "\n" + String(repeating: " ", count: column)
+            return label + String(repeating: " ", count: column - label.count)
+                + text.split(separator: "\n", omittingEmptySubsequences: false)
+                .joined(separator: indent) + "\n"
+        }.joined()
+    }
+
+    private static func text(of value: JSONLine.Value) -> String {
+        switch value {
+        case .string(let text): text
+        case .integer(let number): Figures.grouped(number)
+        case .bool(let flag): flag ? "yes" : "no"
+        case .null: "none"
+        case .array(let items): items.map(text).joined(separator: ", ")
+        case .object(let fields):
+            fields.map { $0.0 + " " + text(of: $0.1) }.joined(separator: ", ")
+        case .number: JSONLine.render(value)
+        }
+    }
+}

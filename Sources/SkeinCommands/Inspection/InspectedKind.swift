@@ -1,0 +1,58 @@
+import Foundation
+import SkeinBasics
+import SkeinFormats
+
+/// What a path holds, by the files in it or by its first bytes; whether those are sound shows later.
+enum InspectedKind: Sendable, Equatable {
+    case model
+    case adapter
+    case checkpoint
+    case run
+    case safetensors
+
+    /// In the order of looking: a checkpoint is also an adapter, and some adapter folders hold their
+    /// base model's configuration.
+    private static let folders: [(file: String, kind: InspectedKind)] = [
+        ("run.json", .run), ("manifest.json", .checkpoint), ("state.json", .checkpoint),
+        (AdapterFiles.configurationName, .adapter), (AdapterFiles.weightsName, .adapter),
+        ("config.json", .model),
+    ]
+
+    private static let fileKinds = ["the magic bytes GGUF", "a safetensors header"]
+
+    /// Looks at `path`.
+    ///
+    /// - Throws: `FormatError.notFound`; `CommandError.badInput` with what was looked for;
+    ///   `FileError`.
+    init(path: String) throws {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+            throw FormatError.notFound(path: path)
+        }
+        if !isDirectory.boolValue {
+            self = try Self.ofFile(path)
+            return
+        }
+        let found = Self.folders.first {
+            FileManager.default.fileExists(
+                atPath: FilePath.join(path, $0.file))
+        }
+        guard let found else {
+            let names = Self.folders.map(\.file)
+            throw CommandError.badInput(.unknownKind(lookedFor: names), place: path)
+        }
+        self = found.kind
+    }
+
+    private static func ofFile(_ path: String) throws -> InspectedKind {
+        let name = path.lowercased()
+        // A damaged file still says by its name what it was meant to be, and gets an exact error.
+        if name.hasSuffix(".gguf") { return .model }
+        if name.hasSuffix(".safetensors") { return .safetensors }
+        let file = try MappedFile(path: path)
+        let beginning = withExtendedLifetime(file) { Array(file.bytes.prefix(9)) }
+        if beginning.starts(with: "GGUF".utf8) { return .model }
+        if beginning.count == 9, beginning[8] == UInt8(ascii: "{") { return .safetensors }
+        throw CommandError.badInput(.unknownKind(lookedFor: fileKinds), place: path)
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import SkeinBasics
+import SkeinNodes
+import SkeinTraining
+import Synchronization
+
+/// `skein launch`: a coordinator and its workers with one command and one Ctrl-C.
+struct LaunchCommand: Command {
+    enum Where: Sendable, Equatable {
+        /// So many workers on this machine.
+        case local(Int)
+        /// A worker on each host of the file.
+        case hosts(String)
+    }
+
+    struct Options: Sendable, Equatable {
+        var place: Where
+        var listen: Endpoint
+        /// nil: in the output directory.
+        var tokenFile: String?
+        /// Of each worker; nil: what the cores give.
+        var threads: Int?
+        var localWorkers: Int
+        var training: TrainCommand.Options
+    }
+
+    static let table = ArgumentTable(
+        command: "launch",
+        summary: "starts a coordinator and its workers, here or over ssh",
+        groups: [
+            OptionGroup(
+                title: "where",
+                options: [
+                    ClusterFlags.local.description, ClusterFlags.hosts.description,
+                    ClusterFlags.launchListen.description, ClusterFlags.launchToken.description,
+                ])
+        ]
+            + ClusterFlags.groups(
+                threads: ClusterFlags.launchThreads.description,
+                cluster: [
+                    ClusterFlags.localWorkers.description,
+                    ClusterFlags.admitOtherEngines.description,
+                ]),
+        example: "skein launch --local 2 --model SmolLM2-135M-Instruct.Q4_1.gguf "
+            + "--data pairs.jsonl --output run")
+
+    let options: Options
+    /// For the coordinator, as words.
+    private let coordinatorWords: [String]
+    /// For every worker, as words.
+    private let workerWords: [String]
+
+    init(_ arguments: ParsedArguments) throws {
+        let command = Self.table.command
+        let place: Where
+        switch (arguments[ClusterFlags.local], arguments[ClusterFlags.hosts]) {
+        case (let count?, nil): place = .local(count)
+        case (nil, let path?): place = .hosts(path)
+        case (nil, nil): throw UsageError.needsOne(of: ["local", "hosts"], command: command)
+        default: throw UsageError.excludes(option: "local", other: "hosts", command: command)
+        }
+        let listen = arguments[ClusterFlags.launchListen]
+        if case .hosts = place {
+            guard let listen else {
+                throw UsageError.needs(option: "hosts", other: "listen", command: command)
+            }
+            if listen.isWildcard {
+                throw UsageError.notDiallable(address: listen.text, command: command)
+            }
+        }
+        let training = try TrainCommand(arguments).options
+        guard training.configuration.patience > PeerTimeouts.lost else {
+            throw UsageError.patienceTooShort(training.configuration.patience)
+        }
+        options = Options(
+            place: place, listen: listen ?? Endpoint(host: "127.0.0.1", port: 0),
+            tokenFile: arguments[ClusterFlags.launchToken],
+            threads: arguments[ClusterFlags.launchThreads],
+            localWorkers: arguments[ClusterFlags.localWorkers], training: training)
+        let apart = [
+            ClusterFlags.launchThreads.description.name, TrainingFlags.resume.description.name,
+        ]
+        coordinatorWords = arguments.words(
+            TrainingFlags.groups.flatMap(\.options).filter { !apart.contains($0.name) } + [
+                ClusterFlags.localWorkers.description, ClusterFlags.admitOtherEngines.description,
+            ])
+        workerWords = arguments.words([
+            TrainingFlags.patience.description, SharedFlags.weights.description,
+            SharedFlags.logFormat.description,
+        ])
+    }
+
+    func run(_ io: CommandIO) throws {
+        let tokenFile = try token()
+        let plan = try plan(
+            program: ProgramFile.path, tokenFile: tokenFile,
+            cores: ProcessInfo.processInfo.activeProcessorCount)
+        let interrupts = InterruptCount()
+        io.interrupt.listen(
+            first: {},
+            second: {
+                // A launch that hangs itself is ended by the third; its children see their pipes close.
+                if interrupts.add() > 1 { InterruptFlag.endAtOnce(.interrupted) }
+            })
+        var launcher = Launcher(
+            plan, computesLocally: options.localWorkers > 0, io: io,
+            interruptCount: { (io.interrupt.isSet ? 1 : 0) + interrupts.count })
+        try Self.finish(
+            try launcher.run(), plan: plan, directory: options.training.output)
+    }
+
+    /// The token's file, made when it is not there.
+    private func token() throws -> String {
+        let output = options.training.output
+        // Before anything is written into a directory that may be somebody else's.
+        try RunDirectory.check(output, resuming: options.training.resume)
+        let path =
+            options.tokenFile ?? FilePath.join(output, "token")
+        if !FileManager.default.fileExists(atPath: path) {
+            if options.tokenFile == nil { try AtomicFile.makeDirectory(output) }
+            try TokenFile.make(at: path)
+        }
+        _ = try TokenFile(reading: path).bytes
+        return path
+    }
+
+    /// The command lines of everybody.
+    ///
+    /// - Throws: `HostFileError`, `CommandError.inputTooLong`, `FileError`.
+    func plan(program: String, tokenFile: String, cores: Int) throws -> LaunchPlan {
+        let workers: [LaunchPlan.Worker]
+        var token: [UInt8] = []
+        switch options.place {
+        case .local(let count):
+            let threads = options.threads ?? max(1, cores / count)
+            workers = (1...count).map { number in
+                LaunchPlan.Worker(
+                    name: "w\(number)", place: .here, threads: threads,
+                    model: options.training.model, program: program)
+            }
+        case .hosts(let path):
+            token = try BoundedInput.read(path: tokenFile, limit: Limits.childInputBytes)
+            let text = try BoundedInput.read(path: path, limit: Limits.hostFileBytes)
+            let file = try HostFile(String(decoding: text, as: UTF8.self), path: path)
+            workers = file.hosts.map { host in
+                LaunchPlan.Worker(
+                    name: host.name, place: .host(host.destination),
+                    threads: host.threads ?? options.threads, model: host.model,
+                    program: host.skein)
+            }
+        }
+        return LaunchPlan(
+            program: program, listen: options.listen.text, tokenFile: tokenFile, token: token,
+            coordinatorWords: coordinatorWords, resumes: options.training.resume,
+            workers: workers, workerWords: workerWords,
+            format: options.training.configuration.logFormat)
+    }
+
+    /// The exit status is the coordinator's, as far as it is one of ours.
+    ///
+    /// - Throws: `CommandError` unless the run is complete.
+    static func finish(
+        _ verdict: Supervision.Verdict, plan: LaunchPlan, directory: String
+    ) throws {
+        let (name, ending): (String, Supervision.Ending)
+        switch verdict {
+        case .interrupted: throw CommandError.launchInterrupted(directory: directory)
+        case .coordinator(let end): (name, ending) = (plan.name(of: .coordinator), end)
+        case .worker(let index, let end): (name, ending) = (plan.name(of: .worker(index)), end)
+        }
+        var status = ExitStatus.internalError
+        if case .exited(let code) = ending, let known = ExitStatus(rawValue: code) {
+            status = known
+        }
+        switch status {
+        case .done: return
+        case .interrupted: throw CommandError.launchInterrupted(directory: directory)
+        default:
+            throw CommandError.memberFailed(name: name, ending: ending.text, status: status)
+        }
+    }
+}
+
+/// Signals after the first.
+private final class InterruptCount: Sendable {
+    private let value = Atomic<Int>(0)
+
+    var count: Int { value.load(ordering: .relaxed) }
+
+    func add() -> Int { value.wrappingAdd(1, ordering: .relaxed).newValue }
+}

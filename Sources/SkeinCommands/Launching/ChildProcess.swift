@@ -1,0 +1,141 @@
+import Foundation
+import SkeinBasics
+
+/// A process that `skein launch` started: in a process group of its own, so that a terminal's Ctrl-C
+/// reaches launch alone, and with a standard input that ends when launch does (`ParentPipe`).
+struct ChildProcess: Sendable {
+    let identifier: pid_t
+    /// The reading ends; reads do not block.
+    let output: Int32
+    let error: Int32
+    /// The writing end of its standard input; it stays open for as long as the child is to live.
+    private let input: Int32
+
+    /// Starts `words`, the first of which is looked up in PATH, and hands it `input`.
+    ///
+    /// - Parameters:
+    ///   - words: the program and its arguments.
+    ///   - input: at most 4 KiB, so that a pipe holds it and nobody waits.
+    /// - Returns: the running process.
+    /// - Throws: `CommandError.notStarted`; `FileError` when there are no pipes left.
+    static func start(_ words: [String], input: [UInt8] = []) throws -> ChildProcess {
+        precondition(!words.isEmpty && input.count <= Limits.childInputBytes)
+        var open: [Int32] = []
+        var kept = false
+        defer { if !kept { for descriptor in open { close(descriptor) } } }
+        func pipe() throws -> (reading: Int32, writing: Int32) {
+            let ends = try closingPipe()
+            open += [ends.reading, ends.writing]
+            return ends
+        }
+        let (input, given) = (try pipe(), input)
+        let (output, error) = (try pipe(), try pipe())
+        for descriptor in [output.reading, error.reading] {
+            _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        }
+        let identifier = try spawn(
+            words, streams: [input.reading, output.writing, error.writing])
+        kept = true
+        for descriptor in [input.reading, output.writing, error.writing] { close(descriptor) }
+        // A child that is gone already does not read it; its end tells why.
+        _ = given.withUnsafeBytes { write(input.writing, $0.baseAddress, $0.count) }
+        return ChildProcess(
+            identifier: identifier, output: output.reading, error: error.reading,
+            input: input.writing)
+    }
+
+    /// A pipe that no other child inherits: else the end of one would not be seen by the next.
+    private static func closingPipe() throws -> (reading: Int32, writing: Int32) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else {
+            throw FileError.failed(operation: "make a pipe", path: "skein launch", code: errno)
+        }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+
+    private static func spawn(_ words: [String], streams: [Int32]) throws -> pid_t {
+        #if canImport(Darwin)
+            var actions: posix_spawn_file_actions_t?
+            var attributes: posix_spawnattr_t?
+        #else
+            var actions = posix_spawn_file_actions_t()
+            var attributes = posix_spawnattr_t()
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        for (number, stream) in streams.enumerated() {
+            posix_spawn_file_actions_adddup2(&actions, stream, Int32(number))
+        }
+        // launch ignores these signals or takes them itself; a child begins as from a shell.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        for signal in [SIGINT, SIGTERM, SIGPIPE, SIGXFSZ] { sigaddset(&signals, signal) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+
+        var environment = ProcessInfo.processInfo.environment
+        environment[ParentPipe.variable] = "0"
+        var identifier: pid_t = 0
+        let code = withCStrings(words) { words in
+            withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in
+                words[0].map {
+                    posix_spawnp(&identifier, $0, &actions, &attributes, words, environment)
+                } ?? EINVAL
+            }
+        }
+        guard code == 0 else { throw CommandError.notStarted(program: words[0], code: code) }
+        return identifier
+    }
+
+    /// Texts as C wants them: pointers, and a null pointer behind the last.
+    private static func withCStrings<Result>(
+        _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+    ) -> Result {
+        let copies = texts.map { strdup($0) }
+        defer { for copy in copies { free(copy) } }
+        return body(copies + [nil])
+    }
+
+    /// Signals the child alone: what it started itself is its own affair.
+    func send(_ signal: Int32) {
+        kill(identifier, signal)
+    }
+
+    /// How it ended, or nil while it runs; the system forgets the child when it has been told.
+    func ending() -> Supervision.Ending? {
+        var status: Int32 = 0
+        guard waitpid(identifier, &status, WNOHANG) == identifier else { return nil }
+        let signal = status & 0x7f
+        return signal == 0 ? .exited((status >> 8) & 0xff) : .killed(signal: signal)
+    }
+
+    /// What is there to read, 1 MiB at most, and whether more can come.
+    static func available(_ descriptor: Int32) -> (bytes: [UInt8], isOpen: Bool) {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while bytes.count < 1 << 20 {
+            let count = chunk.withUnsafeMutableBytes {
+                Foundation.read(descriptor, $0.baseAddress, $0.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                return (bytes, count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            }
+            bytes += chunk[..<count]
+        }
+        return (bytes, true)
+    }
+
+    /// Lets go of its streams; a child that still runs sees the end of its input.
+    func closeStreams() {
+        for descriptor in [input, output, error] { close(descriptor) }
+    }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import SkeinBasics
+import SkeinFormats
+import SkeinModels
+import SkeinNodes
+import SkeinTensors
+import SkeinTraining
+import Synchronization
+
+/// What a person, or a log, sees of a training run.
+final class TrainingReporter: Sendable {
+    private let io: CommandIO
+    private let job: TrainingJob
+    /// The loop's thread and the interrupt's queue both write lines.
+    private let state: Mutex<State>
+
+    private struct State: Sendable {
+        var display: ProgressDisplay
+        var firstStep = 0
+        /// When the first step of this process began: what came before says nothing of the pace.
+        var began: ContinuousClock.Instant?
+    }
+
+    init(_ io: CommandIO, job: TrainingJob) {
+        self.io = io
+        self.job = job
+        state = Mutex(State(display: ProgressDisplay(io)))
+    }
+
+    /// The rows and an example, and what usually goes wrong.
+    func showData() {
+        let report = job.report
+        for line in report.lines { io.log.info(line) }
+        for warning in report.warnings { io.log.warning(warning.text) }
+        showTokens()
+        if job.longestRow > job.model.configuration.contextLength {
+            io.log.warning(
+                "the longest row has \(job.longestRow) tokens, more than the "
+                    + "\(job.model.configuration.contextLength) that the model was made for; "
+                    + "give a smaller --max-length")
+        }
+        let lora = job.shape.configuration
+        io.log.info(
+            "adapter: rank \(lora.rank), scale \(lora.scale) (alpha / rank), "
+                + "\(lora.targets.map(\.name).joined(separator: ", ")) in \(lora.layers.count) of "
+                + "\(job.model.configuration.layerCount) layers, "
+                + "\(job.shape.layout.count) trained parameters")
+        io.log.info("engine: \(job.runFile.fingerprint)")
+    }
+
+    /// Whether rows had to be encoded.
+    private func showTokens() {
+        let origin = job.tokenOrigin
+        var parts: [String] = []
+        if origin.cachedRows > 0 {
+            parts.append(Figures.count(origin.cachedRows, "row") + " from the token cache")
+        }
+        if origin.encodedRows > 0 || parts.isEmpty {
+            parts.append(Figures.count(origin.encodedRows, "row") + " encoded")
+        }
+        io.log.info(
+            "tokens: " + parts.joined(separator: ", "),
+            [
+                ("event", .string("tokens")), ("cached_rows", .integer(origin.cachedRows)),
+                ("encoded_rows", .integer(origin.encodedRows)),
+            ])
+        for warning in origin.warnings { io.log.warning(warning.text) }
+    }
+
+    /// How long it took until the first step can begin.
+    func showReady() { ReadyLine.tell(io.log) }
+
+    func showMemory(_ estimate: MemoryEstimate, residence: WeightResidence) {
+        let size = MemoryError.gibibytes
+        let judging = estimate.judging > 0 ? ", validation \(size(estimate.judging)) more" : ""
+        io.log.info(
+            "memory: about \(size(estimate.total)): weights \(size(estimate.weights)) "
+                + "(\(residence.rawValue)), \(estimate.threads) x \(size(estimate.workspace)) of "
+                + "activations\(judging), adapter and optimizer \(size(estimate.adapter))")
+    }
+
+    func show(_ event: TrainingLoop.Event) {
+        switch event {
+        case .rowsNotRecorded(let path, let beginToken):
+            warn(Self.rowsNotRecorded(path, beginToken: beginToken))
+        case .resumed(let step, let rejected):
+            for error in rejected {
+                warn("\(error.explanation.what) (\(error.explanation.place))")
+            }
+            state.withLock { $0.firstStep = step }
+            let beginning = rejected.isEmpty ? "" : " that can be used, so from the beginning"
+            info(
+                step == 0
+                    ? "resuming: no checkpoint yet" + beginning : "resuming after step \(step)")
+        case .step(let metrics, let stepCount):
+            let now = ContinuousClock.now
+            let began = state.withLock { state in
+                let began = state.began ?? now - .seconds(metrics.seconds)
+                state.began = began
+                return began
+            }
+            guard metrics.step % job.configuration.reportEvery == 0 || metrics.step == stepCount
+            else { return }
+            state.withLock {
+                $0.display.show(
+                    TrainingProgress(
+                        step: metrics.step, stepCount: stepCount, epoch: metrics.epoch,
+                        loss: metrics.loss, tokensPerSecond: metrics.tokensPerSecond,
+                        began: began, firstStep: $0.firstStep))
+            }
+        case .validation(let metrics, let isBest):
+            info(
+                "step \(metrics.step)  validation loss \(Self.decimals(metrics.loss)) over "
+                    + "\(metrics.tokens) tokens\(isBest ? ", the best so far" : "")")
+        case .checkpoint(let step, let path):
+            info("step \(step)  checkpoint \(path)")
+        case .ledgerDoubted(let error):
+            warn(
+                "\(error.explanation.what) (\(error.explanation.place)); the run goes on and its "
+                    + "result is the same, but nothing proves it any more unless this file is "
+                    + "restored from a copy")
+        case .adapterRestored(let step):
+            warn("the adapter was gone; it is restored from the checkpoint of step \(step)")
+        case .stoppedEarly(let step, let best):
+            info("stopping early after step \(step): the best validation was at step \(best)")
+        }
+    }
+
+    /// Results, on standard output.
+    func showOutcome(
+        _ outcome: TrainingLoop.Outcome, directory: RunDirectory, test: Evaluation?
+    ) throws {
+        let weights = FilePath.join(directory.adapter, AdapterFiles.weightsName)
+        try io.print("adapter: \(directory.adapter) (of step \(outcome.keptStep))")
+        try io.print("sha256: \(RegularFile.digest(of: weights).digest)")
+        if let loss = outcome.bestValidationLoss {
+            try io.print("validation loss: \(Self.decimals(loss))")
+        }
+        if let test { try io.print("test loss: \(Self.decimals(test.loss))") }
+    }
+
+    /// The warning about a run whose rows cannot be compared; `beginToken` is what such a version did
+    /// not put before texts.
+    static func rowsNotRecorded(_ path: String, beginToken: String?) -> String {
+        var text =
+            "the version of skein that began this run did not record its rows and its plan: "
+            + "whether this one makes the same of the data cannot be checked (\(path))"
+        if let beginToken {
+            text +=
+                "; with this model rows of text, and pairs in the formats eos and raw, now begin "
+                + "with \(beginToken), which such versions left out: if there are any, what follows "
+                + "is trained on other rows than what came before, so start a new run with another "
+                + "--output, or resume with the skein that began this one"
+        }
+        return text
+    }
+
+    func warn(_ text: String) {
+        state.withLock { $0.display.finishLine() }
+        io.log.warning(text)
+    }
+
+    func finishLine() {
+        state.withLock { $0.display.finishLine() }
+    }
+
+    private func info(_ text: String) {
+        state.withLock { $0.display.finishLine() }
+        io.log.info(text)
+    }
+
+    private static func decimals(_ number: Double?) -> String {
+        number.map { String(format: "%.4f", $0) } ?? "none"
+    }
+}

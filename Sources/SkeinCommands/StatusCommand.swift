@@ -1,0 +1,71 @@
+import SkeinBasics
+import SkeinNodes
+
+/// `skein status`: what a coordinator does and whom it waits for.
+struct StatusCommand: Command {
+    enum Form: Sendable, Equatable {
+        /// A table for people.
+        case table
+        /// One sentence.
+        case why
+        /// The report as it came.
+        case json
+    }
+
+    struct Options: Sendable, Equatable {
+        var coordinator: Endpoint
+        var tokenFile: String?
+        var form: Form
+    }
+
+    /// A coordinator answers from its I/O thread, which never computes.
+    static let timeout = Duration.seconds(5)
+
+    static let table = ArgumentTable(
+        command: "status",
+        summary: "tells what a coordinator does and whom it waits for",
+        groups: [
+            OptionGroup(
+                title: "what",
+                options: [
+                    ClusterFlags.coordinator.description, ClusterFlags.tokenFile.description,
+                    ClusterFlags.why.description, SharedFlags.json.description,
+                ])
+        ],
+        example: "skein status --coordinator 10.0.0.5:7534 --token-file token --why")
+
+    let options: Options
+
+    init(_ arguments: ParsedArguments) throws {
+        let (why, json) = (arguments[ClusterFlags.why], arguments[SharedFlags.json])
+        if why, json {
+            throw UsageError.excludes(option: "why", other: "json", command: Self.table.command)
+        }
+        options = Options(
+            coordinator: try arguments.coordinator(),
+            tokenFile: arguments[ClusterFlags.tokenFile],
+            form: why ? .why : json ? .json : .table)
+    }
+
+    func run(_ io: CommandIO) throws {
+        let token = try options.tokenFile.map { try TokenFile(reading: $0).bytes }
+        let bytes = try StatusQuery.ask(
+            coordinator: options.coordinator.text, token: token,
+            version: CommandLineTool.version, timeout: Self.timeout)
+        try show(bytes, io)
+    }
+
+    /// Prints a report in the form that was asked for.
+    ///
+    /// - Throws: `CommandError.badInput` when it is none.
+    func show(_ bytes: [UInt8], _ io: CommandIO) throws {
+        guard let status = ClusterStatus(json: bytes) else {
+            throw CommandError.badInput(.noStatus, place: options.coordinator.text)
+        }
+        switch options.form {
+        case .table: try io.write(StatusText.table(of: status))
+        case .why: try io.print(StatusText.why(of: status))
+        case .json: try io.writeOutput(bytes + [UInt8(ascii: "\n")])
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import SkeinBasics
+
+/// Shows progress on standard error: one line that is rewritten on a terminal, else one log line for
+/// each report.
+struct ProgressDisplay: Sendable {
+    private let log: Log
+    private let rewrites: Bool
+    private let columns: Int
+    private let write: @Sendable (String) -> Void
+    private var isLineOpen = false
+
+    /// Back to the first column, and erase to the end of the line (ECMA-48, EL).
+    private static let erase = "\r\u{1b}[K"
+
+    /// - Parameters:
+    ///   - io: Where to write, and whether that is a terminal.
+    ///   - columns: Width of the terminal; a longer line is cut, since a wrapped one cannot be
+    ///     rewritten.
+    init(_ io: CommandIO, columns: Int = ProgressDisplay.terminalColumns()) {
+        log = io.log
+        rewrites = io.isTerminal && io.log.format == .text
+        self.columns = columns
+        write = io.writeError
+    }
+
+    mutating func show(_ progress: TrainingProgress, now: ContinuousClock.Instant = .now) {
+        let text = ProgressLine.text(progress, now: now)
+        if rewrites {
+            write(Self.erase + text.prefix(max(1, columns - 1)))
+            isLineOpen = true
+        } else if log.format == .text {
+            write(text + "\n")
+        } else {
+            let facts: [JSONLine.Field] = [
+                ("level", .string("info")), ("message", .string("step")),
+                ("step", .integer(progress.step)), ("steps", .integer(progress.stepCount)),
+                ("epoch", .integer(progress.epoch)), ("loss", .number(progress.loss)),
+                ("tokens_per_second", .number(progress.tokensPerSecond)),
+            ]
+            write(JSONLine(facts).text + "\n")
+        }
+    }
+
+    /// Ends the rewritten line, so that other lines can follow; call it before them and at the end.
+    mutating func finishLine() {
+        guard isLineOpen else { return }
+        write("\n")
+        isLineOpen = false
+    }
+
+    /// Columns of the terminal behind standard error, 80 when it does not say.
+    static func terminalColumns() -> Int {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+}

@@ -1,0 +1,152 @@
+import SkeinBasics
+import SkeinFormats
+import SkeinText
+
+/// `skein tokenize`: texts as a model's token ids, and back.
+struct TokenizeCommand: Command {
+    struct Options: Sendable, Equatable {
+        var model: String
+        /// `-` stands for all of standard input, as one text.
+        var texts: [String]
+        /// Texts are conversations, and go through the chat template.
+        var chat: Bool
+        /// Texts are ids.
+        var decode: Bool
+        var json: Bool
+    }
+
+    static let chat = Option.flag(
+        "chat",
+        "put each TEXT through the chat template: a JSON list of messages, an object with messages "
+            + "and add_generation_prompt, or else one user turn")
+    static let decode = Option.flag(
+        "decode", "the other way: each TEXT is ids with blanks or commas between them")
+
+    static let table = ArgumentTable(
+        command: "tokenize",
+        summary: "shows the token ids and pieces of texts",
+        positional: Positional(
+            "TEXT", count: .oneOrMore, "texts; - reads standard input as one text, byte for byte"),
+        groups: [
+            OptionGroup(
+                title: "what",
+                options: [
+                    SharedFlags.model.description, chat.description, decode.description,
+                    SharedFlags.json.description,
+                ])
+        ],
+        example: "skein tokenize --model model.gguf --json \"Hello, world\"")
+
+    let options: Options
+
+    init(_ arguments: ParsedArguments) throws {
+        options = Options(
+            model: arguments[SharedFlags.model], texts: arguments.positionals,
+            chat: arguments[Self.chat], decode: arguments[Self.decode],
+            json: arguments[SharedFlags.json])
+        if options.chat, options.decode {
+            throw UsageError.excludes(option: "chat", other: "decode", command: Self.table.command)
+        }
+    }
+
+    func run(_ io: CommandIO) throws {
+        let model = try ModelDirectory.open(options.model)
+        let tokenizer = try Tokenizer(model: model)
+        let template = try options.chat ? Self.template(of: model) : nil
+        for (index, word) in options.texts.enumerated() {
+            let text = try TextArgument(word, number: index + 1, io)
+            if options.decode {
+                try decode(text, tokenizer, io)
+            } else if let template {
+                try encode(text, through: template, tokenizer, io)
+            } else {
+                let ids = text.bytes.withUnsafeBufferPointer { tokenizer.encode(utf8: $0) }
+                try show(ids, rendered: nil, tokenizer, io)
+            }
+        }
+    }
+
+    private static func template(of model: ModelDirectory) throws -> ChatTemplate {
+        guard let source = model.chatTemplate else {
+            throw CommandError.badInput(.noChatTemplate, place: model.path)
+        }
+        return try ChatTemplate(source: source, name: "the chat template of \(model.path)")
+    }
+
+    private func encode(
+        _ text: TextArgument, through template: ChatTemplate, _ tokenizer: Tokenizer,
+        _ io: CommandIO
+    ) throws {
+        let conversation = try text.read { text throws(InputProblem) in
+            try Conversation(text: text)
+        }
+        let rendered = try template.render(
+            conversation.messages, addGenerationPrompt: conversation.addsGenerationPrompt,
+            tokens: tokenizer.templateTokens
+        ).text
+        try show(tokenizer.encode(rendered), rendered: rendered, tokenizer, io)
+    }
+
+    /// `{"ids":[...],"pieces":[...]}`; or the ids, and under them each with its piece.
+    private func show(
+        _ ids: [Int32], rendered: String?, _ tokenizer: Tokenizer, _ io: CommandIO
+    ) throws {
+        let pieces = ids.map { tokenizer.piece($0) ?? "" }
+        if options.json {
+            let fields: [JSONLine.Field] = [
+                ("ids", .array(ids.map { .integer(Int($0)) })),
+                ("pieces", .array(pieces.map { .string($0) })),
+            ]
+            return try io.print(json: fields + (rendered.map { [("text", .string($0))] } ?? []))
+        }
+        try io.print((["ids:"] + ids.map(String.init)).joined(separator: " "))
+        let width = ids.reduce(0) { max($0, String($1).count) }
+        var lines = ""
+        for (id, piece) in zip(ids, pieces) {
+            let digits = String(id)
+            lines += String(repeating: " ", count: 2 + width - digits.count)
+            lines += digits + "  " + piece + "\n"
+        }
+        try io.write(lines)
+    }
+
+    /// `{"text":...}`; or the bytes of the tokens as they are, and a line break.
+    private func decode(_ text: TextArgument, _ tokenizer: Tokenizer, _ io: CommandIO) throws {
+        let ids = try text.read { text throws(InputProblem) in
+            try TokenIDs.read(text, vocabularySize: tokenizer.vocabularySize)
+        }
+        if options.json {
+            return try io.print(json: [("text", .string(tokenizer.decode(ids)))])
+        }
+        try io.writeOutput(ids.flatMap { tokenizer.bytes(of: $0) } + [UInt8(ascii: "\n")])
+    }
+}
+
+/// One TEXT of the command line, or standard input.
+private struct TextArgument {
+    let place: String
+    /// Valid UTF-8.
+    let bytes: [UInt8]
+
+    init(_ word: String, number: Int, _ io: CommandIO) throws {
+        guard word == "-" else {
+            place = "TEXT \(number)"
+            bytes = Array(word.utf8)
+            return
+        }
+        place = "standard input"
+        bytes = try io.readInput()
+        if let offset = UTF8Text.firstInvalidByte(in: bytes) {
+            throw CommandError.badInput(.notUTF8(offset: offset), place: place)
+        }
+    }
+
+    /// Reads the text; what is wrong with it is told with its place.
+    func read<Value>(_ body: (String) throws(InputProblem) -> Value) throws -> Value {
+        do throws(InputProblem) {
+            return try body(String(decoding: bytes, as: UTF8.self))
+        } catch {
+            throw CommandError.badInput(error, place: place)
+        }
+    }
+}

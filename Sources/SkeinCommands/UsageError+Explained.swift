@@ -1,0 +1,198 @@
+import Foundation
+import SkeinBasics
+import SkeinTraining
+
+extension UsageError: Explained {
+    var explanation: Explanation {
+        let (what, place, remedy) = sentences
+        return Explanation(what: what, place: place, remedy: remedy, status: .usage)
+    }
+
+    private var sentences: (what: String, place: String, remedy: String) {
+        switch self {
+        case .missingCommand(let known):
+            ("no command given", "skein", "give one of: \(known.joined(separator: ", "))")
+        case .unknownCommand(let word, let suggestion, let known):
+            (
+                "there is no command \"\(word)\"", "skein",
+                suggestion.map { "did you mean skein \($0)?" }
+                    ?? "give one of: \(known.joined(separator: ", "))"
+            )
+        case .unknownOption(let name, let command, let suggestion):
+            (
+                "there is no option \(name)", "skein \(command)",
+                suggestion.map { "did you mean \($0)?" }
+                    ?? "skein \(command) --help lists them all"
+            )
+        case .missingValue(let option, let accepted):
+            ("--\(option) stands there without a value", "--\(option)", "give it \(accepted)")
+        case .unexpectedValue(let option, let value):
+            (
+                "--\(option) takes no value, not \"\(value)\" either", "--\(option)",
+                "write --\(option) alone"
+            )
+        case .badValue(let option, let value, let accepted, let suggestion):
+            (
+                "--\(option) takes \(accepted), not \"\(value)\"", "--\(option)",
+                suggestion.map { "did you mean \($0)?" } ?? "give it \(accepted)"
+            )
+        case .missingOption(let name, let placeholder, let command):
+            ("--\(name) is missing", "skein \(command)", "add --\(name) \(placeholder)")
+        case .missingPositional, .unexpectedPositional, .badPositional: positionalSentences
+        case .needs(let option, let other, let command):
+            (
+                "--\(option) means nothing without --\(other)", "skein \(command)",
+                "add --\(other), or leave out --\(option)"
+            )
+        case .excludes(let option, let other, let command):
+            (
+                "--\(option) and --\(other) exclude each other", "skein \(command)",
+                "leave out one of them"
+            )
+        case .needsOne, .tokenNeeded, .patienceTooShort, .notDiallable: clusterSentences
+        case .badEnvironment, .configurationIsNoObject, .unknownKey, .repeatedKey, .badKeyValue:
+            fileSentences
+        }
+    }
+
+    private var clusterSentences: (what: String, place: String, remedy: String) {
+        switch self {
+        case .needsOne(let names, let command):
+            (
+                "\(Words.either(names.map { "--" + $0 })) is missing", "skein \(command)",
+                "add one of them"
+            )
+        case .tokenNeeded(let option, let address, let command):
+            (
+                "--\(option) \(address) is not loopback, and there is no --token-file",
+                "skein \(command)",
+                "make a token and give its file (docs/OPERATING.md), or use 127.0.0.1"
+            )
+        case .patienceTooShort(let patience):
+            (
+                "--patience is \(DurationText.text(of: patience)), not longer than the "
+                    + "\(DurationText.text(of: PeerTimeouts.lost)) after which a peer counts as lost",
+                "--patience", "give it more, such as 60s"
+            )
+        case .notDiallable(let address, let command):
+            (
+                "workers on other hosts cannot dial \(address)", "skein \(command)",
+                "give --listen an address of this machine that the hosts can reach"
+            )
+        default: ("", "", "")
+        }
+    }
+
+    // The cases that `sentences` hands on, and no other, come here.
+    private var positionalSentences: (what: String, place: String, remedy: String) {
+        switch self {
+        case .missingPositional(let placeholder, let command):
+            (
+                "\(placeholder) is missing", "skein \(command)",
+                "add it; skein \(command) --help shows an example"
+            )
+        case .unexpectedPositional(let word, let command):
+            (
+                "\"\(word)\" was not expected here", "skein \(command)",
+                "options begin with --; put a value with blanks in quotes"
+            )
+        case .badPositional(let word, let command, let accepted, let suggestion):
+            (
+                "skein \(command) takes \(accepted), not \"\(word)\"", "skein \(command)",
+                suggestion.map { "did you mean \($0)?" } ?? "give it \(accepted)"
+            )
+        default: ("", "", "")
+        }
+    }
+
+    private var fileSentences: (what: String, place: String, remedy: String) {
+        switch self {
+        case .configurationIsNoObject(let path):
+            (
+                "the configuration is not a JSON object", path,
+                "write { \"option\": value, ... }; --print-config prints one to begin with"
+            )
+        case .unknownKey(let key, let path, let suggestion):
+            (
+                "there is no option \"\(key)\"", path,
+                suggestion.map { "did you mean \"\($0)\"?" }
+                    ?? "--print-config prints all that may stand there"
+            )
+        case .repeatedKey(let name, let path):
+            ("\"\(name)\" stands there twice", path, "leave out one of them")
+        case .badEnvironment(let variable, let value, let accepted):
+            (
+                "the environment variable \(variable) takes \(Words.either(accepted)), not "
+                    + "\"\(value)\"", "environment", "give it one of these, or unset it"
+            )
+        case .badKeyValue(let key, let path, let value, let accepted):
+            ("\"\(key)\" takes \(accepted), not \(value)", path, "give it \(accepted)")
+        default: ("", "", "")
+        }
+    }
+}
+
+extension CommandError: Explained {
+    var explanation: Explanation {
+        switch self {
+        case .interrupted(let step, let directory):
+            Explanation(
+                what: "interrupted after step \(step)", place: directory,
+                remedy: "continue with the same command and --resume", status: .interrupted)
+        case .noImprovement(let base, let adapter):
+            Explanation(
+                what: "the adapter's loss \(adapter) is not below the base's \(base)",
+                remedy: "train longer, with another learning rate or with more rows",
+                status: .badData)
+        case .emptyPrompt:
+            Explanation(
+                what: "the prompt has no tokens", place: "--prompt",
+                remedy: "give a text to answer or to continue", status: .badData)
+        case .promptTooLong(let tokens, let limit):
+            Explanation(
+                what: "the prompt has \(tokens) tokens, the model reads at most \(limit)",
+                remedy: "give a shorter --prompt", status: .badData)
+        case .systemWithoutTemplate(let model):
+            Explanation(
+                what: "the model has no chat template, so there is no place for --system",
+                place: model, remedy: "put that text into --prompt", status: .badData)
+        case .inputTooLong(let name, let limit):
+            Explanation(
+                what: "the input is longer than \(limit) bytes", place: name,
+                remedy: "give a part of it at a time", status: .badData)
+        case .badInput(let problem, let place):
+            Explanation(
+                what: problem.what, place: place, remedy: problem.remedy, status: .badData)
+        case .launchInterrupted, .memberFailed, .notStarted:
+            clusterExplanation
+        case .benchFailed(let what, let place):
+            Explanation(
+                what: what, place: place,
+                remedy: "try again on a quiet machine, then report it", status: .internalError)
+        case .outputClosed:
+            Explanation(
+                what: "nobody reads standard output any more", place: "standard output",
+                remedy: "keep the reading end open", status: .inputOutput)
+        }
+    }
+
+    // The cases that `explanation` hands on, and no other, come here.
+    private var clusterExplanation: Explanation {
+        switch self {
+        case .launchInterrupted(let directory):
+            Explanation(
+                what: "interrupted", place: directory,
+                remedy: "continue with the same command and --resume", status: .interrupted)
+        case .memberFailed(let name, let ending, let status):
+            Explanation(
+                what: "\(name) ended with \(ending)", place: "skein launch",
+                remedy: "its own lines above say why", status: status)
+        case .notStarted(let program, let code):
+            Explanation(
+                what: "cannot start a program: \(String(cString: strerror(code)))",
+                place: program, remedy: "check that it is there and may be run",
+                status: .inputOutput)
+        default: Explanation(what: "", status: .internalError)
+        }
+    }
+}

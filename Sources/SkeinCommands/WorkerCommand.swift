@@ -1,0 +1,85 @@
+import SkeinBasics
+import SkeinNodes
+import SkeinTraining
+
+/// `skein worker`: computes gradients for a coordinator.
+struct WorkerCommand: Command {
+    struct Options: Sendable, Equatable {
+        var coordinator: Endpoint
+        /// nil: no token, which only loopback allows.
+        var tokenFile: String?
+        /// nil: fetched from the coordinator, by hash.
+        var model: String?
+        var threads: Int?
+        /// nil: HOST-PID-RANDOM.
+        var name: String?
+        var patience: Duration
+        var weights: ResidenceChoice
+    }
+
+    static let table = ArgumentTable(
+        command: "worker",
+        summary: "computes gradients for a coordinator",
+        groups: [
+            OptionGroup(
+                title: "where",
+                options: [
+                    ClusterFlags.coordinator.description, ClusterFlags.tokenFile.description,
+                    ClusterFlags.workerName.description, ClusterFlags.workerPatience.description,
+                ]),
+            OptionGroup(
+                title: "machine",
+                options: [ClusterFlags.workerModel.description] + SharedFlags.machine.options),
+        ],
+        example: "skein worker --coordinator 10.0.0.5:7534 --token-file token --threads 4")
+
+    let options: Options
+
+    init(_ arguments: ParsedArguments) throws {
+        options = Options(
+            coordinator: try arguments.coordinator(),
+            tokenFile: arguments[ClusterFlags.tokenFile],
+            model: arguments[ClusterFlags.workerModel], threads: arguments[SharedFlags.threads],
+            name: arguments[ClusterFlags.workerName],
+            patience: arguments[ClusterFlags.workerPatience],
+            weights: arguments[SharedFlags.weights])
+    }
+
+    func run(_ io: CommandIO) throws {
+        ParentPipe.watch()
+        let token = try options.tokenFile.map { try TokenFile(reading: $0).bytes }
+        let (log, interrupt) = (io.log, io.interrupt)
+        interrupt.listen {
+            log.warning("leaving when what is being computed is done; again to stop at once")
+        }
+        let outcome = try WorkerNode.run(
+            WorkerOptions(
+                coordinator: options.coordinator.text, token: token, modelPath: options.model,
+                threads: options.threads, name: options.name, patience: options.patience,
+                weights: options.weights),
+            log: log, version: CommandLineTool.version, shouldDrain: { interrupt.isSet })
+        switch outcome {
+        case .complete: log.info("the run is complete")
+        case .drained: log.info("left the run; the others go on")
+        }
+    }
+}
+
+extension ParsedArguments {
+    /// The coordinator to dial.
+    ///
+    /// - Throws: `UsageError` for port 0, and for one elsewhere without a token.
+    func coordinator() throws -> Endpoint {
+        let endpoint = self[ClusterFlags.coordinator]
+        guard endpoint.port > 0, !endpoint.isWildcard else {
+            throw UsageError.badValue(
+                option: "coordinator", value: endpoint.text,
+                accepted: "the address that the coordinator printed", suggestion: nil)
+        }
+        if self[ClusterFlags.tokenFile] == nil, !endpoint.isLoopback {
+            throw UsageError.tokenNeeded(
+                option: "coordinator", address: endpoint.text, command: table.command)
+        }
+        return endpoint
+    }
+}

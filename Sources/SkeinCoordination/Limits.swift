@@ -1,0 +1,48 @@
+/// Bounds on everything that comes out of a socket, each with its arithmetic.
+package enum Limits {
+    /// Payload of one frame. 1 MiB takes 9 ms at 1 Gbit/s: heartbeats between chunks stay in time.
+    package static let framePayloadBytes = 1 << 20
+
+    /// Room that is made for a message of which the first bytes have come, and how many times of what
+    /// has come later on. A peer that announces and does not send costs address space, not memory;
+    /// growing eightfold copies a seventh of a message, and the old and the new room together hold
+    /// less than the message will.
+    static let firstReserveBytes = 16 << 20
+    static let reserveGrowth = 8
+
+    /// A message before the peer is known. The longest, `Hello`, has less than 300 bytes.
+    package static let greetingBytes = 1024
+
+    package static let nameBytes = 64
+    package static let softwareBytes = 64
+
+    /// NAME_MAX of Linux' file systems.
+    package static let fileNameBytes = 255
+
+    package static let fingerprintBytes = 256
+    package static let reasonBytes = 512
+
+    /// run.json's options are 2 KB.
+    package static let configurationBytes = 64 << 10
+
+    /// Files of a model: a folder of 4096 shards would be 20 TB.
+    package static let modelFiles = 4096
+
+    /// An offer's configuration, its list of files and 1 KiB for the rest.
+    package static let offerBytes = configurationBytes + modelFiles * (fileNameBytes + 42) + 1024
+
+    /// A piece of a model file: with its header it fits into one frame.
+    package static let modelChunkBytes = (1 << 20) - 64
+
+    /// Work that one worker holds at a time: 1024 threads, twice.
+    package static let heldWork = 2048
+
+    /// Rows of one lease: a micro-batch of one-token rows could not be larger.
+    package static let leasedRows = 1 << 16
+
+    /// Tokens of one lease; as `--max-length` and `--micro-batch-tokens` allow, together.
+    package static let leasedTokens = 2 << 20
+
+    /// A status report: 64 workers take 20 KB.
+    package static let statusBytes = 1 << 20
+}

@@ -1,0 +1,214 @@
+import SkeinBasics
+
+/// One piece of work of one round. Rounds are numbered from 1 through a coordinator's term; a round
+/// is a training step or a validation.
+package struct WorkKey: Sendable, Hashable {
+    package var round: UInt64
+    /// Of the micro-batch in its step, or of the group of rows in its validation.
+    package var index: UInt32
+
+    package init(round: UInt64, index: UInt32) {
+        self.round = round
+        self.index = index
+    }
+}
+
+/// What is to be done with the rows of a lease.
+package enum WorkKind: UInt8, Sendable, CaseIterable {
+    /// Loss and gradient, with dropout.
+    case gradient = 1
+    /// Loss and correct tokens, without dropout.
+    case evaluation = 2
+}
+
+/// Work for a worker, with all that it needs besides model, configuration and parameters.
+package struct LeaseGrant: Sendable, Equatable {
+    package var key: WorkKey
+    /// How often this work has been given out, counted from 1.
+    package var attempt: UInt32
+    package var kind: WorkKind
+    /// The optimizer step, from 1: addresses random numbers.
+    package var step: UInt32
+    /// The parameters to compute with.
+    package var parameterVersion: UInt64
+    package var rows: [Row]
+
+    /// A tokenized row.
+    package struct Row: Sendable, Equatable {
+        /// Its number in the data file: addresses random numbers.
+        package var number: UInt32
+        package var ids: [Int32]
+        /// Ascending, disjoint, non-empty ranges in 1 ..< ids.count.
+        package var targets: [Range<Int>]
+
+        package init(number: UInt32, ids: [Int32], targets: [Range<Int>]) {
+            self.number = number
+            self.ids = ids
+            self.targets = targets
+        }
+    }
+
+    package init(
+        key: WorkKey, attempt: UInt32, kind: WorkKind, step: UInt32, parameterVersion: UInt64,
+        rows: [Row]
+    ) {
+        self.key = key
+        self.attempt = attempt
+        self.kind = kind
+        self.step = step
+        self.parameterVersion = parameterVersion
+        self.rows = rows
+    }
+}
+
+/// The coordinator does not need this work any more.
+package struct Cancellation: Sendable, Equatable {
+    package var key: WorkKey
+
+    package init(key: WorkKey) {
+        self.key = key
+    }
+}
+
+/// What a lease gave.
+package struct WorkResult: Sendable, Equatable {
+    package var key: WorkKey
+    package var attempt: UInt32
+    package var kind: WorkKind
+    package var tokens: UInt32
+    package var lossTokens: UInt32
+    /// Loss tokens that the model would have picked itself; 0 for a gradient.
+    package var correct: UInt32
+    package var lossSum: Double
+    /// SHA-256 of the rounded gradient's canonical bytes; zeros for an evaluation.
+    package var digest: [UInt8]
+    /// The gradient, packed by the run's codec; empty for an evaluation.
+    package var payload: [UInt8]
+
+    package init(
+        key: WorkKey, attempt: UInt32, kind: WorkKind, tokens: UInt32, lossTokens: UInt32,
+        correct: UInt32, lossSum: Double, digest: [UInt8], payload: [UInt8]
+    ) {
+        self.key = key
+        self.attempt = attempt
+        self.kind = kind
+        self.tokens = tokens
+        self.lossTokens = lossTokens
+        self.correct = correct
+        self.lossSum = lossSum
+        self.digest = digest
+        self.payload = payload
+    }
+}
+
+/// What the coordinator made of a result.
+package struct ResultAnswer: Sendable, Equatable {
+    package enum Verdict: UInt8, Sendable, CaseIterable {
+        case accepted = 1
+        /// Somebody else's result for the same work came first.
+        case duplicate = 2
+        /// Its step or term is over.
+        case stale = 3
+        /// It is not what this work must give; `detail` says why.
+        case refused = 4
+    }
+
+    package var key: WorkKey
+    package var verdict: Verdict
+    package var detail: String
+
+    package init(key: WorkKey, verdict: Verdict, detail: String = "") {
+        self.key = key
+        self.verdict = verdict
+        self.detail = detail
+    }
+}
+
+/// Parameters of the adapter, whole or as the difference from the version before.
+package struct ParameterUpdate: Sendable, Equatable {
+    /// Versions are numbered from 1 through a coordinator's term.
+    package var version: UInt64
+    /// The version that `payload` is a difference from; 0: it stands for itself.
+    package var base: UInt64
+    /// SHA-256 of the parameters of `version` as fp32, little endian.
+    package var digest: [UInt8]
+    package var payload: [UInt8]
+
+    package init(version: UInt64, base: UInt64, digest: [UInt8], payload: [UInt8]) {
+        self.version = version
+        self.base = base
+        self.digest = digest
+        self.payload = payload
+    }
+}
+
+/// A worker that cannot use an update asks for the whole.
+package struct ParameterRequest: Sendable, Equatable {
+    package var version: UInt64
+
+    package init(version: UInt64) {
+        self.version = version
+    }
+}
+
+/// A sign of life, from both sides, whatever else is on its way.
+package struct Heartbeat: Sendable, Equatable {
+    /// What is being computed; empty from a coordinator.
+    package var computing: [Progress]
+    /// Bytes of memory that the process has in use; 0 when unknown.
+    package var residentBytes: UInt64
+    /// Of a worker that prepares: bytes of the model that it has fetched, hashed and loaded so far,
+    /// counted once for each. Any change is progress; 0 at all other times.
+    package var preparedBytes: UInt64
+
+    package struct Progress: Sendable, Equatable {
+        package var key: WorkKey
+        /// How much of it is done, in thousandths.
+        package var thousandths: UInt16
+
+        package init(key: WorkKey, thousandths: UInt16) {
+            self.key = key
+            self.thousandths = thousandths
+        }
+    }
+
+    package init(
+        computing: [Progress] = [], residentBytes: UInt64 = 0, preparedBytes: UInt64 = 0
+    ) {
+        self.computing = computing
+        self.residentBytes = residentBytes
+        self.preparedBytes = preparedBytes
+    }
+}
+
+/// Goodbye, in good order.
+package struct Leave: Sendable, Equatable {
+    package enum Reason: UInt8, Sendable, CaseIterable {
+        /// The worker was asked to stop; it has handed in what it could.
+        case draining = 1
+        /// The run is complete.
+        case complete = 2
+        /// The coordinator stops with a checkpoint; it may come back.
+        case interrupted = 3
+        /// The run failed; `Leave.detail` says why.
+        case failed = 4
+    }
+
+    package var reason: Reason
+    package var detail: String
+
+    package init(reason: Reason, detail: String = "") {
+        self.reason = reason
+        self.detail = detail
+    }
+}
+
+/// The coordinator's state, as `skein status` shows it.
+package struct StatusReport: Sendable, Equatable {
+    /// A JSON object; docs/PROTOCOL.md names its fields.
+    package var json: [UInt8]
+
+    package init(json: [UInt8]) {
+        self.json = json
+    }
+}

@@ -1,0 +1,208 @@
+import SkeinBasics
+
+/// Everything that coordinator and worker say to each other. docs/PROTOCOL.md gives every byte.
+///
+/// Gradients, parameters and rows are opaque or plain numbers here: this room knows no tensor.
+package enum Message: Sendable, Equatable {
+    // Before the peer is known; each at most `Limits.greetingBytes` long.
+    case hello(Hello)
+    case challenge(Challenge)
+    case authentication(Authentication)
+    /// The coordinator may say this at any time; it is the last thing that it says.
+    case rejection(Rejection)
+
+    // From here on every frame is authenticated with a session key.
+    case offer(Offer)
+    case modelRequest(ModelRequest)
+    case modelChunk(ModelChunk)
+    case ready(Ready)
+    case welcome(Welcome)
+    case heartbeat(Heartbeat)
+    case parameters(ParameterUpdate)
+    case parameterRequest(ParameterRequest)
+    case lease(LeaseGrant)
+    case cancellation(Cancellation)
+    case result(WorkResult)
+    case answer(ResultAnswer)
+    case leave(Leave)
+    case statusRequest
+    case status(StatusReport)
+}
+
+/// Who dials.
+package enum PeerRole: UInt8, Sendable, CaseIterable {
+    case worker = 1
+    /// `skein status`: asks, and computes nothing.
+    case observer = 2
+}
+
+/// The dialler's first words.
+package struct Hello: Sendable, Equatable {
+    /// The minor protocol versions that it speaks.
+    package var minor: ClosedRange<UInt8>
+    package var role: PeerRole
+    /// At most `Limits.nameBytes` of UTF-8; one worker holds a name at a time.
+    package var name: String
+    /// 16 random bytes of this process: a new one fences the old one of the same name.
+    package var incarnation: [UInt8]
+    /// 32 random bytes of this connection.
+    package var nonce: [UInt8]
+    /// Version of Skein, for the log.
+    package var software: String
+
+    package init(
+        minor: ClosedRange<UInt8>, role: PeerRole, name: String, incarnation: [UInt8],
+        nonce: [UInt8], software: String
+    ) {
+        self.minor = minor
+        self.role = role
+        self.name = name
+        self.incarnation = incarnation
+        self.nonce = nonce
+        self.software = software
+    }
+}
+
+/// The coordinator's answer to `Hello`.
+package struct Challenge: Sendable, Equatable {
+    /// The minor version that both speak from now on.
+    package var minor: UInt8
+    /// 32 random bytes.
+    package var nonce: [UInt8]
+
+    package init(minor: UInt8, nonce: [UInt8]) {
+        self.minor = minor
+        self.nonce = nonce
+    }
+}
+
+/// The dialler's proof that it knows the token.
+package struct Authentication: Sendable, Equatable {
+    /// HMAC-SHA256, 32 bytes; see `WorkerHandshake`.
+    package var proof: [UInt8]
+
+    package init(proof: [UInt8]) {
+        self.proof = proof
+    }
+}
+
+/// What the coordinator's run is: what a worker must agree with, and what it needs to join.
+package struct Offer: Sendable, Equatable {
+    /// The coordinator's proof that it knows the token, 32 bytes.
+    package var proof: [UInt8]
+    /// Raised at every start of a coordinator on this run directory.
+    package var term: UInt32
+    /// 32 bytes each.
+    package var modelDigest: [UInt8]
+    package var dataDigest: [UInt8]
+    package var configurationDigest: [UInt8]
+    package var fingerprint: String
+    /// The run's options as JSON, as in run.json.
+    package var configuration: [UInt8]
+    /// Tokens of the longest row: positions that the model must know.
+    package var longestRow: UInt32
+    /// The files that the base model consists of, for a worker that has none.
+    package var modelFiles: [ModelFile]
+
+    /// A file of the base model.
+    package struct ModelFile: Sendable, Equatable {
+        /// Without a directory; empty for a GGUF file.
+        package var name: String
+        package var byteCount: UInt64
+        /// SHA-256, 32 bytes.
+        package var digest: [UInt8]
+
+        package init(name: String, byteCount: UInt64, digest: [UInt8]) {
+            self.name = name
+            self.byteCount = byteCount
+            self.digest = digest
+        }
+    }
+
+    package init(
+        proof: [UInt8], term: UInt32, modelDigest: [UInt8], dataDigest: [UInt8],
+        configurationDigest: [UInt8], fingerprint: String, configuration: [UInt8],
+        longestRow: UInt32, modelFiles: [ModelFile]
+    ) {
+        self.proof = proof
+        self.term = term
+        self.modelDigest = modelDigest
+        self.dataDigest = dataDigest
+        self.configurationDigest = configurationDigest
+        self.fingerprint = fingerprint
+        self.configuration = configuration
+        self.longestRow = longestRow
+        self.modelFiles = modelFiles
+    }
+}
+
+/// A worker's request for a piece of a model file.
+package struct ModelRequest: Sendable, Equatable {
+    /// Index into `Offer.modelFiles`.
+    package var file: UInt32
+    package var offset: UInt64
+
+    package init(file: UInt32, offset: UInt64) {
+        self.file = file
+        self.offset = offset
+    }
+}
+
+/// A piece of a model file, at most `Limits.modelChunkBytes`.
+package struct ModelChunk: Sendable, Equatable {
+    package var file: UInt32
+    package var offset: UInt64
+    /// The frame's tag says that they are what was sent, and the offer's digest of the file that
+    /// they are what was asked for.
+    package var bytes: [UInt8]
+
+    package init(file: UInt32, offset: UInt64, bytes: [UInt8]) {
+        self.file = file
+        self.offset = offset
+        self.bytes = bytes
+    }
+}
+
+/// A worker that has loaded its model and says what it is.
+package struct Ready: Sendable, Equatable {
+    package var modelDigest: [UInt8]
+    /// Of the run that the worker belongs to since it first joined one; it echoes the offer then.
+    package var dataDigest: [UInt8]
+    package var configurationDigest: [UInt8]
+    package var fingerprint: String
+    /// Micro-batches that it computes at a time.
+    package var threads: UInt16
+    /// The term and version of the parameters that it holds; 0 and 0 for none.
+    package var parameterTerm: UInt32
+    package var parameterVersion: UInt64
+    /// Results of this term that it has finished and that nobody has answered.
+    package var held: [WorkKey]
+
+    package init(
+        modelDigest: [UInt8], dataDigest: [UInt8], configurationDigest: [UInt8],
+        fingerprint: String, threads: UInt16, parameterTerm: UInt32, parameterVersion: UInt64,
+        held: [WorkKey]
+    ) {
+        self.modelDigest = modelDigest
+        self.dataDigest = dataDigest
+        self.configurationDigest = configurationDigest
+        self.fingerprint = fingerprint
+        self.threads = threads
+        self.parameterTerm = parameterTerm
+        self.parameterVersion = parameterVersion
+        self.held = held
+    }
+}
+
+/// The worker is in.
+package struct Welcome: Sendable, Equatable {
+    /// How often each side is to be heard, in milliseconds.
+    package var heartbeatMilliseconds: UInt32
+    /// After how much silence a side counts as gone, in milliseconds.
+    package var silenceMilliseconds: UInt32
+
+    package init(heartbeatMilliseconds: UInt32, silenceMilliseconds: UInt32) {
+        self.heartbeatMilliseconds = heartbeatMilliseconds
+        self.silenceMilliseconds = silenceMilliseconds
+    }
+}

@@ -1,0 +1,39 @@
+import SkeinBasics
+
+/// Why a coordinator does not talk to a peer. A closed list; docs/OPERATING.md has a line for each.
+package enum RejectCode: UInt16, Sendable, CaseIterable {
+    case version = 1
+    case authentication = 2
+    case model = 3
+    case data = 4
+    case configuration = 5
+    case fingerprint = 6
+    case full = 7
+    case draining = 8
+    case staleTerm = 9
+    case quarantined = 10
+    /// The peer broke the protocol.
+    case protocolViolation = 11
+    /// The peer did not finish its handshake in time.
+    case timeout = 12
+    /// Another process with the same name and a newer incarnation has come.
+    case superseded = 13
+    /// The worker lives, and what it computes does not go on.
+    case stuck = 14
+}
+
+/// The last words to a peer that is not served.
+package struct Rejection: Sendable, Equatable, Error {
+    package var code: RejectCode
+    /// What was expected and what was found, one sentence; at most `Limits.reasonBytes`.
+    package var reason: String
+    /// When it makes sense to come again, in milliseconds; 0 when it makes none before something is
+    /// mended or when at once is fine.
+    package var retryMilliseconds: UInt32
+
+    package init(code: RejectCode, reason: String, retryMilliseconds: UInt32 = 0) {
+        self.code = code
+        self.reason = reason
+        self.retryMilliseconds = retryMilliseconds
+    }
+}

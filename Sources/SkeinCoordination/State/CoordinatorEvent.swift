@@ -1,0 +1,140 @@
+import SkeinBasics
+
+extension CoordinatorState {
+    /// What a coordinator's shell tells its state.
+    package enum Event: Sendable, Equatable {
+        /// The run's thread does something else than waiting for a round.
+        case phase(RunPhase)
+        case opened(Round)
+        /// Committed or given up; what is still leased of it is cancelled.
+        case closed(round: UInt64)
+        /// A worker has its offer (ask `admission` first), or has said how much of its model is done,
+        /// in bytes; until it joins or has left.
+        case preparing(PeerID, name: String, address: String, bytes: UInt64)
+        /// A peer has passed its handshake; ask `admission` first.
+        case joined(PeerID, Member)
+        /// Any bytes at all of this peer; with a heartbeat, what it says it computes.
+        case heard(PeerID, [Heartbeat.Progress])
+        /// Bytes of parameters or results move between a peer and here, besides heartbeats.
+        case moved(PeerID)
+        /// A whole result is here. The shell parks its bytes under (peer, key) until `check`,
+        /// `deliver`, `drop` or `answer` takes them; if some are parked there already, it drops the new
+        /// ones. When a peer is gone it frees what it parked for it, except what is being checked.
+        /// The digest is of all that counts of the result: two with one digest say the same.
+        case arrived(PeerID, WorkKey, attempt: UInt32, digest: [UInt8])
+        /// The run's thread has unpacked and checked what `check` named.
+        case checked(PeerID, WorkKey, CheckOutcome)
+        case left(PeerID, Departure)
+        /// The worker finishes what it computes and starts nothing new.
+        case draining(PeerID)
+        /// The coordinator is about to end: nobody joins any more.
+        case stopAdmitting
+        /// `nextDeadline` has come.
+        case tick
+    }
+
+    /// What the run's thread found in a result.
+    package enum CheckOutcome: Sendable, Equatable {
+        /// It is good, and the run has it.
+        case accepted
+        /// All right but for a NaN or an infinity.
+        case notFinite(String)
+        /// Wrong shape, length, hash or packing.
+        case refused(String)
+    }
+
+    /// What a coordinator's shell is to do, in this order. Each names its reason.
+    package enum Directive: Sendable, Equatable {
+        /// Send this work; `attempt` counts from 1.
+        case lease(PeerID, WorkKey, attempt: UInt32, LeaseReason)
+        case cancel(PeerID, WorkKey, CancelReason)
+        /// Unpack and check the parked result on the run's thread, then say `checked`.
+        case check(PeerID, WorkKey)
+        /// Hand the result, which is not finite, to the run as it is: the run has diverged. Its
+        /// peer may have gone meanwhile.
+        case deliver(PeerID, WorkKey)
+        /// Tell the worker what became of its result, and free what is parked.
+        case answer(PeerID, WorkKey, ResultAnswer.Verdict, String)
+        /// Free what is parked and answer nothing: the worker keeps it until it is leased it again.
+        case drop(PeerID, WorkKey)
+        /// The round is not over before `settle`, though all its results may be here.
+        case dispute(WorkKey)
+        case settle(WorkKey)
+        /// An accepted result of this round is wrong: all of it is to be computed again.
+        case spoil(round: UInt64)
+        /// Say so and hang up; the state has forgotten the peer, a `left` of it is ignored.
+        case disconnect(PeerID, Rejection)
+        case log(Log.Level, String)
+        /// The run cannot go on; said once.
+        case giveUp(String)
+    }
+}
+
+/// Why somebody gets a piece of work.
+package enum LeaseReason: Sendable, Equatable, CustomStringConvertible {
+    /// It is the next one, and a thread is idle.
+    case next
+    /// It is the next one, for when a thread becomes idle.
+    case prefetch
+    /// The worker says that it has finished it already.
+    case held
+    /// Its former holder is gone, drains, or gave a bad result.
+    case released(by: String)
+    /// Another worker had it waiting behind others.
+    case takenOver(from: String)
+    /// A second lease: its holder has been silent for too long.
+    case silent(String)
+    /// A second lease: its holder's deadline has passed.
+    case overdue(String)
+    /// A second lease: its holder would finish last.
+    case straggler(String)
+    /// The worker has finished it, and now there is room for the result.
+    case recalled
+    /// Two others gave different results of it.
+    case disputed(String, String)
+
+    package var description: String {
+        switch self {
+        case .next: "next in order"
+        case .prefetch: "next in order, for when a thread is idle"
+        case .held: "the worker has finished it already"
+        case .released(let name): "given back by \(name)"
+        case .takenOver(let name): "it waited behind other work at \(name)"
+        case .silent(let name): "\(name) is silent"
+        case .overdue(let name): "\(name) is past its deadline"
+        case .straggler(let name): "\(name) would finish last"
+        case .recalled: "there is room for its result now"
+        case .disputed(let one, let other): "\(one) and \(other) gave different results"
+        }
+    }
+
+    /// Whether the work stays leased to somebody else, too.
+    package var isSecond: Bool {
+        switch self {
+        case .silent, .overdue, .straggler, .disputed: true
+        default: false
+        }
+    }
+}
+
+/// Why a lease ends without its result.
+package enum CancelReason: Sendable, Equatable, CustomStringConvertible {
+    /// Another worker's result came first.
+    case accepted(from: String)
+    /// An idle worker starts it now.
+    case takenOver(by: String)
+    case draining
+    case roundClosed
+    /// Its result was waited for in vain.
+    case late
+
+    package var description: String {
+        switch self {
+        case .accepted(let name): "the result of \(name) came first"
+        case .takenOver(let name): "\(name) is idle and starts it now"
+        case .draining: "the worker drains"
+        case .roundClosed: "its round is over"
+        case .late: "its result did not come in time"
+        }
+    }
+}

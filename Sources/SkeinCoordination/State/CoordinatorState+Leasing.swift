@@ -1,0 +1,148 @@
+import SkeinBasics
+
+/// Who gets what.
+extension CoordinatorState {
+    /// Gives work to everybody who can take it.
+    mutating func dispatch() {
+        // No local copy of the round here or below: a change would copy all its pieces.
+        guard !hasGivenUp, open != nil else { return }
+        settleDisputes()
+        recall()
+        guard open?.isComplete == false else { return }
+        if open?.begun == false {
+            guard members.active >= settings.minimumWorkers else { return }
+            open?.begun = true
+            noteProgress()
+        }
+        fill(members.idle.members) { .next }
+        // Not in the tail: there a worker that has computed its own shall find something.
+        while let left = open?.unleased, left > members.activeThreads {
+            let before = left
+            fill(members.roomy.members, once: true) { .prefetch }
+            if open?.unleased == before { break }
+        }
+        takeOver()
+        double()
+    }
+
+    /// Gives unleased work to these peers, one piece to each in turn.
+    private mutating func fill(
+        _ peers: [PeerID], once: Bool = false, _ reason: () -> LeaseReason
+    ) {
+        guard let left = open?.unleased, left > 0, !peers.isEmpty else { return }
+        var line = unknownFirst(peers)
+        while !line.isEmpty {
+            var again: [PeerID] = []
+            for peer in line {
+                if once, let left = open?.unleased, left <= members.activeThreads { return }
+                guard let name = members[peer]?.name, let index = nextPiece(for: name) else {
+                    continue
+                }
+                let former = open?.histories[index]?.releasedBy
+                grant(index, to: peer, former.map { .released(by: $0) } ?? reason())
+                let set = once ? members.roomy : members.idle
+                if set.contains(peer) { again.append(peer) }
+            }
+            line = again
+        }
+    }
+
+    private mutating func nextPiece(for name: String) -> Int? {
+        guard var round = open, round.unleased > 0 else { return nil }
+        open = nil
+        defer { open = round }
+        let histories = round.histories
+        return round.next { index in
+            guard let history = histories[index] else { return true }
+            return !isAvoided(history, name)
+        }
+    }
+
+    /// Whether another worker should have it because this one's result of it was not taken.
+    func isAvoided(_ index: Int, _ name: String) -> Bool {
+        guard let history = open?.histories[index] else { return false }
+        return isAvoided(history, name)
+    }
+
+    private func isAvoided(_ history: PieceHistory, _ name: String) -> Bool {
+        if history.avoided.contains(name) {
+            let tried = history.avoided.count { members.isActive(name: $0) }
+            return members.active > tried
+        }
+        // A new name costs nothing: who comes under one after the other must not keep the piece
+        // from those that have computed well before.
+        guard history.refusals >= settings.refusalsByStrangers,
+            standings[name]?.isProven != true
+        else { return false }
+        return isProvenLeft(without: history.avoided)
+    }
+
+    /// Whether a worker is here that has given good results, besides these.
+    func isProvenLeft(without names: [String]) -> Bool {
+        members.all.members.contains { peer in
+            guard let worker = members[peer], !worker.isDraining else { return false }
+            return standings[worker.name]?.isProven == true && !names.contains(worker.name)
+        }
+    }
+
+    mutating func grant(_ index: Int, to peer: PeerID, _ reason: LeaseReason) {
+        guard let before = open?.pieces[index], let name = members[peer]?.name else { return }
+        let attempt = before.attempts + 1
+        open?.change(index) {
+            $0.attempts = attempt
+            $0.holders.append(peer)
+            if !$0.leased.contains(name) { $0.leased.append(name) }
+        }
+        members.update(peer) { [clock] in
+            $0.add(index, attempt: attempt, isHeld: reason == .held, now: clock)
+        }
+        counters.leases += 1
+        if before.attempts > 0 { counters.again += 1 }
+        if reason.isSecond { counters.speculative += 1 }
+        noteProgress()
+        if let key = open?.key(index) { say(.lease(peer, key, attempt: attempt, reason)) }
+    }
+
+    /// Takes a lease from its holder; who has none of it left makes it free for others.
+    mutating func release(_ index: Int, of worker: Worker) {
+        _ = members.update(worker.peer) { [clock] in $0.remove(index, now: clock) }
+        guard open != nil else { return }
+        open?.change(index) { $0.holders.removeAll { $0 == worker.peer } }
+        if open?.disputes[index]?.judge == worker.peer { open?.disputes[index]?.judge = nil }
+        if open?.pieces[index].isUnleased == true {
+            open?.histories[index, default: PieceHistory()].releasedBy = worker.name
+        }
+    }
+
+    /// An idle thread starts what waits behind others at another worker, when it would be first.
+    private mutating func takeOver() {
+        guard !members.idle.isEmpty, !members.laden.isEmpty else { return }
+        for thief in fastestFirst(members.idle.members) {
+            while members.idle.contains(thief), let (victim, index) = prey(of: thief) {
+                guard let from = members[victim], let to = members[thief],
+                    let key = open?.key(index)
+                else { break }
+                release(index, of: from)
+                say(.cancel(victim, key, .takenOver(by: to.name)))
+                grant(index, to: thief, .takenOver(from: from.name))
+            }
+        }
+    }
+
+    /// The unstarted lease that would be finished last, among a few; any of them will do.
+    private func prey(of thief: PeerID) -> (PeerID, Int)? {
+        guard let taker = members[thief] else { return nil }
+        var best: (score: Double, victim: PeerID, index: Int)?
+        for victim in members.laden.members.prefix(64) where victim != thief {
+            guard let holder = members[victim],
+                let lease = holder.leases.last(where: { $0.started == nil && !$0.isHeld }),
+                let piece = open?.pieces[lease.index], piece.phase == .open,
+                piece.holders == [victim], !isAvoided(lease.index, taker.name)
+            else { continue }
+            let theirs = secondsUntilDone(unstarted: lease.index, by: holder)
+            if let ours = expectation(taker, lease.index), ours >= theirs { continue }
+            if theirs > best?.score ?? -1 { best = (theirs, victim, lease.index) }
+        }
+        return best.map { ($0.victim, $0.index) }
+    }
+}

@@ -1,0 +1,192 @@
+import SkeinBasics
+
+/// Who comes, goes, is silent or has to pause.
+extension CoordinatorState {
+    mutating func joined(_ peer: PeerID, _ member: Member) {
+        preparations[peer] = nil
+        if let rejection = admission(
+            name: member.name, incarnation: member.incarnation, now: clock)
+        {
+            say(.disconnect(peer, rejection))
+            return
+        }
+        supersede(member)
+        var standing = standings[member.name] ?? Standing()
+        standing.unfence(member.incarnation)
+        standing.lastSeen = clock
+        forgetOldStandings()
+        standings[member.name] = standing
+        members.add(Worker(peer: peer, member: member, now: clock))
+        hasEverJoined = true
+        lastArrival = clock
+        let silence = clock + settings.suspectAfter
+        nextSilence = min(nextSilence ?? silence, silence)
+        leaseHeld(member.held, to: peer)
+    }
+
+    /// One connection holds a name: the newest.
+    private mutating func supersede(_ member: Member) {
+        guard let old = members[name: member.name] else { return }
+        let isSame = old.member.incarnation == member.incarnation
+        if !isSame { standings[member.name]?.fence(old.member.incarnation) }
+        let reason =
+            isSame
+            ? "\(member.name) has connected again from \(member.address)"
+            : "a newer process at \(member.address) has the name \(member.name)"
+        remove(old.peer)
+        say(.disconnect(old.peer, Rejection(code: .superseded, reason: reason)))
+        say(.log(.info, "hung up on \(old.title): \(reason)"))
+    }
+
+    /// Work that the worker says it has finished is leased to it first; it answers from memory.
+    private mutating func leaseHeld(_ held: [WorkKey], to peer: PeerID) {
+        for key in held.prefix(Limits.heldWork) {
+            guard let index = open?.index(key), let piece = open?.pieces[index] else {
+                say(.answer(peer, key, .stale, "its round is over"))
+                continue
+            }
+            if piece.phase == .accepted {
+                let sentence = "the result of \(piece.computedBy) came first"
+                say(.answer(peer, key, .duplicate, sentence))
+            } else if piece.phase == .open, piece.holders.count < 2, open?.begun == true,
+                !piece.holders.contains(peer), piece.leased.contains(members[peer]?.name ?? "")
+            {
+                grant(index, to: peer, .held)
+            }
+        }
+    }
+
+    /// Names that are gone for long make room; those that are here or have to pause stay.
+    private mutating func forgetOldStandings() {
+        guard standings.count >= 2 * settings.maximumWorkers else { return }
+        let idle = standings.filter { name, standing in
+            members[name: name] == nil && standing.remainingQuarantine(now: clock) == nil
+        }
+        if let oldest = idle.min(by: { $0.value.lastSeen < $1.value.lastSeen }) {
+            standings[oldest.key] = nil
+        }
+    }
+
+    mutating func heard(_ peer: PeerID, _ progress: [Heartbeat.Progress]) {
+        let round = open?.round.number
+        let found = members.update(peer) { [clock] worker in
+            defer { worker.isSuspect = false }
+            worker.lastHeard = clock
+            let hasMoved = round.map { worker.note(progress, round: $0, now: clock) } ?? false
+            return (hasMoved: hasMoved, wasSuspect: worker.isSuspect)
+        }
+        // A long piece of work that comes on is no stall.
+        if found?.hasMoved == true { noteProgress() }
+        if found?.wasSuspect == true {
+            let silence = clock + settings.suspectAfter
+            nextSilence = min(nextSilence ?? silence, silence)
+            dispatch()
+        }
+    }
+
+    mutating func left(_ peer: PeerID, _ departure: Departure) {
+        preparations[peer] = nil
+        guard let worker = members[peer] else { return }
+        remove(peer)
+        guard case .lost(let how) = departure else { return }
+        noteLost(worker, how)
+    }
+
+    private mutating func noteLost(_ worker: Worker, _ how: String) {
+        guard !worker.leases.isEmpty, !worker.isDraining else { return }
+        say(
+            .log(
+                .warning,
+                "lost \(worker.title) with \(worker.leases.count) leases: \(how); others get them"))
+        if standings[worker.name]?.noteLost() == true {
+            fail(worker.name, "its connection was lost four times in a row with work in hand")
+        }
+    }
+
+    mutating func draining(_ peer: PeerID) {
+        guard let worker = members[peer], !worker.isDraining else { return }
+        members.update(peer) { $0.isDraining = true }
+        for lease in worker.leases where lease.started == nil && !lease.isHeld {
+            release(lease.index, of: worker)
+            if let key = open?.key(lease.index) { say(.cancel(peer, key, .draining)) }
+        }
+    }
+
+    /// Looks who is silent; does something at most every 20 ms.
+    mutating func watchSilence() {
+        guard let due = nextSilence, due <= clock else { return }
+        var next: Duration?
+        for peer in members.all.members {
+            guard let worker = members[peer] else { continue }
+            let silence = clock - worker.lastHeard
+            if silence >= settings.lostAfter {
+                remove(peer)
+                let reason = "silent for \(silence.inWords)"
+                say(.disconnect(peer, Rejection(code: .timeout, reason: reason)))
+                if worker.leases.isEmpty {
+                    say(.log(.warning, "lost \(worker.title), which had no work: \(reason)"))
+                }
+                noteLost(worker, reason)
+                continue
+            }
+            if silence >= settings.suspectAfter, !worker.isSuspect {
+                members.update(peer) { $0.isSuspect = true }
+                nextDoubling = clock
+            }
+            let limit =
+                silence >= settings.suspectAfter ? settings.lostAfter : settings.suspectAfter
+            next = min(next ?? .seconds(1 << 40), worker.lastHeard + limit)
+        }
+        nextSilence = next.map { max($0, clock + .milliseconds(20)) }
+    }
+
+    /// How often to look for leases that do not move; a look costs O(leases).
+    var stuckInterval: Duration { settings.stuckAfter / 20 }
+
+    /// Takes their work from workers that live and get nowhere. Who is slow is none of them.
+    mutating func watchStuck() {
+        guard let due = nextStuck, due <= clock else { return }
+        nextStuck = clock + stuckInterval
+        for peer in members.all.members {
+            guard let worker = members[peer],
+                let lease = worker.leases.first(where: {
+                    $0.started != nil && clock - $0.movedAt >= settings.stuckAfter
+                })
+            else { continue }
+            fail(
+                worker.name,
+                "\(describe(lease.index)) has not gone on there for "
+                    + "\((clock - lease.movedAt).inWords), though the worker lives", code: .stuck)
+        }
+    }
+
+    /// Counts a failure: the name has to pause, and its connection ends.
+    mutating func fail(_ name: String, _ reason: String, code: RejectCode = .quarantined) {
+        guard var standing = standings[name] else { return }
+        let pause = standing.fail(
+            // A worker that is the only one has to be back before it is given up.
+            reason, now: clock, atMost: min(.seconds(60), settings.patience / 2))
+        standings[name] = standing
+        say(.log(.warning, "\(name) has to pause for \(pause.inWords): \(reason)"))
+        guard let worker = members[name: name] else { return }
+        remove(worker.peer)
+        let rejection = Rejection(
+            code: code, reason: reason, retryMilliseconds: pause.inMilliseconds)
+        say(.disconnect(worker.peer, rejection))
+    }
+
+    /// Forgets a connection; its leases are free at once.
+    private mutating func remove(_ peer: PeerID) {
+        guard let worker = members[peer] else { return }
+        standings[worker.name]?.lastSeen = clock
+        for lease in worker.leases { release(lease.index, of: worker) }
+        for index in worker.parked {
+            guard let waiting = open?.histories[index]?.waiting else { continue }
+            let left = waiting.filter { $0.peer != peer }
+            open?.histories[index]?.waiting = left
+            open?.unchecked -= waiting.count - left.count
+        }
+        _ = members.remove(peer)
+        paceTaken = nil
+    }
+}

@@ -1,0 +1,242 @@
+import SkeinBasics
+
+/// What becomes of results.
+extension CoordinatorState {
+    mutating func arrived(_ peer: PeerID, _ key: WorkKey, _ digest: [UInt8]) {
+        guard let worker = members[peer] else { return }
+        heard(peer, [])
+        guard let index = open?.index(key), let phase = open?.pieces[index].phase else {
+            foreign(worker, key)
+            return
+        }
+        if worker.parked.contains(index) { return }
+        guard open?.pieces[index].leased.contains(worker.name) == true else {
+            discard(worker, key, index)
+            return
+        }
+        noteProgress()
+        open?.recalled.removeAll { $0.place == OpenRound.Place(peer: peer, index: index) }
+        let lease = worker.leases.first { $0.index == index }
+        // What was taken away while it came cannot be sent later: it is given the room of results that
+        // have not begun to come, or slow lines would send in vain again and again.
+        if phase != .accepted, let open,
+            open.unchecked + (lease == nil ? 0 : open.recalled.count) >= open.room(settings)
+        {
+            postpone(worker, key, index)
+            return
+        }
+        if let lease {
+            if let started = lease.started, !lease.isHeld {
+                observe(worker, index, seconds: (clock - started).inSeconds)
+            }
+            release(index, of: worker)
+        }
+        let candidate = Candidate(peer: peer, name: worker.name, digest: digest, since: clock)
+        if phase == .accepted {
+            reject(duplicate: candidate, index)
+            return
+        }
+        if worker.parked.count >= 4 * worker.threads + 4 {
+            say(.answer(peer, key, .refused, "too many results at once; the work is given again"))
+            return
+        }
+        members.update(peer) { _ = $0.parked.insert(index) }
+        open?.unchecked += 1
+        if phase == .checking {
+            open?.histories[index, default: PieceHistory()].waiting.append(candidate)
+        } else {
+            check(candidate, index)
+        }
+    }
+
+    /// A result of another round, or of work that there is not.
+    private mutating func foreign(_ worker: Worker, _ key: WorkKey) {
+        guard let open, key.round == open.round.number else {
+            counters.stale += 1
+            let sentence = open.map { "\($0.round.label) is computed now" } ?? "its round is over"
+            say(.answer(worker.peer, key, .stale, sentence))
+            return
+        }
+        let sentence = "there is no work number \(key.index) in \(open.round.label)"
+        counters.refused += 1
+        standings[worker.name]?.noteRefused()
+        say(.answer(worker.peer, key, .refused, sentence))
+        fail(worker.name, sentence)
+    }
+
+    /// Nobody has asked this worker for it: it is not looked at, whatever it is.
+    private mutating func discard(_ worker: Worker, _ key: WorkKey, _ index: Int) {
+        counters.refused += 1
+        standings[worker.name]?.noteRefused()
+        say(
+            .answer(
+                worker.peer, key, .refused,
+                "\(describe(index)) was never leased to \(worker.name)"))
+    }
+
+    private mutating func check(_ candidate: Candidate, _ index: Int) {
+        open?.change(index) { $0.phase = .checking }
+        open?.histories[index, default: PieceHistory()].checking = candidate
+        if let key = open?.key(index) { say(.check(candidate.peer, key)) }
+    }
+
+    mutating func observe(_ worker: Worker, _ index: Int, seconds: Double, atLeast: Bool = false) {
+        guard let open else { return }
+        let kind = open.round.label.kind
+        standings[worker.name]?.observe(
+            seconds / open.cost(index), kind, now: clock, atLeast: atLeast)
+        if fleetPace(kind) == nil { paceTaken = nil }
+        takePace()
+    }
+
+    mutating func checked(_ peer: PeerID, _ key: WorkKey, _ outcome: CheckOutcome) {
+        guard let index = open?.index(key),
+            let candidate = open?.histories[index]?.checking, candidate.peer == peer
+        else { return }
+        open?.histories[index]?.checking = nil
+        open?.unchecked -= 1
+        members.update(peer) { _ = $0.parked.remove(index) }
+        switch outcome {
+        case .accepted: accept(candidate, index)
+        case .notFinite(let detail): judge(notFinite: candidate, index, detail)
+        case .refused(let detail): refuse(candidate, index, detail, counts: true)
+        }
+    }
+
+    private mutating func accept(_ candidate: Candidate, _ index: Int) {
+        guard let key = open?.key(index), let holders = open?.pieces[index].holders else { return }
+        noteProgress()
+        let history = open?.histories[index] ?? PieceHistory()
+        open?.histories[index] = nil
+        open?.remaining -= 1
+        open?.change(index) {
+            $0.phase = .accepted
+            $0.digest = candidate.digest
+            $0.computedBy = candidate.name
+        }
+        standings[candidate.name]?.noteAccepted()
+        // A worker that has connected again meanwhile still holds it.
+        if let worker = members[candidate.peer] ?? members[name: candidate.name] {
+            say(.answer(worker.peer, key, .accepted, ""))
+        }
+        for holder in holders { cancel(index, at: holder, .accepted(from: candidate.name)) }
+        for other in history.waiting {
+            open?.unchecked -= 1
+            members.update(other.peer) { _ = $0.parked.remove(index) }
+            reject(duplicate: other, index)
+        }
+        for other in history.notFinite
+        where other.name != candidate.name && other.digest != candidate.digest {
+            fail(
+                other.name,
+                "its result of \(describe(index)) was not finite; that of \(candidate.name) is good"
+            )
+        }
+    }
+
+    /// Ends a lease at its holder; how long it had taken so far still counts against its pace.
+    mutating func cancel(_ index: Int, at peer: PeerID, _ reason: CancelReason) {
+        guard let worker = members[peer], let key = open?.key(index) else { return }
+        if let lease = worker.leases.first(where: { $0.index == index }), !lease.isHeld,
+            let started = lease.started
+        {
+            observe(worker, index, seconds: (clock - started).inSeconds, atLeast: true)
+        }
+        release(index, of: worker)
+        say(.cancel(peer, key, reason))
+    }
+
+    private mutating func reject(duplicate: Candidate, _ index: Int) {
+        guard let open else { return }
+        counters.duplicates += 1
+        let piece = open.pieces[index]
+        defer { vote(duplicate, index) }
+        guard members[duplicate.peer] != nil else { return }
+        let sentence = "the result of \(piece.computedBy) came first"
+        say(.answer(duplicate.peer, open.key(index), .duplicate, sentence))
+    }
+
+    /// A result with NaN or infinity: one worker's fault, unless another one says the same.
+    private mutating func judge(notFinite candidate: Candidate, _ index: Int, _ detail: String) {
+        guard let key = open?.key(index) else { return }
+        var history = open?.histories[index] ?? PieceHistory()
+        let own = history.notFinite.first { $0.name == candidate.name }
+        let others = history.notFinite.filter {
+            $0.name != candidate.name && $0.digest == candidate.digest
+        }
+        let tried = Set(history.notFinite.map(\.name)).union([candidate.name])
+        let isEverybodyDone = tried.count { members.isActive(name: $0) } >= members.active
+        // Two names may be one process: somebody with good results is heard first.
+        let isProven = (others.map(\.name) + [candidate.name]).contains {
+            standings[$0]?.isProven == true
+        }
+        let isSeenElsewhere =
+            !others.isEmpty && (isProven || !isProvenLeft(without: Array(tried)))
+        if isSeenElsewhere || (own?.digest == candidate.digest && isEverybodyDone) {
+            say(
+                .log(
+                    .warning,
+                    "the result of \(describe(index)) is not finite whoever computes it: \(detail)")
+            )
+            say(.deliver(candidate.peer, key))
+            accept(candidate, index)
+            return
+        }
+        history.notFinite.removeAll { $0.name == candidate.name }
+        history.notFinite.append((candidate.name, candidate.digest))
+        if history.notFinite.count > settings.maximumRefusals { history.notFinite.removeFirst() }
+        open?.histories[index] = history
+        // Two different results of the same worker are its fault; one may be the run's.
+        let changed = own.map { $0.digest != candidate.digest } ?? false
+        refuse(candidate, index, detail, counts: changed)
+    }
+
+    private mutating func refuse(
+        _ candidate: Candidate, _ index: Int, _ detail: String, counts: Bool
+    ) {
+        guard let key = open?.key(index) else { return }
+        noteProgress()
+        counters.refused += 1
+        standings[candidate.name]?.noteRefused()
+        var history = open?.histories[index] ?? PieceHistory()
+        history.refusals += 1
+        let since = history.refusedSince ?? clock
+        history.refusedSince = since
+        history.releasedBy = candidate.name
+        history.avoid(candidate.name) { members.isActive(name: $0) }
+        let next = history.waiting.isEmpty ? nil : history.waiting.removeFirst()
+        open?.histories[index] = history
+        if members[candidate.peer] != nil {
+            say(.answer(candidate.peer, key, .refused, detail))
+        }
+        say(
+            .log(
+                .warning,
+                "refused the result of \(describe(index)) from \(candidate.name): \(detail)"))
+        if let next {
+            check(next, index)
+        } else {
+            open?.change(index) { $0.phase = .open }
+        }
+        if counts {
+            fail(candidate.name, "its result of \(describe(index)) was refused: \(detail)")
+        }
+        // Anybody may come under sixteen names: it is the work's fault once nobody is left to try.
+        let isLeft =
+            open?.pieces[index].isUnleased == false
+            || members.active > history.avoided.count { members.isActive(name: $0) }
+        if history.refusals >= settings.maximumRefusals, clock - since >= settings.patience, !isLeft
+        {
+            giveUp(
+                "\(describe(index)) was refused \(history.refusals) times in "
+                    + "\((clock - since).inWords), by everybody who is here, last from "
+                    + "\(candidate.name): \(detail)")
+        }
+    }
+
+    /// "micro-batch 17 of step 412".
+    func describe(_ index: Int) -> String {
+        guard let label = open?.round.label else { return "work \(index)" }
+        return "\(label.pieceName) \(index) of \(label)"
+    }
+}

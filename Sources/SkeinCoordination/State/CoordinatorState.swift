@@ -1,0 +1,145 @@
+import SkeinBasics
+
+/// Decides who computes what: events and the time in, directives out. No socket, clock or thread.
+///
+/// Work is leased in order of its index, to whoever has an idle thread. The first good result of a
+/// piece wins; all results of a piece are the same bytes, so who computes it changes nothing but the
+/// time. An event costs O(leases of its peer); a round's end and a silent peer cost O(workers).
+package struct CoordinatorState: Sendable {
+    package let settings: CoordinatorSettings
+
+    // Internal, not private: extensions in the files beside this one are parts of it.
+    var clock: Duration
+    var pending: [Directive] = []
+    var members = Membership()
+    var standings: [String: Standing] = [:]
+    var open: OpenRound?
+    var phase = RunPhase.starting
+    var phaseSince: Duration
+    package internal(set) var counters = RoundCounters()
+
+    var admits = true
+    var hasEverJoined = false
+    var hasGivenUp = false
+    /// Since when fewer workers than needed are there.
+    var shortageSince: Duration?
+    /// Workers that know the token and are not in yet.
+    var preparations: [PeerID: Preparation] = [:]
+    /// When a worker last joined, or got on with its preparation.
+    var lastArrival: Duration?
+    /// Somebody may have become silent by then.
+    var nextSilence: Duration?
+    /// When to look for leases that do not move; nil: there is no round.
+    var nextStuck: Duration?
+    /// When it is worth looking for second leases again.
+    var nextDoubling = Duration.zero
+    var nextStall: Duration
+    var lastProgress: Duration
+    var stalls = 0
+    /// Medians over the fleet, by kind of work, and when they were taken.
+    var gradientPace: Double?
+    var evaluationPace: Double?
+    var paceTaken: Duration?
+
+    /// - Parameters:
+    ///   - settings: Who is waited for, and how long.
+    ///   - now: The time since an arbitrary start, here and in every call; it never goes back.
+    package init(settings: CoordinatorSettings, now: Duration) {
+        self.settings = settings
+        clock = now
+        phaseSince = now
+        lastProgress = now
+        nextStall = now + settings.stallAfter
+    }
+
+    /// Takes note of what happened and says what is to be done, in order.
+    package mutating func handle(_ event: Event, now: Duration) -> [Directive] {
+        clock = max(clock, now)
+        switch event {
+        case .phase(let phase): enter(phase)
+        case .opened(let round): opened(round)
+        case .closed(let round): closed(round)
+        case .preparing(let peer, let name, let address, let bytes):
+            preparing(peer, name: name, address: address, bytes: bytes)
+        case .joined(let peer, let member): joined(peer, member)
+        case .heard(let peer, let progress): heard(peer, progress)
+        case .moved(let peer): members.update(peer) { [clock] in $0.noteMoved(now: clock) }
+        case .arrived(let peer, let key, _, let digest): arrived(peer, key, digest)
+        case .checked(let peer, let key, let outcome): checked(peer, key, outcome)
+        case .left(let peer, let departure): left(peer, departure)
+        case .draining(let peer): draining(peer)
+        case .stopAdmitting: admits = false
+        case .tick: tick()
+        }
+        if !isHeartbeat(event) { dispatch() }
+        watchShortage()
+        defer { pending = [] }
+        return pending
+    }
+
+    /// A heartbeat frees no thread and no work, unless it ends a suspicion, which dispatches itself.
+    private func isHeartbeat(_ event: Event) -> Bool {
+        switch event {
+        case .heard, .moved, .preparing: true
+        default: false
+        }
+    }
+
+    private mutating func tick() {
+        watchSilence()
+        watchStuck()
+        watchStall()
+        watchPatience()
+    }
+
+    /// When `tick` must come at the latest; nil: nothing depends on time.
+    package var nextDeadline: Duration? {
+        if hasGivenUp { return nil }
+        var deadlines = [nextSilence, nextStuck, giveUpAt].compactMap { $0 }
+        if phase != .finished || open != nil { deadlines.append(nextStall) }
+        if mayDouble { deadlines.append(nextDoubling) }
+        return deadlines.min()
+    }
+
+    /// Workers that are in.
+    package var memberCount: Int { members.count }
+
+    /// Why a worker is not let in; nil: it is.
+    package func admission(name: String, incarnation: [UInt8], now: Duration) -> Rejection? {
+        if !admits {
+            return Rejection(code: .draining, reason: "the coordinator is about to end")
+        }
+        let present = members[name: name]
+        if let present, present.member.incarnation != incarnation,
+            let standing = standings[name], standing.fenced.contains(incarnation)
+        {
+            return Rejection(
+                code: .superseded,
+                reason: "a newer process at \(present.member.address) has the name \(name)")
+        }
+        if let standing = standings[name], let left = standing.remainingQuarantine(now: now) {
+            return Rejection(
+                code: .quarantined,
+                reason: "\(name) has to pause for \(left.inWords): \(standing.quarantineReason)",
+                retryMilliseconds: left.inMilliseconds)
+        }
+        let count = members.count + preparations.count
+        if present == nil, count >= settings.maximumWorkers {
+            return Rejection(
+                code: .full, reason: "\(count) workers are here already",
+                retryMilliseconds: 5000)
+        }
+        return nil
+    }
+
+    mutating func say(_ directive: Directive) {
+        pending.append(directive)
+    }
+
+    /// Something went on: no stall.
+    mutating func noteProgress() {
+        lastProgress = clock
+        stalls = 0
+        nextStall = clock + settings.stallAfter
+    }
+}

@@ -1,0 +1,97 @@
+import SkeinBasics
+
+/// What is remembered of a worker by its name, across connections.
+struct Standing: Sendable {
+    /// Failures that count, for the cool-down; eight good results in a row clear them.
+    private(set) var failures = 0
+    private var acceptedInARow = 0
+    /// Connections lost with leases since the last good result.
+    private var lostInARow = 0
+    private(set) var quarantinedUntil: Duration?
+    private(set) var quarantineReason = ""
+    private(set) var accepted = 0
+    private(set) var refused = 0
+    /// Seconds per token for one thread, by kind of work; moving averages.
+    private var gradientPace: Double?
+    private var evaluationPace: Double?
+    /// When it was last tried, by kind of work.
+    private var gradientTried: Duration?
+    private var evaluationTried: Duration?
+    /// Incarnations that a newer one has replaced, the last few.
+    private(set) var fenced: [[UInt8]] = []
+    var lastSeen = Duration.zero
+
+    /// Weight of the newest observation.
+    private static let newest = 0.3
+
+    func pace(_ kind: WorkKind) -> Double? {
+        kind == .gradient ? gradientPace : evaluationPace
+    }
+
+    /// When the pace was last put to the test.
+    func tried(_ kind: WorkKind) -> Duration? {
+        kind == .gradient ? gradientTried : evaluationTried
+    }
+
+    /// Takes note of how long work took.
+    ///
+    /// - Parameters:
+    ///   - secondsPerToken: The observation.
+    ///   - kind: Of work; evaluations are faster.
+    ///   - now: The time.
+    ///   - atLeast: The work was cut short: counts only when it slows the average down.
+    mutating func observe(
+        _ secondsPerToken: Double, _ kind: WorkKind, now: Duration, atLeast: Bool = false
+    ) {
+        let old = pace(kind)
+        if kind == .gradient { gradientTried = now } else { evaluationTried = now }
+        if atLeast, secondsPerToken <= old ?? 0 { return }
+        let new = old.map { $0 + Self.newest * (secondsPerToken - $0) } ?? secondsPerToken
+        if kind == .gradient { gradientPace = new } else { evaluationPace = new }
+    }
+
+    /// Whether a result of it was good: more than a name.
+    var isProven: Bool { accepted > 0 }
+
+    mutating func noteAccepted() {
+        accepted += 1
+        lostInARow = 0
+        acceptedInARow += 1
+        if acceptedInARow >= 8 { failures = 0 }
+    }
+
+    mutating func noteRefused() {
+        refused += 1
+    }
+
+    /// Takes note of a connection lost with leases; true from the fourth in a row on.
+    mutating func noteLost() -> Bool {
+        lostInARow += 1
+        return lostInARow >= 4
+    }
+
+    /// Counts a failure and returns the cool-down: 1 s, doubled for each failure before.
+    mutating func fail(_ reason: String, now: Duration, atMost: Duration) -> Duration {
+        failures += 1
+        acceptedInARow = 0
+        let coolDown = min(.seconds(1 << min(failures - 1, 6)), atMost)
+        quarantinedUntil = now + coolDown
+        quarantineReason = reason
+        return coolDown
+    }
+
+    func remainingQuarantine(now: Duration) -> Duration? {
+        guard let quarantinedUntil, quarantinedUntil > now else { return nil }
+        return quarantinedUntil - now
+    }
+
+    mutating func fence(_ incarnation: [UInt8]) {
+        fenced.append(incarnation)
+        if fenced.count > 8 { fenced.removeFirst() }
+    }
+
+    /// A process of this incarnation is the newest now.
+    mutating func unfence(_ incarnation: [UInt8]) {
+        fenced.removeAll { $0 == incarnation }
+    }
+}

@@ -1,0 +1,101 @@
+import SkeinBasics
+
+/// How a worker's shell is to wait and give up.
+package struct WorkerSettings: Sendable, Equatable {
+    /// Pieces of work that are computed at a time.
+    package var threads: Int
+    /// How long to try without ever being welcomed.
+    package var patience: Duration
+    /// How long the coordinator may be silent until it says itself how long.
+    package var silence = Duration.milliseconds(2500)
+    /// How long a connection and a handshake up to the offer may take, each.
+    package var handshake = Duration.seconds(5)
+    /// Bounds of the random time between attempts.
+    package var shortestDelay = Duration.milliseconds(100)
+    package var longestDelay = Duration.seconds(10)
+    /// How long a worker that is asked to stop may take for what it computes.
+    package var drain = Duration.seconds(25)
+
+    package init(threads: Int, patience: Duration = .seconds(60)) {
+        precondition(threads >= 1 && 2 * threads <= Limits.heldWork, "threads out of range")
+        self.threads = threads
+        self.patience = patience
+    }
+}
+
+extension WorkerState {
+    /// What a worker's shell tells its state. Events of a connection that the state has hung up, or
+    /// that has ended, are not told any more.
+    package enum Event: Sendable, Equatable {
+        /// Begin; the first thing that is told.
+        case start
+        /// The connection stands; the handshake begins.
+        case connected
+        /// It does not stand, or it ended; a few words that say how.
+        case disconnected(String)
+        /// The coordinator has proved itself and made its offer; of another run than the one that
+        /// this worker has loaded, if any.
+        case offered(term: UInt32, isOtherRun: Bool = false)
+        /// Model and parameters are loaded for the offer.
+        case prepared
+        case welcomed(Welcome)
+        case rejected(Rejection)
+        /// Any bytes at all of the coordinator.
+        case heard
+        /// A lease is here; the shell keeps its rows until `forget`.
+        case leased(WorkKey, attempt: UInt32)
+        case cancelled(WorkKey)
+        /// The thread has its result.
+        case computed(thread: Int, WorkKey)
+        /// The thread has stopped after `abandon`.
+        case abandoned(thread: Int, WorkKey)
+        case answered(WorkKey, ResultAnswer.Verdict, String)
+        /// The coordinator says goodbye.
+        case dismissed(Leave)
+        /// SIGTERM: finish what is computed, then go.
+        case drain
+        /// `nextDeadline` has come.
+        case tick
+    }
+
+    /// What a worker's shell is to do, in this order.
+    package enum Directive: Sendable, Equatable {
+        /// Dial after this time, unless `finish` comes before.
+        case connect(after: Duration)
+        /// Say READY, with these finished results.
+        case ready(held: [WorkKey])
+        /// Let the idle thread compute the leased work; it takes the rows along.
+        case compute(thread: Int, WorkKey, attempt: UInt32)
+        /// Tell the thread to stop as soon as it can; it answers `abandoned` or `computed`.
+        case abandon(thread: Int, WorkKey)
+        /// Keep the thread's result under this key; without this it is dropped.
+        case keep(thread: Int, WorkKey)
+        /// Send the kept result.
+        case send(WorkKey)
+        /// Drop the rows and the kept result of this key; a thread that has it goes on.
+        case forget(WorkKey)
+        /// Drop engine, parameters and the model's identity: they are of another run.
+        case leaveRun
+        /// Say that this worker drains: `Leave(.draining)`. The connection stays.
+        case announceDrain
+        /// Send what is queued, then hang up.
+        case disconnect(String)
+        case log(Log.Level, String)
+        /// The process is to end; said once, nothing follows.
+        case finish(Ending)
+    }
+
+    /// How a worker ends.
+    package enum Ending: Sendable, Equatable {
+        /// The run is complete.
+        case complete
+        /// It was asked to stop and has handed in what it could.
+        case drained
+        /// The run failed at the coordinator, with its words.
+        case failed(String)
+        /// The coordinator does not want it; nothing changes before something is mended.
+        case rejected(Rejection)
+        /// Nobody welcomed it within its patience; the sentence names the last reason.
+        case patience(String)
+    }
+}

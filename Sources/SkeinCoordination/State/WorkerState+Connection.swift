@@ -1,0 +1,162 @@
+import SkeinBasics
+
+/// Dialling, joining, losing the coordinator and finding it again.
+extension WorkerState {
+    mutating func start() {
+        guard connection == .none else { return }
+        unwelcomeSince = clock
+        dial(after: .zero)
+    }
+
+    private mutating func dial(after delay: Duration) {
+        connection = .dialling(until: clock + delay + settings.handshake)
+        say(.connect(after: delay))
+    }
+
+    mutating func connected() {
+        guard case .dialling = connection else { return }
+        connection = .greeting(until: clock + settings.handshake)
+        lastHeard = clock
+    }
+
+    mutating func offered(_ newTerm: UInt32, isOtherRun: Bool) {
+        guard case .greeting = connection else { return }
+        connection = .joining(since: clock)
+        lastHeard = clock
+        if isOtherRun {
+            leaveRun("the coordinator has another run now")
+        } else if let term, term != newTerm {
+            forgetEverything()
+            say(.log(.info, "the coordinator has restarted: term \(newTerm) after \(term)"))
+        }
+        term = newTerm
+    }
+
+    /// Whoever stops a run and starts one with other options, data or model finds the fleet ready.
+    private mutating func leaveRun(_ why: String) {
+        forgetEverything()
+        say(.log(.info, "\(why): this worker drops what it has and prepares anew"))
+        say(.leaveRun)
+    }
+
+    mutating func prepared() {
+        guard case .joining = connection else { return }
+        listed = finished
+        say(.ready(held: finished))
+    }
+
+    mutating func welcomed(_ welcome: Welcome) {
+        guard case .joining = connection else { return }
+        connection = .member(since: clock)
+        lastHeard = clock
+        // A peer's word, within reason: nobody is to be dropped for 0 ms of silence.
+        let told = Duration.milliseconds(Int64(welcome.silenceMilliseconds))
+        silence = min(max(told, .milliseconds(100)), .seconds(600))
+        cancelledEarly = []
+        say(.log(.info, "joined the run, term \(term ?? 0)"))
+        // What was finished since READY is in no list.
+        for key in finished where !listed.contains(key) { say(.send(key)) }
+    }
+
+    /// Tries again after a random time that doubles at most: "full jitter". A time that is ordered is
+    /// this worker's own, so that few come back with it and a short random one beside it will do.
+    private mutating func retry(
+        _ why: String, after atLeast: Duration = .zero, isOrdered: Bool = false
+    ) {
+        lastFailure = why
+        switch connection {
+        case .member(let since):
+            unwelcomeSince = clock
+            // A connection that held was a good one; one that is cut again and again is not.
+            attempts = clock - since >= .seconds(2) ? 0 : attempts + 1
+        case .joining(let since):
+            unwelcomeSince += clock - since
+            attempts += 1
+        default:
+            attempts += 1
+        }
+        connection = .none
+        dropQueue()
+        if isDraining {
+            say(.log(.warning, "the connection ended while draining: \(why)"))
+            finish(.drained)
+            return
+        }
+        guard clock - unwelcomeSince < settings.patience else {
+            giveUp()
+            return
+        }
+        let doubled = min(settings.longestDelay, settings.shortestDelay * (1 << min(attempts, 10)))
+        let longest = isOrdered ? settings.shortestDelay : doubled
+        let left = unwelcomeSince + settings.patience - clock
+        let delay = atLeast + longest * jitter
+        say(
+            .log(
+                .warning,
+                "\(why); tries again in \(delay.inWords), gives up in \(left.inWords)"))
+        dial(after: delay)
+    }
+
+    private mutating func giveUp() {
+        let time = (clock - unwelcomeSince).inWords
+        finish(.patience("no coordinator has welcomed this worker for \(time): \(lastFailure)"))
+    }
+
+    mutating func ended(_ how: String) {
+        guard connection != .none else { return }
+        retry(how)
+    }
+
+    mutating func rejected(_ rejection: Rejection) {
+        guard connection != .none else { return }
+        say(.disconnect("rejected"))
+        if rejection.code.isFinal {
+            finish(.rejected(rejection))
+            return
+        }
+        if rejection.code.isOfAnotherRun {
+            leaveRun("the coordinator says: \(rejection.reason)")
+        }
+        let told = Duration.milliseconds(Int64(rejection.retryMilliseconds))
+        let pause = min(told, settings.patience)
+        let isOrdered = rejection.code == .quarantined
+        retry("the coordinator says: \(rejection.reason)", after: pause, isOrdered: isOrdered)
+        // A pause that was ordered is no absence; its length is at most the patience.
+        if isOrdered { unwelcomeSince += pause }
+    }
+
+    mutating func dismissed(_ leave: Leave) {
+        guard connection != .none else { return }
+        say(.disconnect("the coordinator said goodbye"))
+        switch leave.reason {
+        case .complete: finish(.complete)
+        case .failed: finish(.failed(leave.detail))
+        case .draining, .interrupted:
+            retry("the coordinator has stopped and may come back")
+        }
+    }
+
+    mutating func watch() {
+        if let drainUntil, drainUntil <= clock {
+            if isMember { say(.disconnect("the time for draining is over")) }
+            finish(.drained)
+            return
+        }
+        switch connection {
+        case .none: break
+        case .dialling(let until), .greeting(let until):
+            if clock - unwelcomeSince >= settings.patience {
+                say(.disconnect("patience is over"))
+                giveUp()
+            } else if until <= clock {
+                say(.disconnect("no answer"))
+                retry("no answer within \(settings.handshake.inWords)")
+            }
+        case .joining, .member:
+            let time = clock - lastHeard
+            guard time >= silence else { break }
+            say(.disconnect("silence"))
+            retry("the coordinator was silent for \(time.inWords)")
+        }
+    }
+}

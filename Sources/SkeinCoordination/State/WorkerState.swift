@@ -1,0 +1,136 @@
+import SkeinBasics
+
+/// Decides when a worker dials and what its threads compute: events and the time in, directives out.
+/// No socket, clock or thread.
+///
+/// Leases are computed in the order in which they come. A finished result is kept until it is
+/// answered, so that it can be handed in over a new connection.
+package struct WorkerState: Sendable {
+    package let settings: WorkerSettings
+
+    enum Connection: Sendable, Equatable {
+        case none
+        /// The shell dials, in a moment or now.
+        case dialling(until: Duration)
+        /// Up to the offer.
+        case greeting(until: Duration)
+        /// The offer is here; the model is being loaded or fetched.
+        case joining(since: Duration)
+        case member(since: Duration)
+    }
+
+    /// A thread that computes.
+    struct Slot: Sendable {
+        var key: WorkKey
+        /// Nobody wants the result any more.
+        var isAbandoned = false
+
+        func isWanted(_ key: WorkKey) -> Bool { self.key == key && !isAbandoned }
+    }
+
+    var clock = Duration.zero
+    var jitter = 0.0
+    var pending: [Directive] = []
+
+    var connection = Connection.none
+    var term: UInt32?
+    var lastHeard = Duration.zero
+    var silence: Duration
+    /// Since when nobody has welcomed this worker, without the time of loading a model.
+    var unwelcomeSince = Duration.zero
+    /// Attempts in a row that led nowhere.
+    var attempts = 0
+    var lastFailure = ""
+
+    var threads: [Slot?]
+    var queue: [(key: WorkKey, attempt: UInt32)] = []
+    /// Finished and unanswered, the oldest first.
+    var finished: [WorkKey] = []
+    /// The part of `finished` that READY has named.
+    var listed: [WorkKey] = []
+    /// Cancelled before their leases came: small frames overtake.
+    var cancelledEarly: [WorkKey] = []
+    /// The round of the newest lease.
+    var round: UInt64 = 0
+
+    /// When a draining worker goes at the latest.
+    var drainUntil: Duration?
+    var hasFinished = false
+
+    package init(settings: WorkerSettings) {
+        self.settings = settings
+        silence = settings.silence
+        threads = Array(repeating: nil, count: settings.threads)
+    }
+
+    /// Takes note of what happened and says what is to be done.
+    ///
+    /// - Parameters:
+    ///   - event: What happened.
+    ///   - now: The time since an arbitrary start; it never goes back.
+    ///   - jitter: A fresh random number in 0 ..< 1, for the time until the next attempt.
+    /// - Returns: What to do, in order.
+    package mutating func handle(
+        _ event: Event, now: Duration, jitter: Double
+    ) -> [Directive] {
+        guard !hasFinished else { return [] }
+        clock = max(clock, now)
+        self.jitter = min(max(jitter, 0), 1)
+        switch event {
+        case .start: start()
+        case .connected: connected()
+        case .disconnected(let how): ended(how)
+        case .offered(let term, let isOtherRun): offered(term, isOtherRun: isOtherRun)
+        case .prepared: prepared()
+        case .welcomed(let welcome): welcomed(welcome)
+        case .rejected(let rejection): rejected(rejection)
+        case .heard: lastHeard = clock
+        case .leased(let key, let attempt): leased(key, attempt)
+        case .cancelled(let key): cancelled(key)
+        case .computed(let thread, let key): computed(thread, key)
+        case .abandoned(let thread, let key): abandoned(thread, key)
+        case .answered(let key, let verdict, let detail): answered(key, verdict, detail)
+        case .dismissed(let leave): dismissed(leave)
+        case .drain: drain()
+        case .tick: watch()
+        }
+        defer { pending = [] }
+        return pending
+    }
+
+    /// When `tick` must come at the latest; nil: nothing depends on time.
+    package var nextDeadline: Duration? {
+        if hasFinished { return nil }
+        var deadlines = [drainUntil].compactMap { $0 }
+        switch connection {
+        case .none: break
+        case .dialling(let until), .greeting(let until):
+            deadlines += [until, unwelcomeSince + settings.patience]
+        case .joining, .member: deadlines.append(lastHeard + silence)
+        }
+        return deadlines.min()
+    }
+
+    /// What the threads compute, for a heartbeat.
+    package var computing: [WorkKey] {
+        threads.compactMap { slot in slot.flatMap { $0.isAbandoned ? nil : $0.key } }
+    }
+
+    /// Whether leases come and results go.
+    package var isMember: Bool {
+        if case .member = connection { true } else { false }
+    }
+
+    /// Whether it finishes what it has and takes nothing new.
+    package var isDraining: Bool { drainUntil != nil }
+
+    mutating func say(_ directive: Directive) {
+        pending.append(directive)
+    }
+
+    mutating func finish(_ ending: Ending) {
+        hasFinished = true
+        connection = .none
+        say(.finish(ending))
+    }
+}

@@ -1,0 +1,119 @@
+/// Messages in, frames out, in the order that keeps heartbeats in time: urgent messages overtake
+/// bulky ones, also between their chunks. Each frame is sealed when it is asked for, so that
+/// sequence numbers go up in the order of the wire.
+package struct OutboundQueue: Sendable {
+    private var sealer = FrameSealer()
+    private var urgent = Line()
+    private var bulky = Line()
+
+    package init() {}
+
+    /// Bytes of messages that are not in frames yet, 40 more for each message. A frame that
+    /// `nextFrame` gave does not count any more.
+    package var pendingBytes: Int { urgent.byteCount + bulky.byteCount }
+
+    package var isEmpty: Bool { urgent.first == nil && bulky.first == nil }
+
+    /// Puts a message into its line.
+    ///
+    /// - Parameters:
+    ///   - message: what to say.
+    ///   - term: the coordinator's, 0 before it is known.
+    package mutating func add(_ message: Message, term: UInt32) {
+        add(EncodedMessage(message), term: term)
+    }
+
+    /// Puts a message into its line that others may share.
+    package mutating func add(_ message: EncodedMessage, term: UInt32) {
+        if message.type.isUrgent {
+            urgent.append(QueuedMessage(message: message, term: term))
+        } else {
+            bulky.append(QueuedMessage(message: message, term: term))
+        }
+    }
+
+    /// Drops the bulky messages that wait, so that an urgent one added now is the last to go out.
+    /// A message that is partly out stays without its end, so nothing but last words may follow.
+    package mutating func dropBulky() {
+        bulky = Line()
+    }
+
+    /// Puts tags on the frames from here on; see `FrameSealer`. An AUTHENTICATION that waits goes
+    /// out without one, as it must.
+    package mutating func authenticate(with key: FrameKey) {
+        sealer.authenticate(with: key)
+    }
+
+    /// Makes the frames from here on as a peer of an older major version reads them.
+    package mutating func speak(major: UInt8) {
+        sealer.speak(major: major)
+    }
+
+    /// The next frame to write, to be written whole and before any later one; nil when nothing
+    /// waits.
+    package mutating func nextFrame() -> OutboundFrame? {
+        if let next = urgent.first {
+            urgent.removeFirst()
+            return seal(next, 0..<next.message.count)
+        }
+        guard let next = bulky.first else { return nil }
+        let count = next.message.count
+        let end = min(next.sent + Limits.framePayloadBytes, count)
+        if end == count { bulky.removeFirst() } else { bulky.advanceFirst(to: end) }
+        return seal(next, next.sent..<end)
+    }
+
+    private mutating func seal(_ waiting: QueuedMessage, _ range: Range<Int>) -> OutboundFrame {
+        let message = waiting.message
+        var flags: FrameHeader.Flags = []
+        if range.lowerBound > 0 { flags.insert(.continuation) }
+        if range.upperBound < message.count { flags.insert(.more) }
+        let ends = sealer.ends(
+            type: message.type.rawValue, flags: flags, term: waiting.term,
+            messageLength: message.count, payload: message.payload(from: range.lowerBound),
+            oldChecksum: {
+                var checksum = CRC32C()
+                message.withPieces(of: range) { checksum.update($0) }
+                return checksum.value
+            })
+        return OutboundFrame(ends: ends, message: message, payload: range)
+    }
+}
+
+/// A message and how much of it has gone out.
+private struct QueuedMessage: Sendable {
+    let message: EncodedMessage
+    let term: UInt32
+    var sent = 0
+
+    var byteCount: Int { FrameHeader.byteCount + message.count - sent }
+}
+
+/// First in, first out. Places at the front are left empty and given back from time to time.
+private struct Line: Sendable {
+    private var places: [QueuedMessage?] = []
+    private var head = 0
+    private(set) var byteCount = 0
+
+    var first: QueuedMessage? { head < places.count ? places[head] : nil }
+
+    mutating func append(_ waiting: QueuedMessage) {
+        places.append(waiting)
+        byteCount += waiting.byteCount
+    }
+
+    mutating func removeFirst() {
+        byteCount -= first?.byteCount ?? 0
+        places[head] = nil
+        head += 1
+        if head * 2 >= places.count {
+            places.removeSubrange(..<head)
+            head = 0
+        }
+    }
+
+    mutating func advanceFirst(to sent: Int) {
+        byteCount -= sent - (first?.sent ?? 0)
+        places[head]?.sent = sent
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import SkeinBasics
+
+/// A LoRA adapter on disk as PEFT has it: adapter_config.json and adapter_model.safetensors.
+package struct AdapterFiles: Sendable {
+    package static let configurationName = "adapter_config.json"
+    package static let weightsName = "adapter_model.safetensors"
+
+    /// What is known without a look at the numbers.
+    package let outline: AdapterOutline
+    /// By PEFT name: A [rank, in] and B [out, rank] of every target module in every layer of `layers`.
+    package let tensors: [String: TensorView]
+
+    package var configuration: AdapterConfiguration { outline.configuration }
+    package var layers: [Int] { outline.layers }
+
+    /// Reads the two files into memory and checks them.
+    ///
+    /// - Parameters:
+    ///   - directory: of the adapter.
+    ///   - check: is shown what the files promise before memory is taken for it. A file may say of
+    ///     itself that it is of any size: who calls knows the model, or the run, that it has to fit.
+    /// - Returns: what was admitted, with its numbers.
+    /// - Throws: `FileError` when a file cannot be read; `FormatError` when one is missing or not
+    ///   sound, asks for more than plain LoRA, or when matrices are unknown, unpaired, of another rank
+    ///   or missing in some layers; what `check` throws.
+    package static func read(
+        _ directory: String, admitting check: (AdapterOutline) throws -> Void
+    ) throws -> AdapterFiles {
+        let file = try configurationFile(directory)
+        let path = "\(directory)/\(weightsName)"
+        let weights = try SafetensorsFile(copying: path) { header in
+            try check(AdapterOutline(file, weights: header, path: path))
+        }
+        return try AdapterFiles(file, weights)
+    }
+
+    /// As `read`, but leaves the numbers where they are: for who looks at them once, row by row.
+    ///
+    /// A sector that cannot be read is a signal then (`MappedFile`): to be called for a file that has
+    /// been read before.
+    package static func map(_ directory: String) throws -> AdapterFiles {
+        let file = try configurationFile(directory)
+        return try AdapterFiles(file, SafetensorsFile(path: "\(directory)/\(weightsName)"))
+    }
+
+    private init(_ file: AdapterConfigurationFile, _ weights: SafetensorsFile) throws {
+        outline = try AdapterOutline(
+            file, shapes: weights.tensors.mapValues(\.shape), others: weights.otherTensors,
+            path: weights.path)
+        tensors = weights.tensors
+    }
+
+    private static func configurationFile(_ directory: String) throws -> AdapterConfigurationFile {
+        let path = "\(directory)/\(configurationName)"
+        for name in [configurationName, weightsName]
+        where !FileManager.default.fileExists(atPath: "\(directory)/\(name)") {
+            throw FormatError.missingFile(path: directory, expected: name)
+        }
+        let file = try JSONFile.decode(
+            AdapterConfigurationFile.self, path: path, limit: Limits.configurationBytes)
+        try file.check(path: path)
+        return file
+    }
+
+    /// Writes both files into `directory`, which is made when it is not there; equal arguments give
+    /// equal bytes. The configuration is written last: where it stands, the weights do.
+    ///
+    /// - Throws: `FileError` when it cannot be written, `FormatError` when the tensors do not fit the
+    ///   configuration.
+    package static func write(
+        configuration: AdapterConfiguration, tensors: [SafetensorsWriter.Tensor],
+        to directory: String
+    ) throws {
+        let weightsPath = "\(directory)/\(weightsName)"
+        var shapes: [String: [Int]] = [:]
+        for tensor in tensors { shapes[tensor.name] = tensor.shape }
+        let found = try AdapterContents(shapes, rank: configuration.rank, path: weightsPath)
+        guard found.modules == configuration.targetModules else {
+            throw FormatError.badField(
+                path: weightsPath, field: "target_modules",
+                expected: found.modules.joined(separator: ", "),
+                found: configuration.targetModules.joined(separator: ", "))
+        }
+        try AtomicFile.makeDirectory(directory)
+        try SafetensorsWriter.write(tensors, metadata: ["format": "pt"], to: weightsPath)
+        try AtomicFile.write(configuration.json, to: "\(directory)/\(configurationName)")
+    }
+}

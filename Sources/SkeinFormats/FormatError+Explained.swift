@@ -1,0 +1,80 @@
+import SkeinBasics
+
+extension FormatError: Explained {
+    package var explanation: Explanation {
+        Explanation(what: what, place: place, remedy: remedy, status: .badData)
+    }
+
+    private var what: String {
+        switch self {
+        case .notFound: "there is no such file or folder"
+        case .notAModel: "this is neither a GGUF file nor a folder with a config.json"
+        case .missingFile(_, let expected): "the folder has no \(expected)"
+        case .badMagic(_, let expected, let found):
+            "the file starts with \(found), not with \(expected)"
+        case .unsupportedVersion(_, let found): "GGUF version \(found) is not read"
+        case .truncated(_, _, let field, let expected, let found):
+            "\(field) needs \(expected) bytes and \(found) are left"
+        case .overLimit(_, let field, let limit, let found):
+            "\(field) is \(found), above the limit of \(limit)"
+        case .notText(_, _, let field): "\(field) is not UTF-8 text"
+        case .duplicate(_, let name): "'\(name)' stands in the file twice"
+        case .splitFile(_, let parts): "this is one of \(parts) parts of a split GGUF file"
+        case .badShardName(_, let found): "the index names the file '\(found)'"
+        case .badJSON(_, let reason): "this is not valid JSON: \(reason)"
+        case .missingField(_, let field): "the field '\(field)' is missing"
+        case .badField(_, let field, let expected, let found):
+            "'\(field)' must be \(expected), not \(found)"
+        case .unsupported(_, let field, let found, let supported):
+            "'\(field)' is \(found); Skein computes only \(supported)"
+        case .unsupportedElementType(_, let tensor, let found):
+            "tensor '\(tensor)' has the element type \(found), which is not read as a weight"
+        case .badTensor(_, let tensor, let field, let expected, let found):
+            "tensor '\(tensor)': \(field) must be \(expected), not \(found)"
+        case .missingTensor(_, let tensor): "the tensor '\(tensor)' is missing"
+        case .unexpectedTensor(_, let tensor):
+            "the tensor '\(tensor)' does not belong to what is computed"
+        case .wrongShape(_, let tensor, let expected, let found):
+            "tensor '\(tensor)' has the shape \(found), not \(expected)"
+        }
+    }
+
+    private var place: String {
+        switch self {
+        case .truncated(let path, let offset, _, _, _), .notText(let path, let offset, _):
+            "\(path), byte \(offset)"
+        case .notFound(let path), .notAModel(let path), .missingFile(let path, _),
+            .badMagic(let path, _, _), .unsupportedVersion(let path, _),
+            .overLimit(let path, _, _, _), .duplicate(let path, _), .splitFile(let path, _),
+            .badShardName(let path, _),
+            .badJSON(let path, _), .missingField(let path, _), .badField(let path, _, _, _),
+            .unsupported(let path, _, _, _), .unsupportedElementType(let path, _, _),
+            .badTensor(let path, _, _, _, _), .missingTensor(let path, _),
+            .unexpectedTensor(let path, _), .wrongShape(let path, _, _, _):
+            path
+        }
+    }
+
+    private var remedy: String {
+        switch self {
+        case .notFound: "check the path"
+        case .notAModel:
+            "give a .gguf file, or a Hugging Face folder with config.json, *.safetensors and "
+                + "tokenizer.json"
+        case .missingFile: "fetch the whole folder; weights must be .safetensors"
+        case .badMagic, .truncated, .overLimit, .notText, .duplicate, .badTensor:
+            "the file is damaged or was not fetched whole; fetch it again and compare its SHA-256"
+        case .unsupportedVersion: "convert the model again; GGUF versions 2 and 3 are read"
+        case .splitFile: "join the parts first: llama-gguf-split --merge FIRST-PART OUTPUT"
+        case .badShardName: "shards must lie in the folder itself, under a bare file name"
+        case .badJSON, .missingField, .badField: "mend the file, or fetch it again"
+        case .unsupported: "use a model or an adapter without it"
+        case .unsupportedElementType:
+            "use a model in F32, F16 or BF16, or a GGUF in Q4_0, Q4_1, Q5_0, Q5_1, Q8_0 or "
+                + "Q2_K to Q6_K"
+        case .missingTensor: "the file is incomplete or of another architecture; fetch it again"
+        case .unexpectedTensor: "use a model of the Llama architecture without additions"
+        case .wrongShape: "the weights and their configuration do not belong together"
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import SkeinBasics
+
+/// Reads JSON of bounded size into typed values; what Foundation finds wrong becomes a `FormatError`.
+enum JSONFile {
+    /// Decodes the file at `path`.
+    static func decode<Value: Decodable>(
+        _ type: Value.Type, path: String, limit: Int
+    ) throws -> Value {
+        let file = try MappedFile(copying: path) { try check($0.count, limit: limit, path: path) }
+        return try decode(type, file: file, limit: limit)
+    }
+
+    private static func check(_ count: Int, limit: Int, path: String) throws {
+        guard count <= limit else {
+            throw FormatError.overLimit(
+                path: path, field: "file size", limit: UInt64(limit), found: UInt64(count))
+        }
+    }
+
+    /// Decodes a mapped file of at most `limit` bytes.
+    static func decode<Value: Decodable>(
+        _ type: Value.Type, file: MappedFile, limit: Int
+    ) throws -> Value {
+        try check(file.count, limit: limit, path: file.path)
+        return try file.withBytes { try decode(type, bytes: $0, path: file.path) }
+    }
+
+    /// Decodes JSON text that stands in the file `path`.
+    static func decode<Value: Decodable>(
+        _ type: Value.Type, bytes: UnsafeRawBufferPointer, path: String
+    ) throws -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: Data(bytes))
+        } catch let error as DecodingError {
+            throw formatError(error, path: path)
+        }
+    }
+
+    private static func formatError(_ error: DecodingError, path: String) -> FormatError {
+        switch error {
+        case .keyNotFound(let key, let context):
+            return .missingField(path: path, field: fieldName(context.codingPath + [key]))
+        case .typeMismatch(let type, let context):
+            return .badField(
+                path: path, field: fieldName(context.codingPath), expected: typeName(type),
+                found: "another type")
+        case .valueNotFound(let type, let context):
+            return .badField(
+                path: path, field: fieldName(context.codingPath), expected: typeName(type),
+                found: "null")
+        case .dataCorrupted(let context) where !context.codingPath.isEmpty:
+            return .badField(
+                path: path, field: fieldName(context.codingPath), expected: "a value in range",
+                found: context.debugDescription)
+        case .dataCorrupted(let context):
+            // Foundation puts line and column into the underlying error.
+            let detail = (context.underlyingError as NSError?)?.userInfo["NSDebugDescription"]
+            return .badJSON(path: path, reason: detail as? String ?? context.debugDescription)
+        @unknown default:
+            return .badJSON(path: path, reason: "it cannot be decoded")
+        }
+    }
+
+    private static func fieldName(_ codingPath: [any CodingKey]) -> String {
+        codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }
+            .joined(separator: ".")
+    }
+
+    private static func typeName(_ type: Any.Type) -> String {
+        switch type {
+        case is Int.Type: "an integer"
+        case is Double.Type, is Float.Type: "a number"
+        case is Bool.Type: "true or false"
+        case is String.Type: "a string"
+        default: String(describing: type).hasPrefix("Array") ? "an array" : "an object"
+        }
+    }
+}
+
+/// A key of a JSON object whose keys are data.
+struct NamedKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(_ name: String) { stringValue = name }
+    init?(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { return nil }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import SkeinBasics
+
+/// The weights of a Hugging Face folder: model.safetensors, or the shards that
+/// model.safetensors.index.json lists.
+struct FolderWeights {
+    private(set) var tensors: [String: TensorView] = [:]
+    /// Element types of tensors that cannot be weights, by name.
+    private(set) var otherTensors: [String: String] = [:]
+    private(set) var sources: [ModelDirectory.SourceFile] = []
+
+    init(_ directory: String) throws {
+        let single = directory + "/model.safetensors"
+        let index = directory + "/model.safetensors.index.json"
+        if FileManager.default.fileExists(atPath: single) {
+            let file = try SafetensorsFile(path: single)
+            tensors = file.tensors
+            otherTensors = file.otherTensors
+            sources = [ModelDirectory.SourceFile(name: "model.safetensors", file: file.file)]
+        } else if FileManager.default.fileExists(atPath: index) {
+            try readShards(directory, index: index)
+        } else {
+            throw FormatError.missingFile(
+                path: directory, expected: "model.safetensors or model.safetensors.index.json")
+        }
+    }
+
+    private struct Index: Decodable {
+        let shardOfTensor: [String: String]
+
+        enum CodingKeys: String, CodingKey { case shardOfTensor = "weight_map" }
+    }
+
+    /// Takes from each shard the tensors that the index places there.
+    private mutating func readShards(_ directory: String, index: String) throws {
+        let indexFile = try MappedFile(path: index)
+        let places = try JSONFile.decode(
+            Index.self, file: indexFile, limit: Limits.indexBytes
+        ).shardOfTensor
+        let names = Set(places.values).sorted()
+        for (field, count, limit) in [
+            ("weight_map", UInt64(places.count), Limits.tensors),
+            ("shards", UInt64(names.count), UInt64(Limits.shards)),
+        ] where count > limit {
+            throw FormatError.overLimit(path: index, field: field, limit: limit, found: count)
+        }
+        sources.append(
+            ModelDirectory.SourceFile(name: "model.safetensors.index.json", file: indexFile))
+        var shards: [String: SafetensorsFile] = [:]
+        for name in names {
+            // A name with a separator could reach any file that the user can read.
+            guard !name.isEmpty, !name.contains("/"), !name.contains(".."), !name.contains("\0")
+            else { throw FormatError.badShardName(path: index, found: name) }
+            guard FileManager.default.fileExists(atPath: "\(directory)/\(name)") else {
+                throw FormatError.missingFile(path: directory, expected: name)
+            }
+            let shard = try SafetensorsFile(path: "\(directory)/\(name)")
+            shards[name] = shard
+            sources.append(ModelDirectory.SourceFile(name: name, file: shard.file))
+        }
+        for (tensor, name) in places.sorted(by: { $0.key < $1.key }) {
+            guard let shard = shards[name] else { continue }
+            if let type = shard.otherTensors[tensor] {
+                otherTensors[tensor] = type
+            } else {
+                tensors[tensor] = try shard.tensor(tensor)
+            }
+        }
+    }
+}
+
+/// The tokenizer files of a Hugging Face folder.
+struct FolderTokenizer {
+    let source: ModelDirectory.TokenizerSource?
+    let chatTemplate: String?
+    let sources: [ModelDirectory.SourceFile]
+
+    init(_ directory: String) throws {
+        var files: [ModelDirectory.SourceFile] = []
+        func map(_ name: String) throws -> MappedFile? {
+            guard FileManager.default.fileExists(atPath: "\(directory)/\(name)") else { return nil }
+            let file = try MappedFile(path: "\(directory)/\(name)")
+            files.append(ModelDirectory.SourceFile(name: name, file: file))
+            return file
+        }
+        let tokenizer = try map("tokenizer.json")
+        let config = try map("tokenizer_config.json")
+        let template = try map("chat_template.jinja")
+        source = tokenizer.map {
+            .files(tokenizerJSON: $0.path, tokenizerConfig: config?.path)
+        }
+        let configured = try config.flatMap { file in
+            try JSONFile.decode(TemplateField.self, file: file, limit: Limits.indexBytes).text
+        }
+        chatTemplate = try template.map(Self.text) ?? configured
+        sources = files
+    }
+
+    private static func text(of file: MappedFile) throws -> String {
+        guard file.count <= Limits.templateBytes else {
+            throw FormatError.overLimit(
+                path: file.path, field: "file size", limit: UInt64(Limits.templateBytes),
+                found: UInt64(file.count))
+        }
+        guard let text = file.withBytes({ String(validating: $0, as: UTF8.self) }) else {
+            throw FormatError.notText(path: file.path, offset: 0, field: "the template")
+        }
+        return text
+    }
+
+    /// `chat_template` of tokenizer_config.json: a text, or named texts of which "default" is taken.
+    private struct TemplateField: Decodable {
+        let text: String?
+
+        private enum CodingKeys: String, CodingKey { case template = "chat_template" }
+
+        private struct Named: Decodable {
+            let name: String
+            let template: String
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            guard container.contains(.template), try !container.decodeNil(forKey: .template)
+            else {
+                text = nil
+                return
+            }
+            do {
+                text = try container.decode(String.self, forKey: .template)
+            } catch DecodingError.typeMismatch {
+                text = try container.decode([Named].self, forKey: .template)
+                    .first { $0.name == "default" }?.template
+            }
+        }
+    }
+}

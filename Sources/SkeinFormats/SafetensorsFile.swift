@@ -1,0 +1,78 @@
+import SkeinBasics
+
+/// A safetensors file, mapped: 8 bytes of header length, a JSON header, the tensors.
+///
+/// Accepts and refuses what the reference reader (safetensors 0.8.0, tensor.rs) does: the tensors,
+/// ordered by offset, must cover the data section without a hole, an overlap or a rest.
+package struct SafetensorsFile: Sendable {
+    /// The tensors that can be weights: F32, F16, BF16.
+    package let tensors: [String: TensorView]
+    /// The element type of every other tensor, such as "I64".
+    package let otherTensors: [String: String]
+    /// The header's `__metadata__`.
+    package let metadata: [String: String]
+    let file: MappedFile
+
+    package var path: String { file.path }
+
+    /// Maps the file and reads its header.
+    ///
+    /// - Throws: `FileError` when it cannot be read, `FormatError` when it is not sound.
+    package init(path: String) throws {
+        try self.init(MappedFile(path: path))
+    }
+
+    /// Reads all of the file into memory, so that a sector that cannot be read is an error here and no
+    /// signal later (`MappedFile`).
+    ///
+    /// - Parameters:
+    ///   - path: of the file.
+    ///   - check: is shown the header before memory is taken for the tensors, and may refuse them. The
+    ///     file is as long as its header says.
+    /// - Throws: `FileError`, `FormatError`; what `check` throws.
+    package init(
+        copying path: String, admitting check: (_ header: SafetensorsHeader) throws -> Void
+    ) throws {
+        let file = try MappedFile(copying: path) { file in
+            let start = Array(try file.bytes(0..<min(8, file.count)))
+            let length = try SafetensorsHeader.length(
+                start: start, fileBytes: file.count, path: path)
+            let text = try file.bytes(8..<(8 + length))
+            try check(
+                text.withUnsafeBytes {
+                    try SafetensorsHeader(text: $0, fileBytes: file.count, path: path)
+                })
+        }
+        // Parsed anew: what was looked at may have been replaced before it was read.
+        try self.init(file)
+    }
+
+    private init(_ file: MappedFile) throws {
+        self.file = file
+        let header = try file.withBytes { bytes in
+            let length = try SafetensorsHeader.length(
+                start: Array(bytes.prefix(8)), fileBytes: bytes.count, path: file.path)
+            return try SafetensorsHeader(
+                text: UnsafeRawBufferPointer(rebasing: bytes[8..<(8 + length)]),
+                fileBytes: bytes.count, path: file.path)
+        }
+        metadata = header.metadata
+        otherTensors = header.otherTensors
+        tensors = header.tensors.reduce(into: [:]) { tensors, tensor in
+            tensors[tensor.key] = TensorView(
+                name: tensor.key, elementType: tensor.value.type, shape: tensor.value.shape,
+                file: file, offset: tensor.value.offset)
+        }
+    }
+
+    /// The tensor `name` as a weight.
+    ///
+    /// - Throws: `FormatError.missingTensor`, or `.unsupportedElementType` when it is no float.
+    package func tensor(_ name: String) throws -> TensorView {
+        if let view = tensors[name] { return view }
+        if let type = otherTensors[name] {
+            throw FormatError.unsupportedElementType(path: path, tensor: name, found: type)
+        }
+        throw FormatError.missingTensor(path: path, tensor: name)
+    }
+}

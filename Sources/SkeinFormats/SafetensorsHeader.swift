@@ -1,0 +1,168 @@
+import SkeinBasics
+
+/// What the header of a safetensors file says, checked against the file's length: the tensors, ordered
+/// by offset, cover the data section without a hole, an overlap or a rest.
+package struct SafetensorsHeader: Sendable {
+    /// A tensor that can be a weight: F32, F16 or BF16.
+    package struct Tensor: Sendable {
+        package let type: ElementType
+        package let shape: [Int]
+        /// Where it begins in the file.
+        let offset: Int
+    }
+
+    package let tensors: [String: Tensor]
+    /// The element type of every other tensor, such as "I64".
+    package let otherTensors: [String: String]
+    /// `__metadata__`.
+    package let metadata: [String: String]
+
+    /// The length of the header's text.
+    ///
+    /// - Parameters:
+    ///   - start: the first eight bytes of the file, or fewer when it has no more.
+    ///   - fileBytes: all that the file has.
+    ///   - path: of the file, for the error.
+    /// - Returns: in bytes.
+    /// - Throws: `FormatError` beyond the format's limit, and beyond the file.
+    static func length(start: [UInt8], fileBytes: Int, path: String) throws -> Int {
+        guard start.count == 8 else {
+            throw FormatError.truncated(
+                path: path, offset: 0, field: "header length", expected: 8, found: fileBytes)
+        }
+        let length = start.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        guard length <= Limits.safetensorsHeaderBytes else {
+            throw FormatError.overLimit(
+                path: path, field: "header length", limit: Limits.safetensorsHeaderBytes,
+                found: length)
+        }
+        guard length <= UInt64(fileBytes - 8) else {
+            throw FormatError.truncated(
+                path: path, offset: 8, field: "header", expected: length, found: fileBytes - 8)
+        }
+        return Int(length)
+    }
+
+    /// - Parameters:
+    ///   - text: the JSON between the length and the data.
+    ///   - fileBytes: all that the file has.
+    ///   - path: of the file, for errors.
+    /// - Throws: `FormatError` when the header is not sound or does not fit the file.
+    init(text: UnsafeRawBufferPointer, fileBytes: Int, path: String) throws {
+        let dataStart = 8 + text.count
+        let header = try JSONFile.decode(Text.self, bytes: text, path: path)
+        try SafetensorsKeys.refuseAmbiguous(text, keyCount: header.keyCount, path: path)
+        metadata = header.metadata
+        var tensors: [String: Tensor] = [:]
+        var others: [String: String] = [:]
+        var end = 0
+        for (name, entry) in header.entries.sorted(by: Self.liesBefore) {
+            let range = try Self.checkedRange(entry, name: name, path: path)
+            guard range.lowerBound == end else {
+                throw FormatError.badTensor(
+                    path: path, tensor: name, field: "offset", expected: String(end),
+                    found: String(range.lowerBound))
+            }
+            end = range.upperBound
+            guard end <= fileBytes - dataStart else {
+                throw FormatError.truncated(
+                    path: path, offset: dataStart + range.lowerBound, field: name,
+                    expected: UInt64(range.count),
+                    found: fileBytes - dataStart - range.lowerBound)
+            }
+            if let type = Self.weightTypes[entry.dtype] {
+                tensors[name] = Tensor(
+                    type: type, shape: entry.shape, offset: dataStart + range.lowerBound)
+            } else {
+                others[name] = entry.dtype
+            }
+        }
+        guard end == fileBytes - dataStart else {
+            throw FormatError.badField(
+                path: path, field: "data section", expected: "\(end) bytes",
+                found: "\(fileBytes - dataStart) bytes")
+        }
+        self.tensors = tensors
+        otherTensors = others
+    }
+}
+
+extension SafetensorsHeader {
+    private struct Text: Decodable {
+        var metadata: [String: String] = [:]
+        var entries: [(name: String, entry: Entry)] = []
+        let keyCount: Int
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: NamedKey.self)
+            keyCount = container.allKeys.count
+            for key in container.allKeys {
+                if key.stringValue == "__metadata__" {
+                    metadata =
+                        try container.decodeIfPresent([String: String].self, forKey: key) ?? [:]
+                } else {
+                    entries.append((key.stringValue, try container.decode(Entry.self, forKey: key)))
+                }
+            }
+        }
+    }
+
+    private struct Entry: Decodable {
+        let dtype: String
+        let shape: [Int]
+        let offsets: [Int]
+
+        enum CodingKeys: String, CodingKey {
+            case dtype
+            case shape
+            case offsets = "data_offsets"
+        }
+    }
+
+    private static let weightTypes: [String: ElementType] = [
+        "F32": .f32, "F16": .f16, "BF16": .bf16,
+    ]
+
+    /// Bits of one element by the format's name of the type.
+    private static let elementBits: [String: Int] = [
+        "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "BOOL": 8, "U8": 8, "I8": 8, "F8_E5M2": 8,
+        "F8_E4M3": 8, "F8_E8M0": 8, "F8_E4M3FNUZ": 8, "F8_E5M2FNUZ": 8, "I16": 16, "U16": 16,
+        "F16": 16, "BF16": 16, "I32": 32, "U32": 32, "F32": 32, "C64": 64, "F64": 64, "I64": 64,
+        "U64": 64,
+    ]
+
+    /// By offset; an empty tensor before the one that starts where it stands.
+    private static func liesBefore(
+        _ left: (name: String, entry: Entry), _ right: (name: String, entry: Entry)
+    ) -> Bool {
+        left.entry.offsets.lexicographicallyPrecedes(right.entry.offsets)
+    }
+
+    /// The byte range in the data section, checked against shape and element type.
+    private static func checkedRange(
+        _ entry: Entry, name: String, path: String
+    ) throws -> Range<Int> {
+        func bad(_ field: String, _ expected: String, _ found: String) -> FormatError {
+            .badTensor(path: path, tensor: name, field: field, expected: expected, found: found)
+        }
+        guard let bits = elementBits[entry.dtype] else {
+            throw FormatError.unsupportedElementType(path: path, tensor: name, found: entry.dtype)
+        }
+        guard entry.offsets.count == 2, let start = entry.offsets.first,
+            let end = entry.offsets.last, start >= 0, start <= end
+        else {
+            throw bad("data_offsets", "two ascending offsets", "\(entry.offsets)")
+        }
+        var total = bits
+        for size in entry.shape {
+            guard size >= 0 else { throw bad("dimension", "0 or above", String(size)) }
+            let (product, overflow) = total.multipliedReportingOverflow(by: size)
+            guard !overflow else { throw bad("bit count", "below 2^63", "\(entry.shape)") }
+            total = product
+        }
+        guard total % 8 == 0, total / 8 == end - start else {
+            throw bad("byte count", "\(total / 8)", "\(end - start)")
+        }
+        return start..<end
+    }
+}

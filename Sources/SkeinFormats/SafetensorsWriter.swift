@@ -1,0 +1,78 @@
+import SkeinBasics
+
+/// Writes F32 safetensors files; equal tensors and metadata give equal bytes.
+package enum SafetensorsWriter {
+    package struct Tensor: Sendable {
+        package var name: String
+        /// Row-major.
+        package var shape: [Int]
+        /// As many as the product of `shape`.
+        package var floats: [Float]
+
+        package init(name: String, shape: [Int], floats: [Float]) {
+            precondition(shape.reduce(1, *) == floats.count, "shape and floats of \(name) differ")
+            self.name = name
+            self.shape = shape
+            self.floats = floats
+        }
+    }
+
+    /// Replaces the file at `path`, atomically and flushed to the disk.
+    ///
+    /// The tensors are written sorted by name, as the reference writer does for one element type; the
+    /// header is padded with spaces to a multiple of 8, so that the data is aligned.
+    ///
+    /// - Throws: `FileError` when it cannot be written, `FormatError.duplicate` when a name stands
+    ///   twice.
+    package static func write(
+        _ tensors: [Tensor], metadata: [String: String], to path: String
+    ) throws {
+        let sorted = tensors.sorted { $0.name < $1.name }
+        let head = try header(sorted, metadata: metadata, path: path)
+        try AtomicFile.write(to: path) { output in
+            try head.withUnsafeBytes { try output.append($0) }
+            for tensor in sorted { try tensor.floats.withUnsafeBytes { try output.append($0) } }
+        }
+    }
+
+    /// The bytes that `write` writes.
+    ///
+    /// - Throws: `FormatError.duplicate` when a name stands twice.
+    package static func bytes(_ tensors: [Tensor], metadata: [String: String]) throws -> [UInt8] {
+        let sorted = tensors.sorted { $0.name < $1.name }
+        var out = try header(sorted, metadata: metadata, path: "")
+        for tensor in sorted { tensor.floats.withUnsafeBytes { out += $0 } }
+        return out
+    }
+
+    /// Header length and header.
+    private static func header(
+        _ sorted: [Tensor], metadata: [String: String], path: String
+    ) throws -> [UInt8] {
+        var fields: [JSONLine.Field] = []
+        if !metadata.isEmpty {
+            let pairs = metadata.sorted { $0.key < $1.key }
+            fields.append(("__metadata__", .object(pairs.map { ($0.key, .string($0.value)) })))
+        }
+        var offset = 0
+        for (index, tensor) in sorted.enumerated() {
+            guard index == 0 || sorted[index - 1].name != tensor.name else {
+                throw FormatError.duplicate(path: path, name: tensor.name)
+            }
+            let end = offset + tensor.floats.count * 4
+            fields.append(
+                (
+                    tensor.name,
+                    .object([
+                        ("dtype", .string("F32")),
+                        ("shape", .array(tensor.shape.map { .integer($0) })),
+                        ("data_offsets", .array([.integer(offset), .integer(end)])),
+                    ])
+                ))
+            offset = end
+        }
+        var text = Array(JSONLine(fields).text.utf8)
+        text += [UInt8](repeating: UInt8(ascii: " "), count: (8 - text.count % 8) % 8)
+        return withUnsafeBytes(of: UInt64(text.count).littleEndian) { Array($0) } + text
+    }
+}

@@ -1,0 +1,131 @@
+import SkeinBasics
+import SkeinFormats
+
+/// The trained numbers: one flat vector of all LoRA matrices, laid out by an `AdapterShape`.
+package struct AdapterParameters: Sendable {
+    package let shape: AdapterShape
+    package var values: [Float]
+
+    /// A from Kaiming uniform with a = sqrt(5), which is U(-1/sqrt(in), 1/sqrt(in)); B zero, as PEFT
+    /// starts. Each number is addressed by (seed, layer, module, index), so it does not depend on
+    /// which other modules are adapted.
+    package init(shape: AdapterShape, seed: UInt64) {
+        self.shape = shape
+        MemoryShortage.check(floats: shape.layout.count, for: "the adapter")
+        values = [Float](repeating: 0, count: shape.layout.count)
+        let random = AddressedRandom(seed: seed, purpose: .adapterInitialization)
+        for (layer, modules) in shape.pairs.enumerated() {
+            for (module, pair) in modules.enumerated() {
+                guard let pair else { continue }
+                let bound = 1 / Float(pair.inputs).squareRoot()
+                for i in 0..<(shape.configuration.rank * pair.inputs) {
+                    let words = random.block(UInt32(i / 4), UInt32(layer), UInt32(module))
+                    let unit = AddressedRandom.unitFloat(words[i % 4])
+                    values[pair.a + i] = (2 * unit - 1) * bound
+                }
+            }
+        }
+    }
+
+    /// The matrices of a PEFT folder.
+    ///
+    /// - Throws: `AdapterError` when a matrix is missing, has another shape, or is not part of
+    ///   `shape`.
+    package init(shape: AdapterShape, files: AdapterFiles) throws {
+        try shape.admit(files.outline)
+        self.shape = shape
+        do throws(LayoutProblem) {
+            values = try shape.layout.flatten(files.tensors)
+        } catch {
+            throw AdapterError(error)
+        }
+    }
+
+    /// The matrices of a PEFT folder, whatever they adapt.
+    ///
+    /// - Throws: `AdapterError`; `FormatError` when they do not fit `model`.
+    package init(files: AdapterFiles, model: ModelConfiguration) throws {
+        try files.outline.check(against: model)
+        let configuration = files.configuration
+        guard let first = files.layers.first, let last = files.layers.last,
+            files.layers == Array(first...last)
+        else { throw AdapterError.layersWithGaps(files.layers) }
+        let lora = LoRAConfiguration(
+            rank: configuration.rank, scale: Float(configuration.scale),
+            dropout: Float(configuration.dropout),
+            targets: configuration.targetModules.compactMap(TargetModule.init(name:)),
+            layers: first..<(last + 1))
+        try self.init(shape: AdapterShape(lora, model: model), files: files)
+    }
+}
+
+extension AdapterShape {
+    /// Refuses an adapter with other matrices or another scale, before its numbers are read.
+    ///
+    /// - Throws: `AdapterError`.
+    package func admit(_ outline: AdapterOutline) throws(AdapterError) {
+        let scale = Float(outline.configuration.scale)
+        guard scale == configuration.scale else {
+            throw .scale(expected: configuration.scale, found: scale)
+        }
+        do throws(LayoutProblem) {
+            try layout.check(outline.shapes)
+        } catch {
+            throw AdapterError(error)
+        }
+    }
+}
+
+/// An adapter that does not fit the model or the configuration.
+package enum AdapterError: Error, Equatable {
+    case missingMatrix(name: String)
+    case unexpectedMatrix(name: String)
+    case shape(name: String, expected: [Int], found: [Int])
+    /// The adapter was made with another alpha / rank.
+    case scale(expected: Float, found: Float)
+    /// Adapted layers that do not follow each other.
+    case layersWithGaps([Int])
+
+    init(_ problem: LayoutProblem) {
+        switch problem {
+        case .missing(let name): self = .missingMatrix(name: name)
+        case .wrongShape(let name, let expected, let found):
+            self = .shape(name: name, expected: expected, found: found)
+        case .unexpected(let name): self = .unexpectedMatrix(name: name)
+        }
+    }
+}
+
+extension AdapterError: Explained {
+    package var explanation: Explanation {
+        switch self {
+        case .missingMatrix(let name):
+            Explanation(
+                what: "the adapter has no matrix for a projection that is to be adapted",
+                place: name,
+                remedy: "give the --target-modules, --layers and --rank that it was made with",
+                status: .badData)
+        case .unexpectedMatrix(let name):
+            Explanation(
+                what: "the adapter has a matrix for a projection that is not adapted",
+                place: name,
+                remedy: "give the --target-modules and --layers that it was made with",
+                status: .badData)
+        case .shape(let name, let expected, let found):
+            Explanation(
+                what: "an adapter matrix is \(found), expected \(expected)", place: name,
+                remedy: "use an adapter that was made for this base model and rank",
+                status: .badData)
+        case .scale(let expected, let found):
+            Explanation(
+                what: "the adapter's scale (alpha / rank) is \(found), the run's is \(expected)",
+                remedy: "give the --alpha and --rank that the adapter was made with",
+                status: .badData)
+        case .layersWithGaps(let layers):
+            Explanation(
+                what: "the adapter's layers do not follow each other: \(layers)",
+                remedy: "use an adapter of all layers or of a range of layers",
+                status: .badData)
+        }
+    }
+}

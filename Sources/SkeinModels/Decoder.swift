@@ -1,0 +1,184 @@
+import SkeinBasics
+import SkeinFormats
+import SkeinTensors
+
+/// A Llama-family decoder with an optional LoRA adapter: loss and gradient of one micro-batch, on
+/// the calling thread.
+///
+/// The result depends on the batch, the parameters and the dropout address alone. Letters as in
+/// `DecoderWorkspace`.
+package struct Decoder: Sendable {
+    package let weights: DecoderWeights
+    /// nil: the base model alone.
+    package let adapter: AdapterShape?
+    /// Keeps only each block's input and computes the rest again in the backward pass: about a
+    /// third more time for a tenth of the activations. The bits are the same.
+    package let gradientCheckpointing: Bool
+
+    package init(
+        weights: DecoderWeights, adapter: AdapterShape?, gradientCheckpointing: Bool = false
+    ) {
+        self.weights = weights
+        self.adapter = adapter
+        self.gradientCheckpointing = gradientCheckpointing
+    }
+
+    var model: ModelConfiguration { weights.configuration }
+
+    /// Where the dropout masks of a step are addressed.
+    package struct DropoutAddress: Sendable {
+        let dropout: Dropout
+        let step: UInt32
+
+        package init(dropout: Dropout, step: Int) {
+            self.dropout = dropout
+            self.step = UInt32(truncatingIfNeeded: step)
+        }
+    }
+
+    /// Sum loss and *sum* gradient of a batch.
+    ///
+    /// Shapes and ranges:
+    ///   - parameters: the flat vector of LoRA matrices, `adapter.layout.count` floats.
+    ///   - dropout: nil for none.
+    ///   - gradient: as many floats, overwritten.
+    package func gradient(
+        of batch: PackedBatch, parameters: UnsafePointer<Float>, dropout: DropoutAddress?,
+        workspace: DecoderWorkspace, into gradient: UnsafeMutablePointer<Float>
+    ) -> BatchLoss {
+        // Only who holds a progress can abandon a pass.
+        self.gradient(
+            of: batch, parameters: parameters, dropout: dropout, workspace: workspace,
+            into: gradient, progress: nil) ?? BatchLoss()
+    }
+
+    /// Sum loss and *sum* gradient of a batch; nil, and no gradient, when the pass was abandoned.
+    ///
+    /// The bits are those of a pass that nobody follows.
+    package func gradient(
+        of batch: PackedBatch, parameters: UnsafePointer<Float>, dropout: DropoutAddress?,
+        workspace: DecoderWorkspace, into gradient: UnsafeMutablePointer<Float>,
+        progress: PassProgress?
+    ) -> BatchLoss? {
+        let lowest = adapter?.lowestLayer ?? model.layerCount
+        progress?.begin(layers: 2 * model.layerCount - lowest)
+        let pass = DecoderPass(
+            decoder: self, batch: batch, parameters: parameters, dropout: dropout,
+            training: true, progress: progress, workspace: workspace)
+        guard pass.forward() else { return nil }
+        let loss = pass.head(gradient: true)
+        return pass.backward(into: gradient) ? loss : nil
+    }
+
+    /// Sum loss of a batch, without gradient and without dropout.
+    package func loss(
+        of batch: PackedBatch, parameters: UnsafePointer<Float>?, workspace: DecoderWorkspace
+    ) -> BatchLoss {
+        // As above.
+        loss(of: batch, parameters: parameters, workspace: workspace, progress: nil) ?? BatchLoss()
+    }
+
+    /// Sum loss of a batch, without gradient and without dropout; nil when the pass was abandoned.
+    package func loss(
+        of batch: PackedBatch, parameters: UnsafePointer<Float>?, workspace: DecoderWorkspace,
+        progress: PassProgress?
+    ) -> BatchLoss? {
+        progress?.begin(layers: model.layerCount)
+        let pass = DecoderPass(
+            decoder: self, batch: batch, parameters: parameters, dropout: nil, training: false,
+            progress: progress, workspace: workspace)
+        return pass.forward() ? pass.head(gradient: false) : nil
+    }
+
+    /// Room for the largest piece of a streamed matrix; 0 when all weights are resident.
+    var streamedFloats: Int {
+        weights.residence == .resident ? 0 : model.largestStreamedFloats(weights.compute)
+    }
+}
+
+/// One forward and backward pass over one micro-batch.
+struct DecoderPass {
+    let decoder: Decoder
+    let batch: PackedBatch
+    let parameters: UnsafePointer<Float>?
+    let dropout: Decoder.DropoutAddress?
+    let training: Bool
+    /// nil: nobody follows.
+    let progress: PassProgress?
+    let memory: BatchMemory
+    let matMul: MatMul
+    /// Of fp32.
+    let attention: Attention
+    /// Of bf16.
+    let roundedAttention: RoundedAttention
+
+    init(
+        decoder: Decoder, batch: PackedBatch, parameters: UnsafePointer<Float>?,
+        dropout: Decoder.DropoutAddress?, training: Bool,
+        progress: PassProgress? = nil, workspace: DecoderWorkspace
+    ) {
+        let model = decoder.model
+        self.progress = progress
+        self.decoder = decoder
+        self.batch = batch
+        self.parameters = parameters
+        self.dropout = dropout
+        self.training = training
+        memory = workspace.pieces(
+            BatchSize(
+                tokens: batch.tokens.count, longest: batch.longest,
+                lossRows: batch.lossRows.count, model: model,
+                adapter: parameters == nil ? nil : decoder.adapter, training: training,
+                compute: decoder.weights.compute,
+                checkpointing: decoder.gradientCheckpointing, dropout: dropout != nil,
+                streamedFloats: decoder.streamedFloats))
+        matMul = workspace.matMul
+        attention = Attention(
+            heads: model.headCount, keyValueHeads: model.keyValueHeadCount,
+            headDimension: model.headDimension)
+        roundedAttention = RoundedAttention(
+            heads: model.headCount, keyValueHeads: model.keyValueHeadCount,
+            headDimension: model.headDimension)
+    }
+
+    var model: ModelConfiguration { decoder.model }
+    var tokens: Int { batch.tokens.count }
+    var compute: ComputeType { decoder.weights.compute }
+    var tools: WeightMatrix.Tools { WeightMatrix.Tools(matMul: matMul, scratch: memory.weights) }
+
+    /// The kept activations of a layer, or the one set that all share.
+    func block(_ layer: Int) -> BatchMemory.Block {
+        memory.blocks[memory.blocks.count == 1 ? 0 : layer]
+    }
+
+    /// The residual stream that enters a layer; `layerCount` is what leaves the last.
+    func residual(_ layer: Int) -> UnsafeMutablePointer<Float> {
+        memory.residual[training ? layer : layer % 2]
+    }
+
+    /// A projection of a layer with its adapter.
+    func linear(_ module: TargetModule, _ layer: Int) -> LoRALinear {
+        let isUpper = module >= .output
+        return LoRALinear(
+            weight: decoder.weights.blocks[layer].projections[module.rawValue],
+            adapter: adapter(module, layer), rows: isUpper ? upperRows(layer) : tokens,
+            transposed: memory.transposed, reducedGradient: memory.reducedGradient, tools: tools)
+    }
+
+    private func adapter(_ module: TargetModule, _ layer: Int) -> LoRALinear.Adapter? {
+        guard let shape = decoder.adapter, let parameters,
+            let pair = shape.pairs[layer][module.rawValue],
+            let kept = block(layer).adapted[module.rawValue]
+        else { return nil }
+        let draw = dropout.map {
+            DropoutDraw(
+                dropout: $0.dropout, step: $0.step,
+                place: UInt32(layer * 8 + module.rawValue), offsets: batch.offsets,
+                sequenceNumbers: batch.sequenceNumbers,
+                rows: module >= .output && isTrimmed(layer) ? batch.lossRows : nil)
+        }
+        return LoRALinear.Adapter(
+            a: parameters + pair.a, b: parameters + pair.b, rank: shape.configuration.rank,
+            scale: shape.configuration.scale, memory: kept, dropout: draw)
+    }
+}

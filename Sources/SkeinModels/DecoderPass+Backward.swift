@@ -1,0 +1,168 @@
+import SkeinFormats
+import SkeinTensors
+
+extension DecoderPass {
+    /// Gradients of all LoRA matrices from the gradient in `memory.gradient`.
+    ///
+    /// Goes down to the lowest adapted layer and, in it, to the lowest adapted projection; nothing
+    /// below is trained, so nothing below is multiplied.
+    ///
+    /// - Returns: false when the pass was abandoned on the way.
+    func backward(into gradient: UnsafeMutablePointer<Float>) -> Bool {
+        guard let shape = decoder.adapter, let lowest = shape.lowestLayer else { return true }
+        for layer in stride(from: model.layerCount - 1, through: lowest, by: -1) {
+            if progress?.isAbandoned == true { return false }
+            if decoder.gradientCheckpointing { blockForward(layer, again: true) }
+            let isLowest = layer == lowest
+            let trainsAttention = TargetModule.allCases.contains { module in
+                module < .gate && shape.has(module, in: layer)
+            }
+            feedForwardBackward(layer, gradient, needsInput: !isLowest || trainsAttention)
+            if !isLowest || trainsAttention {
+                attentionBackward(layer, gradient, isLowest: isLowest)
+            }
+            progress?.finishLayer()
+        }
+        return true
+    }
+
+    /// Adds to `memory.gradient` (that of the block's output) what flows back to its middle.
+    private func feedForwardBackward(
+        _ layer: Int, _ gradient: UnsafeMutablePointer<Float>, needsInput: Bool
+    ) {
+        let weights = decoder.weights.blocks[layer]
+        let kept = block(layer)
+        let rows = upperRows(layer)
+        if has(.down, layer) {
+            switch compute {
+            case .fp32:
+                SwiGLU.forward(
+                    gate: kept.gate, up: kept.up, count: rows * model.feedForwardWidth,
+                    into: memory.activated)
+            case .bf16: widenActivations(kept, rows: rows)
+            }
+        }
+        let adapts = has(.gate, layer) || has(.up, layer)
+        let needsGate = needsInput || adapts
+        // Without adapters, nobody needs the gradients in between as Float.
+        let isRounded = compute == .bf16 && !adapts && !has(.down, layer)
+        back(
+            .down, layer, memory.gradient,
+            needsGate ? operand(memory.gradient, rows: rows, columns: model.width) : nil,
+            x: memory.activated, dx: memory.gateGradient, accumulating: false,
+            rounded: isRounded ? roundedActivationGradient : nil, gradient)
+        guard needsGate else { return }
+        let (gate, up) = activationBackward(kept, rows: rows, isRounded: isRounded)
+        if adapts {
+            RMSNorm.again(
+                kept.middle, weight: weights.middleNorm.base, inverse: kept.inverseMiddle,
+                tokens: rows, width: model.width, into: memory.normed)
+        }
+        back(
+            .gate, layer, memory.gateGradient, needsInput ? gate : nil, x: memory.normed,
+            dx: memory.normedGradient, accumulating: false, gradient)
+        back(
+            .up, layer, memory.upGradient, needsInput ? up : nil, x: memory.normed,
+            dx: memory.normedGradient, accumulating: true, gradient)
+        guard needsInput else { return }
+        RMSNorm.backward(
+            memory.normedGradient, x: kept.middle, weight: weights.middleNorm.base,
+            inverse: kept.inverseMiddle, tokens: rows, width: model.width,
+            addingTo: memory.gradient)
+    }
+
+    /// [T, F] in the memory of `activated`, which is not used then.
+    private var roundedActivationGradient: UnsafeMutablePointer<UInt16> {
+        UnsafeMutableRawPointer(memory.activated).assumingMemoryBound(to: UInt16.self)
+    }
+
+    /// From the gradient of silu(gate) * up to those of gate and up.
+    ///
+    /// `isRounded`: the first is in `roundedActivationGradient` and the others are made as bf16 only;
+    /// otherwise it is in `gateGradient`, and the others are there and in `upGradient` as well.
+    private func activationBackward(
+        _ kept: BatchMemory.Block, rows: Int, isRounded: Bool
+    ) -> (gate: Operand, up: Operand) {
+        let columns = model.feedForwardWidth
+        let count = rows * columns
+        switch compute {
+        case .fp32:
+            SwiGLU.backward(
+                da: memory.gateGradient, gate: kept.gate, up: kept.up, count: count,
+                du: memory.upGradient)
+            return (.single(memory.gateGradient), .single(memory.upGradient))
+        case .bf16 where isRounded:
+            SwiGLU.backward(
+                da: roundedActivationGradient, gate: kept.roundedGate, up: kept.roundedUp,
+                rows: rows, columns: columns, dg: kept.roundedGate, du: kept.roundedUp)
+        case .bf16:
+            widenGateAndUp(kept, rows: rows)
+            SwiGLU.backward(
+                da: memory.gateGradient, gate: kept.gate, up: kept.up, count: count,
+                du: memory.upGradient)
+            BFloat16.round(
+                memory.gateGradient, rows: rows, columns: columns, into: kept.roundedGate)
+            BFloat16.round(memory.upGradient, rows: rows, columns: columns, into: kept.roundedUp)
+        }
+        // The gradients take the place of what they were made from.
+        return (
+            activations(kept.roundedGate, rows: rows), activations(kept.roundedUp, rows: rows)
+        )
+    }
+
+    /// Adds to `memory.gradient` (that of the block's middle) what flows back to its input.
+    private func attentionBackward(
+        _ layer: Int, _ gradient: UnsafeMutablePointer<Float>, isLowest: Bool
+    ) {
+        let weights = decoder.weights.blocks[layer]
+        let kept = block(layer)
+        let adaptsInput = has(.query, layer) || has(.key, layer) || has(.value, layer)
+        let needsAttention = !isLowest || adaptsInput
+        let rows = upperRows(layer)
+        back(
+            .output, layer, memory.gradient,
+            needsAttention ? operand(memory.gradient, rows: rows, columns: model.width) : nil,
+            x: outputInput(layer), dx: memory.attendedGradient, accumulating: false, gradient)
+        guard needsAttention else { return }
+        if isTrimmed(layer) {
+            scatter(memory.attendedGradient, columns: queryWidth)
+            scatter(memory.gradient, columns: model.width)
+        }
+        attendBackward(kept)
+        if adaptsInput {
+            RMSNorm.again(
+                residual(layer), weight: weights.inputNorm.base, inverse: kept.inverseInput,
+                tokens: tokens, width: model.width, into: memory.normed)
+        }
+        let inputs: [(TargetModule, UnsafeMutablePointer<Float>, Int)] = [
+            (.query, memory.q, queryWidth), (.key, memory.k, keyWidth),
+            (.value, memory.v, keyWidth),
+        ]
+        for (module, dy, columns) in inputs {
+            back(
+                module, layer, dy,
+                isLowest ? nil : operand(dy, rows: tokens, columns: columns), x: memory.normed,
+                dx: memory.normedGradient, accumulating: module != .query, gradient)
+        }
+        guard !isLowest else { return }
+        RMSNorm.backward(
+            memory.normedGradient, x: residual(layer), weight: weights.inputNorm.base,
+            inverse: kept.inverseInput, tokens: tokens, width: model.width,
+            addingTo: memory.gradient)
+    }
+
+    /// One projection's backward pass, its A and B gradients written to their place.
+    ///
+    /// `operand`: dy as the frozen weight takes it; nil when the input needs no gradient, dx is then
+    /// left alone. `rounded`: receives dx as bf16 instead.
+    private func back(
+        _ module: TargetModule, _ layer: Int, _ dy: UnsafePointer<Float>, _ operand: Operand?,
+        x: UnsafePointer<Float>, dx: UnsafeMutablePointer<Float>, accumulating: Bool,
+        rounded: UnsafeMutablePointer<UInt16>? = nil, _ gradient: UnsafeMutablePointer<Float>
+    ) {
+        let pair = decoder.adapter?.pairs[layer][module.rawValue]
+        linear(module, layer).backward(
+            dy, operand, x: x, dx: dx, accumulating: accumulating, rounded: rounded,
+            dA: pair.map { gradient + $0.a }, dB: pair.map { gradient + $0.b })
+    }
+}

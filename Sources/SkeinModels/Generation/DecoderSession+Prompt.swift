@@ -1,0 +1,172 @@
+import SkeinFormats
+import SkeinTensors
+
+/// Many tokens: pieces of the weights as floats, multiplied with all tokens of a block at once.
+extension DecoderSession {
+    /// Tokens whose elementwise work is one piece.
+    private static let rowTokens = 32
+
+    /// A block's layer, in place. Nothing but the last token's logits is asked for, so in the last
+    /// layer the others give only keys and values.
+    ///
+    /// Shapes and ranges:
+    ///   - tokens: of the residual stream, which follow the `count` cached ones.
+    ///   - isLast: the block's last token is the one whose logits are asked for.
+    func readBlock(_ layer: Int, tokens: Int, isLast: Bool) {
+        let block = weights.blocks[layer]
+        let isLastLayer = layer == model.layerCount - 1
+        normalize(tokens, block.inputNorm)
+        let keys: [Product] = [
+            (projections[layer, .key], memory.k), (projections[layer, .value], memory.v),
+        ]
+        if isLastLayer {
+            multiply(keys, memory.normed, tokens: tokens)
+            store(layer, tokens: tokens, rotatesQueries: false)
+            let last = memory.residual + (tokens - 1) * model.width
+            if isLast {
+                readToken(layer, last, position: count + tokens - 1, isCached: true)
+            }
+            return
+        }
+        multiply([(projections[layer, .query], memory.q)] + keys, memory.normed, tokens: tokens)
+        store(layer, tokens: tokens, rotatesQueries: true)
+        attend(layer, tokens: tokens)
+        multiply(
+            [(projections[layer, .output], memory.residual)], memory.attended, tokens: tokens,
+            adding: true)
+        normalize(tokens, block.middleNorm)
+        activate(layer, tokens: tokens)
+        multiply(
+            [(projections[layer, .down], memory.residual)], memory.gate, tokens: tokens,
+            adding: true)
+    }
+
+    /// Splits tokens into pieces of equal size.
+    private func run(tokens: Int, _ body: @escaping (Range<Int>) -> Void) {
+        team.run((tokens + Self.rowTokens - 1) / Self.rowTokens) { piece, _ in
+            body(piece * Self.rowTokens..<min(tokens, (piece + 1) * Self.rowTokens))
+        }
+    }
+
+    private func normalize(_ tokens: Int, _ weight: FloatBuffer) {
+        let (model, memory) = (self.model, self.memory)
+        run(tokens: tokens) { range in
+            let first = range.lowerBound * model.width
+            RMSNorm.forward(
+                memory.residual + first, weight: weight.base, epsilon: model.normEpsilon,
+                tokens: range.count, width: model.width, into: memory.normed + first,
+                inverse: memory.inverse + range.lowerBound)
+        }
+    }
+
+    /// Rotates keys, and queries if there are any, and puts keys and values into the cache.
+    private func store(_ layer: Int, tokens: Int, rotatesQueries: Bool) {
+        let (model, memory, rotary, count) = (self.model, self.memory, self.rotary, self.count)
+        let (attention, cached) = (self.attention, cached(layer))
+        run(tokens: tokens) { range in
+            let position = count + range.lowerBound
+            if rotatesQueries {
+                rotary.rotate(
+                    memory.q + range.lowerBound * model.headCount * model.headDimension,
+                    tokens: range.count, heads: model.headCount, firstPosition: position)
+            }
+            let first = range.lowerBound * model.keyValueHeadCount * model.headDimension
+            rotary.rotate(
+                memory.k + first, tokens: range.count, heads: model.keyValueHeadCount,
+                firstPosition: position)
+            attention.append(
+                k: memory.k + first, v: memory.v + first, tokens: range.count,
+                position: position, to: cached)
+        }
+    }
+
+    private func attend(_ layer: Int, tokens: Int) {
+        let (attention, memory, count) = (self.attention, self.memory, self.count)
+        let cached = cached(layer)
+        let width = attention.heads * attention.headDimension
+        let blocks = (tokens + CachedAttention.block - 1) / CachedAttention.block
+        team.run(blocks * attention.heads) { piece, thread in
+            // The long ones first.
+            let first = (blocks - 1 - piece / attention.heads) * CachedAttention.block
+            attention.attend(
+                block: min(CachedAttention.block, tokens - first), head: piece % attention.heads,
+                q: memory.q + first * width, position: count + first, layer: cached,
+                out: memory.attended + first * width, scratch: memory.scratch[thread])
+        }
+    }
+
+    /// All products of one input, split by panels of output rows.
+    private func multiply(
+        _ products: [Product], _ x: UnsafePointer<Float>, tokens: Int, adding: Bool = false
+    ) {
+        let memory = self.memory
+        reduce(products.map(\.projection), x, tokens: tokens)
+        let operand = operand(x, tokens: tokens, columns: products[0].projection.weight.columns)
+        var plan: [(product: Int, panel: Int)] = []
+        for (i, product) in products.enumerated() {
+            for panel in 0..<product.projection.weight.panels { plan.append((i, panel)) }
+        }
+        let pieces = plan
+        team.run(pieces.count) { piece, thread in
+            let (i, panel) = pieces[piece]
+            products[i].projection.multiply(
+                panels: panel..<(panel + 1), tokens: tokens, operand, reduced: memory.reduced[i],
+                into: products[i].out, adding: adding, scratch: memory.scratch[thread])
+        }
+    }
+
+    /// x as the weights take it: as it is, or rounded in `memory.rounded`.
+    private func operand(_ x: UnsafePointer<Float>, tokens: Int, columns: Int) -> Operand {
+        guard compute == .bf16 else { return .single(x) }
+        let base = memory.rounded
+        let stride = RoundedRows.bytes(rows: 1, columns: columns) / 2
+        run(tokens: tokens) { range in
+            _ = RoundedRows(
+                rounding: x + range.lowerBound * columns, stride: columns, rows: range.count,
+                columns: columns, in: base + range.lowerBound * stride)
+        }
+        return .rounded(RoundedRows(base: base, rows: tokens, columns: columns, stride: stride))
+    }
+
+    /// What the adapters' A make of the input.
+    private func reduce(
+        _ projections: [GenerationProjection], _ x: UnsafePointer<Float>, tokens: Int
+    ) {
+        let adapted = projections.enumerated().filter { $0.element.adapter != nil }
+        if adapted.isEmpty { return }
+        let (memory, rank) = (self.memory, self.projections.rank)
+        let blocks = (tokens + Self.rowTokens - 1) / Self.rowTokens
+        team.run(blocks * adapted.count) { piece, thread in
+            let (i, projection) = adapted[piece / blocks]
+            let first = piece % blocks * Self.rowTokens
+            projection.reduce(
+                tokens: min(Self.rowTokens, tokens - first),
+                x + first * projection.weight.columns, into: memory.reduced[i] + first * rank,
+                scratch: memory.scratch[thread])
+        }
+    }
+
+    /// gate = silu(gate(normed)) * up(normed).
+    private func activate(_ layer: Int, tokens: Int) {
+        let (gate, up) = (projections[layer, .gate], projections[layer, .up])
+        let memory = self.memory
+        let rows = gate.weight.rows
+        reduce([gate, up], memory.normed, tokens: tokens)
+        let operand = operand(memory.normed, tokens: tokens, columns: gate.weight.columns)
+        team.run(gate.weight.panels) { piece, thread in
+            for (i, (projection, out)) in [(gate, memory.gate), (up, memory.up)].enumerated() {
+                projection.multiply(
+                    panels: piece..<(piece + 1), tokens: tokens, operand,
+                    reduced: memory.reduced[i], into: out, adding: false,
+                    scratch: memory.scratch[thread])
+            }
+            let columns = gate.weight.rows(ofPanel: piece)
+            for t in 0..<tokens {
+                let (g, u) = (memory.gate + t * rows, memory.up + t * rows)
+                SwiGLU.forward(
+                    gate: g + columns.lowerBound, up: u + columns.lowerBound,
+                    count: columns.count, into: g + columns.lowerBound)
+            }
+        }
+    }
+}

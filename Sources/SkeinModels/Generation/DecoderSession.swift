@@ -1,0 +1,160 @@
+import SkeinFormats
+import SkeinTensors
+
+/// Reads tokens one after the other with a cache and gives the logits of the last one.
+///
+/// A token alone is multiplied straight with the packed weights (`DecoderSession+Token`), many tokens
+/// in blocks (`DecoderSession+Prompt`); both on the threads of a team. Results do not depend on how
+/// many threads there are: every number of an output belongs to one piece of work. Not Sendable: one
+/// generation owns it. Without dropout; the adapter is applied as in training, up to rounding.
+package final class DecoderSession {
+    /// Tokens that are read at once: enough to make the weights' way through memory not count, and
+    /// few enough that a product's input stays in the second cache.
+    static func blockTokens(_ compute: ComputeType) -> Int { compute == .fp32 ? 256 : 512 }
+
+    let weights: GenerationWeights
+    /// Of a prompt's products with the weights; a token alone is multiplied in fp32.
+    let compute: ComputeType
+    let projections: GenerationProjections
+    let team: ComputeTeam
+    let memory: GenerationMemory
+    let rotary: RotaryEmbedding
+    let attention: CachedAttention
+    /// Keys and values per layer.
+    private let cache: FloatBuffer
+    /// Tokens that fit.
+    private let capacity: Int
+    /// Tokens that the cache holds.
+    private(set) var count = 0
+
+    /// Shapes and ranges:
+    ///   - adapter: nil for the base model.
+    ///   - capacity: tokens of prompt and answer together.
+    ///   - team: the threads that compute; nobody else uses them at the same time.
+    ///   - compute: of a prompt's products with the weights.
+    package convenience init(
+        weights: GenerationWeights, adapter: AdapterParameters?, capacity: Int, team: ComputeTeam,
+        compute: ComputeType = .fp32
+    ) {
+        self.init(
+            weights: weights, shape: adapter?.shape, parameters: adapter?.values,
+            capacity: capacity, team: team, compute: compute)
+    }
+
+    /// A session over a training decoder's weights, packed once more for it.
+    ///
+    /// Shapes and ranges:
+    ///   - parameters: the flat vector of LoRA matrices; nil for the base model.
+    ///   - capacity: tokens of prompt and answer together.
+    package convenience init(
+        decoder: Decoder, parameters: [Float]?, capacity: Int, threads: Int = 1
+    ) {
+        let team = ComputeTeam(threadCount: threads)
+        self.init(
+            weights: GenerationWeights(decoder: decoder, team: team), shape: decoder.adapter,
+            parameters: parameters, capacity: capacity, team: team, compute: .fp32)
+    }
+
+    private init(
+        weights: GenerationWeights, shape: AdapterShape?, parameters: [Float]?, capacity: Int,
+        team: ComputeTeam, compute: ComputeType
+    ) {
+        let model = weights.configuration
+        self.weights = weights
+        self.team = team
+        self.capacity = capacity
+        self.compute = compute
+        projections = GenerationProjections(weights, adapter: shape, parameters: parameters)
+        memory = GenerationMemory(
+            model, compute: compute, tokens: max(1, min(Self.blockTokens(compute), capacity)),
+            capacity: capacity,
+            rank: projections.rank, threads: team.threadCount)
+        rotary = RotaryEmbedding(
+            headDimension: model.headDimension, theta: model.ropeTheta,
+            divisors: model.ropeFrequencyDivisors, positions: capacity)
+        attention = CachedAttention(
+            heads: model.headCount, keyValueHeads: model.keyValueHeadCount,
+            headDimension: model.headDimension, capacity: capacity)
+        cache = FloatBuffer(count: model.layerCount * attention.layerCount)
+    }
+
+    var model: ModelConfiguration { weights.configuration }
+
+    /// Tokens that still fit.
+    package var room: Int { capacity - count }
+
+    /// Bytes of weights and cache that a token reads that sees `keys` tokens, itself included.
+    package func bytesOfToken(keys: Int) -> Int {
+        weights.bytesPerToken + model.layerCount * attention.byteCount(keys: keys)
+    }
+
+    /// Forgets the last tokens, so that it can go on from an earlier place.
+    package func truncate(to tokens: Int) {
+        precondition(tokens <= count, "only what was read can be forgotten")
+        count = tokens
+    }
+
+    /// Appends `tokens` (at least one, at most `room`) and returns the last one's logits, [V].
+    package func logits(after tokens: [Int32]) -> [Float] {
+        withLogits(after: tokens) { Array($0) }
+    }
+
+    /// Appends `tokens` and calls `body` with the last one's logits, [V], where they lie.
+    package func withLogits<Result>(
+        after tokens: [Int32], _ body: (UnsafeBufferPointer<Float>) throws -> Result
+    ) rethrows -> Result {
+        append(tokens) { _ in }
+        return try body(
+            UnsafeBufferPointer(start: memory.logits, count: model.vocabularySize))
+    }
+
+    /// Appends `tokens`; the logits of the last one, and its residual stream after the embedding,
+    /// after each block and after the final norm: `layerCount + 2` vectors of [D].
+    package func read(_ tokens: [Int32]) -> (logits: [Float], hidden: [[Float]]) {
+        var hidden: [[Float]] = []
+        let width = model.width
+        append(tokens) { hidden.append(Array(UnsafeBufferPointer(start: $0, count: width))) }
+        let logits = UnsafeBufferPointer(start: memory.logits, count: model.vocabularySize)
+        return (Array(logits), hidden)
+    }
+
+    /// `observe` gets the last token's residual stream at every stage.
+    private func append(_ tokens: [Int32], observe: (UnsafePointer<Float>) -> Void) {
+        precondition(!tokens.isEmpty && tokens.count <= room, "tokens fit the cache")
+        var last = memory.residual
+        let blockTokens = Self.blockTokens(compute)
+        for first in stride(from: 0, to: tokens.count, by: blockTokens) {
+            let block = tokens[first..<min(tokens.count, first + blockTokens)]
+            let isLast = block.endIndex == tokens.count
+            embed(block)
+            last = memory.residual + (block.count - 1) * model.width
+            for layer in 0..<model.layerCount {
+                if isLast { observe(last) }
+                if block.count == 1 {
+                    readToken(layer, last, position: count)
+                } else {
+                    readBlock(layer, tokens: block.count, isLast: isLast)
+                }
+            }
+            count += block.count
+        }
+        observe(last)
+        RMSNorm.forward(
+            last, weight: weights.finalNorm.base, epsilon: model.normEpsilon, tokens: 1,
+            width: model.width, into: memory.normed, inverse: memory.inverse)
+        observe(memory.normed)
+        predict(memory.normed)
+    }
+
+    private func embed(_ tokens: ArraySlice<Int32>) {
+        for (i, token) in tokens.enumerated() {
+            weights.embedding.copyRow(
+                Int(token), into: memory.residual + i * model.width, scratch: memory.scratch[0])
+        }
+    }
+
+    /// A layer's keys and values.
+    func cached(_ layer: Int) -> UnsafeMutablePointer<Float> {
+        cache.base + layer * attention.layerCount
+    }
+}

@@ -1,0 +1,74 @@
+import SkeinFormats
+import SkeinTensors
+
+/// Activations of one block of tokens, and each thread's scratch.
+///
+/// Letters: `T` tokens of a block, `D` width, `F` feed-forward, `H`, `G` query and key/value heads,
+/// `N` head dimension, `R` rank, `V` vocabulary.
+struct GenerationMemory {
+    /// [T, D], the residual stream.
+    let residual: UnsafeMutablePointer<Float>
+    /// [T, D].
+    let normed: UnsafeMutablePointer<Float>
+    /// [T].
+    let inverse: UnsafeMutablePointer<Float>
+    /// [T, H * N].
+    let q: UnsafeMutablePointer<Float>
+    /// [T, G * N].
+    let k: UnsafeMutablePointer<Float>
+    /// [T, G * N].
+    let v: UnsafeMutablePointer<Float>
+    /// [T, H * N].
+    let attended: UnsafeMutablePointer<Float>
+    /// [T, F]; holds the activation after SwiGLU.
+    let gate: UnsafeMutablePointer<Float>
+    /// [T, F].
+    let up: UnsafeMutablePointer<Float>
+    /// [T, R] for each of the projections that share an input, at most three.
+    let reduced: [UnsafeMutablePointer<Float>]
+    /// A vector prepared for products with 4-bit weights.
+    let spread: UnsafeMutablePointer<Float>
+    /// [V].
+    let logits: UnsafeMutablePointer<Float>
+    /// [T, widest] with padded rows, for bf16: the input of a product.
+    let rounded: UnsafeMutablePointer<UInt16>
+    /// One for each thread.
+    let scratch: [UnsafeMutablePointer<Float>]
+    private let buffer: FloatBuffer
+
+    init(
+        _ model: ModelConfiguration, compute: ComputeType, tokens: Int, capacity: Int, rank: Int,
+        threads: Int
+    ) {
+        var count = Arena()
+        _ = Self.carve(&count, model, compute, tokens, capacity, rank, threads)
+        buffer = FloatBuffer(count: count.used)
+        var arena = Arena(buffer.base)
+        let pieces = Self.carve(&arena, model, compute, tokens, capacity, rank, threads)
+        (residual, normed, inverse) = (pieces[0], pieces[1], pieces[2])
+        (q, k, v, attended) = (pieces[3], pieces[4], pieces[5], pieces[6])
+        (gate, up, spread, logits) = (pieces[7], pieces[8], pieces[9], pieces[10])
+        reduced = Array(pieces[11..<14])
+        rounded = UnsafeMutableRawPointer(pieces[14]).assumingMemoryBound(to: UInt16.self)
+        scratch = Array(pieces[15...])
+    }
+
+    private static func carve(
+        _ arena: inout Arena, _ model: ModelConfiguration, _ compute: ComputeType, _ tokens: Int,
+        _ capacity: Int, _ rank: Int, _ threads: Int
+    ) -> [UnsafeMutablePointer<Float>] {
+        let queries = model.headCount * model.headDimension
+        let keys = model.keyValueHeadCount * model.headDimension
+        let widest = max(model.width, queries, model.feedForwardWidth)
+        let sizes = [
+            tokens * model.width, tokens * model.width, tokens, tokens * queries, tokens * keys,
+            tokens * keys, tokens * queries, tokens * model.feedForwardWidth,
+            tokens * model.feedForwardWidth, InterleavedMatrix.spreadCount(columns: widest),
+            model.vocabularySize, tokens * rank, tokens * rank, tokens * rank,
+            compute == .fp32 ? 0 : (RoundedRows.bytes(rows: tokens, columns: widest) + 3) / 4,
+        ]
+        let own = max(
+            InterleavedMatrix.scratchCount, CachedAttention.scratchCount(keys: capacity))
+        return (sizes + Array(repeating: own, count: threads)).map { arena.take($0) }
+    }
+}

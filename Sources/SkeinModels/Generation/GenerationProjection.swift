@@ -1,0 +1,120 @@
+import SkeinTensors
+
+/// One projection for generation: y = W x + scale * B (A x).
+struct GenerationProjection {
+    /// An adapter's two matrices, packed as F32.
+    struct Adapter {
+        /// [R, in].
+        let a: InterleavedMatrix
+        /// [out, R].
+        let b: InterleavedMatrix
+        let scale: Float
+    }
+
+    let weight: InterleavedMatrix
+    let adapter: Adapter?
+
+    /// reduced = scale * (A x), [R]; nothing without an adapter.
+    func reduce(_ x: UnsafePointer<Float>, into reduced: UnsafeMutablePointer<Float>) {
+        guard let adapter else { return }
+        // A is F32, which needs no spread vector.
+        adapter.a.multiply(groups: 0..<adapter.a.groups, x, spread: x, into: reduced)
+        for i in 0..<adapter.a.rows { reduced[i] *= adapter.scale }
+    }
+
+    /// reduced = scale * (X A^T), [tokens, R]; nothing without an adapter.
+    func reduce(
+        tokens: Int, _ x: UnsafePointer<Float>, into reduced: UnsafeMutablePointer<Float>,
+        scratch: UnsafeMutablePointer<Float>
+    ) {
+        guard let adapter else { return }
+        adapter.a.multiply(
+            panels: 0..<adapter.a.panels, tokens: tokens, x, into: reduced, scratch: scratch)
+        for i in 0..<(tokens * adapter.a.rows) { reduced[i] *= adapter.scale }
+    }
+
+    /// y = (adding ? y : 0) + W x + B reduced for the rows of some groups.
+    func multiply(
+        groups: Range<Int>, _ x: UnsafePointer<Float>, spread: UnsafePointer<Float>,
+        reduced: UnsafePointer<Float>, into y: UnsafeMutablePointer<Float>, adding: Bool
+    ) {
+        weight.multiply(groups: groups, x, spread: spread, into: y, adding: adding)
+        adapter?.b.multiply(groups: groups, reduced, spread: reduced, into: y, adding: true)
+    }
+
+    /// Y = (adding ? Y : 0) + X W^T + reduced B^T for the rows of some panels.
+    func multiply(
+        panels: Range<Int>, tokens: Int, _ x: Operand,
+        reduced: UnsafePointer<Float>, into y: UnsafeMutablePointer<Float>, adding: Bool,
+        scratch: UnsafeMutablePointer<Float>
+    ) {
+        switch x {
+        case .single(let x):
+            weight.multiply(
+                panels: panels, tokens: tokens, x, into: y, adding: adding, scratch: scratch)
+        case .rounded(let x):
+            weight.multiply(panels: panels, x, into: y, adding: adding, scratch: scratch)
+        }
+        adapter?.b.multiply(
+            panels: panels, tokens: tokens, reduced, into: y, adding: true, scratch: scratch)
+    }
+}
+
+/// All projections of a model with an adapter's matrices beside them.
+struct GenerationProjections {
+    /// Per layer, per `TargetModule`.
+    private let layers: [[GenerationProjection]]
+    /// R; 0 without an adapter.
+    let rank: Int
+    private let memory: InterleavedMemory?
+
+    init(_ weights: GenerationWeights, adapter: AdapterShape?, parameters: [Float]?) {
+        guard let adapter, let parameters else {
+            layers = weights.blocks.map { block in
+                block.projections.map { GenerationProjection(weight: $0, adapter: nil) }
+            }
+            rank = 0
+            memory = nil
+            return
+        }
+        precondition(parameters.count == adapter.layout.count, "parameters of another adapter")
+        let rank = adapter.configuration.rank
+        let pairs = adapter.pairs.joined().compactMap { $0 }
+        let memory = InterleavedMemory(
+            byteCount: pairs.reduce(0) { sum, pair in
+                sum + InterleavedMatrix.byteCount(.f32, rows: rank, columns: pair.inputs)
+                    + InterleavedMatrix.byteCount(.f32, rows: pair.outputs, columns: rank)
+            })
+        var next = memory.base
+        func packed(_ rows: Int, _ columns: Int, at offset: Int) -> InterleavedMatrix {
+            let matrix = InterleavedMatrix(.f32, rows: rows, columns: columns, at: next)
+            next += InterleavedMatrix.byteCount(.f32, rows: rows, columns: columns)
+            parameters.withUnsafeBufferPointer { values in
+                guard let base = values.baseAddress else { return }
+                for group in 0..<matrix.groups {
+                    let first = matrix.rows(ofGroup: group).lowerBound
+                    matrix.pack(group: group, rowMajor: base + offset + first * columns)
+                }
+            }
+            return matrix
+        }
+        layers = zip(weights.blocks, adapter.pairs).map { block, pairs in
+            zip(block.projections, pairs).map { weight, pair in
+                GenerationProjection(
+                    weight: weight,
+                    adapter: pair.map { pair in
+                        GenerationProjection.Adapter(
+                            a: packed(rank, pair.inputs, at: pair.a),
+                            b: packed(pair.outputs, rank, at: pair.b),
+                            scale: adapter.configuration.scale)
+                    })
+            }
+        }
+        self.rank = rank
+        self.memory = memory
+    }
+
+    subscript(_ layer: Int, _ module: TargetModule) -> GenerationProjection {
+        layers[layer][module.rawValue]
+    }
+}

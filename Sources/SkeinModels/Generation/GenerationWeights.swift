@@ -1,0 +1,109 @@
+import SkeinFormats
+import SkeinTensors
+
+/// The frozen weights as generation reads them: each matrix packed, as small as in its file.
+///
+/// A token that follows a prompt reads every weight once and does little with it, so what counts is how
+/// many bytes there are. Q4_0, Q4_1, Q8_0, BF16, F16 and F32 stay what they are; all other types are
+/// kept as F32.
+package final class GenerationWeights: Sendable {
+    /// One decoder block.
+    struct Block: Sendable {
+        /// [D], before attention.
+        let inputNorm: FloatBuffer
+        /// [D], before the feed-forward part.
+        let middleNorm: FloatBuffer
+        /// One per `TargetModule`, in its order; [out, in].
+        let projections: [InterleavedMatrix]
+    }
+
+    package let configuration: ModelConfiguration
+    let blocks: [Block]
+    /// [V, D].
+    let embedding: InterleavedMatrix
+    /// [V, D]; the embedding itself when tied.
+    let head: InterleavedMatrix
+    /// [D].
+    let finalNorm: FloatBuffer
+    private let memory: InterleavedMemory
+
+    /// Packs every matrix of `model`.
+    ///
+    /// - Parameters:
+    ///   - model: Its files stay mapped no longer than the caller keeps it.
+    ///   - team: The threads that do it.
+    /// - Throws: `FormatError` when a tensor is missing.
+    package convenience init(model: ModelDirectory, team: ComputeTeam) throws {
+        let configuration = model.configuration
+        func matrix(_ name: String) throws -> MatrixSource { .file(try model.tensor(name)) }
+        func vector(_ name: String) throws -> FloatBuffer {
+            let view = try model.tensor(name)
+            let buffer = FloatBuffer(count: view.elementCount)
+            view.dequantize(rows: 0..<view.rows, into: buffer.base)
+            return buffer
+        }
+        var norms: [FloatBuffer] = []
+        var sources = [try matrix("model.embed_tokens.weight")]
+        for layer in 0..<configuration.layerCount {
+            let prefix = "model.layers.\(layer)."
+            norms.append(try vector(prefix + "input_layernorm.weight"))
+            norms.append(try vector(prefix + "post_attention_layernorm.weight"))
+            for module in TargetModule.allCases {
+                sources.append(try matrix("\(prefix)\(module.parent).\(module.name).weight"))
+            }
+        }
+        norms.append(try vector("model.norm.weight"))
+        if !configuration.tiedEmbeddings { sources.append(try matrix("lm_head.weight")) }
+        self.init(configuration, sources, norms: norms, team: team)
+    }
+
+    /// Packs the weights of a decoder that is there already and computes in fp32, as F32.
+    package convenience init(decoder: Decoder, team: ComputeTeam) {
+        let weights = decoder.weights
+        var sources = [MatrixSource.decoder(weights.embedding)]
+        var norms: [FloatBuffer] = []
+        for block in weights.blocks {
+            norms += [block.inputNorm, block.middleNorm]
+            sources += block.projections.map { MatrixSource.decoder($0) }
+        }
+        norms.append(weights.finalNorm)
+        if !weights.configuration.tiedEmbeddings { sources.append(.decoder(weights.head)) }
+        self.init(weights.configuration, sources, norms: norms, team: team)
+    }
+
+    /// Shapes and ranges:
+    ///   - sources: the embedding, each layer's projections, the head when it is not the embedding.
+    ///   - norms: two of each layer, the final one.
+    private init(
+        _ configuration: ModelConfiguration, _ sources: [MatrixSource], norms: [FloatBuffer],
+        team: ComputeTeam
+    ) {
+        let (memory, matrices) = MatrixSource.pack(sources, team: team)
+        let perLayer = TargetModule.allCases.count
+        self.configuration = configuration
+        self.memory = memory
+        embedding = matrices[0]
+        head = configuration.tiedEmbeddings ? matrices[0] : matrices[matrices.count - 1]
+        finalNorm = norms[norms.count - 1]
+        blocks = (0..<configuration.layerCount).map { layer in
+            let first = 1 + layer * perLayer
+            return Block(
+                inputNorm: norms[2 * layer], middleNorm: norms[2 * layer + 1],
+                projections: Array(matrices[first..<(first + perLayer)]))
+        }
+    }
+
+    /// Bytes of weights that one token reads: all but the embedding's other rows.
+    package var bytesPerToken: Int {
+        blocks.reduce(head.byteCount) { sum, block in
+            block.projections.reduce(sum) { $0 + $1.byteCount }
+        }
+    }
+
+    /// Multiplications and additions of all projections for one token, without the head.
+    package var projectionOperations: Int {
+        blocks.reduce(0) { sum, block in
+            block.projections.reduce(sum) { $0 + 2 * $1.rows * $1.columns }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+/// Continues a prompt token by token.
+package struct Generator {
+    package let session: DecoderSession
+    package let sampler: Sampler
+    /// Generation ends before one of these would be given out.
+    package let stopTokens: Set<Int32>
+
+    package init(session: DecoderSession, sampler: Sampler, stopTokens: Set<Int32>) {
+        self.session = session
+        self.sampler = sampler
+        self.stopTokens = stopTokens
+    }
+
+    /// Why a continuation ended.
+    package enum End: String, Sendable {
+        case stopToken = "stop"
+        case maximumTokens = "length"
+        case interrupted
+    }
+
+    /// Calls `each` with every new token; it returns false to end.
+    ///
+    /// The prompt holds at least one token, and `session.room` is at least prompt + `maximumTokens`.
+    @discardableResult
+    package func run(
+        prompt: [Int32], maximumTokens: Int, each: (Int32) throws -> Bool
+    ) rethrows -> End {
+        var next = prompt
+        for position in 0..<maximumTokens {
+            let token = session.withLogits(after: next) { sampler.pick($0, position: position) }
+            if stopTokens.contains(token) { return .stopToken }
+            if try !each(token) { return .interrupted }
+            next = [token]
+        }
+        return .maximumTokens
+    }
+}

@@ -1,0 +1,97 @@
+import SkeinFormats
+import SkeinTensors
+
+/// Where a packed matrix gets its rows from.
+enum MatrixSource: Sendable {
+    case file(TensorView)
+    case decoder(WeightMatrix)
+
+    private var shape: (rows: Int, columns: Int) {
+        switch self {
+        case .file(let view): (view.rows, view.columns)
+        case .decoder(let matrix): (matrix.rows, matrix.columns)
+        }
+    }
+
+    /// F32 for what has no packed form of its own.
+    private var element: InterleavedMatrix.Element {
+        guard case .file(let view) = self else { return .f32 }
+        return InterleavedMatrix.Element(view.elementType) ?? .f32
+    }
+
+    /// Lays out one memory for all matrices and fills it, on all threads.
+    static func pack(
+        _ sources: [MatrixSource], team: ComputeTeam
+    ) -> (memory: InterleavedMemory, matrices: [InterleavedMatrix]) {
+        let sizes = sources.map { source in
+            InterleavedMatrix.byteCount(
+                source.element, rows: source.shape.rows, columns: source.shape.columns)
+        }
+        let total = sizes.reduce(0, +)
+        let memory = InterleavedMemory(byteCount: total)
+        var matrices: [InterleavedMatrix] = []
+        var offset = 0
+        for (source, size) in zip(sources, sizes) {
+            matrices.append(
+                InterleavedMatrix(
+                    source.element, rows: source.shape.rows, columns: source.shape.columns,
+                    at: memory.base + offset))
+            offset += size
+        }
+        // Small enough to share out evenly, large enough that a team can number them.
+        let pieceBytes = max(1 << 18, total >> 15)
+        var pieces: [(source: MatrixSource, matrix: InterleavedMatrix, groups: Range<Int>)] = []
+        for (source, matrix) in zip(sources, matrices) {
+            let groups = max(1, pieceBytes * matrix.groups / max(1, matrix.byteCount))
+            for first in stride(from: 0, to: matrix.groups, by: groups) {
+                pieces.append((source, matrix, first..<min(matrix.groups, first + groups)))
+            }
+        }
+        let plan = pieces
+        team.run(plan.count) { piece, _ in
+            let (source, matrix, groups) = plan[piece]
+            for group in groups { source.pack(group, of: matrix) }
+        }
+        return (memory, matrices)
+    }
+
+    private func pack(_ group: Int, of matrix: InterleavedMatrix) {
+        let rows = matrix.rows(ofGroup: group)
+        if case .file(let view) = self, InterleavedMatrix.Element(view.elementType) != nil {
+            view.withRowAddresses(rows) { matrix.pack(group: group, $0) }
+            return
+        }
+        let floats = FloatBuffer(count: rows.count * matrix.columns)
+        switch self {
+        case .file(let view): view.dequantize(rows: rows, into: floats.base)
+        case .decoder(let weights):
+            for (i, row) in rows.enumerated() {
+                weights.copyRow(row, into: floats.base + i * matrix.columns)
+            }
+        }
+        matrix.pack(group: group, rowMajor: floats.base)
+    }
+}
+
+extension InterleavedMatrix.Element {
+    /// nil for a type that has no packed form.
+    init?(_ type: ElementType) {
+        switch type {
+        case .q4x0: self = .q4x0
+        case .q4x1: self = .q4x1
+        case .q8x0: self = .q8x0
+        case .bf16: self = .bf16
+        case .f16: self = .f16
+        case .f32: self = .f32
+        case .q5x0, .q5x1, .q2K, .q3K, .q4K, .q5K, .q6K: return nil
+        }
+    }
+}
+
+extension InterleavedMatrix {
+    /// Packs one group of F32 from its rows, which lie one behind the other.
+    func pack(group: Int, rowMajor floats: UnsafePointer<Float>) {
+        let count = rows(ofGroup: group).count
+        pack(group: group, (0..<count).map { UnsafeRawPointer(floats + $0 * columns) })
+    }
+}

@@ -1,0 +1,99 @@
+import SkeinBasics
+import SkeinTensors
+
+/// Picks the next token from logits.
+package struct Sampler: Sendable, Equatable {
+    /// 0 picks the largest logit; above 0, logits are divided by it.
+    package var temperature: Float
+    /// Only the `topK` largest logits take part; 0 = all.
+    package var topK: Int
+    /// Of those, the smallest set whose probabilities sum to at least `topP`; 1 = all.
+    package var topP: Float
+    package var seed: UInt64
+
+    package init(temperature: Float = 0, topK: Int = 0, topP: Float = 1, seed: UInt64 = 0) {
+        self.temperature = temperature
+        self.topK = topK
+        self.topP = topP
+        self.seed = seed
+    }
+
+    /// The token at `position` of the answer; a function of the logits, the seed and the position.
+    ///
+    /// Of equal logits the lowest id comes first, so that the result does not depend on a sort.
+    package func pick(_ logits: [Float], position: Int) -> Int32 {
+        logits.withUnsafeBufferPointer { pick($0, position: position) }
+    }
+
+    /// As `pick(_:position:)`, where the logits lie.
+    package func pick(_ logits: UnsafeBufferPointer<Float>, position: Int) -> Int32 {
+        guard temperature > 0 else { return Self.largest(logits) }
+        let order = ranked(logits)
+        let top = logits[order[0]]
+        let weights = order.map { Double(exponential((logits[$0] - top) / temperature)) }
+        let total = weights.reduce(0, +)
+        var kept = 0
+        var mass = 0.0
+        while kept < order.count {
+            mass += weights[kept]
+            kept += 1
+            if mass >= Double(topP) * total { break }
+        }
+        let words = AddressedRandom(seed: seed, purpose: .sampling).block(
+            UInt32(truncatingIfNeeded: position))
+        var rest = AddressedRandom.unitDouble(words.x, words.y) * mass
+        for i in 0..<kept {
+            rest -= weights[i]
+            if rest < 0 { return Int32(order[i]) }
+        }
+        return Int32(order[kept - 1])
+    }
+
+    /// The tokens that take part, the largest logit first, of equal ones the lowest id.
+    private func ranked(_ logits: UnsafeBufferPointer<Float>) -> [Int] {
+        // One integer orders by both: whole numbers compare faster than a closure does.
+        var keys = logits.indices.map { Self.key(logits[$0], $0) }
+        if (1...Self.fewCandidates).contains(topK), topK < keys.count {
+            keys = Self.smallest(topK, of: keys)
+        } else {
+            keys.sort()
+            if topK > 0 && topK < keys.count { keys.removeLast(keys.count - topK) }
+        }
+        return keys.map { Int($0 & 0xffff_ffff) }
+    }
+
+    /// So many are picked out one by one; above, everything is sorted.
+    private static let fewCandidates = 256
+
+    /// Ascending where logits descend, then ids ascend.
+    private static func key(_ logit: Float, _ id: Int) -> UInt64 {
+        // Adding zero makes -0 and 0 equal. Bits of negative numbers ascend the other way round.
+        let bits = (logit + 0).bitPattern
+        let ascending = bits >> 31 == 0 ? bits | 0x8000_0000 : ~bits
+        return UInt64(~ascending) << 32 | UInt64(id)
+    }
+
+    private static func smallest(_ count: Int, of keys: [UInt64]) -> [UInt64] {
+        var best = Array(keys[..<count]).sorted()
+        for key in keys[count...] where key < best[count - 1] {
+            best.removeLast()
+            let place = best.firstIndex { $0 > key } ?? best.count
+            best.insert(key, at: place)
+        }
+        return best
+    }
+
+    /// The first of the largest, found eight candidates at a time: number by number, a vocabulary
+    /// takes as long as a hundredth of a token's products.
+    private static func largest(_ logits: UnsafeBufferPointer<Float>) -> Int32 {
+        let whole = logits.count & ~7
+        var lanes = SIMD8<Float>(repeating: -.infinity)
+        for first in stride(from: 0, to: whole, by: 8) {
+            let eight = UnsafeRawBufferPointer(logits).loadUnaligned(
+                fromByteOffset: first * MemoryLayout<Float>.stride, as: SIMD8<Float>.self)
+            lanes.replace(with: eight, where: eight .> lanes)
+        }
+        let most = logits[whole...].reduce(lanes.max(), max)
+        return Int32(logits.firstIndex(of: most) ?? 0)
+    }
+}

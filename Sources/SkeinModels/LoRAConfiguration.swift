@@ -1,0 +1,63 @@
+/// A projection of a decoder block that can carry a LoRA adapter, in the order of the flat vector.
+package enum TargetModule: Int, Sendable, CaseIterable, Comparable {
+    case query
+    case key
+    case value
+    case output
+    case gate
+    case up
+    case down
+
+    /// The Hugging Face name, as it stands in flags and files.
+    package var name: String {
+        switch self {
+        case .query: "q_proj"
+        case .key: "k_proj"
+        case .value: "v_proj"
+        case .output: "o_proj"
+        case .gate: "gate_proj"
+        case .up: "up_proj"
+        case .down: "down_proj"
+        }
+    }
+
+    /// The block's part that holds it: `self_attn` or `mlp`.
+    package var parent: String {
+        self < .gate ? "self_attn" : "mlp"
+    }
+
+    package init?(name: String) {
+        guard let match = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = match
+    }
+
+    package static func < (left: TargetModule, right: TargetModule) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+/// Which projections are adapted, and how strongly.
+///
+/// y = W x + scale * B (A dropout(x)), scale = alpha / rank (Hu et al. 2021, "LoRA", section 4.1), or
+/// alpha / sqrt(rank) for a rank-stabilized adapter.
+package struct LoRAConfiguration: Sendable, Equatable {
+    /// Rows of A, columns of B.
+    package var rank: Int
+    package var scale: Float
+    /// Probability in 0 ..< 1 that an element of x is dropped on the adapter's path.
+    package var dropout: Float
+    /// Ascending, without repetition.
+    package var targets: [TargetModule]
+    /// Adapted layers, counted from 0.
+    package var layers: Range<Int>
+
+    package init(
+        rank: Int, scale: Float, dropout: Float, targets: [TargetModule], layers: Range<Int>
+    ) {
+        self.rank = rank
+        self.scale = scale
+        self.dropout = dropout
+        self.targets = targets.sorted()
+        self.layers = layers
+    }
+}

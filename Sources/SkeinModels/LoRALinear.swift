@@ -1,0 +1,147 @@
+import SkeinTensors
+
+/// One projection with its adapter, for one micro-batch: y = W x + scale * B (A dropout(x)).
+///
+/// Letters: `T` rows, `R` rank. W is frozen: it gets no gradient. A and B get the *sum* gradient
+/// over the rows.
+struct LoRALinear {
+    /// The adapter's side of the projection.
+    struct Adapter {
+        /// [R, in].
+        let a: UnsafePointer<Float>
+        /// [out, R].
+        let b: UnsafePointer<Float>
+        let rank: Int
+        let scale: Float
+        let memory: BatchMemory.Adapted
+        /// nil: nothing is dropped.
+        let dropout: DropoutDraw?
+
+        /// The mask that A's input is multiplied with.
+        var mask: LowRank.Mask? {
+            dropout.map { LowRank.Mask(memory.mask, keptScale: $0.dropout.keptScale) }
+        }
+    }
+
+    let weight: WeightMatrix
+    let adapter: Adapter?
+    let rows: Int
+    /// [R, out], room for B or its gradient transposed.
+    let transposed: UnsafeMutablePointer<Float>
+    /// [T, R], scratch.
+    let reducedGradient: UnsafeMutablePointer<Float>
+    let tools: WeightMatrix.Tools
+
+    /// y = the projection of x, or y += it.
+    ///
+    /// Shapes and ranges:
+    ///   - x: [T, in]; only read when there is an adapter.
+    ///   - operand: the same as the frozen weight takes it.
+    ///   - y: [T, out].
+    ///   - rounded: receives y as bf16 instead; only of a bf16 weight without adapter.
+    func forward(
+        _ x: UnsafePointer<Float>, _ operand: Operand, into y: UnsafeMutablePointer<Float>,
+        accumulating: Bool = false, rounded: UnsafeMutablePointer<UInt16>? = nil
+    ) {
+        let (outputs, inputs) = (weight.rows, weight.columns)
+        weight.forward(
+            rows: 0..<outputs, operand, tokens: rows, into: y, strideY: outputs,
+            accumulating: accumulating,
+            rounded: rounded, tools: tools)
+        guard let adapter else { return }
+        precondition(rounded == nil, "an adapter adds to floats")
+        adapter.dropout?.draw(into: adapter.memory.mask, columns: inputs)
+        let rank = adapter.rank
+        LowRank.reduce(
+            x, tokens: rows, columns: inputs, by: adapter.a, rank: rank, scale: adapter.scale,
+            mask: adapter.mask, into: adapter.memory.reduced)
+        LowRank.transpose(adapter.b, rows: outputs, columns: rank, into: transposed)
+        count(inputs, rank)
+        count(outputs, rank)
+        LowRank.expand(
+            adapter.memory.reduced, tokens: rows, rank: rank, by: transposed, columns: outputs,
+            addingTo: y)
+    }
+
+    /// dB = scale * dy^T (A dropout(x)), dA = (scale * dy B)^T dropout(x), and, with an operand,
+    /// dx = dy W + dropout'(scale * dy B A), or dx += it.
+    ///
+    /// Shapes and ranges:
+    ///   - dy: [T, out].
+    ///   - operand: the same as the frozen weight takes it; nil when nothing below is trained.
+    ///   - x: [T, in], the forward input.
+    ///   - dx: [T, in]; untouched without an operand.
+    ///   - rounded: receives dx as bf16 instead; only of a bf16 weight without adapter.
+    ///   - dA: [R, in], overwritten; nil with no adapter.
+    ///   - dB: [out, R], overwritten; nil with no adapter.
+    func backward(
+        _ dy: UnsafePointer<Float>, _ operand: Operand?, x: UnsafePointer<Float>,
+        dx: UnsafeMutablePointer<Float>, accumulating: Bool,
+        rounded: UnsafeMutablePointer<UInt16>? = nil,
+        dA: UnsafeMutablePointer<Float>?, dB: UnsafeMutablePointer<Float>?
+    ) {
+        let (outputs, inputs) = (weight.rows, weight.columns)
+        if let operand {
+            weight.backward(
+                rows: 0..<outputs, operand, strideDY: outputs, tokens: rows, into: dx,
+                accumulating: accumulating,
+                rounded: rounded, tools: tools)
+        }
+        guard let adapter, let dA, let dB else { return }
+        precondition(rounded == nil, "an adapter adds to floats")
+        let rank = adapter.rank
+        LowRank.transpose(adapter.b, rows: outputs, columns: rank, into: transposed)
+        LowRank.reduce(
+            dy, tokens: rows, columns: outputs, by: transposed, rank: rank, scale: adapter.scale,
+            into: reducedGradient)
+        LowRank.outer(
+            adapter.memory.reduced, tokens: rows, rank: rank, with: dy, columns: outputs,
+            into: transposed)
+        LowRank.transpose(transposed, rows: rank, columns: outputs, into: dB)
+        LowRank.outer(
+            reducedGradient, tokens: rows, rank: rank, with: x, columns: inputs,
+            mask: adapter.mask, into: dA)
+        count(outputs, 2 * rank)
+        count(inputs, rank)
+        if operand != nil {
+            count(inputs, rank)
+            LowRank.expand(
+                reducedGradient, tokens: rows, rank: rank, by: adapter.a, columns: inputs,
+                mask: adapter.mask, addingTo: dx)
+        }
+    }
+
+    /// Tells a benchmark of a thin product over all rows.
+    private func count(_ columns: Int, _ rank: Int) {
+        tools.matMul.tally?.add(MatMulTally.Shape(kind: .thin, m: rows, n: rank, k: columns))
+    }
+}
+
+/// The dropout of one projection of one layer in one micro-batch: where its masks are addressed.
+struct DropoutDraw {
+    let dropout: Dropout
+    let step: UInt32
+    /// layer * 8 + module.
+    let place: UInt32
+    let offsets: [Int]
+    let sequenceNumbers: [UInt32]
+    /// The tokens that the projection sees, ascending; nil: all.
+    let rows: [Int]?
+
+    /// Draws each sequence's mask at its own address: it is the same in whatever micro-batch.
+    ///
+    /// `mask` has room for all tokens, whichever rows are seen; theirs come first.
+    func draw(into mask: UnsafeMutablePointer<UInt8>, columns: Int) {
+        let rowBytes = Dropout.maskBytes(columns)
+        for (index, number) in sequenceNumbers.enumerated() {
+            let rows = offsets[index + 1] - offsets[index]
+            dropout.draw(
+                into: mask + offsets[index] * rowBytes, count: rows * rowBytes * 8,
+                step: step, sequence: number, place: place)
+        }
+        guard let rows else { return }
+        for (i, row) in rows.enumerated() where row > i {
+            (mask + i * rowBytes).update(from: mask + row * rowBytes, count: rowBytes)
+        }
+    }
+}

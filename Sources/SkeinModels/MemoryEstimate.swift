@@ -1,0 +1,146 @@
+import SkeinFormats
+import SkeinTensors
+
+/// What a training run will hold in memory, in bytes, computed before any of it is allocated.
+///
+/// Workspaces are counted by carving them without memory, so the estimate and the allocation cannot
+/// drift apart. Checked against the kernel's own figure (VmHWM) in `docs/BENCHMARKS.md`.
+package struct MemoryEstimate: Sendable, Equatable {
+    /// Everything that the estimate depends on.
+    package struct Plan: Sendable, Equatable {
+        package var model: ModelConfiguration
+        package var adapter: AdapterShape
+        package var residence: WeightResidence
+        package var compute: ComputeType
+        package var gradientCheckpointing: Bool
+        package var dropout: Bool
+        package var threads: Int
+        /// Tokens of the largest micro-batch.
+        package var tokens: Int
+        /// Tokens of the longest sequence.
+        package var longest: Int
+        /// Most loss tokens in one micro-batch.
+        package var lossTokens: Int
+        /// Bytes of the model's file, which is mapped.
+        package var fileBytes: Int
+        /// What is judged without gradient; nil when nothing is.
+        package var judged: Judged?
+
+        package init(
+            model: ModelConfiguration, adapter: AdapterShape, residence: WeightResidence,
+            compute: ComputeType = .fp32, gradientCheckpointing: Bool, dropout: Bool, threads: Int,
+            tokens: Int, longest: Int,
+            lossTokens: Int, fileBytes: Int, judged: Judged? = nil
+        ) {
+            self.model = model
+            self.adapter = adapter
+            self.residence = residence
+            self.compute = compute
+            self.gradientCheckpointing = gradientCheckpointing
+            self.dropout = dropout
+            self.threads = threads
+            self.tokens = tokens
+            self.longest = longest
+            self.lossTokens = lossTokens
+            self.fileBytes = fileBytes
+            self.judged = judged
+        }
+    }
+
+    /// The largest batches of a validation, as many as are computed at once.
+    package struct Judged: Sendable, Equatable {
+        package var threads: Int
+        package var tokens: Int
+        package var lossTokens: Int
+
+        package init(threads: Int, tokens: Int, lossTokens: Int) {
+            self.threads = threads
+            self.tokens = tokens
+            self.lossTokens = lossTokens
+        }
+    }
+
+    /// The base model: fp32 when resident; its mapped file when streamed.
+    package let weights: Int
+    /// Activations and scratch of one thread that trains.
+    package let workspace: Int
+    /// What judging takes beyond that, all threads together: there may be more of them, and their
+    /// batches may be larger.
+    package let judging: Int
+    /// The adapter, its gradient sums, the optimizer's moments, and a checkpoint being written.
+    package let adapter: Int
+    package let threads: Int
+
+    package var total: Int { weights + threads * workspace + judging + adapter }
+
+    package init(_ plan: Plan) {
+        workspace = Self.workspaceBytes(
+            plan, tokens: plan.tokens, lossTokens: plan.lossTokens, training: true)
+        if let judged = plan.judged {
+            // Workspaces that train judge first, and grow if they must; then come others.
+            let bytes = Self.workspaceBytes(
+                plan, tokens: judged.tokens, lossTokens: judged.lossTokens, training: false)
+            let shared = min(plan.threads, judged.threads)
+            judging = shared * max(0, bytes - workspace) + (judged.threads - shared) * bytes
+        } else {
+            judging = 0
+        }
+        weights =
+            plan.residence == .resident
+            ? plan.model.residentBytes(plan.compute) : plan.fileBytes
+        // Parameters, two moments, a checkpoint's copies of the three, the step's sum, and per thread
+        // one gradient being written and one waiting for its sibling.
+        adapter = 4 * plan.adapter.layout.count * (7 + 2 * plan.threads)
+        threads = plan.threads
+    }
+
+    private static func workspaceBytes(
+        _ plan: Plan, tokens: Int, lossTokens: Int, training: Bool
+    ) -> Int {
+        let size = BatchSize(
+            tokens: tokens, longest: plan.longest, lossRows: lossTokens, model: plan.model,
+            adapter: plan.adapter, training: training, compute: plan.compute,
+            checkpointing: plan.gradientCheckpointing,
+            dropout: training && plan.dropout,
+            streamedFloats: plan.residence == .resident
+                ? 0 : plan.model.largestStreamedFloats(plan.compute))
+        var arena = Arena()
+        _ = BatchMemory(size, &arena)
+        return 4 * arena.used
+    }
+}
+
+extension ModelConfiguration {
+    /// Numbers in the base model; a tied head counts once.
+    package var parameterCount: Int {
+        let perLayer = TargetModule.allCases.reduce(2 * width) { sum, module in
+            let (inputs, outputs) = module.dimensions(in: self)
+            return sum + inputs * outputs
+        }
+        let embeddings = (tiedEmbeddings ? 1 : 2) * vocabularySize * width
+        return layerCount * perLayer + embeddings + width
+    }
+
+    /// Bytes of all weights, ready in memory.
+    package func residentBytes(_ compute: ComputeType) -> Int {
+        guard compute == .bf16 else { return 4 * parameterCount }
+        let perLayer = TargetModule.allCases.reduce(8 * width) { sum, module in
+            let (inputs, outputs) = module.dimensions(in: self)
+            return sum + PackedWeight.bytes(rows: outputs, columns: inputs)
+        }
+        return layerCount * perLayer + PackedWeight.bytes(rows: vocabularySize, columns: width)
+    }
+
+    /// Floats of the largest piece that a streamed pass dequantizes at once.
+    func largestStreamedFloats(_ compute: ComputeType) -> Int {
+        let panel = (inputs: width, outputs: min(DecoderWorkspace.headPanel, vocabularySize))
+        let matrices = TargetModule.allCases.map { $0.dimensions(in: self) } + [panel]
+        let floats = matrices.map { inputs, outputs in
+            switch compute {
+            case .fp32: inputs * outputs
+            case .bf16: StreamedProduct(outputs: outputs, inputs: inputs).scratchBytes / 4
+            }
+        }
+        return floats.max() ?? 0
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import SkeinFormats
+import SkeinTensors
+import Synchronization
+
+/// Gathers the matrices that are to be resident and then makes them ready on several threads.
+struct WeightLoader {
+    private enum Target {
+        case single(FloatBuffer)
+        case packed(PackedWeight)
+    }
+
+    /// Rows that are dequantized at once; small enough that they stay in the cache for packing.
+    private static let pieceRows = 256
+
+    let residence: WeightResidence
+    let compute: ComputeType
+    private var pending: [(view: TensorView, target: Target)] = []
+
+    init(residence: WeightResidence, compute: ComputeType) {
+        self.residence = residence
+        self.compute = compute
+    }
+
+    /// The matrix of a tensor; a resident one is empty until `run`.
+    ///
+    /// - Throws: `PackedMatrixError` when the system has no memory left.
+    mutating func add(_ view: TensorView) throws -> WeightMatrix {
+        guard residence == .resident else {
+            return WeightMatrix(streaming: view, compute: compute)
+        }
+        switch compute {
+        case .fp32:
+            let buffer = FloatBuffer(count: view.rows * view.columns)
+            pending.append((view, .single(buffer)))
+            return WeightMatrix(.resident(buffer), rows: view.rows, columns: view.columns)
+        case .bf16:
+            let weight = try PackedWeight(rows: view.rows, columns: view.columns)
+            pending.append((view, .packed(weight)))
+            return WeightMatrix(.packed(weight), rows: view.rows, columns: view.columns)
+        }
+    }
+
+    /// Every matrix is written once; the pieces are disjoint.
+    ///
+    /// - Parameters:
+    ///   - threads: that dequantize at once.
+    ///   - progress: told of each piece's bytes in the file; false ends it.
+    /// - Returns: whether all matrices are there.
+    func run(threads: Int, progress: @Sendable (Int) -> Bool) -> Bool {
+        let pieces = pending.flatMap { item in
+            stride(from: 0, to: item.view.rows, by: Self.pieceRows).map { first in
+                (item.view, item.target, first..<min(first + Self.pieceRows, item.view.rows))
+            }
+        }
+        let widest = compute == .fp32 ? 0 : pending.reduce(0) { max($0, $1.view.columns) }
+        let lanes = max(1, threads)
+        let isWanted = Atomic<Bool>(true)
+        DispatchQueue.concurrentPerform(iterations: lanes) { lane in
+            let scratch = FloatBuffer(count: Self.pieceRows * widest)
+            for index in stride(from: lane, to: pieces.count, by: lanes) {
+                guard isWanted.load(ordering: .relaxed) else { return }
+                let (view, target, rows) = pieces[index]
+                switch target {
+                case .single(let buffer):
+                    view.dequantize(
+                        rows: rows, into: buffer.base + rows.lowerBound * view.columns)
+                case .packed(let weight):
+                    view.dequantize(rows: rows, into: scratch.base)
+                    weight.pack(rows: rows, from: scratch.base)
+                }
+                if !progress(view.byteCount / view.rows * rows.count) {
+                    isWanted.store(false, ordering: .relaxed)
+                }
+            }
+        }
+        return isWanted.load(ordering: .relaxed)
+    }
+}

@@ -1,0 +1,155 @@
+import SkeinBasics
+import SkeinFormats
+import SkeinTensors
+
+/// One frozen matrix of the base model, [rows, columns], ready for products or made ready each time
+/// from the mapped file. Both give the same bits.
+package struct WeightMatrix: Sendable {
+    enum Storage {
+        /// fp32, row-major.
+        case resident(FloatBuffer)
+        /// Dequantized to fp32 for each product.
+        case streamed(TensorView)
+        /// bf16, packed once for both directions.
+        case packed(PackedWeight)
+        /// Dequantized and packed to bf16 for each product.
+        case packing(TensorView)
+    }
+
+    package let rows: Int
+    package let columns: Int
+    let storage: Storage
+
+    init(_ storage: Storage, rows: Int, columns: Int) {
+        self.storage = storage
+        self.rows = rows
+        self.columns = columns
+    }
+
+    /// A matrix that is made ready at each use in the caller's scratch.
+    init(streaming view: TensorView, compute: ComputeType) {
+        self.init(
+            compute == .fp32 ? .streamed(view) : .packing(view), rows: view.rows,
+            columns: view.columns)
+    }
+
+    /// What a product uses besides its operands.
+    struct Tools {
+        let matMul: MatMul
+        /// Room for a weight that is not resident.
+        let scratch: UnsafeMutablePointer<Float>
+
+        /// Tells a benchmark of a product in bf16.
+        fileprivate func count(m: Int, n: Int, k: Int) {
+            matMul.tally?.add(MatMulTally.Shape(kind: .packed, m: m, n: n, k: k))
+        }
+    }
+
+    /// y = x W^T, or y += it, for rows `range` of W.
+    ///
+    /// Shapes and ranges:
+    ///   - range: of W's rows; its start is a multiple of 64.
+    ///   - x: [T, columns].
+    ///   - y: [T, range.count], `strideY` floats from one row to the next.
+    ///   - rounded: receives y as bf16, [T, range.count], rows `RoundedRows.stride(columns:)` apart,
+    ///     from a bf16 weight when not accumulating; y is scratch then.
+    func forward(
+        rows range: Range<Int>, _ x: Operand, tokens: Int,
+        into y: UnsafeMutablePointer<Float>, strideY: Int, accumulating: Bool,
+        rounded: UnsafeMutablePointer<UInt16>? = nil, tools: Tools
+    ) {
+        switch (storage, x) {
+        case (.resident(let buffer), .single(let x)):
+            multiply(
+                buffer.base + range.lowerBound * columns, range.count, x, tokens, y, strideY,
+                accumulating, tools.matMul)
+        case (.streamed(let view), .single(let x)):
+            view.dequantize(rows: range, into: tools.scratch)
+            multiply(tools.scratch, range.count, x, tokens, y, strideY, accumulating, tools.matMul)
+        case (.packed(let weight), .rounded(let x)):
+            tools.count(m: tokens, n: range.count, k: columns)
+            weight.forward(
+                rows: range, x, into: y, strideY: strideY, accumulating: accumulating,
+                rounded: rounded,
+                place: tools.matMul.place)
+        case (.packing(let view), .rounded(let x)):
+            tools.count(m: tokens, n: range.count, k: columns)
+            StreamedProduct(outputs: range.count, inputs: columns).forward(
+                x, into: y, stride: strideY, accumulating: accumulating, rounded: rounded,
+                scratch: tools.scratch
+            ) {
+                let first = range.lowerBound + $0.lowerBound
+                view.dequantize(rows: first..<first + $0.count, into: $1)
+            }
+        default:
+            preconditionFailure("fp32 weights take fp32 inputs, bf16 weights rounded ones")
+        }
+    }
+
+    private func multiply(
+        _ w: UnsafePointer<Float>, _ count: Int, _ x: UnsafePointer<Float>, _ tokens: Int,
+        _ y: UnsafeMutablePointer<Float>, _ strideY: Int, _ accumulating: Bool, _ matMul: MatMul
+    ) {
+        matMul(
+            m: tokens, n: count, k: columns, x, strideA: columns, w, .transposed,
+            strideB: columns, into: y, strideC: strideY, accumulating: accumulating)
+    }
+
+    /// dx = dy W, or dx += it, for rows `range` of W.
+    ///
+    /// Shapes and ranges:
+    ///   - range: of W's rows; its start is a multiple of 64.
+    ///   - dy: [T, range.count]; floats lie `strideDY` from one row to the next.
+    ///   - dx: [T, columns].
+    ///   - rounded: receives dx as bf16, [T, columns], rows `RoundedRows.stride(columns:)` apart,
+    ///     from a bf16 weight when not accumulating; dx is scratch then.
+    func backward(
+        rows range: Range<Int>, _ dy: Operand, strideDY: Int, tokens: Int,
+        into dx: UnsafeMutablePointer<Float>, accumulating: Bool,
+        rounded: UnsafeMutablePointer<UInt16>? = nil, tools: Tools
+    ) {
+        switch (storage, dy) {
+        case (.resident(let buffer), .single(let dy)):
+            tools.matMul(
+                m: tokens, n: columns, k: range.count, dy, strideA: strideDY,
+                buffer.base + range.lowerBound * columns, strideB: columns, into: dx,
+                strideC: columns, accumulating: accumulating)
+        case (.streamed(let view), .single(let dy)):
+            view.dequantize(rows: range, into: tools.scratch)
+            tools.matMul(
+                m: tokens, n: columns, k: range.count, dy, strideA: strideDY, tools.scratch,
+                strideB: columns, into: dx, strideC: columns, accumulating: accumulating)
+        case (.packed(let weight), .rounded(let dy)):
+            tools.count(m: tokens, n: columns, k: range.count)
+            weight.backward(
+                rows: range, dy, into: dx, accumulating: accumulating, rounded: rounded,
+                place: tools.matMul.place)
+        case (.packing(let view), .rounded(let dy)):
+            tools.count(m: tokens, n: columns, k: range.count)
+            StreamedProduct(outputs: range.count, inputs: columns).backward(
+                dy, into: dx, stride: columns, accumulating: accumulating, scratch: tools.scratch
+            ) {
+                let first = range.lowerBound + $0.lowerBound
+                view.dequantize(rows: first..<first + $0.count, into: $1)
+            }
+            if let rounded {
+                _ = RoundedRows(
+                    rounding: dx, stride: columns, rows: tokens, columns: columns, in: rounded)
+            }
+        default:
+            preconditionFailure("fp32 weights take fp32 inputs, bf16 weights rounded ones")
+        }
+    }
+
+    /// Copies one row as fp32; only of a matrix that is not packed.
+    func copyRow(_ row: Int, into out: UnsafeMutablePointer<Float>) {
+        switch storage {
+        case .resident(let buffer):
+            out.update(from: buffer.base + row * columns, count: columns)
+        case .streamed(let view), .packing(let view):
+            view.dequantize(rows: row..<(row + 1), into: out)
+        case .packed:
+            preconditionFailure("rows are not read back from a packed matrix")
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import SkeinBasics
+import SkeinCoordination
+
+// What happens, as facts for programs that read the log.
+extension CoordinatorHub {
+    /// `event` of a line. docs/OPERATING.md has the same list.
+    enum Fact: String {
+        case opened, closed, joined, left, lost, leased, cancelled, arrived, accepted, refused
+    }
+
+    /// A line with `--log-format json`, and none for people: too many.
+    func note(
+        _ fact: Fact, worker: String? = nil, of key: WorkKey? = nil,
+        _ more: @autoclosure () -> [JSONLine.Field] = []
+    ) {
+        guard log.format == .json else { return }
+        var fields: [JSONLine.Field] = []
+        if let worker { fields.append(("worker", .string(worker))) }
+        if let key {
+            fields.append(("round", .integer(Int(clamping: key.round))))
+            fields.append(("micro_batch", .integer(Int(key.index))))
+        }
+        log.info(fact.rawValue, facts(fact, fields + more()))
+    }
+
+    /// The fields of a line that stands for a fact.
+    func facts(_ fact: Fact, _ more: [JSONLine.Field]) -> [JSONLine.Field] {
+        // Not the loop's time of this turn: what comes between is to be seen.
+        [("event", .string(fact.rawValue)), ("seconds", .number(sinceStart / .seconds(1)))] + more
+    }
+
+    func noteOpened(_ round: OpenRound) {
+        note(
+            .opened,
+            [
+                ("round", .integer(Int(clamping: round.number))),
+                ("step", .integer(round.step)), ("label", .string("\(round.label)")),
+                ("pieces", .integer(round.rows.count)),
+            ])
+    }
+
+    func noteClosed(_ number: UInt64) {
+        note(.closed, [("round", .integer(Int(clamping: number)))])
+    }
+
+    /// The run's thread has looked at a result. Its peer may have gone meanwhile.
+    func checked(_ candidate: Candidate, _ outcome: CoordinatorState.CheckOutcome) {
+        let key = candidate.result.key
+        switch outcome {
+        case .accepted:
+            note(
+                .accepted, worker: candidate.worker, of: key,
+                [("attempt", .integer(Int(candidate.result.attempt)))])
+        case .refused(let detail), .notFinite(let detail):
+            note(.refused, worker: candidate.worker, of: key, [("how", .string(detail))])
+        }
+        judged = candidate
+        handle(.checked(candidate.peer, key, outcome))
+        judged = nil
+    }
+}

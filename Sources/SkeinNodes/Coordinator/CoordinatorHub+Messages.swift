@@ -1,0 +1,293 @@
+import SkeinBasics
+import SkeinCoordination
+import SkeinTraining
+
+// What peers say.
+extension CoordinatorHub {
+    func receive(_ received: ReceivedMessage, from peer: Peer) {
+        peer.lastHeard = now
+        let message = received.message
+        if peer.stage == .preparing || peer.stage == .member, received.term != identity.offer.term {
+            return expel(
+                peer,
+                Rejection(
+                    code: .staleTerm,
+                    reason: "the term is \(identity.offer.term), the frame's \(received.term)"))
+        }
+        switch (peer.stage, message) {
+        case (.leaving, _): break
+        case (.greeting, _), (.preparing, .ready): greet(message, peer)
+        case (.preparing, .heartbeat(let heartbeat)): prepares(peer, heartbeat.preparedBytes)
+        case (.observer, .heartbeat): break
+        case (.preparing, .modelRequest(let request)): serve(request, to: peer)
+        case (.preparing, .leave), (.member, .leave): goodbye(from: peer)
+        case (.member, .heartbeat(let heartbeat)):
+            handle(.heard(peer.id, heartbeat.computing))
+        case (.member, .result(let result)): arrived(result, from: peer)
+        case (.member, .parameterRequest): needsSnapshot(peer)
+        case (.observer, .statusRequest):
+            endHandshake(of: peer)
+            peer.connection?.send(.status(StatusReport(json: statusJSON())))
+            peer.connection?.closeAfterFlush()
+        default:
+            expel(
+                peer,
+                Rejection(
+                    code: .protocolViolation,
+                    reason: "\(message.type.name) came while the peer was \(peer.stage.rawValue)"))
+        }
+    }
+
+    private func greet(_ message: Message, _ peer: Peer) {
+        do {
+            switch try peer.handshake.receive(message) {
+            case .challenged(let hello, let challenge):
+                peer.hello = hello
+                peer.connection?.bounds = MessageBounds(from: .dialler, in: .proof)
+                peer.connection?.send(challenge)
+            case .authenticated(let hello, let keys, let offer):
+                try welcomeIn(peer, hello, keys, offer)
+            case .ready(let ready): admit(peer, ready)
+            }
+        } catch {
+            let name = peer.hello.map { "worker \($0.name) (\(peer.address))" } ?? peer.address
+            if let leftOut = peer.isKnown ? 0 : strangerLines.admit(at: now) {
+                let others = leftOut > 0 ? "; \(leftOut) more strangers since the last line" : ""
+                log.warning("\(name) is refused (\(error.code.name)): \(error.reason)\(others)")
+            }
+            reject(peer, error)
+        }
+    }
+
+    /// The peer knows the token: all that follows has tags.
+    private func welcomeIn(
+        _ peer: Peer, _ hello: Hello, _ keys: SessionKeys, _ offer: Message
+    ) throws(Rejection) {
+        peer.connection?.authenticate(
+            receiving: keys.workerToCoordinator, sending: keys.coordinatorToWorker)
+        peer.connection?.term = identity.offer.term
+        know(peer)
+        if let farewell {
+            throw Rejection(code: .draining, reason: farewell.detail, retryMilliseconds: 1000)
+        }
+        switch hello.role {
+        case .worker:
+            let rejection = state.admission(
+                name: hello.name, incarnation: hello.incarnation, now: now)
+            if let rejection { throw rejection }
+            endHandshake(of: peer)
+            peer.stage = .preparing
+            peer.connection?.bounds = MessageBounds(from: .dialler, in: .joining)
+        case .observer:
+            peer.stage = .observer
+            peer.connection?.bounds = MessageBounds(from: .dialler, in: .observing)
+        }
+        peer.connection?.send(offer)
+        if hello.role == .worker { prepares(peer, 0) }
+    }
+
+    private func prepares(_ peer: Peer, _ bytes: UInt64) {
+        peer.preparedBytes = bytes
+        handle(.preparing(peer.id, name: peer.name, address: peer.address, bytes: bytes))
+    }
+
+    private func admit(_ peer: Peer, _ ready: Ready) {
+        guard let hello = peer.hello else { return }
+        if ready.parameterTerm == identity.offer.term {
+            peer.parameterVersion = ready.parameterVersion
+        }
+        peer.stage = .member
+        peer.connection?.bounds = MessageBounds(
+            from: .dialler, in: .serving, gradientPayloadBytes: identity.mostGradientBytes)
+        peer.connection?.send(.welcome(Welcome(state.settings)))
+        // Ahead of its first work, which may come at any moment.
+        bringParameters(to: peer)
+        log.info(
+            "worker \(hello.name) (\(peer.address)) joins with \(ready.threads) "
+                + (ready.threads == 1 ? "thread" : "threads"),
+            facts(
+                .joined,
+                [
+                    ("worker", .string(hello.name)), ("address", .string(peer.address)),
+                    ("threads", .integer(Int(ready.threads))),
+                ]))
+        handle(
+            .joined(
+                peer.id,
+                Member(
+                    name: hello.name, address: peer.address, threads: Int(ready.threads),
+                    incarnation: hello.incarnation, held: ready.held)))
+    }
+
+    private func goodbye(from peer: Peer) {
+        peer.saidGoodbye = true
+        if peer.stage == .member { handle(.draining(peer.id)) }
+    }
+
+    private func arrived(_ result: WorkResult, from peer: Peer) {
+        let key = result.key
+        var result = result
+        // The ledger tells what was given out, and not what a worker says of it.
+        result.attempt = peer.attempts[key] ?? 1
+        if parked[peer.id]?[key] == nil {
+            parked[peer.id, default: [:]][key] = Candidate(
+                peer: peer.id, worker: peer.name, result: result)
+        }
+        note(.arrived, worker: peer.name, of: key)
+        handle(.arrived(peer.id, key, attempt: result.attempt, digest: result.vote))
+    }
+
+    private func serve(_ request: ModelRequest, to peer: Peer) {
+        let waiting =
+            (peer.connection?.pendingBytes ?? 0)
+            + peer.piecesAsked * SkeinCoordination.Limits.modelChunkBytes
+        guard waiting < Limits.modelBacklogBytes, identity.has(request) else {
+            return expel(
+                peer,
+                Rejection(
+                    code: .protocolViolation,
+                    reason: "a piece of the model that does not exist, or too many at once"))
+        }
+        peer.piecesAsked += 1
+        let desk = desk
+        let reader =
+            pieces
+            ?? PieceReader(identity: identity) { id, piece in
+                desk?.post { $0.bring(piece, to: id) }
+            }
+        pieces = reader
+        reader.read(request, for: peer.id)
+    }
+
+    /// A piece that was asked for; nil: the model is not there any more.
+    func bring(_ piece: EncodedMessage?, to id: PeerID) {
+        guard let peer = peers[id], peer.stage == .preparing else { return }
+        peer.piecesAsked -= 1
+        guard let piece else {
+            return expel(
+                peer, Rejection(code: .protocolViolation, reason: "the model has become shorter"))
+        }
+        peer.connection?.send(shared: piece)
+    }
+}
+
+// What the state directs.
+extension CoordinatorHub {
+    func carryOut(_ directive: CoordinatorState.Directive) {
+        switch directive {
+        case .lease(let id, let key, let attempt, let reason):
+            guard let peer = peers[id], let round, round.number == key.round else { return }
+            note(
+                .leased, worker: peer.name, of: key,
+                [("attempt", .integer(Int(attempt))), ("reason", .string("\(reason)"))])
+            peer.attempts[key] = attempt
+            let grant = round.grant(Int(key.index), attempt: attempt)
+            bringParameters(to: peer)
+            if peer.parameterVersion == grant.parameterVersion {
+                peer.connection?.send(.lease(grant))
+            } else {
+                peer.waitingGrants.append(grant)
+            }
+        case .cancel(let id, let key, let reason):
+            guard let peer = peers[id] else { return }
+            note(.cancelled, worker: peer.name, of: key, [("reason", .string("\(reason)"))])
+            if let place = peer.waitingGrants.firstIndex(where: { $0.key == key }) {
+                // The worker has never heard of it, and would take the cancellation for one that
+                // has overtaken its lease: the next lease of this work would be dropped there.
+                peer.waitingGrants.remove(at: place)
+            } else {
+                peer.connection?.send(.cancellation(Cancellation(key: key)))
+            }
+        case .check(let id, let key):
+            if let candidate = parked[id]?[key] { inbox.put(.check(candidate)) }
+        case .deliver:
+            if let judged {
+                note(.accepted, worker: judged.worker, of: judged.result.key)
+                inbox.put(.deliver(judged))
+            }
+        case .answer(let id, let key, let verdict, let detail):
+            parked[id]?[key] = nil
+            if parked[id]?.isEmpty == true { parked[id] = nil }
+            peers[id]?.connection?.send(
+                .answer(ResultAnswer(key: key, verdict: verdict, detail: detail)))
+        case .drop(let id, let key): parked[id]?[key] = nil
+        case .dispute(let key): inbox.put(.disputed(round: key.round))
+        case .settle(let key): inbox.put(.settled(round: key.round))
+        case .spoil(let round): inbox.put(.spoiled(round: round))
+        case .disconnect(let id, let rejection):
+            if let peer = peers[id] { reject(peer, rejection) }
+        case .log(let level, let sentence):
+            switch level {
+            case .info: log.info(sentence)
+            case .warning: log.warning(sentence)
+            case .error: log.error(sentence)
+            }
+        case .giveUp(let sentence):
+            inbox.put(.failed(NodeError.workersMissing(sentence: sentence)))
+        }
+    }
+
+    /// Sends the parameters that the round needs, once; what waited for them follows.
+    ///
+    /// A worker gets them when it joins, ahead of its work, and at no other time. Nothing is queued
+    /// behind parameters that have not left yet: on a slow line a version each step would pile up,
+    /// all but the newest of them in vain.
+    func bringParameters(to peer: Peer) {
+        guard let publication, peer.stage == .member else { return }
+        if peer.parameterVersion != publication.version {
+            peer.wantsParameters = true
+            guard !peer.isTakingParameters else { return }
+            guard let messages = publication.messages(from: peer.parameterVersion) else {
+                if snapshotAsked != publication.version {
+                    snapshotAsked = publication.version
+                    inbox.put(.snapshotWanted(version: publication.version))
+                }
+                return
+            }
+            for message in messages { peer.connection?.send(shared: message) }
+            peer.isTakingParameters = true
+            peer.isTakingWhole = !publication.hasDifferences(from: peer.parameterVersion)
+            peer.parameterVersion = publication.version
+        }
+        peer.wantsParameters = false
+        for grant in peer.waitingGrants { peer.connection?.send(.lease(grant)) }
+        peer.waitingGrants = []
+    }
+
+    /// Nothing waits for the peer any more on this side of the connection.
+    func parametersLeft(_ peer: Peer) {
+        peer.isTakingParameters = false
+        peer.isTakingWhole = false
+        if peer.asksAgain {
+            bringSnapshot(to: peer)
+        } else if peer.wantsParameters {
+            bringParameters(to: peer)
+        }
+    }
+
+    /// A worker could not use what it got: each update that it could not use makes it ask.
+    private func needsSnapshot(_ peer: Peer) {
+        // The whole that it is to get as soon as possible answers all that came before.
+        if peer.wantsParameters, peer.parameterVersion == 0 { return }
+        // One that is on its way may have arrived, and be what cannot be used.
+        if peer.isTakingWhole { peer.asksAgain = true } else { bringSnapshot(to: peer) }
+    }
+
+    /// Sends the newest version whole. Asking is cheap and the answer is not, so a version is sent
+    /// whole a few times only.
+    private func bringSnapshot(to peer: Peer) {
+        peer.asksAgain = false
+        let version = publication?.version ?? 0
+        if peer.snapshots.version != version { peer.snapshots = (version, 0) }
+        peer.snapshots.count += 1
+        guard peer.snapshots.count <= Limits.snapshotsOfVersion else {
+            return reject(
+                peer,
+                Rejection(
+                    code: .protocolViolation,
+                    reason: "it asked \(peer.snapshots.count) times for the same parameters"))
+        }
+        peer.parameterVersion = 0
+        bringParameters(to: peer)
+    }
+}

@@ -1,0 +1,209 @@
+import Foundation
+import SkeinBasics
+import SkeinCoordination
+import SkeinFormats
+import SkeinModels
+import SkeinTraining
+import Synchronization
+
+/// What a coordinator needs besides the job.
+package struct CoordinatorOptions: Sendable {
+    /// `HOST:PORT`; port 0 lets the system choose.
+    package var listen: String
+    /// nil: only workers of this machine are served.
+    package var token: [UInt8]?
+    /// Threads of this process that compute, too.
+    package var localWorkers: Int
+    /// Lets workers in whose engine computes other bits. The law does not hold then.
+    package var admitsOtherEngines: Bool
+
+    package init(
+        listen: String, token: [UInt8]?, localWorkers: Int = 0, admitsOtherEngines: Bool = false
+    ) {
+        self.listen = listen
+        self.token = token
+        self.localWorkers = localWorkers
+        self.admitsOtherEngines = admitsOtherEngines
+    }
+}
+
+/// A coordinator's process: the training loop on the caller's thread, the network on one of its own, and
+/// what ties them together.
+///
+/// `TrainingLoop` plans, sums, applies AdamW and writes checkpoints, as in a run of one process;
+/// `CoordinatorHub` leases, and brings parameters to whoever joins or comes back.
+package final class CoordinatorNode: Sendable {
+    private let job: TrainingJob
+    private let directory: RunDirectory
+    private let options: CoordinatorOptions
+    private let version: String
+    private let log: Log
+    private let loop: EventLoop
+    private let desk: CoordinatorDesk
+    private let inbox = Inbox()
+    /// As bound.
+    package let address: String
+
+    /// Refuses what follows from the command line and the files that it names: an address that is
+    /// none, more workers than there are descriptors for, an adapter that no message can hold.
+    ///
+    /// Changes nothing on disk: to be called before the output directory is made.
+    ///
+    /// - Throws: `NodeError.addressInvalid`, `.tooFewFiles`, `.adapterTooLarge`.
+    package static func check(job: TrainingJob, options: CoordinatorOptions) throws {
+        _ = try NetworkAddress(parsing: options.listen)
+        _ = try settings(job, room: ProcessFigures.connectionRoom())
+        try RunIdentity.checkSizes(
+            parameterCount: job.shape.layout.count, codec: job.configuration.gradientCodec)
+    }
+
+    private static func settings(_ job: TrainingJob, room: Int) throws -> CoordinatorSettings {
+        var settings = CoordinatorSettings(
+            minimumWorkers: job.configuration.minWorkers, patience: job.configuration.patience)
+        try settings.fit(room)
+        return settings
+    }
+
+    /// Raises the term, binds the port and begins to answer; nothing of it for a job that is not
+    /// that of the run to go on with, since workers would follow whoever answers, nor for one that is
+    /// refused whoever comes.
+    ///
+    /// - Throws: as `check`; `NodeError.tokenRequired` for an address that others reach, `.portInUse` and others;
+    ///   `TrainingError.resumeDiffers`, and for a damaged term.
+    package init(
+        job: TrainingJob, directory: RunDirectory, options: CoordinatorOptions, version: String,
+        log: Log
+    ) throws {
+        self.job = job
+        self.directory = directory
+        self.options = options
+        self.version = version
+        self.log = log
+        try job.checkResume(in: directory)
+        try Self.check(job: job, options: options)
+        let room = ProcessFigures.connectionRoom()
+        let name = try NetworkAddress(parsing: options.listen)
+        let addresses = try name.resolved(for: .listening)
+        if options.token == nil, !addresses.contains(where: \.isLoopback) {
+            throw NodeError.tokenRequired(address: options.listen)
+        }
+        var settings = try Self.settings(job, room: room)
+        // From here on something on disk changes.
+        let identity = try RunIdentity(
+            job: job, term: directory.nextTerm(first: Self.randomTerm()))
+        settings.maximumUnchecked = min(
+            settings.maximumUnchecked,
+            CoordinatorMemory.unchecked(gradientBytes: identity.mostGradientBytes))
+        let memory = CoordinatorMemory(
+            parameterCount: job.shape.layout.count, codec: job.configuration.gradientCodec,
+            microBatches: job.plan.mostMicroBatches)
+        log.info(memory.sentence)
+        let counts = HubCounts()
+        let loop = try EventLoop(name: "skein-network")
+        self.loop = loop
+        do {
+            let hub = try Confined(to: loop) { [inbox, settings] in
+                CoordinatorHub(
+                    loop: loop, inbox: inbox, identity: identity, options: options,
+                    settings: settings, counts: counts, log: log)
+            }
+            desk = CoordinatorDesk(hub: hub, counts: counts)
+            address = try hub.call { [hub] in
+                $0.desk = hub
+                $0.connectionRoom = room
+                return try $0.listen(on: addresses, name: name).description
+            }
+        } catch {
+            loop.stop()
+            throw error
+        }
+    }
+
+    /// A first term, 1 ... 2^31: what one run's workers hold of another run in the same place, with
+    /// the same options, has another term.
+    private static func randomTerm() throws -> UInt32 {
+        try SystemRandomness.bytes(4).reduce(0) { $0 << 8 | UInt32($1) } / 2 + 1
+    }
+
+    /// Runs to the end of the plan and says goodbye to the workers.
+    ///
+    /// - Returns: how the run ended, and the loss on the test rows when there are some.
+    /// - Throws: what `TrainingLoop` throws; `NodeError.workersMissing` when nobody came in time.
+    package func run(
+        report: @escaping (TrainingLoop.Event) throws -> Void,
+        shouldStop: @escaping @Sendable () -> Bool
+    ) throws -> (outcome: TrainingLoop.Outcome, test: Evaluation?) {
+        defer { loop.stop() }
+        let local = LocalWorkers(
+            threads: options.localWorkers, address: address, token: options.token,
+            job: job, version: version, log: log)
+        do {
+            let ending = try train(report: report, shouldStop: shouldStop)
+            farewell(
+                ending.outcome.isComplete
+                    ? Leave(reason: .complete, detail: "the run is complete")
+                    : Leave(reason: .interrupted, detail: "the coordinator was asked to stop"))
+            local.end()
+            return ending
+        } catch {
+            let detail = (error as? any Explained)?.explanation.what ?? String(describing: error)
+            farewell(Leave(reason: .failed, detail: detail))
+            local.end()
+            throw error
+        }
+    }
+
+    /// Tells everybody, and gives the last words time to arrive.
+    private func farewell(_ leave: Leave) {
+        desk.finish(leave)
+        let deadline = ContinuousClock.now + Limits.flush
+        while desk.counts.connections > 0, ContinuousClock.now < deadline {
+            Thread.sleep(forTimeInterval: 0.01)
+        }
+    }
+
+    private func train(
+        report: @escaping (TrainingLoop.Event) throws -> Void,
+        shouldStop: @escaping @Sendable () -> Bool
+    ) throws -> (outcome: TrainingLoop.Outcome, test: Evaluation?) {
+        let source = ClusterSource(
+            desk: desk, inbox: inbox, configuration: job.configuration,
+            parameterCount: job.shape.layout.count, shouldStop: shouldStop)
+        let step = Mutex(0)
+        desk.note { [job, directory] in
+            $0.output = directory.path
+            $0.stepCount = job.plan.stepCount
+        }
+        var loop = try TrainingLoop(
+            job: job, directory: directory, source: source,
+            validate: { [job] parameters in
+                try source.evaluate(
+                    job.validation, afterStep: step.withLock { $0 }, parameters: parameters)
+            },
+            report: { [desk] event in
+                switch event {
+                case .step(let metrics, _):
+                    step.withLock { $0 = metrics.step }
+                    desk.note { $0.record(metrics) }
+                case .resumed(let resumed, _):
+                    step.withLock { $0 = resumed }
+                    desk.note { $0.step = resumed }
+                case .rowsNotRecorded, .ledgerDoubted, .adapterRestored, .validation, .checkpoint,
+                    .stoppedEarly:
+                    break
+                }
+                try report(event)
+            }, shouldStop: shouldStop)
+        let outcome = try loop.run()
+        guard outcome.isComplete, !job.test.isEmpty else { return (outcome, nil) }
+        do {
+            let test = try source.evaluate(
+                job.test, afterStep: outcome.step, parameters: loop.keptParameters())
+            return (outcome, test)
+        } catch let stopped as SourceStopped {
+            if case .failed(let error) = stopped.reason { throw error }
+            log.warning("stopped before the test rows were judged; the adapter is complete")
+            return (outcome, nil)
+        }
+    }
+}

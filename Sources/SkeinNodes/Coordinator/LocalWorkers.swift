@@ -1,0 +1,57 @@
+import Foundation
+import SkeinBasics
+import SkeinCoordination
+import SkeinFormats
+import SkeinTraining
+
+/// A worker inside of the coordinator's process (`--local-workers`): as any other it dials the port,
+/// so there is nothing that it may do and they may not.
+struct LocalWorkers: Sendable {
+    private let ended = Promise<Bool>()
+    private let isOver = Promise<Bool>()
+
+    /// Starts a worker with so many threads; none for 0.
+    init(
+        threads: Int, address: String, token: [UInt8]?, job: TrainingJob, version: String, log: Log
+    ) {
+        guard threads > 0 else {
+            ended.keep(true)
+            return
+        }
+        let options = WorkerOptions(
+            coordinator: Self.reachable(address), token: token, modelPath: job.model.path,
+            threads: threads, name: "local", patience: job.configuration.patience,
+            weights: job.configuration.weights)
+        let thread = Thread { [ended, isOver] in
+            do {
+                _ = try WorkerNode.run(options, log: log, version: version) {
+                    isOver.value(within: 0) != nil
+                }
+            } catch {
+                let explanation = (error as? any Explained)?.explanation
+                log.error(
+                    "the coordinator's own worker has ended: "
+                        + (explanation?.what ?? String(describing: error)))
+            }
+            ended.keep(true)
+        }
+        thread.name = "skein-local"
+        thread.stackSize = 1 << 20
+        thread.start()
+    }
+
+    /// An address that stands for every interface is dialled at loopback.
+    private static func reachable(_ address: String) -> String {
+        for (any, loopback) in [("0.0.0.0:", "127.0.0.1:"), ("[::]:", "[::1]:")]
+        where address.hasPrefix(any) {
+            return loopback + address.dropFirst(any.count)
+        }
+        return address
+    }
+
+    /// Ends it and blocks until it has: the coordinator does not come back in this process.
+    func end() {
+        isOver.keep(true)
+        while ended.value(within: 1) == nil {}
+    }
+}

@@ -1,0 +1,92 @@
+import SkeinBasics
+import SkeinCoordination
+import SkeinTraining
+
+/// A version of the parameters as it goes to workers, encoded once for all of them.
+struct ParameterPublication: Sendable {
+    let version: UInt64
+    let digest: [UInt8]
+    /// What leads here from earlier versions, a message for each, the newest last. As many as are
+    /// together no longer than the whole may be, and always the newest; none for the first version.
+    let differences: [EncodedMessage]
+    /// The whole; nil until somebody needs it.
+    let snapshot: EncodedMessage?
+
+    func with(snapshot: EncodedMessage) -> ParameterPublication {
+        ParameterPublication(
+            version: version, digest: digest, differences: differences, snapshot: snapshot)
+    }
+
+    /// What brings somebody here who has `old`, 0 for nothing: the differences since then, or the
+    /// whole; nil when it takes the whole, which nobody has encoded yet.
+    func messages(from old: UInt64) -> [EncodedMessage]? {
+        if hasDifferences(from: old) {
+            return Array(differences.suffix(Int(version - old)))
+        }
+        return snapshot.map { [$0] }
+    }
+
+    /// Whether somebody who has `old` needs no more than differences.
+    func hasDifferences(from old: UInt64) -> Bool {
+        old > 0 && old <= version && version - old <= UInt64(differences.count)
+    }
+}
+
+/// Numbers the parameters of a run and encodes what changed.
+struct ParameterPublisher: Sendable {
+    private var last: (values: [Float], publication: ParameterPublication)?
+
+    /// The parameters of a round. The same values again are the same version: a validation and the
+    /// step after it use one.
+    mutating func publish(_ values: [Float]) -> ParameterPublication {
+        let (digest, delta) = Self.hashed(values, since: last?.values)
+        if let last, last.publication.digest == digest { return last.publication }
+        let version = (last?.publication.version ?? 0) + 1
+        var differences = last?.publication.differences ?? []
+        if last != nil {
+            let update = ParameterUpdate(
+                version: version, base: version - 1, digest: digest,
+                payload: delta)
+            differences.append(EncodedMessage(.parameters(update)))
+            // Longer ways than the whole are not worth their memory.
+            let limit = ParameterCodec.mostPackedBytes(count: values.count)
+            var bytes = differences.reduce(0) { $0 + $1.count }
+            while differences.count > 1, bytes > limit {
+                bytes -= differences.removeFirst().count
+            }
+        }
+        var publication = ParameterPublication(
+            version: version, digest: digest, differences: differences, snapshot: nil)
+        // Nobody can have a version before the first.
+        if last == nil {
+            publication = ParameterPublication(
+                version: version, digest: digest, differences: [],
+                snapshot: Self.snapshot(values, of: publication))
+        }
+        last = (values, publication)
+        return publication
+    }
+
+    /// SHA-256 of the values, and beside it on another core what leads there from earlier ones: the
+    /// workers are waiting for it.
+    private static func hashed(
+        _ values: [Float], since old: [Float]?
+    ) -> (digest: [UInt8], delta: [UInt8]) {
+        guard let old else { return (GradientCodec.digest(of: values).bytes, []) }
+        var (digest, delta): ([UInt8], [UInt8]) = ([], [])
+        SideBySide.both(
+            { digest = GradientCodec.digest(of: values).bytes },
+            { delta = ParameterCodec.delta(from: old, to: values) })
+        return (digest, delta)
+    }
+
+    /// The whole of a version.
+    static func snapshot(
+        _ values: [Float], of publication: ParameterPublication
+    ) -> EncodedMessage {
+        let update = ParameterUpdate(
+            version: publication.version, base: 0, digest: publication.digest,
+            payload: ParameterCodec.snapshot(values))
+        return EncodedMessage(.parameters(update))
+    }
+}

@@ -1,0 +1,206 @@
+import SkeinBasics
+import SkeinCoordination
+import SkeinModels
+import SkeinTraining
+
+/// A result that is what its work must give.
+struct CheckedResult: Sendable {
+    let index: Int
+    let worker: String
+    let attempt: Int
+    let tokens: Int
+    let loss: BatchLoss
+    let digest: SHA256.Digest
+    /// Empty for an evaluation.
+    let gradient: [Float]
+}
+
+/// Unpacks a result and compares it with what the plan says: nothing a worker sends is trusted.
+struct ResultCheck: Sendable {
+    enum Verdict: Sendable {
+        case accepted(CheckedResult)
+        /// Well-formed, with NaN or infinity in it: a broken worker, or a run that diverged.
+        case notFinite(CheckedResult, detail: String)
+        case refused(detail: String)
+
+        var result: CheckedResult? {
+            switch self {
+            case .accepted(let result), .notFinite(let result, _): result
+            case .refused: nil
+            }
+        }
+
+        var outcome: CoordinatorState.CheckOutcome {
+            switch self {
+            case .accepted: .accepted
+            case .notFinite(_, let detail): .notFinite(detail)
+            case .refused(let detail): .refused(detail)
+            }
+        }
+    }
+
+    let round: OpenRound
+    let codec: GradientCodec
+    let parameterCount: Int
+
+    /// A result that is what the plan says, as far as it has been looked at.
+    private struct Opened {
+        let candidate: Candidate
+        let digest: SHA256.Digest
+        /// Empty for an evaluation.
+        let gradient: [Float]
+    }
+
+    private enum Opening {
+        case open(Opened)
+        case refused(detail: String)
+    }
+
+    /// Blocks for some milliseconds for a gradient of a million numbers.
+    func callAsFunction(_ candidate: Candidate) -> Verdict {
+        switch open(candidate) {
+        case .refused(let detail): .refused(detail: detail)
+        case .open(let opened): verdict(on: opened, GradientCodec.digest(of: opened.gradient))
+        }
+    }
+
+    /// Both verdicts, in less time than one after the other takes: their gradients are hashed side by
+    /// side.
+    func callAsFunction(_ first: Candidate, _ second: Candidate) -> [Verdict] {
+        let openings = (open(first), open(second))
+        guard case (.open(let one), .open(let two)) = openings else {
+            return [openings.0, openings.1].map { opening in
+                switch opening {
+                case .refused(let detail): .refused(detail: detail)
+                case .open(let opened):
+                    verdict(on: opened, GradientCodec.digest(of: opened.gradient))
+                }
+            }
+        }
+        let digests = GradientCodec.digests(of: one.gradient, two.gradient)
+        return [verdict(on: one, digests.0), verdict(on: two, digests.1)]
+    }
+
+    /// Everything but the hash and the numbers.
+    private func open(_ candidate: Candidate) -> Opening {
+        let result = candidate.result
+        let index = Int(result.key.index)
+        guard round.expected.indices.contains(index), result.kind == round.kind else {
+            return .refused(detail: "there is no such work in this round")
+        }
+        let expected = round.expected[index]
+        guard result.tokens == expected.tokens, result.lossTokens == expected.lossTokens else {
+            return .refused(
+                detail: "\(result.tokens) tokens, \(result.lossTokens) of them with loss; the plan "
+                    + "has \(expected.tokens) and \(expected.lossTokens)")
+        }
+        guard result.correct <= result.lossTokens else {
+            return .refused(detail: "\(result.correct) correct of \(result.lossTokens) tokens")
+        }
+        guard let digest = SHA256.Digest(result.digest) else {
+            return .refused(detail: "its SHA-256 has not 32 bytes")
+        }
+        guard round.kind == .gradient else {
+            return result.payload.isEmpty
+                ? .open(Opened(candidate: candidate, digest: digest, gradient: []))
+                : .refused(detail: "an evaluation has no gradient")
+        }
+        do {
+            let gradient = try codec.unpack(result.payload, count: parameterCount)
+            return .open(Opened(candidate: candidate, digest: digest, gradient: gradient))
+        } catch {
+            let reason = (error as? any Explained)?.explanation.what ?? "\(error)"
+            return .refused(detail: "its gradient cannot be unpacked: \(reason)")
+        }
+    }
+
+    /// The hash and the numbers: `digest` is SHA-256 of the gradient as it was unpacked.
+    private func verdict(on opened: Opened, _ digest: SHA256.Digest) -> Verdict {
+        let (result, gradient) = (opened.candidate.result, opened.gradient)
+        if round.kind == .gradient, digest != opened.digest {
+            return .refused(detail: "its gradient has another SHA-256 than it says")
+        }
+        let checked = CheckedResult(
+            index: Int(result.key.index), worker: opened.candidate.worker,
+            attempt: Int(result.attempt), tokens: Int(result.tokens),
+            loss: BatchLoss(
+                lossSum: result.lossSum, lossTokens: Int(result.lossTokens),
+                correct: Int(result.correct)),
+            digest: opened.digest, gradient: gradient)
+        guard result.lossSum.isFinite else {
+            return .notFinite(checked, detail: "its loss is \(result.lossSum)")
+        }
+        if let place = GradientNorm.firstNotFinite(in: gradient) {
+            return .notFinite(
+                checked, detail: "its gradient is not finite, first at number \(place)")
+        }
+        return .accepted(checked)
+    }
+}
+
+/// A round as both threads of a coordinator see it.
+struct OpenRound: Sendable {
+    struct Expected: Sendable {
+        let tokens: Int
+        let lossTokens: Int
+    }
+
+    let number: UInt64
+    let label: RoundLabel
+    let kind: WorkKind
+    let step: Int
+    /// Rows of each piece of work.
+    let rows: [[TokenizedRow]]
+    let expected: [Expected]
+    let publication: ParameterPublication
+
+    init(
+        number: UInt64, label: RoundLabel, kind: WorkKind, step: Int, rows: [[TokenizedRow]],
+        publication: ParameterPublication
+    ) {
+        self.number = number
+        self.label = label
+        self.kind = kind
+        self.step = step
+        self.rows = rows
+        expected = rows.map { rows in
+            Expected(
+                tokens: rows.reduce(0) { $0 + $1.ids.count },
+                lossTokens: rows.reduce(0) { $0 + $1.lossTokenCount })
+        }
+        self.publication = publication
+    }
+
+    /// The round as the coordinator's state sees it.
+    var forState: Round {
+        Round(number: number, label: label, costs: expected.map(\.tokens))
+    }
+
+    /// The work at `index` as it is sent.
+    func grant(_ index: Int, attempt: UInt32) -> LeaseGrant {
+        LeaseGrant(
+            key: WorkKey(round: number, index: UInt32(index)), attempt: attempt,
+            kind: kind, step: UInt32(truncatingIfNeeded: step),
+            parameterVersion: publication.version,
+            rows: rows[index].map {
+                LeaseGrant.Row(
+                    number: UInt32(truncatingIfNeeded: $0.number), ids: $0.ids,
+                    targets: $0.targets)
+            })
+    }
+}
+
+extension WorkResult {
+    /// SHA-256 of what counts of a result: equal when and only when two say the same.
+    var vote: [UInt8] {
+        var hash = SHA256()
+        // Beside an evaluation's numbers a digest means nothing.
+        if kind == .gradient { hash.update(digest) }
+        // There are many NaNs, and they all say the same.
+        let loss = lossSum.isNaN ? Double.nan : lossSum
+        for number in [loss.bitPattern, UInt64(lossTokens), UInt64(correct), UInt64(tokens)] {
+            hash.update((0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) })
+        }
+        return hash.finish().bytes
+    }
+}

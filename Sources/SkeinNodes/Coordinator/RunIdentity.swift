@@ -1,0 +1,94 @@
+import Foundation
+import SkeinBasics
+import SkeinCoordination
+import SkeinFormats
+import SkeinModels
+import SkeinTraining
+
+/// What a coordinator tells every worker about its run, and the model's bytes for those who have none.
+struct RunIdentity: Sendable {
+    let offer: Offer
+    /// Bound of a packed gradient of this run.
+    let mostGradientBytes: Int
+    /// Bound of packed parameters of this run.
+    let mostParameterBytes: Int
+    private let files: [ModelDirectory.SourceFile]
+
+    init(
+        offer: Offer, mostGradientBytes: Int, mostParameterBytes: Int,
+        files: [ModelDirectory.SourceFile]
+    ) {
+        self.offer = offer
+        self.mostGradientBytes = mostGradientBytes
+        self.mostParameterBytes = mostParameterBytes
+        self.files = files
+    }
+
+    /// Refuses an adapter whose gradients or parameters no message can hold.
+    ///
+    /// - Throws: `NodeError.adapterTooLarge`.
+    static func checkSizes(parameterCount: Int, codec: GradientCodec) throws(NodeError) {
+        let bounds = MessageBounds(
+            allowed: [],
+            gradientPayloadBytes: codec.mostPackedBytes(count: parameterCount),
+            parameterPayloadBytes: ParameterCodec.mostPackedBytes(count: parameterCount))
+        let most = max(bounds.limit(of: .result), bounds.limit(of: .parameters))
+        guard most <= Int(UInt32.max) else {
+            throw .adapterTooLarge(parameters: parameterCount, messageBytes: most)
+        }
+    }
+
+    /// Hashes every file of the model.
+    ///
+    /// - Throws: `NodeError.adapterTooLarge`.
+    init(job: TrainingJob, term: UInt32) throws {
+        try Self.checkSizes(
+            parameterCount: job.shape.layout.count, codec: job.configuration.gradientCodec)
+        files = job.model.files
+        mostGradientBytes = job.configuration.gradientCodec.mostPackedBytes(
+            count: job.shape.layout.count)
+        mostParameterBytes = ParameterCodec.mostPackedBytes(count: job.shape.layout.count)
+        let run = job.runFile
+        offer = Offer(
+            proof: [], term: term,
+            modelDigest: Self.bytes(of: run.modelDigest),
+            dataDigest: job.dataIdentity.bytes,
+            configurationDigest: run.configuration.digest.bytes,
+            fingerprint: run.fingerprint,
+            configuration: job.configuration.json,
+            longestRow: UInt32(clamping: job.longestRow),
+            modelFiles: files.map { file in
+                Offer.ModelFile(
+                    name: file.name, byteCount: UInt64(file.file.count),
+                    digest: file.digest().bytes)
+            })
+    }
+
+    private static func bytes(of digest: String) -> [UInt8] {
+        guard let digest = SHA256.Digest(digest) else {
+            preconditionFailure("run.json's digests are printed by Digest itself")
+        }
+        return digest.bytes
+    }
+
+    /// Whether there is such a file and place.
+    func has(_ request: ModelRequest) -> Bool {
+        guard let index = Int(exactly: request.file), files.indices.contains(index),
+            let offset = Int(exactly: request.offset)
+        else { return false }
+        return offset < files[index].file.count
+    }
+
+    /// A piece of a file; nil when there is no such file or place. Reads from the disk.
+    func modelChunk(_ request: ModelRequest) -> ModelChunk? {
+        guard let index = Int(exactly: request.file), files.indices.contains(index),
+            let offset = Int(exactly: request.offset)
+        else { return nil }
+        return files[index].file.withBytes { bytes in
+            guard offset < bytes.count else { return nil }
+            let end = min(bytes.count, offset + SkeinCoordination.Limits.modelChunkBytes)
+            let piece = UnsafeRawBufferPointer(rebasing: bytes[offset..<end])
+            return ModelChunk(file: request.file, offset: request.offset, bytes: Array(piece))
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import SkeinBasics
+import SkeinCoordination
+
+// What can go wrong between a coordinator and its workers.
+extension NodeError {
+    var clusterExplanation: Explanation {
+        switch self {
+        case .tooFewFiles(let limit, let needed):
+            Explanation(
+                what: "this process may open \(limit) files and needs \(needed) for its workers",
+                remedy: "raise the limit (ulimit -n, LimitNOFILE= of systemd), or wait for fewer "
+                    + "workers with --min-workers",
+                status: .inputOutput)
+        case .adapterTooLarge(let parameters, let messageBytes):
+            Explanation(
+                what: "an adapter of \(parameters) parameters makes messages of up to "
+                    + "\(messageBytes) bytes, and the wire's lengths end at \(UInt32.max)",
+                remedy: "use a lower --rank, fewer --target-modules, or a --gradient-codec with "
+                    + "fewer bits; or train in one process with skein train",
+                status: .badData)
+        case .tokenRequired(let address):
+            Explanation(
+                what: "without a token only this machine is served", place: address,
+                remedy: "give --token-file FILE, a secret that all workers have, too (see "
+                    + "docs/OPERATING.md), or listen on 127.0.0.1",
+                status: .usage)
+        case .workersMissing(let sentence):
+            Explanation(
+                what: sentence,
+                remedy: "read what the log says of the workers and start some, then go on with "
+                    + "--resume; --patience sets how long to wait",
+                status: .peerGone)
+        case .coordinatorMissing(let sentence):
+            Explanation(
+                what: sentence,
+                remedy: "check that the coordinator runs at this address, then start the worker "
+                    + "again; --patience sets how long it tries",
+                status: .peerGone)
+        case .refused(let address, let error):
+            Explanation(
+                what: error.explanation.what, place: address, remedy: error.explanation.remedy,
+                status: error.explanation.status)
+        case .runFailed(let detail):
+            Explanation(
+                what: "the run failed at the coordinator: \(detail)",
+                remedy: "see the coordinator's log", status: .peerGone)
+        case .offerUnusable(let detail):
+            Explanation(
+                what: "the coordinator's options cannot be used here: \(detail)",
+                remedy: "run the same version of skein on both sides", status: .badData)
+        case .leaseUnusable(let round, let index, let detail):
+            Explanation(
+                what: "the coordinator sent work that cannot be computed: \(detail)",
+                place: "round \(round), piece \(index)",
+                remedy: "run the same version of skein on both sides; if it is the same, report it",
+                status: .badData)
+        case .connectionLost:
+            Explanation(
+                what: "the connection was lost", remedy: "it is made again by itself",
+                status: .peerGone)
+        case .modelPieceDamaged(let file, let offset):
+            Explanation(
+                what: "the coordinator sent a wrong piece of the model",
+                place: "\(file.isEmpty ? "the model's file" : file), byte \(offset)",
+                remedy: "check the disk of the coordinator's machine, or give --model",
+                status: .badData)
+        case .modelDamaged(let path):
+            Explanation(
+                what: "the fetched model has another SHA-256 than the coordinator said",
+                place: path,
+                remedy: "it came so twice and has been removed: check the disk of the "
+                    + "coordinator's machine, then start the worker again, or give --model",
+                status: .badData)
+        case .noStatus(let address, let detail):
+            Explanation(
+                what: "no status came: \(detail)", place: address,
+                remedy: "check the address and the token, and that a coordinator runs there",
+                status: .peerGone)
+        default: preconditionFailure("explained elsewhere")
+        }
+    }
+}
+
+extension NodeError {
+    /// Whether a fetched model was not what it should be.
+    var isOfDamagedModel: Bool { if case .modelDamaged = self { true } else { false } }
+}

@@ -1,0 +1,302 @@
+import Foundation
+import SkeinCoordination
+
+/// A socket that speaks messages.
+///
+/// It belongs to its loop's thread. It lives until it is closed, by its owner or by what happens to
+/// it; the owner hears of the second through `onClose`, once.
+///
+/// As long as the peer is not known (`authenticate`), 4 KiB are read at a time, and no frame longer
+/// than a greeting is taken.
+final class Connection {
+    let socket: Socket
+    private let loop: EventLoop
+
+    /// Called with each message.
+    var onMessage: (ReceivedMessage) -> Void = { _ in }
+
+    /// Called once, when the connection has closed for another reason than `close()`.
+    var onClose: (CloseReason) -> Void = { _ in }
+
+    /// Called when the peer has broken the protocol, before the connection closes for it: the time
+    /// for a REJECTION and `closeAfterFlush()`.
+    var onViolation: (WireError) -> Void = { _ in }
+
+    /// Called when the system has taken all that waited for the peer.
+    var onDrained: () -> Void = {}
+
+    /// Stands in every frame that is sent; 0 before the coordinator's is known.
+    var term: UInt32 = 0
+
+    /// Bytes that may wait for the peer although it has taken none of them for `pendingTime`; set it to
+    /// `Limits.pendingBytes` and the run's largest message. Four times that may never wait.
+    var pendingLimit = Limits.pendingBytes
+    var pendingTime = Limits.pendingTime
+
+    /// Bytes that are read in a second at most, for benchmarks of slow lines; nil: as they come.
+    var readRate: Int?
+
+    /// When the peer was last heard: any bytes of it count. At first, when it was connected.
+    private(set) var lastHeard: ContinuousClock.Instant
+    /// When bytes were last handed to the system.
+    private(set) var lastSent: ContinuousClock.Instant
+    private(set) var bytesReceived: UInt64 = 0
+    private(set) var bytesSent: UInt64 = 0
+
+    private var inbound: InboundQueue
+    private var outbound = OutboundQueue()
+    /// The frame that is being written, and how much of it has been.
+    private var frame: OutboundFrame?
+    private var written = 0
+
+    private var phase = Phase.open
+    private var isKnown = false
+    private var watch: Watch?
+    private var flushAlarm: Alarm?
+    private var pendingAlarm: Alarm?
+    private var readAlarm: Alarm?
+
+    private enum Phase {
+        case open
+        /// Sends what waits, and reads without listening.
+        case flushing
+        /// Has said that nothing follows, and waits for the peer to close.
+        case draining
+        case closed
+    }
+
+    /// Takes over a connected socket; `bounds` is what the peer may say first.
+    init(_ socket: Socket, bounds: MessageBounds, loop: EventLoop) {
+        loop.preconditionOnLoop()
+        self.socket = socket
+        self.loop = loop
+        inbound = InboundQueue(bounds: bounds)
+        lastHeard = loop.now
+        lastSent = loop.now
+        watch = loop.watch(socket.descriptor, for: .read) { self.handle($0) }
+    }
+
+    var isOpen: Bool { phase == .open }
+
+    /// What the peer may say now; see `InboundQueue.bounds`.
+    var bounds: MessageBounds {
+        get { inbound.bounds }
+        set { inbound.bounds = newValue }
+    }
+
+    /// Bytes that wait for the peer on this side of the system.
+    var pendingBytes: Int { outbound.pendingBytes + (frame?.count ?? 0) - written }
+
+    /// Demands tags of all frames from the next one on, and puts tags on what is sent from here on.
+    func authenticate(receiving: FrameKey, sending: FrameKey) {
+        guard isOpen else { return }
+        inbound.authenticate(with: receiving)
+        outbound.authenticate(with: sending)
+        isKnown = true
+    }
+
+    /// Sends a message after those of its kind that wait; after the end it goes nowhere.
+    func send(_ message: Message) {
+        send(shared: EncodedMessage(message))
+    }
+
+    /// Sends a message whose bytes other connections share.
+    func send(shared message: EncodedMessage) {
+        loop.preconditionOnLoop()
+        guard isOpen else { return }
+        outbound.add(message, term: term)
+        updateInterest()
+        limitPending()
+    }
+
+    /// Says a last, urgent message after the urgent ones that wait (the answer that tells why, for
+    /// one) and in place of the bulky ones, which would come after it. Closes as `closeAfterFlush`
+    /// does.
+    func close(saying message: Message, within patience: Duration = Limits.flush) {
+        guard isOpen else { return }
+        outbound.dropBulky()
+        send(message)
+        closeAfterFlush(within: patience)
+    }
+
+    /// Sends what waits, lets the peer read it, and closes; `onClose` tells the end.
+    ///
+    /// Closing at once would make the system drop last words that are under way, when there is
+    /// something of the peer's that nobody has read.
+    func closeAfterFlush(within patience: Duration = Limits.flush) {
+        loop.preconditionOnLoop()
+        guard isOpen else { return }
+        phase = .flushing
+        flushAlarm = loop.setAlarm(at: .now + patience) { self.close(.notFlushed) }
+        updateInterest()
+    }
+
+    /// Closes at once and calls nobody.
+    func close() {
+        loop.preconditionOnLoop()
+        guard phase != .closed else { return }
+        phase = .closed
+        if let watch { loop.end(watch) }
+        for alarm in [flushAlarm, pendingAlarm, readAlarm].compactMap({ $0 }) { loop.cancel(alarm) }
+        socket.close()
+        outbound = OutboundQueue()
+        frame = nil
+        written = 0
+        // The owner holds this, and they may hold the owner.
+        onMessage = { _ in }
+        onClose = { _ in }
+        onViolation = { _ in }
+        onDrained = {}
+    }
+
+    private func close(_ reason: CloseReason) {
+        guard phase != .closed else { return }
+        let tell = onClose
+        close()
+        tell(reason)
+    }
+
+    // MARK: Readiness
+
+    private func handle(_ readiness: Readiness) {
+        // First, since the last words of a peer that is gone are still there to be read.
+        if readiness.contains(.read) || readiness.contains(.broken) { _ = receive() }
+        if readiness.contains(.write), phase == .open || phase == .flushing { flush() }
+    }
+
+    private func updateInterest() {
+        guard let watch, phase != .closed else { return }
+        let hasMore = frame != nil || !outbound.isEmpty || phase == .flushing
+        var interest: Readiness = readAlarm == nil ? .read : []
+        if hasMore, phase != .draining { interest.insert(.write) }
+        loop.change(watch, to: interest)
+    }
+
+    /// Reads once.
+    ///
+    /// - Returns: whether there may be more.
+    private func receive() -> Bool {
+        switch readOnce() {
+        case .wouldBlock: return false
+        case .ended:
+            close(phase == .draining ? .flushed : .ended)
+        case .failed(let code):
+            close(phase == .draining ? .flushed : .failed(code))
+        case .bytes(let count):
+            bytesReceived += UInt64(count)
+            lastHeard = loop.now
+            if let readRate { pauseReading(.seconds(Double(count) / Double(readRate))) }
+            if isOpen { takeMessages() }
+        }
+        return phase != .closed
+    }
+
+    /// Reads the middle of a payload to where it is to stay, and little of what comes around it.
+    private func readOnce() -> Transfer {
+        let missing = inbound.missingPayload
+        var transfer = Transfer.wouldBlock
+        if isOpen, missing >= Limits.headerReadBytes {
+            inbound.fill(min(missing, Limits.readBytes)) { room in
+                transfer = socket.read(into: room)
+                guard case .bytes(let count) = transfer else { return 0 }
+                return count
+            }
+        } else {
+            // Nothing is kept any more of what comes after the last words.
+            let known = isOpen ? Limits.headerReadBytes : loop.scratch.count
+            let size = isKnown ? known : Limits.strangerReadBytes
+            let buffer = UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<size])
+            transfer = socket.read(into: buffer)
+            if isOpen, case .bytes(let count) = transfer {
+                inbound.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            }
+        }
+        return transfer
+    }
+
+    private func pauseReading(_ pause: Duration) {
+        guard readAlarm == nil else { return }
+        readAlarm = loop.setAlarm(at: .now + pause) {
+            self.readAlarm = nil
+            self.updateInterest()
+        }
+        updateInterest()
+    }
+
+    private func takeMessages() {
+        do throws(WireError) {
+            // The owner may close this, or say its last words, in answer to any message.
+            while isOpen, let message = try inbound.next() { onMessage(message) }
+        } catch {
+            // Whoever speaks an older version is to understand why it is sent away.
+            if case .majorVersion(let found) = error, 1..<ProtocolVersion.major ~= found {
+                outbound.speak(major: found)
+            }
+            onViolation(error)
+            if isOpen { close(.violation(error)) }
+        }
+    }
+
+    // MARK: Sending
+
+    private func flush() {
+        var budget = Limits.writesPerTurn
+        while budget > 0, let next = frame ?? outbound.nextFrame() {
+            frame = next
+            let result = next.withPieces(after: written) { socket.write($0) }
+            guard case .bytes(let count) = result else {
+                if case .failed(let code) = result { return fail(code) }
+                break
+            }
+            written += count
+            budget -= count
+            bytesSent += UInt64(count)
+            lastSent = loop.now
+            if written == next.count {
+                frame = nil
+                written = 0
+            }
+        }
+        if phase == .flushing, pendingBytes == 0 {
+            phase = .draining
+            socket.endWriting()
+        }
+        updateInterest()
+        limitPending()
+        if isOpen, pendingBytes == 0 { onDrained() }
+    }
+
+    /// A socket that takes nothing any more may still hold why.
+    private func fail(_ code: Int32) {
+        let before = bytesReceived
+        while bytesReceived - before < Limits.lastWordsBytes, receive() {}
+        close(.failed(code))
+    }
+
+    /// Bytes that the peer's system has said that it has.
+    private var bytesTaken: UInt64 {
+        bytesSent - min(bytesSent, UInt64(socket.unacknowledgedBytes))
+    }
+
+    private func limitPending() {
+        let pending = pendingBytes
+        if pending <= pendingLimit {
+            if let pendingAlarm { loop.cancel(pendingAlarm) }
+            pendingAlarm = nil
+        } else if pending / Limits.pendingBurst > pendingLimit {
+            // Not at once: whoever sends does not expect to be called back.
+            phase = .draining
+            outbound = OutboundQueue()
+            updateInterest()
+            loop.setAlarm(at: .now) { self.close(.notReading(pendingBytes: pending)) }
+        } else if pendingAlarm == nil {
+            let before = bytesTaken
+            pendingAlarm = loop.setAlarm(at: .now + pendingTime) {
+                self.pendingAlarm = nil
+                // A slow line is no dead peer: it is looked at again.
+                if self.bytesTaken > before { return self.limitPending() }
+                self.close(.notReading(pendingBytes: self.pendingBytes))
+            }
+        }
+    }
+}

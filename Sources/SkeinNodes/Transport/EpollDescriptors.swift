@@ -1,0 +1,78 @@
+#if os(Linux)
+    import CSkeinEpoll
+    import Foundation
+
+    /// Descriptors for epoll(7), which reports those that are ready without a look at the others.
+    ///
+    /// No byte of a peer's and no state of the system gets to a `fatalError` here: what is left are bugs of
+    /// ours, a descriptor that was closed before its watch ended or is watched twice.
+    struct EpollDescriptors: WatchedDescriptors {
+        private let queue: Int32
+        private var count = 0
+        private var events: [epoll_event] = []
+
+        /// Nil: the system has none, or none left.
+        init?() {
+            queue = epoll_create1(Int32(EPOLL_CLOEXEC))
+            guard queue >= 0 else { return nil }
+        }
+
+        mutating func add(_ descriptor: Int32, slot: Int, _ interest: Readiness) -> Bool {
+            guard let code = control(EPOLL_CTL_ADD, descriptor, slot, interest) else {
+                count += 1
+                return true
+            }
+            // Limits of the user (fs.epoll.max_user_watches) and of the system.
+            guard code == ENOSPC || code == ENOMEM else { fatalError("EPOLL_CTL_ADD: \(code)") }
+            return false
+        }
+
+        mutating func change(_ descriptor: Int32, slot: Int, to interest: Readiness) {
+            if let code = control(EPOLL_CTL_MOD, descriptor, slot, interest) {
+                fatalError("EPOLL_CTL_MOD: \(code)")
+            }
+        }
+
+        mutating func remove(_ descriptor: Int32, slot: Int) {
+            count -= 1
+            // A descriptor that was closed before its watch ended, for one.
+            if let code = control(EPOLL_CTL_DEL, descriptor, slot, []) {
+                fatalError("EPOLL_CTL_DEL: \(code)")
+            }
+        }
+
+        mutating func close() { Foundation.close(queue) }
+
+        mutating func wait(milliseconds: Int32, _ found: (_ slot: Int, Readiness) -> Void) {
+            // Room for all: who is ready is heard in the turn in which that counts.
+            if events.count < max(count, 1) {
+                events = Array(repeating: epoll_event(), count: max(64, 2 * count))
+            }
+            let ready = epoll_wait(queue, &events, Int32(events.count), milliseconds)
+            guard ready >= 0 else {
+                guard errno == EINTR else { fatalError("epoll_wait: \(errno)") }
+                return
+            }
+            for event in events[..<Int(ready)] {
+                var readiness: Readiness = []
+                if event.events & EPOLLIN.rawValue != 0 { readiness.insert(.read) }
+                if event.events & EPOLLOUT.rawValue != 0 { readiness.insert(.write) }
+                if event.events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 {
+                    readiness.insert(.broken)
+                }
+                found(Int(event.data.u64), readiness)
+            }
+        }
+
+        /// - Returns: the error, if there was one.
+        private func control(
+            _ operation: Int32, _ descriptor: Int32, _ slot: Int, _ interest: Readiness
+        ) -> Int32? {
+            var event = epoll_event()
+            if interest.contains(.read) { event.events |= EPOLLIN.rawValue }
+            if interest.contains(.write) { event.events |= EPOLLOUT.rawValue }
+            event.data.u64 = UInt64(slot)
+            return epoll_ctl(queue, operation, descriptor, &event) == 0 ? nil : errno
+        }
+    }
+#endif

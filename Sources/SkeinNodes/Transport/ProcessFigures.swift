@@ -1,0 +1,85 @@
+import Foundation
+
+/// What this process uses, as the system counts it.
+package enum ProcessFigures {
+    /// Processor seconds of all threads since the start, or nil where the system does not tell.
+    package static var processorSeconds: Double? { seconds(of: CLOCK_PROCESS_CPUTIME_ID) }
+
+    /// Seconds since this process was made, in steps of 10 ms, or nil where there is no /proc.
+    package static var secondsSinceStart: Double? {
+        #if os(Linux)
+            guard let data = FileManager.default.contents(atPath: "/proc/self/stat"),
+                let now = seconds(of: CLOCK_BOOTTIME)
+            else { return nil }
+            // proc(5): the name in parentheses may hold anything; behind it comes field 3, and
+            // field 22 is the start in ticks since boot.
+            let fields = String(decoding: data, as: UTF8.self).split(separator: ")").last?
+                .split(separator: " ")
+            guard let fields, fields.count > 19, let ticks = Double(fields[19]) else { return nil }
+            return max(0, now - ticks / Double(sysconf(Int32(_SC_CLK_TCK))))
+        #else
+            return nil
+        #endif
+    }
+
+    /// Processor seconds of the calling thread since its start.
+    package static var threadProcessorSeconds: Double? { seconds(of: CLOCK_THREAD_CPUTIME_ID) }
+
+    /// Bytes of memory in use (resident), or nil where there is no /proc.
+    package static var residentBytes: UInt64? {
+        guard let data = FileManager.default.contents(atPath: "/proc/self/statm") else {
+            return nil
+        }
+        let fields = String(decoding: data, as: UTF8.self).split(separator: " ")
+        guard fields.count > 1, let pages = UInt64(fields[1]) else { return nil }
+        return pages * UInt64(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    /// The most bytes of memory that this process ever had in use (resident).
+    package static var peakResidentBytes: UInt64? {
+        var usage = rusage()
+        #if canImport(Glibc)
+            let this = __rusage_who_t(RUSAGE_SELF.rawValue)
+        #else
+            let this = RUSAGE_SELF
+        #endif
+        guard getrusage(this, &usage) == 0 else { return nil }
+        #if os(Linux)
+            let unit: UInt64 = 1024
+        #else
+            let unit: UInt64 = 1
+        #endif
+        return UInt64(clamping: usage.ru_maxrss) * unit
+    }
+
+    /// Raises the soft limit of open files to `Limits.openFiles`, as far as the hard one allows.
+    ///
+    /// - Returns: the limit that holds now, or nil where the system does not tell.
+    @discardableResult
+    package static func raiseFileLimit() -> UInt64? {
+        #if canImport(Glibc)
+            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+            let resource = RLIMIT_NOFILE
+        #endif
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0 else { return nil }
+        let wanted = min(limit.rlim_max, rlim_t(Limits.openFiles))
+        guard limit.rlim_cur < wanted else { return UInt64(limit.rlim_cur) }
+        let before = limit.rlim_cur
+        limit.rlim_cur = wanted
+        return UInt64(setrlimit(resource, &limit) == 0 ? wanted : before)
+    }
+
+    /// Connections for which this process has descriptors, once the limit is raised as far as it goes;
+    /// `Limits.otherFiles` are kept for files.
+    static func connectionRoom() -> Int {
+        max(0, Int(clamping: raiseFileLimit() ?? UInt64(Limits.openFiles)) - Limits.otherFiles)
+    }
+
+    private static func seconds(of clock: clockid_t) -> Double? {
+        var time = timespec()
+        guard clock_gettime(clock, &time) == 0 else { return nil }
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+}

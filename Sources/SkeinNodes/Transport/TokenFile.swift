@@ -1,0 +1,92 @@
+import Foundation
+import SkeinBasics
+
+/// The secret that coordinator and workers share, in a file that nobody else may read.
+package struct TokenFile: Sendable, Equatable {
+    /// The token: the file without one trailing newline, `Limits.tokenBytes` long.
+    package var bytes: [UInt8]
+
+    /// Reads the token file at `path`; a symbolic link is followed.
+    ///
+    /// - Throws: `NodeError.tokenFile` when it is not a regular file of this user or of root, when
+    ///   anybody else may use it, or when it is too short or too long.
+    package init(reading path: String) throws(NodeError) {
+        func problem(_ problem: NodeError.TokenFileProblem) -> NodeError {
+            .tokenFile(path: path, problem: problem)
+        }
+        // Without blocking: a named pipe must not hold the process up.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw problem(.failed(operation: "open", code: errno)) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            throw problem(.failed(operation: "inspect", code: errno))
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw problem(.notRegular) }
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw problem(.owner(found: status.st_uid, expected: geteuid()))
+        }
+        let mode = UInt32(status.st_mode) & 0o7777
+        guard mode & 0o077 == 0 else { throw problem(.mode(found: mode)) }
+
+        // The longest token, its newline, and one byte that shows that there is more.
+        var buffer = [UInt8](repeating: 0, count: Limits.tokenBytes.upperBound + 3)
+        var filled = 0
+        while filled < buffer.count {
+            let count = buffer.withUnsafeMutableBytes { bytes in
+                bytes.baseAddress.map { read(descriptor, $0 + filled, bytes.count - filled) } ?? 0
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw problem(.failed(operation: "read", code: errno)) }
+            if count == 0 { break }
+            filled += count
+        }
+        var token = buffer.prefix(filled)
+        if token.last == 0x0A {
+            token.removeLast()
+            if token.last == 0x0D { token.removeLast() }
+        }
+        guard Limits.tokenBytes.contains(token.count) else {
+            throw problem(
+                .length(
+                    found: max(token.count, Int(clamping: status.st_size)),
+                    expected: Limits.tokenBytes))
+        }
+        bytes = Array(token)
+    }
+
+    /// Writes a new token, 32 random bytes in hexadecimal, to `path` with mode 0600.
+    ///
+    /// - Throws: `NodeError.tokenFile`; `.exists` when there is a file of that name already, which
+    ///   stays as it is.
+    package static func make(at path: String) throws {
+        func problem(_ operation: String) -> NodeError {
+            .tokenFile(path: path, problem: .failed(operation: operation, code: errno))
+        }
+        let digits = Array("0123456789abcdef".utf8)
+        var text = try SystemRandomness.bytes(32).flatMap {
+            [digits[Int($0 >> 4)], digits[Int($0 & 15)]]
+        }
+        text.append(0x0A)
+        let suffix = try SystemRandomness.bytes(8).map { String($0, radix: 16) }.joined()
+        let temporary = path + ".tmp-" + suffix
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw problem("create") }
+        defer { unlink(temporary) }
+        do {
+            defer { close(descriptor) }
+            // A strict umask may have taken more than it should.
+            guard fchmod(descriptor, 0o600) == 0 else { throw problem("protect") }
+            guard
+                text.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) == text.count
+            else { throw problem("write") }
+            guard AtomicFile.flush(descriptor) else { throw problem("flush") }
+        }
+        // Unlike rename(2), link(2) refuses a name that is taken.
+        guard link(temporary, path) == 0 else {
+            if errno == EEXIST { throw NodeError.tokenFile(path: path, problem: .exists) }
+            throw problem("create")
+        }
+        try AtomicFile.syncDirectory(of: path)
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+import SkeinBasics
+import SkeinCoordination
+
+/// Where models that were fetched from a coordinator lie: `models/<SHA-256>` in the cache.
+enum ModelCache {
+    static func directory(of digest: [UInt8], in cache: String) -> String {
+        cache + "/models/" + (SHA256.Digest(digest)?.description ?? "unknown")
+    }
+
+    /// A GGUF file has no name of its own on the wire.
+    static func path(of file: Offer.ModelFile, in directory: String) -> String {
+        directory + "/" + (file.name.isEmpty ? "model.gguf" : file.name)
+    }
+
+    /// What `--model` would be: the file itself, or the folder.
+    static func path(of files: [Offer.ModelFile], in directory: String) -> String {
+        if files.count == 1, let only = files.first, only.name.isEmpty {
+            return path(of: only, in: directory)
+        }
+        return directory
+    }
+
+    /// Whether the file is there with the right length and SHA-256.
+    static func isIntact(
+        _ path: String, _ file: Offer.ModelFile, progress: PreparationProgress
+    ) throws -> Bool {
+        guard FileManager.default.fileExists(atPath: path) else { return false }
+        let mapped = try MappedFile(path: path)
+        guard UInt64(mapped.count) == file.byteCount else { return false }
+        return try mapped.digest { try progress.addOrEnd($0) }.bytes == file.digest
+    }
+}

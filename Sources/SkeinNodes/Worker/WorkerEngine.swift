@@ -1,0 +1,178 @@
+import Foundation
+import SkeinBasics
+import SkeinCoordination
+import SkeinFormats
+import SkeinModels
+import SkeinTraining
+
+/// What a worker computes with: the model, loaded, and the run's configuration.
+///
+/// Made for one run; when another one is met at the same address it is dropped, and one is made for
+/// that.
+final class WorkerEngine: Sendable {
+    let dataDigest: [UInt8]
+    let configurationDigest: [UInt8]
+    let parameters: ParameterStore
+    let codec: GradientCodec
+    /// Of the engine, with this model.
+    let fingerprint: String
+    private let modelDigest: [UInt8]
+    private let seed: UInt64
+    private let source: LocalGradientSource
+    private let decoder: Decoder
+    private let vocabulary: Int
+    private let positions: Int
+
+    /// Loads `model` for the run that `offer` describes.
+    ///
+    /// `progress` is told of bytes of the model's file that have been read; false ends the loading.
+    ///
+    /// - Throws: `NodeError.offerUnusable` for options that this version cannot read;
+    ///   `FormatError`, `TrainingError`; `CancellationError` when `progress` wanted no more.
+    init(
+        offer: Offer, model: ModelDirectory, threads: Int, residence: ResidenceChoice,
+        progress: @Sendable (Int) -> Bool = { _ in true }
+    ) throws {
+        let configuration: TrainingConfiguration
+        do {
+            configuration = try TrainingConfiguration(
+                json: offer.configuration, path: "the coordinator's offer")
+            try configuration.validate()
+        } catch let error as TrainingError {
+            throw NodeError.offerUnusable(detail: error.explanation.what)
+        }
+        guard offer.longestRow <= TrainingConfiguration.mostTokens else {
+            throw NodeError.offerUnusable(
+                detail: "a row of \(offer.longestRow) tokens; at most "
+                    + "\(TrainingConfiguration.mostTokens) are possible")
+        }
+        let lora = try configuration.lora(layerCount: model.configuration.layerCount)
+        let shape = AdapterShape(lora, model: model.configuration)
+        positions = Int(offer.longestRow)
+        let weights = try DecoderWeights(
+            model: model,
+            residence: Self.residence(residence, of: model, compute: configuration.compute),
+            compute: configuration.compute, positions: positions, threads: threads,
+            progress: progress)
+        let decoder = Decoder(
+            weights: weights, adapter: shape,
+            gradientCheckpointing: configuration.gradientCheckpointing)
+        self.decoder = decoder
+        modelDigest = offer.modelDigest
+        dataDigest = offer.dataDigest
+        configurationDigest = offer.configurationDigest
+        codec = configuration.gradientCodec
+        fingerprint = Engine.fingerprint(configuration.compute, of: model.configuration)
+        seed = configuration.addressedSeed
+        vocabulary = model.configuration.vocabularySize
+        parameters = ParameterStore(count: shape.layout.count)
+        source = LocalGradientSource(
+            decoder: decoder, pool: ComputePool(threadCount: 0), configuration: configuration)
+    }
+
+    private static func residence(
+        _ choice: ResidenceChoice, of model: ModelDirectory, compute: ComputeType
+    ) -> WeightResidence {
+        switch choice {
+        case .resident: return .resident
+        case .streamed: return .streamed
+        case .auto:
+            guard let usable = SystemMemory.usable else { return .resident }
+            return model.configuration.residentBytes(compute) <= usable ? .resident : .streamed
+        }
+    }
+
+    /// Whether this is the run of `offer`, perhaps of a later term.
+    func serves(_ offer: Offer) -> Bool {
+        modelDigest == offer.modelDigest && dataDigest == offer.dataDigest
+            && configurationDigest == offer.configurationDigest
+            && positions == Int(offer.longestRow)
+    }
+
+    /// The longest packed form of the parameters, as the wire is to expect it.
+    var mostParameterBytes: Int { ParameterCodec.mostPackedBytes(count: parameters.count) }
+
+    /// The longest packed form of a gradient.
+    var mostGradientBytes: Int { codec.mostPackedBytes(count: parameters.count) }
+
+    /// Computes one lease on the calling thread.
+    ///
+    /// `needParameters` asks the coordinator for the whole of a version.
+    ///
+    /// - Returns: nil when the work was abandoned.
+    /// - Throws: `NodeError.leaseUnusable` for rows that this model cannot compute with.
+    func perform(
+        _ job: ComputeThreads.Job, workspace: DecoderWorkspace,
+        needParameters: (UInt64) -> Void
+    ) throws -> WorkResult? {
+        let lease = job.lease
+        let rows = try checkedRows(of: lease)
+        while true {
+            let answer = parameters.parameters(
+                version: lease.parameterVersion, term: job.term,
+                isAbandoned: { job.progress.isAbandoned })
+            switch answer {
+            case .abandoned: return nil
+            // Asked for the whole; the next time the store waits until it is there.
+            case .unusable(let version): needParameters(version)
+            case .parameters(let values):
+                switch lease.kind {
+                case .gradient: return gradient(job, rows, values, workspace: workspace)
+                case .evaluation: return loss(job, rows, values, workspace: workspace)
+                }
+            }
+        }
+    }
+
+    private func gradient(
+        _ job: ComputeThreads.Job, _ rows: [TokenizedRow], _ values: [Float],
+        workspace: DecoderWorkspace
+    ) -> WorkResult? {
+        let lease = job.lease
+        let packed = source.packedGradient(
+            of: MicroBatch(step: Int(lease.step), index: Int(lease.key.index), rows: rows),
+            parameters: values, workspace: workspace, progress: job.progress)
+        guard let packed else { return nil }
+        let result = packed.delivery.result
+        return WorkResult(
+            key: lease.key, attempt: lease.attempt, kind: .gradient,
+            tokens: UInt32(clamping: result.tokens),
+            lossTokens: UInt32(clamping: result.lossTokens), correct: 0, lossSum: result.lossSum,
+            digest: packed.delivery.digest.bytes, payload: packed.payload)
+    }
+
+    private func loss(
+        _ job: ComputeThreads.Job, _ rows: [TokenizedRow], _ values: [Float],
+        workspace: DecoderWorkspace
+    ) -> WorkResult? {
+        let lease = job.lease
+        let loss = Evaluation.loss(
+            of: rows, decoder: decoder, parameters: values, workspace: workspace,
+            progress: job.progress)
+        guard let loss else { return nil }
+        return WorkResult(
+            key: lease.key, attempt: lease.attempt, kind: .evaluation,
+            tokens: UInt32(clamping: rows.reduce(0) { $0 + $1.ids.count }),
+            lossTokens: UInt32(clamping: loss.lossTokens),
+            correct: UInt32(clamping: loss.correct), lossSum: loss.lossSum,
+            digest: [UInt8](repeating: 0, count: 32), payload: [])
+    }
+
+    /// The lease's rows, none of which the decoder can stumble over.
+    private func checkedRows(of lease: LeaseGrant) throws -> [TokenizedRow] {
+        func unusable(_ detail: String) -> NodeError {
+            .leaseUnusable(
+                round: lease.key.round, index: Int(lease.key.index), detail: detail)
+        }
+        guard !lease.rows.isEmpty else { throw unusable("it has no rows") }
+        return try lease.rows.map { row in
+            let row = TokenizedRow(number: Int(row.number), ids: row.ids, targets: row.targets)
+            guard row.fits(vocabularySize: vocabulary, positions: positions) else {
+                throw unusable(
+                    "a row has no loss, more than \(positions) tokens, or a token outside of the "
+                        + "vocabulary of \(vocabulary)")
+            }
+            return row
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import SkeinBasics
+import SkeinCoordination
+
+// From the coordinator's name to the first word.
+extension WorkerHub {
+    /// Asks for the addresses anew, except for the first time: the coordinator may run elsewhere now.
+    ///
+    /// Where the name server takes long, or is gone itself, those that are known have to do.
+    func startDialling() {
+        guard hasDialled else {
+            hasDialled = true
+            return dialAddresses()
+        }
+        lookupAlarm = loop.setAlarm(at: .now + Limits.lookup) { [weak self] in
+            self?.lookupAlarm = nil
+            self?.dialAddresses()
+        }
+        guard !isLookingUp else { return }
+        isLookingUp = true
+        let (setup, desk) = (setup, desk)
+        let thread = Thread {
+            let found = Result { try setup.resolve(setup.coordinator) }
+            desk?.post { $0.lookedUp(found) }
+        }
+        thread.name = "skein-lookup"
+        thread.start()
+    }
+
+    private func lookedUp(_ found: Result<[SocketAddress], any Error>) {
+        isLookingUp = false
+        // What cannot be resolved now may be at the next attempt.
+        if case .success(let found) = found, !found.isEmpty { addresses = found }
+        guard let lookupAlarm else { return }
+        loop.cancel(lookupAlarm)
+        self.lookupAlarm = nil
+        dialAddresses()
+    }
+
+    private func dialAddresses() {
+        dial = Dial(
+            addresses, name: setup.coordinator,
+            // All of them have a turn before the state loses its patience with the attempt.
+            patience: (state.settings.handshake - Limits.lookup) / max(1, addresses.count),
+            loop: loop
+        ) { [weak self] result in
+            guard let self else { return }
+            dial = nil
+            switch result {
+            case .success(let socket): connected(socket)
+            case .failure(let error): handle(.disconnected(error.explanation.what))
+            }
+        }
+    }
+
+    private func connected(_ socket: Socket) {
+        let hello: Hello
+        do {
+            hello = Hello(
+                minor: ProtocolVersion.minors, role: .worker, name: setup.name,
+                incarnation: setup.incarnation, nonce: try SystemRandomness.bytes(32),
+                software: "skein \(setup.version)")
+        } catch {
+            return ending.keep(.failure(error))
+        }
+        let handshake = WorkerHandshake(token: setup.token, hello: hello)
+        self.handshake = handshake
+        attempt += 1
+        let number = attempt
+        let connection = Connection(
+            socket, bounds: MessageBounds(from: .coordinator, in: .greeting), loop: loop)
+        connection.onMessage = { [weak self] received in
+            guard let self, attempt == number else { return }
+            receive(received.message)
+        }
+        connection.onViolation = { [weak self] error in
+            guard let self, attempt == number, case .majorVersion(let found) = error else { return }
+            // Later it is a frame that was damaged on its way.
+            if offer == nil { fail(.majorVersion(found: found)) }
+        }
+        connection.onClose = { [weak self] reason in
+            guard let self, attempt == number else { return }
+            disconnected(reason.description)
+        }
+        self.connection = connection
+        handle(.connected)
+        connection.send(handshake.greeting)
+    }
+}

@@ -1,0 +1,190 @@
+import Foundation
+import SkeinBasics
+import SkeinCoordination
+import SkeinModels
+import SkeinTraining
+
+// What the coordinator says, and what the compute threads say.
+extension WorkerHub {
+    func receive(_ message: Message) {
+        handle(.heard)
+        switch message {
+        case .challenge, .offer: greet(message)
+        case .rejection(let rejection): handle(.rejected(rejection))
+        case .modelChunk(let chunk): loading?.receive(chunk)
+        case .welcome(let welcome):
+            heartbeat = .milliseconds(min(max(welcome.heartbeatMilliseconds, 50), 10_000))
+            connection?.bounds = MessageBounds(
+                from: .coordinator, in: .serving,
+                parameterPayloadBytes: engine?.mostParameterBytes ?? 0)
+            // All results that the state keeps may be sent at once.
+            connection?.pendingLimit =
+                Limits.pendingBytes + state.keptResults * (engine?.mostGradientBytes ?? 0)
+            if !hasToldReady { ReadyLine.tell(log) }
+            hasToldReady = true
+            handle(.welcomed(welcome))
+            if let version = versionNeeded { needParameters(version) }
+        case .heartbeat: break
+        case .parameters(let update):
+            guard let offer, let engine else { return }
+            if !engine.parameters.receive(update, term: offer.term) {
+                needParameters(update.version)
+            }
+        case .lease(let lease):
+            // The state may refuse it at once, by `forget`.
+            leases[lease.key] = lease
+            handle(.leased(lease.key, attempt: lease.attempt))
+        case .cancellation(let cancellation): handle(.cancelled(cancellation.key))
+        case .answer(let answer):
+            handle(.answered(answer.key, answer.verdict, answer.detail))
+        case .leave(let leave): handle(.dismissed(leave))
+        default:
+            connection?.close()
+            disconnected("the coordinator said \(message.type.name), which is not for a worker")
+        }
+    }
+
+    private func greet(_ message: Message) {
+        guard var handshake else { return }
+        do {
+            let outcome = try handshake.receive(message)
+            self.handshake = handshake
+            switch outcome {
+            case .nothing: break
+            case .answered(let reply, let keys):
+                connection?.send(reply)
+                connection?.authenticate(
+                    receiving: keys.coordinatorToWorker, sending: keys.workerToCoordinator)
+                connection?.bounds = MessageBounds(from: .coordinator, in: .proof)
+            case .offered(let offer):
+                self.offer = offer
+                connection?.term = offer.term
+                connection?.bounds = MessageBounds(from: .coordinator, in: .joining)
+                let isOtherRun = engine.map { !$0.serves(offer) } ?? false
+                handle(.offered(term: offer.term, isOtherRun: isOtherRun))
+                prepare(for: offer)
+            }
+        } catch .rejected(let rejection) {
+            handle(.rejected(rejection))
+        } catch {
+            fail(error)
+        }
+    }
+
+    /// The conversation cannot go on, and none would.
+    func fail(_ error: HandshakeError) {
+        ending.keep(
+            .failure(NodeError.refused(address: setup.coordinator.description, error: error)))
+    }
+
+    /// Loads the model on a thread of its own, unless it is there already.
+    private func prepare(for offer: Offer) {
+        // What the last run had goes first: there may be no room for both.
+        guard leavingThreads == nil else { return }
+        guard engine == nil, modelDigest == nil || modelDigest == offer.modelDigest else {
+            return handle(.prepared)
+        }
+        // Begun on an earlier connection: a second one would double the memory and the time.
+        if let loading, loading.serves(offer) { return }
+        loading?.abandon()
+        let desk = desk
+        let loading = EngineLoading(offer: offer, setup: setup, log: log)
+        self.loading = loading
+        // A fetch ends with its connection: the next coordinator must not hear what is left of it.
+        let number = attempt
+        loading.start(
+            request: { request in
+                desk?.post { $0.ask(request, on: number) }
+            },
+            completion: { result in
+                desk?.post { $0.loaded(result, by: loading) }
+            })
+    }
+
+    /// Asks for a piece of the model, if the connection is still the one that it was wanted on.
+    func ask(_ request: ModelRequest, on number: Int) {
+        guard attempt == number else { return }
+        connection?.send(.modelRequest(request))
+    }
+
+    /// Asks for the whole of the parameters. Only a member may: until then it is remembered, or READY
+    /// says what this worker has.
+    func needParameters(_ version: UInt64) {
+        versionNeeded = state.isMember ? nil : version
+        guard state.isMember else { return }
+        connection?.send(.parameterRequest(ParameterRequest(version: version)))
+    }
+
+    private func loaded(
+        _ result: Result<EngineLoading.Loaded, any Error>, by loading: EngineLoading
+    ) {
+        guard self.loading === loading else { return }
+        self.loading = nil
+        switch result {
+        case .success(let loaded):
+            modelDigest = loaded.modelDigest
+            if let engine = loaded.engine { use(engine) }
+            // The connection may have gone meanwhile; the next offer finds everything loaded.
+            if offer != nil { handle(.prepared) }
+        case .failure(let error as NodeError) where error == .connectionLost:
+            // The next connection may stand already.
+            if let offer { prepare(for: offer) }
+        case .failure(let error as NodeError) where error.isOfDamagedModel && !hasFetchedAnew:
+            // Half of it may have lain here since an earlier time. Twice is the coordinator's fault.
+            hasFetchedAnew = true
+            log.warning("\(error.explanation.what); it has been removed and is fetched anew")
+            if let offer { prepare(for: offer) }
+        case .failure(let error): ending.keep(.failure(error))
+        }
+    }
+
+    /// Drops what belongs to a run that is no more.
+    func leaveRun() {
+        modelDigest = nil
+        hasFetchedAnew = false
+        engine?.parameters.close()
+        engine = nil
+        guard let threads else { return }
+        leavingThreads = threads
+        self.threads = nil
+        let desk = desk
+        threads.close { desk?.post { $0.threadsHaveLeft() } }
+    }
+
+    private func threadsHaveLeft() {
+        leavingThreads = nil
+        if let offer { prepare(for: offer) }
+    }
+
+    private func use(_ engine: WorkerEngine) {
+        self.engine = engine
+        hasFetchedAnew = false
+        let desk = desk
+        threads = ComputeThreads(count: setup.threads) { thread, job, workspace in
+            let outcome = Result {
+                try engine.perform(job, workspace: workspace) { version in
+                    desk?.post { $0.needParameters(version) }
+                }
+            }
+            desk?.post { $0.ended(thread, job, outcome, by: engine) }
+        }
+    }
+
+    private func ended(
+        _ thread: Int, _ job: ComputeThreads.Job,
+        _ outcome: Result<WorkResult?, any Error>, by engine: WorkerEngine
+    ) {
+        running[thread] = nil
+        guard engine === self.engine else {
+            // Of a run that has been left.
+            return handle(.abandoned(thread: thread, job.lease.key))
+        }
+        switch outcome {
+        case .success(let result?):
+            made[thread] = result
+            handle(.computed(thread: thread, job.lease.key))
+        case .success(nil): handle(.abandoned(thread: thread, job.lease.key))
+        case .failure(let error): ending.keep(.failure(error))
+        }
+    }
+}

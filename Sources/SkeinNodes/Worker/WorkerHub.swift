@@ -1,0 +1,221 @@
+import Foundation
+import SkeinBasics
+import SkeinCoordination
+import SkeinModels
+import SkeinTraining
+
+/// The worker's side of the network: carries out what `WorkerState` directs.
+///
+/// Lives on the event loop's thread, which computes nothing and so sends heartbeats whatever the
+/// compute threads do.
+final class WorkerHub {
+    let loop: EventLoop
+    let setup: WorkerSetup
+    let log: Log
+    /// The end of this worker, for the thread that waits for it.
+    let ending: Promise<Result<WorkerState.Ending, any Error>>
+
+    var state: WorkerState
+    var connection: Connection?
+    var handshake: WorkerHandshake?
+    /// Of the connection that stands.
+    var offer: Offer?
+    var loading: EngineLoading?
+    var engine: WorkerEngine?
+    var threads: ComputeThreads?
+    /// Those of a run that this worker has left, until the last of them has ended.
+    var leavingThreads: ComputeThreads?
+    /// Whether the model came damaged once.
+    var hasFetchedAnew = false
+    /// What was leased and not yet forgotten.
+    var leases: [WorkKey: LeaseGrant] = [:]
+    /// Results that wait for an answer.
+    var results: [WorkKey: WorkResult] = [:]
+    /// Parameters that could not be used since the last READY, while this worker was no member.
+    var versionNeeded: UInt64?
+    /// What each thread computes, and what it made last.
+    var running: [Int: ComputeThreads.Job] = [:]
+    var made: [Int: WorkResult] = [:]
+    /// This hub for other threads; set by whoever made it.
+    var desk: Confined<WorkerHub>?
+    /// SHA-256 of the model that this worker has; nil until it has one.
+    var modelDigest: [UInt8]?
+    /// Whether the log has been told that this worker is in.
+    var hasToldReady = false
+    /// How often this side says that it lives; the coordinator's wish.
+    var heartbeat = Duration.milliseconds(500)
+    /// Connections so far: what an earlier one still says is not heard.
+    var attempt = 0
+    var dial: Dial?
+    /// Of the coordinator, as the name server last said.
+    var addresses: [SocketAddress]
+    var hasDialled = false
+    /// Whether a thread asks the name server, which may take it a minute.
+    var isLookingUp = false
+    /// Set while its answer is waited for.
+    var lookupAlarm: Alarm?
+    private let start: ContinuousClock.Instant
+    /// When the state was last told of bytes.
+    private var bytesHeard: ContinuousClock.Instant
+    private var pendingEvents: [WorkerState.Event] = []
+
+    init(
+        loop: EventLoop, setup: WorkerSetup, log: Log,
+        ending: Promise<Result<WorkerState.Ending, any Error>>
+    ) {
+        self.loop = loop
+        self.setup = setup
+        self.log = log
+        self.ending = ending
+        addresses = setup.addresses
+        start = loop.now
+        bytesHeard = loop.now
+        state = WorkerState(
+            settings: WorkerSettings(threads: setup.threads, patience: setup.patience))
+        loop.setTimer(
+            nextDeadline: { [weak self] in
+                guard let self, let deadline = state.nextDeadline else { return nil }
+                return start + deadline
+            }, tick: { [weak self] _ in self?.tick() })
+    }
+
+    /// Begins to dial.
+    func begin() {
+        beat()
+        handle(.start)
+    }
+
+    var now: Duration { loop.now - start }
+
+    private func tick() {
+        // On a slow link a heartbeat stands behind a frame for longer than silence may last.
+        if let connection, connection.lastHeard > bytesHeard {
+            bytesHeard = connection.lastHeard
+            handle(.heard)
+        }
+        handle(.tick)
+    }
+
+    /// Tells the state what happened and does what it says.
+    func handle(_ event: WorkerState.Event) {
+        pendingEvents.append(event)
+        guard pendingEvents.count == 1 else { return }
+        while let next = pendingEvents.first {
+            for directive in state.handle(next, now: now, jitter: jitter()) {
+                carryOut(directive)
+            }
+            pendingEvents.removeFirst()
+        }
+    }
+
+    private func jitter() -> Double {
+        do {
+            return try SystemRandomness.fraction()
+        } catch {
+            // Without random numbers all workers come back at the same moment; that is all.
+            return 0.5
+        }
+    }
+
+    private func beat() {
+        if offer != nil {
+            let computing = state.computing.map { key in
+                Heartbeat.Progress(
+                    key: key,
+                    thousandths: UInt16(
+                        running.values.first { $0.lease.key == key }?.progress.thousandths ?? 0))
+            }
+            connection?.send(
+                .heartbeat(
+                    Heartbeat(
+                        computing: computing, residentBytes: ProcessFigures.residentBytes ?? 0,
+                        preparedBytes: loading?.progress.bytes ?? 0)))
+        }
+        loop.setAlarm(at: .now + heartbeat) { [weak self] in self?.beat() }
+    }
+
+    // MARK: The connection
+
+    func disconnected(_ reason: String) {
+        attempt += 1
+        connection = nil
+        handshake = nil
+        offer = nil
+        loading?.cancel()
+        handle(.disconnected(reason))
+    }
+
+    private func hangUp(_ reason: String) {
+        // What the peer still says on this connection is not told to the state any more.
+        attempt += 1
+        if let lookupAlarm { loop.cancel(lookupAlarm) }
+        lookupAlarm = nil
+        dial?.cancel()
+        dial = nil
+        connection?.closeAfterFlush()
+        connection = nil
+        handshake = nil
+        offer = nil
+        loading?.cancel()
+    }
+
+    /// Lets go of everything; nothing happens any more.
+    func end() {
+        hangUp("the worker ends")
+        for job in running.values { job.progress.abandon() }
+        threads?.close()
+        engine?.parameters.close()
+        desk = nil
+    }
+
+    // MARK: What the state directs
+
+    private func carryOut(_ directive: WorkerState.Directive) {
+        switch directive {
+        case .connect(let delay):
+            loop.setAlarm(at: .now + delay) { [weak self] in self?.startDialling() }
+        case .ready(let held): sendReady(held)
+        case .compute(let thread, let key, _): compute(key, on: thread)
+        case .abandon(let thread, let key):
+            guard let job = running[thread], job.lease.key == key else { return }
+            job.progress.abandon()
+            engine?.parameters.wake()
+        case .keep(let thread, let key):
+            results[key] = made[thread]
+            made[thread] = nil
+        case .send(let key):
+            if let result = results[key] { connection?.send(.result(result)) }
+        case .forget(let key):
+            leases[key] = nil
+            results[key] = nil
+        case .leaveRun: leaveRun()
+        case .announceDrain: connection?.send(.leave(Leave(reason: .draining)))
+        case .disconnect(let reason): hangUp(reason)
+        case .log(let level, let sentence): log.write(level, sentence)
+        case .finish(let how): ending.keep(.success(how))
+        }
+    }
+
+    private func sendReady(_ held: [WorkKey]) {
+        guard let offer else { return }
+        versionNeeded = nil
+        let newest = engine?.parameters.newest ?? (term: 0, version: 0)
+        connection?.send(
+            .ready(
+                Ready(
+                    modelDigest: modelDigest ?? offer.modelDigest,
+                    dataDigest: engine?.dataDigest ?? offer.dataDigest,
+                    configurationDigest: engine?.configurationDigest ?? offer.configurationDigest,
+                    fingerprint: engine?.fingerprint ?? Engine.fingerprint(.fp32),
+                    threads: UInt16(clamping: setup.threads),
+                    parameterTerm: newest.term, parameterVersion: newest.version, held: held)))
+    }
+
+    private func compute(_ key: WorkKey, on thread: Int) {
+        guard let lease = leases[key], let offer else { return }
+        let job = ComputeThreads.Job(lease: lease, term: offer.term)
+        running[thread] = job
+        made[thread] = nil
+        threads?.start(thread, job)
+    }
+}

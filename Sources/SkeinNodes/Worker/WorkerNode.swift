@@ -1,0 +1,146 @@
+import Foundation
+import SkeinBasics
+import SkeinCoordination
+import SkeinTraining
+
+/// What a worker is started with.
+package struct WorkerOptions: Sendable {
+    /// `HOST:PORT`.
+    package var coordinator: String
+    /// nil: there is none, as on loopback.
+    package var token: [UInt8]?
+    /// nil: the model is fetched from the coordinator.
+    package var modelPath: String?
+    /// nil: all cores.
+    package var threads: Int?
+    /// nil: made of the host's name, the process and a random number.
+    package var name: String?
+    /// How long to try without being let in.
+    package var patience: Duration
+    package var weights: ResidenceChoice
+
+    package init(
+        coordinator: String, token: [UInt8]?, modelPath: String? = nil, threads: Int? = nil,
+        name: String? = nil, patience: Duration = .seconds(60), weights: ResidenceChoice = .auto
+    ) {
+        self.coordinator = coordinator
+        self.token = token
+        self.modelPath = modelPath
+        self.threads = threads
+        self.name = name
+        self.patience = patience
+        self.weights = weights
+    }
+}
+
+/// How a worker ended well.
+package enum WorkerOutcome: Sendable, Equatable {
+    /// The run is complete.
+    case complete
+    /// It was asked to stop, and has handed in what it computed.
+    case drained
+}
+
+/// A worker: dials the coordinator, computes what it is given, and comes back by itself.
+package enum WorkerNode {
+    /// Works until the run is complete or `shouldDrain` says so; blocks.
+    ///
+    /// - Parameters:
+    ///   - options: whom to work for, and with what.
+    ///   - log: what happens.
+    ///   - version: of Skein, told to the coordinator.
+    ///   - shouldDrain: asked ten times a second; true ends the worker after what it computes.
+    /// - Returns: how it ended well.
+    /// - Throws: `NodeError` when nobody lets it in within its patience, the run failed, or the
+    ///   coordinator is not authentic or does not want it; what loading a model throws.
+    package static func run(
+        _ options: WorkerOptions, log: Log, version: String,
+        shouldDrain: @escaping @Sendable () -> Bool
+    ) throws -> WorkerOutcome {
+        let setup = try WorkerSetup(options, version: version)
+        let loop = try EventLoop(name: "skein-network")
+        defer { loop.stop() }
+        let ending = Promise<Result<WorkerState.Ending, any Error>>()
+        let hub = try Confined(to: loop) {
+            WorkerHub(loop: loop, setup: setup, log: log, ending: ending)
+        }
+        hub.post { state in
+            state.desk = hub
+            state.begin()
+        }
+        var isDraining = false
+        let result: Result<WorkerState.Ending, any Error>
+        while true {
+            if let kept = ending.value(within: 0.1) {
+                result = kept
+                break
+            }
+            if shouldDrain(), !isDraining {
+                isDraining = true
+                hub.post { $0.handle(.drain) }
+            }
+        }
+        try hub.call { $0.end() }
+        switch try result.get() {
+        case .complete: return .complete
+        case .drained: return .drained
+        case .failed(let detail): throw NodeError.runFailed(detail: detail)
+        case .rejected(let rejection):
+            throw NodeError.refused(
+                address: setup.coordinator.description, error: .rejected(rejection))
+        case .patience(let sentence): throw NodeError.coordinatorMissing(sentence: sentence)
+        }
+    }
+}
+
+/// A worker's options, resolved.
+struct WorkerSetup: Sendable {
+    let coordinator: NetworkAddress
+    /// As the name server says at the start.
+    let addresses: [SocketAddress]
+    let token: [UInt8]
+    let modelPath: String?
+    let threads: Int
+    let name: String
+    let patience: Duration
+    let weights: ResidenceChoice
+    /// 16 random bytes of this process.
+    let incarnation: [UInt8]
+    let version: String
+    /// Asks the name server; may take its time.
+    let resolve: @Sendable (NetworkAddress) throws -> [SocketAddress]
+
+    /// Asks the name server.
+    ///
+    /// - Throws: `NodeError`.
+    init(
+        _ options: WorkerOptions, version: String,
+        resolve: @escaping @Sendable (NetworkAddress) throws -> [SocketAddress] = {
+            try $0.resolved(for: .dialling)
+        }
+    ) throws {
+        coordinator = try NetworkAddress(parsing: options.coordinator)
+        self.resolve = resolve
+        addresses = try resolve(coordinator)
+        token = options.token ?? []
+        modelPath = options.modelPath
+        threads = options.threads ?? ProcessInfo.processInfo.activeProcessorCount
+        patience = options.patience
+        weights = options.weights
+        incarnation = try SystemRandomness.bytes(16)
+        name =
+            options.name
+            ?? Self.name(
+                host: ProcessInfo.processInfo.hostName, process: getpid(), incarnation: incarnation)
+        self.version = version
+    }
+
+    /// HOST-PID-RANDOM, what a worker is called that has no name: in containers the process is
+    /// number 1 everywhere, and hosts may have the same name.
+    static func name(host: String, process: Int32, incarnation: [UInt8]) -> String {
+        let plain = host.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
+        let random = incarnation.prefix(4).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+        let tail = "-\(process)-\(random.joined())"
+        return plain.prefix(SkeinCoordination.Limits.nameBytes - tail.utf8.count) + tail
+    }
+}

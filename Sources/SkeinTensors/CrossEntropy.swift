@@ -1,0 +1,32 @@
+/// Cross-entropy of rows of logits against target tokens.
+///
+/// Letters: `V` vocabulary. Rows are processed where they lie; the caller holds only a chunk of them,
+/// so that full logits never exist.
+package enum CrossEntropy {
+    /// What one row gives.
+    package struct Row: Sendable, Equatable {
+        /// -log softmax(logits)[target], natural logarithm.
+        package var loss: Double
+        /// Whether the target has the largest logit (the first of equals counts).
+        package var correct: Bool
+    }
+
+    /// The loss of one row; with `gradient` the row becomes softmax(logits) - onehot(target).
+    ///
+    /// Shapes and ranges:
+    ///   - logits: [V], overwritten.
+    ///   - target: 0 ..< V.
+    package static func row(
+        _ logits: UnsafeMutablePointer<Float>, vocabulary: Int, target: Int, gradient: Bool
+    ) -> Row {
+        let own = logits[target]
+        let largest = Softmax.maximum(logits, vocabulary)
+        let correct = own == largest && !Softmax.contains(logits, target, largest)
+        let sum = Softmax.exponentiate(logits, vocabulary, shift: largest)
+        if gradient {
+            Softmax.scale(logits, vocabulary, by: 1 / sum)
+            logits[target] -= 1
+        }
+        return Row(loss: logarithm(Double(sum)) - Double(own - largest), correct: correct)
+    }
+}

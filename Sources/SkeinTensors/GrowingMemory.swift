@@ -1,0 +1,39 @@
+import Foundation
+import SkeinBasics
+
+/// Memory for floats that becomes larger and keeps the pages it has: fresh pages cost a page fault and
+/// are cleared by the system, a tenth of a step whose batch is the largest so far.
+///
+/// Not Sendable: it moves when it grows.
+package final class GrowingMemory {
+    private var memory: UnsafeMutableRawPointer?
+    private var base: UnsafeMutablePointer<Float>?
+    private var count = 0
+
+    package init() {}
+
+    deinit {
+        free(memory)
+    }
+
+    /// All that is there.
+    package var contents: UnsafeMutableBufferPointer<Float> {
+        UnsafeMutableBufferPointer(start: base, count: count)
+    }
+
+    /// At least `count` floats that start on a cache line; what an earlier call gave is not valid any
+    /// more, nor is what it held.
+    package func reserve(_ count: Int) -> UnsafeMutablePointer<Float> {
+        if let base, count <= self.count { return base }
+        let alignment = 64
+        let bytes = count * MemoryLayout<Float>.stride + alignment
+        guard let grown = realloc(memory, bytes) else {
+            MemoryShortage.end(bytes: bytes, for: "activations")
+        }
+        LargePages.ask(for: grown, byteCount: bytes, threshold: FloatBuffer.largePageThreshold)
+        let offset = -Int(bitPattern: grown) & (alignment - 1)
+        let base = (grown + offset).bindMemory(to: Float.self, capacity: count)
+        (memory, self.base, self.count) = (grown, base, count)
+        return base
+    }
+}

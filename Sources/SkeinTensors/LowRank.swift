@@ -1,0 +1,111 @@
+import CSkeinKernels
+
+/// The thin products of LoRA (Hu et al. 2021): one side is the rank, and dropout happens inside.
+///
+/// As calls of sgemm they reach half of its speed, and dropped inputs need a copy of the activations.
+/// Letters: `T` tokens, `R` rank, 1...1024, fast at multiples of 8. Rows lie one after the other. Bits
+/// depend on operands and shape (and on whether the processor has fused multiply-add), never on how
+/// many rows a call has. Checked against a loop in Double by `LowRankTests`.
+package enum LowRank {
+    /// Which elements dropout keeps, as `Dropout.draw` writes them.
+    ///
+    /// A dropped element counts as 0, even if it is NaN or infinite: it is not multiplied at all.
+    package struct Mask {
+        let bits: UnsafePointer<UInt8>
+        let keptScale: Float
+
+        /// Shapes and ranges:
+        ///   - bits: [T, `Dropout.maskBytes(columns)`], 1 = kept.
+        ///   - keptScale: what kept elements are multiplied by.
+        package init(_ bits: UnsafePointer<UInt8>, keptScale: Float) {
+            self.bits = bits
+            self.keptScale = keptScale
+        }
+    }
+
+    /// reduced = scale * dropout(x) a^T.
+    ///
+    /// Shapes and ranges:
+    ///   - x: [T, columns].
+    ///   - a: [R, columns].
+    ///   - reduced: [T, R], overwritten.
+    package static func reduce(
+        _ x: UnsafePointer<Float>, tokens: Int, columns: Int,
+        by a: UnsafePointer<Float>, rank: Int, scale: Float = 1, mask: Mask? = nil,
+        into reduced: UnsafeMutablePointer<Float>
+    ) {
+        spread(a, rank: rank, columns: columns) { a, stride in
+            skein_lowrank_reduce(
+                skein_level(), x, tokens, columns, a, stride, rank, scale, mask?.bits,
+                mask?.keptScale ?? 1, reduced)
+        }
+    }
+
+    /// y += dropout'(reduced a): with a mask each sum is multiplied by what its element of the input
+    /// was multiplied by.
+    ///
+    /// Shapes and ranges:
+    ///   - reduced: [T, R].
+    ///   - a: [R, columns].
+    ///   - y: [T, columns], added to.
+    package static func expand(
+        _ reduced: UnsafePointer<Float>, tokens: Int, rank: Int,
+        by a: UnsafePointer<Float>, columns: Int, mask: Mask? = nil,
+        addingTo y: UnsafeMutablePointer<Float>
+    ) {
+        spread(a, rank: rank, columns: columns) { a, stride in
+            skein_lowrank_expand(
+                skein_level(), reduced, tokens, rank, a, stride, columns, mask?.bits,
+                mask?.keptScale ?? 1, y)
+        }
+    }
+
+    /// d = reduced^T dropout(x), the gradient of `a` in `reduce`.
+    ///
+    /// Shapes and ranges:
+    ///   - reduced: [T, R].
+    ///   - x: [T, columns].
+    ///   - d: [R, columns], overwritten; zeros if there are no tokens.
+    package static func outer(
+        _ reduced: UnsafePointer<Float>, tokens: Int, rank: Int,
+        with x: UnsafePointer<Float>, columns: Int, mask: Mask? = nil,
+        into d: UnsafeMutablePointer<Float>
+    ) {
+        skein_lowrank_outer(
+            skein_level(), reduced, tokens, rank, x, columns, mask?.bits, mask?.keptScale ?? 1, d)
+    }
+
+    /// Floats from one row of `a` to the next in a product: never a multiple of 4 KiB.
+    static func stride(columns: Int) -> Int { skein_lowrank_stride(columns) }
+
+    /// Calls `body` with `a` [R, columns] and its stride: where it lies or, when its rows would share
+    /// one set of the first cache, a copy. A copy costs as much as a token of the product.
+    private static func spread(
+        _ a: UnsafePointer<Float>, rank: Int, columns: Int,
+        _ body: (_ a: UnsafePointer<Float>, _ stride: Int) -> Void
+    ) {
+        let stride = stride(columns: columns)
+        guard stride != columns else { return body(a, columns) }
+        let bytes = rank * stride * MemoryLayout<Float>.stride
+        withUnsafeTemporaryAllocation(byteCount: bytes, alignment: 64) { memory in
+            let copy = memory.bindMemory(to: Float.self)
+            guard let base = copy.baseAddress else { return }
+            for r in 0..<rank {
+                (base + r * stride).update(from: a + r * columns, count: columns)
+            }
+            body(base, stride)
+        }
+    }
+
+    /// out = x^T: B of an adapter, [out, R], as these products want it, and its gradient back.
+    ///
+    /// Shapes and ranges:
+    ///   - x: [rows, columns].
+    ///   - out: [columns, rows], overwritten; may not overlap x.
+    package static func transpose(
+        _ x: UnsafePointer<Float>, rows: Int, columns: Int,
+        into out: UnsafeMutablePointer<Float>
+    ) {
+        skein_transpose(x, rows, columns, out)
+    }
+}

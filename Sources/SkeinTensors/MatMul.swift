@@ -1,0 +1,116 @@
+import CSkeinKernels
+import CSkeinOpenBLAS
+
+/// Matrix products, C = op(A) op(B) or C += op(A) op(B), row-major, in fp32 on the calling thread.
+///
+/// With fused multiply-add (AVX2, AVX-512) by our own kernel (CSkeinKernels/include/product.h): an element
+/// of C is a sum of chains of fused multiply-adds over k, so that its bits depend on its row of A and
+/// its column of B alone, on every such processor. With AVX-512 it is 4 to 20 % faster than OpenBLAS
+/// besides, which does not know that B is a weight; with AVX2 mostly 7 % slower to 6 % faster
+/// (docs/decisions/0008). Elsewhere by OpenBLAS, held at one thread, because it gives other bits for
+/// other thread counts; its bits depend on shapes and core type.
+///
+/// The only importer of CSkeinOpenBLAS. Not Sendable: each thread owns one, with its scratch.
+package struct MatMul {
+    /// Whether an operand is used as it lies in memory or transposed.
+    package enum Operand { case plain, transposed }
+
+    /// Counts products when a benchmark asks for it.
+    package var tally: MatMulTally?
+    /// The calling thread's place among those that help each other; nil: it is alone.
+    package var place: WorkSharing.Place?
+    /// Floats that a product of our own needs.
+    static let scratchCount = Int(SKEIN_PRODUCT_SCRATCH)
+    private let scratch = FloatBuffer(count: scratchCount)
+    /// The processor's level to use instead of the process's, for tests.
+    private let level: skein_level?
+
+    package init(tally: MatMulTally? = nil) {
+        self.init(tally: tally, level: nil)
+    }
+
+    init(tally: MatMulTally? = nil, level: skein_level?) {
+        self.tally = tally
+        self.level = level
+    }
+
+    /// Whether products are chains of fused multiply-adds, and not OpenBLAS's.
+    package static var isOwn: Bool { isOwn(at: skein_level()) }
+
+    private static func isOwn(at level: skein_level) -> Bool {
+        level.rawValue >= SKEIN_AVX2.rawValue
+    }
+
+    /// Shapes and ranges:
+    ///   - m: rows of C and of op(A).
+    ///   - n: columns of C and of op(B).
+    ///   - k: columns of op(A), rows of op(B).
+    ///   - a: op(A) is [m, k]; `strideA` floats from one stored row to the next.
+    ///   - b: op(B) is [k, n]; `strideB` floats from one stored row to the next.
+    ///   - c: [m, n]; `strideC` floats from one row to the next.
+    ///   - accumulating: whether sums are added to what C holds.
+    package func callAsFunction(
+        m: Int, n: Int, k: Int,
+        _ a: UnsafePointer<Float>, _ opA: Operand = .plain, strideA: Int,
+        _ b: UnsafePointer<Float>, _ opB: Operand = .plain, strideB: Int,
+        into c: UnsafeMutablePointer<Float>, strideC: Int, accumulating: Bool = false
+    ) {
+        if m == 0 || n == 0 { return }
+        if let tally {
+            tally.add(
+                MatMulTally.Shape(
+                    kind: .single, m: m, n: n, k: k, transposedA: opA == .transposed,
+                    transposedB: opB == .transposed))
+        }
+        let level = level ?? skein_level()
+        guard Self.isOwn(at: level) else {
+            Self.sgemm(
+                m: m, n: n, k: k, a, opA, strideA: strideA, b, opB, strideB: strideB, into: c,
+                strideC: strideC, accumulating: accumulating)
+            return
+        }
+        var product = skein_product(
+            x: a, row_x: opA == .plain ? strideA : 1, step_x: opA == .plain ? 1 : strideA, w: b,
+            stride_w: strideB, transposed: opB == .plain ? 0 : 1, y: c, stride_y: strideC, rows: m,
+            n: n, k: k, accumulate: accumulating ? 1 : 0)
+        if let place, place.isWorthSharing(columns: n, operations: 2 * m * n * k) {
+            share(product, level, place)
+        } else {
+            skein_multiply(level, &product, scratch.base)
+        }
+    }
+
+    private func share(_ product: skein_product, _ level: skein_level, _ place: WorkSharing.Place) {
+        place.run(columns: product.n) { columns, scratch in
+            let first = columns.lowerBound
+            var part = product
+            part.w += product.transposed != 0 ? first * product.stride_w : first
+            part.y += first
+            part.n = columns.count
+            skein_multiply(level, &part, scratch)
+        }
+    }
+
+    /// The same by OpenBLAS on whatever processor.
+    static func sgemm(
+        m: Int, n: Int, k: Int,
+        _ a: UnsafePointer<Float>, _ opA: Operand = .plain, strideA: Int,
+        _ b: UnsafePointer<Float>, _ opB: Operand = .plain, strideB: Int,
+        into c: UnsafeMutablePointer<Float>, strideC: Int, accumulating: Bool = false
+    ) {
+        holdOneThread
+        cblas_sgemm(
+            CblasRowMajor, opA == .plain ? CblasNoTrans : CblasTrans,
+            opB == .plain ? CblasNoTrans : CblasTrans,
+            Int32(m), Int32(n), Int32(k), 1, a, Int32(strideA), b, Int32(strideB),
+            accumulating ? 1 : 0, c, Int32(strideC))
+    }
+
+    private static let holdOneThread: Void = openblas_set_num_threads(1)
+
+    /// Version and build options of the loaded OpenBLAS.
+    package static var libraryConfiguration: String { String(cString: openblas_get_config()) }
+
+    /// The kernels that the loaded OpenBLAS chose for this CPU, e.g. "SkylakeX".
+    package static var coreType: String { String(cString: openblas_get_corename()) }
+}

@@ -1,0 +1,32 @@
+import CSkeinKernels
+
+/// Which of a processor's instructions the kernels use; each level has those below it.
+package enum ProcessorLevel: String, Sendable, CaseIterable {
+    /// What every machine has; no fused multiply-add.
+    case plain
+    /// AVX2, FMA, F16C.
+    case avx2
+    /// AVX-512 F, BW, DQ and VL.
+    case avx512
+    /// AVX-512 with VDPBF16PS.
+    case avx512bf16
+
+    private var kernel: skein_level {
+        switch self {
+        case .plain: SKEIN_PLAIN
+        case .avx2: SKEIN_AVX2
+        case .avx512: SKEIN_AVX512
+        case .avx512bf16: SKEIN_AVX512BF16
+        }
+    }
+
+    /// The level in use.
+    package static var current: ProcessorLevel {
+        allCases.last { $0.kernel.rawValue <= skein_level().rawValue } ?? .plain
+    }
+
+    /// Uses this level, or the highest below it that the machine has; before anything computes.
+    package func use() {
+        _ = skein_use_level(kernel)
+    }
+}

@@ -1,0 +1,64 @@
+import CSkeinKernels
+
+/// Rows of activations or gradients in bf16, the left factor of a `PackedMatrix` product.
+///
+/// Rounded once, they serve several products. Subnormal numbers become zero; infinity and NaN stay.
+package struct RoundedRows {
+    /// [rows, columns padded to even], the pad zero.
+    package let base: UnsafePointer<UInt16>
+    package let rows: Int
+    package let columns: Int
+    /// Elements from one row to the next; even, and never a multiple of 4 KiB: the 12 rows that a
+    /// product reads together would share one set of the first cache.
+    package let stride: Int
+
+    /// Rows that are there already: when `columns` is odd, a zero stands behind each row.
+    package init(base: UnsafePointer<UInt16>, rows: Int, columns: Int, stride: Int) {
+        precondition(rows >= 0 && columns >= 0 && stride % 2 == 0 && stride >= columns)
+        precondition(rows <= 1 || stride == 0 || stride % 2048 != 0, "rows 4 KiB apart")
+        self.base = base
+        self.rows = rows
+        self.columns = columns
+        self.stride = stride
+    }
+
+    /// Rounds x [rows, columns], `stride` floats from one row to the next, into `scratch`, which
+    /// holds `bytes(rows:columns:)` and must outlive the value.
+    package init(
+        rounding x: UnsafePointer<Float>, stride: Int, rows: Int, columns: Int,
+        in scratch: UnsafeMutableRawPointer
+    ) {
+        self.init(
+            rounding: x, stride: stride, rows: rows, columns: columns, in: scratch,
+            level: currentLevel())
+    }
+
+    init(
+        rounding x: UnsafePointer<Float>, stride: Int, rows: Int, columns: Int,
+        in scratch: UnsafeMutableRawPointer, level: skein_level
+    ) {
+        precondition(stride >= columns)
+        let strideOut = Self.stride(columns: columns)
+        let out = scratch.bindMemory(to: UInt16.self, capacity: rows * strideOut)
+        skein_bf16_round_rows(level, x, stride, rows, columns, out, strideOut)
+        self.init(base: out, rows: rows, columns: columns, stride: strideOut)
+    }
+
+    /// Elements from one row of so many columns to the next: whole cache lines that spread rows over
+    /// the sets of the first cache.
+    package static func stride(columns: Int) -> Int { skein_bf16_stride(columns) }
+
+    /// Bytes of scratch for rounding [rows, columns].
+    package static func bytes(rows: Int, columns: Int) -> Int {
+        rows * stride(columns: columns) * 2
+    }
+
+    /// The columns in `range` of all rows; it starts and (but at the end) ends at even numbers.
+    package subscript(columns range: Range<Int>) -> RoundedRows {
+        precondition(range.lowerBound >= 0 && range.upperBound <= columns)
+        precondition(range.lowerBound % 2 == 0)
+        precondition(range.upperBound % 2 == 0 || range.upperBound == columns)
+        return RoundedRows(
+            base: base + range.lowerBound, rows: rows, columns: range.count, stride: stride)
+    }
+}

@@ -1,0 +1,50 @@
+import CSkeinKernels
+
+/// Row kernels of softmax, shared by attention and cross-entropy.
+enum Softmax {
+    /// The largest of `count` >= 1 numbers.
+    static func maximum(_ x: UnsafePointer<Float>, _ count: Int) -> Float {
+        skein_maximum(skein_level(), x, count)
+    }
+
+    /// Whether one of `count` numbers equals `value`.
+    static func contains(_ x: UnsafePointer<Float>, _ count: Int, _ value: Float) -> Bool {
+        skein_contains(skein_level(), x, count, value) != 0
+    }
+
+    /// x = e^(x - shift) in place; returns the sum.
+    static func exponentiate(
+        _ x: UnsafeMutablePointer<Float>, _ count: Int, shift: Float
+    ) -> Float {
+        skein_exponentiate(skein_level(), x, count, shift)
+    }
+
+    /// x *= factor in place.
+    static func scale(_ x: UnsafeMutablePointer<Float>, _ count: Int, by factor: Float) {
+        skein_scale(skein_level(), x, count, factor)
+    }
+
+    /// The first `seen` >= 1 of `count` numbers become the softmax of scale * x, scale > 0, the others
+    /// 0. Returns the largest scale * x and the sum of e^(scale * x - largest).
+    static func row(
+        _ x: UnsafeMutablePointer<Float>, seen: Int, count: Int, scale: Float
+    ) -> (largest: Float, sum: Float) {
+        var largest: Float = 0
+        let sum = skein_softmax(skein_level(), x, seen, count, scale, &largest)
+        return (largest, sum)
+    }
+
+    /// Of the first `seen` of `count` numbers: p from scores to probabilities, p = e^(scale * p - logSumExp),
+    /// and ds from dP to dS, ds = p * (ds - delta) * scale; the others become 0.
+    static func backward(
+        p: UnsafeMutablePointer<Float>, ds: UnsafeMutablePointer<Float>, seen: Int, count: Int,
+        logSumExp: Float, delta: Float, scale: Float
+    ) {
+        skein_softmax_backward(skein_level(), p, ds, seen, count, logSumExp, delta, scale)
+    }
+
+    /// x = 0.
+    static func clear(_ x: UnsafeMutablePointer<Float>, _ count: Int) {
+        if count > 0 { x.update(repeating: 0, count: count) }
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+
+extension Tokenizer {
+    /// The tokens of a text. Nothing is added at its beginning or end.
+    ///
+    /// - Parameters:
+    ///   - text: any text.
+    ///   - parsingSpecialTokens: whether "<|im_end|>" and its like become the special tokens that
+    ///     they spell; false: they are text like any other, as a user's message should be.
+    /// - Returns: the ids in order.
+    package func encode(_ text: String, parsingSpecialTokens: Bool = true) -> [Int32] {
+        var text = text
+        return text.withUTF8 { encode(utf8: $0, parsingSpecialTokens: parsingSpecialTokens) }
+    }
+
+    /// The tokens of a text that stands by itself, as transformers and llama.cpp make them: with
+    /// `beginID` before it where the model expects that.
+    ///
+    /// A text that begins with that token itself, as one that a chat template has written may, does
+    /// not get a second one (the two others would add it). What a template renders goes through
+    /// `encode`: there the template decides.
+    package func encodeWhole(_ text: String) -> [Int32] {
+        let ids = encode(text)
+        guard addsBeginToken, let beginID, ids.first != beginID else { return ids }
+        return [beginID] + ids
+    }
+
+    /// As `encode` of a text, from its UTF-8.
+    ///
+    /// Bytes that are not valid UTF-8 are encoded one by one, so that `bytes(of:)` of the tokens
+    /// gives them back. The text beside them, between one added token and the next, is then not
+    /// normalized.
+    package func encode(
+        utf8 bytes: UnsafeBufferPointer<UInt8>, parsingSpecialTokens: Bool = true
+    ) -> [Int32] {
+        var out: [Int32] = []
+        // English text has 4.2 bytes a token or so; other text lets the array grow.
+        out.reserveCapacity(bytes.count / 4 + 8)
+        var workspace = MergeWorkspace()
+        CharacterClasses.shared.withReader { classes in
+            let text = UTF8Reader(bytes: bytes, classes: classes)
+            rawTokens.forEachSection(of: text, parsingSpecialTokens: parsingSpecialTokens) {
+                switch $0 {
+                case .token(let id): out.append(id)
+                case .text(let range):
+                    let section = UTF8Reader(
+                        bytes: UnsafeBufferPointer(rebasing: bytes[range]), classes: classes)
+                    normalize(section) {
+                        encodeNormalized(
+                            $0, parsingSpecialTokens: parsingSpecialTokens,
+                            workspace: &workspace, into: &out)
+                    }
+                }
+            }
+        }
+        return out
+    }
+
+    /// Calls `body` with the normalized text.
+    private func normalize(_ text: UTF8Reader, _ body: (UTF8Reader) -> Void) {
+        // Below U+0300 there is neither a combining mark nor anything that composes differently;
+        // U+0300 begins with the byte 0xCC.
+        guard normalizer == .composed, text.bytes.contains(where: { $0 >= 0xCC }),
+            let valid = String(validating: text.bytes, as: UTF8.self)
+        else { return body(text) }
+        var composed = valid.normalized(by: normalizer)
+        composed.withUTF8 { body(UTF8Reader(bytes: $0, classes: text.classes)) }
+    }
+
+    /// Cuts out the added tokens that stand in normalized text and encodes what lies between them.
+    private func encodeNormalized(
+        _ text: UTF8Reader, parsingSpecialTokens: Bool, workspace: inout MergeWorkspace,
+        into out: inout [Int32]
+    ) {
+        normalizedTokens.forEachSection(of: text, parsingSpecialTokens: parsingSpecialTokens) {
+            switch $0 {
+            case .token(let id): out.append(id)
+            case .text(let range):
+                let section = UTF8Reader(
+                    bytes: UnsafeBufferPointer(rebasing: text.bytes[range]),
+                    classes: text.classes)
+                if addsPrefixSpace, section.bytes.first != UInt8(ascii: " ") {
+                    let spaced = [UInt8(ascii: " ")] + section.bytes
+                    spaced.withUnsafeBufferPointer {
+                        encodePreTokens(
+                            of: UTF8Reader(bytes: $0, classes: text.classes),
+                            workspace: &workspace, into: &out)
+                    }
+                } else {
+                    encodePreTokens(of: section, workspace: &workspace, into: &out)
+                }
+            }
+        }
+    }
+
+    /// Encodes text without added tokens.
+    private func encodePreTokens(
+        of text: UTF8Reader, workspace: inout MergeWorkspace, into out: inout [Int32]
+    ) {
+        let scanner = PreTokenScanner(text, by: preTokenizer)
+        var start = 0
+        while start < text.count {
+            let end = min(scanner.end(ofTokenAt: start), start + TokenizerLimits.preTokenBytes)
+            encoding.encode(
+                UnsafeBufferPointer(rebasing: text.bytes[start..<end]), workspace: &workspace,
+                into: &out)
+            start = end
+        }
+    }
+}
+
+extension String {
+    /// The text as a model with this normalizer sees it.
+    func normalized(by normalizer: TokenizerDefinition.Normalizer) -> String {
+        switch normalizer {
+        case .none: self
+        case .composed: precomposedStringWithCanonicalMapping
+        }
+    }
+}

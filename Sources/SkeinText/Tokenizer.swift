@@ -1,0 +1,106 @@
+import SkeinBasics
+import SkeinFormats
+
+/// Text to token ids and back: byte-level byte pair encoding as the model's own files define it.
+///
+/// A text goes through four stages: added tokens are cut out, what lies between them is normalized
+/// and cut into pre-tokens, and each pre-token is merged to tokens on its own. Every stage is a pure
+/// function of its input and the definition; there is no cache between calls, so a value can be used
+/// from any number of threads.
+package struct Tokenizer: Sendable {
+    /// Marks the beginning of a text, if the model has such a token.
+    package let beginID: Int32?
+    /// Marks the end of a text, if the model has such a token.
+    package let endID: Int32?
+    /// Whether the model expects `beginID` before every text: `encodeWhole` adds it, `encode` never
+    /// does.
+    package let addsBeginToken: Bool
+    /// What the model's chat template sees of these two. Not always their pieces: transformers tells a
+    /// template of the token that tokenizer_config.json names, and puts before a text the one that
+    /// tokenizer.json does.
+    package let templateTokens: TemplateTokens
+    /// Tokens that end a turn of a conversation or a text: a generator stops at them.
+    package let endOfTurnIDs: Set<Int32>
+    /// SHA-256 of all that `encode` depends on. Equal for one tokenizer, whether it was read from a
+    /// GGUF file or from tokenizer.json, as long as both carry the same vocabulary.
+    package let contentDigest: SHA256.Digest
+
+    /// The pieces as they stand in the vocabulary file, indexed.
+    let pieces: TokenTable
+    /// The bytes that each token stands for.
+    let decodings: TokenTable
+    let isSpecial: [Bool]
+    let preTokenizer: PreTokenizer
+    let addsPrefixSpace: Bool
+    let normalizer: TokenizerDefinition.Normalizer
+    /// Added tokens that are cut out of the raw text, and of the normalized text after that.
+    let rawTokens: AddedTokenMatcher
+    let normalizedTokens: AddedTokenMatcher
+    let encoding: BytePairEncoding
+
+    /// Reads the tokenizer of a GGUF file from its metadata.
+    ///
+    /// - Parameter ggufMetadata: all metadata of the file; only `tokenizer.ggml.*` is read.
+    /// - Throws: `TokenizerError` when it is damaged or of an unsupported kind.
+    package init(ggufMetadata: [String: GGUFValue]) throws {
+        try self.init(TokenizerDefinition(ggufMetadata: ggufMetadata))
+    }
+
+    /// Reads the tokenizer of a Hugging Face folder.
+    ///
+    /// - Parameters:
+    ///   - path: tokenizer.json.
+    ///   - configuration: tokenizer_config.json, which says which tokens begin and end a text.
+    /// - Throws: `TokenizerError` when a file is damaged or of an unsupported kind; `FileError`.
+    package init(tokenizerJSON path: String, tokenizerConfig configuration: String?) throws {
+        try self.init(TokenizerDefinition(tokenizerJSON: path, tokenizerConfig: configuration))
+    }
+
+    /// Makes the tables of a definition.
+    init(_ definition: TokenizerDefinition) throws(TokenizerError) {
+        func invalid(_ flaw: TokenizerError.Flaw) -> TokenizerError {
+            .invalid(flaw, source: definition.source)
+        }
+        if let flaw = definition.sizeFlaw { throw invalid(flaw) }
+        pieces = try TokenTable(pieces: definition.pieces, source: definition.source)
+        decodings = TokenTable(
+            decoding: pieces, addedTokens: definition.addedTokens,
+            indexed: definition.ignoresMerges)
+        encoding = try BytePairEncoding(
+            definition, pieces: pieces, wholeTokens: definition.ignoresMerges ? decodings : nil)
+
+        var isSpecial = [Bool](repeating: false, count: pieces.count)
+        var rawTokens = AddedTokenMatcher()
+        var normalizedTokens = AddedTokenMatcher()
+        for token in definition.addedTokens {
+            isSpecial[Int(token.id)] = token.isSpecial
+            var content = definition.pieces[Int(token.id)]
+            if token.isNormalized { content = content.normalized(by: definition.normalizer) }
+            guard content.utf8.count <= TokenizerLimits.addedTokenBytes else {
+                throw invalid(
+                    .addedTokenTooLong(
+                        id: Int(token.id), bytes: content.utf8.count,
+                        limit: TokenizerLimits.addedTokenBytes))
+            }
+            content.withUTF8 {
+                if token.isNormalized {
+                    normalizedTokens.add(token, bytes: $0)
+                } else {
+                    rawTokens.add(token, bytes: $0)
+                }
+            }
+        }
+        self.isSpecial = isSpecial
+        self.rawTokens = rawTokens
+        self.normalizedTokens = normalizedTokens
+        preTokenizer = definition.preTokenizer
+        addsPrefixSpace = definition.addsPrefixSpace
+        normalizer = definition.normalizer
+        beginID = definition.beginID
+        endID = definition.endID
+        addsBeginToken = definition.addsBeginToken
+        templateTokens = definition.templateTokens
+        endOfTurnIDs = Self.endOfTurnIDs(endID: definition.endID, in: pieces)
+        contentDigest = definition.contentDigest()
+    }
+}

@@ -1,0 +1,121 @@
+import SkeinFormats
+
+extension TokenizerDefinition {
+    /// Reads the tokenizer of a GGUF file.
+    ///
+    /// Token types (gguf specification): 1 normal, 2 unknown, 3 control, 4 user defined, 5 unused,
+    /// 6 byte. Control and unknown tokens are special, user-defined ones are added but are text.
+    /// `tokenizer.ggml.add_space_prefix` belongs to SentencePiece models; llama.cpp does not apply
+    /// it to byte pair encoding, and neither does this. A byte that the vocabulary lacks (SmolLM2's
+    /// lacks U+0004, for one) is dropped, as it is there and as it was when the model was trained.
+    ///
+    /// - Throws: `TokenizerError`.
+    init(ggufMetadata metadata: [String: GGUFValue]) throws(TokenizerError) {
+        let reader = GGUFTokenizerReader(metadata: metadata)
+        guard let model = try reader.string("model") else {
+            throw reader.invalid(.missingValue(path: "tokenizer.ggml.model"))
+        }
+        guard model == "gpt2" else {
+            throw .unsupported(.model(model), source: GGUFTokenizerReader.source)
+        }
+        let name = try reader.string("pre")
+        guard let name, let preTokenizer = PreTokenizer(gguf: name) else {
+            throw .unsupported(.preTokenizer(name), source: GGUFTokenizerReader.source)
+        }
+        let pieces = try reader.strings("tokens")
+        self.init(
+            source: GGUFTokenizerReader.source, pieces: pieces,
+            merges: try reader.strings("merges"), preTokenizer: preTokenizer)
+        addedTokens = try reader.addedTokens(count: pieces.count)
+        // Not said in the file: what the published models of these families are trained with.
+        normalizer = preTokenizer == .qwen2 ? .composed : .none
+        ignoresMerges = preTokenizer == .llama3
+        beginID = try reader.id("bos_token_id", count: pieces.count)
+        endID = try reader.id("eos_token_id", count: pieces.count)
+        // As llama.cpp has it: empty where the file has no such token.
+        templateTokens = TemplateTokens(
+            begin: beginID.map { pieces[Int($0)] } ?? "", end: endID.map { pieces[Int($0)] } ?? "")
+        addsBeginToken = try reader.bool("add_bos_token") ?? (preTokenizer == .llama3)
+    }
+}
+
+/// Typed access to the values below `tokenizer.ggml.`.
+private struct GGUFTokenizerReader {
+    static let source = "GGUF metadata"
+    let metadata: [String: GGUFValue]
+
+    func invalid(_ flaw: TokenizerError.Flaw) -> TokenizerError {
+        .invalid(flaw, source: Self.source)
+    }
+
+    private func wrongType(_ key: String, _ expected: String) -> TokenizerError {
+        invalid(.wrongType(path: "tokenizer.ggml." + key, expected: expected))
+    }
+
+    func string(_ key: String) throws(TokenizerError) -> String? {
+        switch metadata["tokenizer.ggml." + key] {
+        case nil: return nil
+        case .string(let text)?: return text
+        default: throw wrongType(key, "a text")
+        }
+    }
+
+    func bool(_ key: String) throws(TokenizerError) -> Bool? {
+        switch metadata["tokenizer.ggml." + key] {
+        case nil: return nil
+        case .bool(let flag)?: return flag
+        default: throw wrongType(key, "true or false")
+        }
+    }
+
+    func strings(_ key: String) throws(TokenizerError) -> [String] {
+        switch metadata["tokenizer.ggml." + key] {
+        case nil: throw invalid(.missingValue(path: "tokenizer.ggml." + key))
+        case .strings(let texts)?: return texts
+        default: throw wrongType(key, "a list of texts")
+        }
+    }
+
+    /// A token id below `count`, or nil when the key is not there.
+    func id(_ key: String, count: Int) throws(TokenizerError) -> Int32? {
+        let number: Int?
+        switch metadata["tokenizer.ggml." + key] {
+        case nil: return nil
+        case .unsigned(let value)?: number = Int(exactly: value)
+        case .integer(let value)?: number = Int(exactly: value)
+        default: throw wrongType(key, "a whole number")
+        }
+        guard let number, (0..<count).contains(number), let id = Int32(exactly: number) else {
+            throw invalid(
+                .idOutOfRange(
+                    piece: "tokenizer.ggml." + key, id: number ?? Int.max, limit: count))
+        }
+        return id
+    }
+
+    /// The tokens that their type says are cut out of the text.
+    func addedTokens(count: Int) throws(TokenizerError) -> [TokenizerDefinition.AddedToken] {
+        let types: [Int64]
+        switch metadata["tokenizer.ggml.token_type"] {
+        case nil: return []
+        case .integers(let values)?: types = values
+        default: throw wrongType("token_type", "a list of whole numbers")
+        }
+        guard types.count == count else {
+            throw invalid(
+                .countMismatch(
+                    path: "tokenizer.ggml.token_type", expected: count, found: types.count))
+        }
+        var added: [TokenizerDefinition.AddedToken] = []
+        for (id, type) in types.enumerated() {
+            switch type {
+            case 1, 5, 6: continue
+            case 2, 3:
+                added.append(.init(id: Int32(truncatingIfNeeded: id), isSpecial: true))
+            case 4: added.append(.init(id: Int32(truncatingIfNeeded: id)))
+            default: throw invalid(.unknownTokenType(id: id, type: Int(type)))
+            }
+        }
+        return added
+    }
+}

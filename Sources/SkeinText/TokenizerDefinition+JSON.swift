@@ -1,0 +1,208 @@
+import Foundation
+import SkeinBasics
+
+extension TokenizerDefinition {
+    /// Reads tokenizer.json and, if given, tokenizer_config.json.
+    ///
+    /// - Throws: `TokenizerError`; `FileError`.
+    init(tokenizerJSON path: String, tokenizerConfig configurationPath: String?) throws {
+        let file = try TokenizerFile.read(JSONFile.contents(of: path), source: path)
+        try self.init(file, source: path)
+        // What stands before a text, as the post-processor of this file has it.
+        let processor = file.postProcessor?.steps.first { $0.type == "TemplateProcessing" }
+        let first = processor?.single?.first?.token?.id
+        guard let configurationPath else {
+            beginID = first.flatMap { pieceID(of: $0) }
+            addsBeginToken = beginID != nil
+            return
+        }
+        let roles = try JSONFile.decode(TokenizerConfigurationFile.self, at: configurationPath)
+        func id(_ role: String, _ name: TokenizerConfigurationFile.Name?) throws -> Int32? {
+            guard let name else { return nil }
+            guard let id = pieceID(of: name.piece) else {
+                throw TokenizerError.invalid(
+                    .unknownRoleToken(role: role, piece: name.piece), source: configurationPath)
+            }
+            return id
+        }
+        let firstID = first.flatMap { pieceID(of: $0) }
+        // A configuration that names none does not take away what the post-processor adds; to a chat
+        // template it is unknown then, as in transformers.
+        beginID = try id("bos_token", roles.beginToken) ?? firstID
+        endID = try id("eos_token", roles.endToken)
+        templateTokens = TemplateTokens(
+            begin: roles.beginToken?.piece, end: roles.endToken?.piece)
+        // The explicit word comes first, as in llama.cpp's conversion.
+        addsBeginToken = roles.addsBeginToken ?? (firstID.map { $0 == beginID } ?? false)
+    }
+
+    /// The id of a piece, by bytes: equality of texts would take two ways to write an accent for one.
+    private func pieceID(of piece: String) -> Int32? {
+        pieces.firstIndex { $0.utf8.elementsEqual(piece.utf8) }.map {
+            Int32(truncatingIfNeeded: $0)
+        }
+    }
+
+    /// Reads the parts of a tokenizer.json.
+    init(_ file: TokenizerFile, source: String) throws(TokenizerError) {
+        let model = file.model
+        guard model.type == "BPE" else {
+            throw .unsupported(.model(model.type), source: source)
+        }
+        let options: [(String, String?)] = [
+            ("dropout", model.dropout.flatMap { $0 == 0 ? nil : "\($0)" }),
+            ("byte_fallback", model.byteFallback == true ? "true" : nil),
+            ("continuing_subword_prefix", model.subwordPrefix.flatMap { $0.isEmpty ? nil : $0 }),
+            ("end_of_word_suffix", model.wordSuffix.flatMap { $0.isEmpty ? nil : $0 }),
+        ]
+        for (name, value) in options {
+            guard let value else { continue }
+            throw .unsupported(.option(name: name, value: value), source: source)
+        }
+        for step in file.decoder?.steps ?? [] where step.type != "ByteLevel" {
+            throw .unsupported(.decoder(step.type), source: source)
+        }
+        let (preTokenizer, addsPrefixSpace) = try Self.preTokenizer(
+            file.preTokenizer, source: source)
+        self.init(
+            source: source, pieces: [], merges: model.merges, preTokenizer: preTokenizer,
+            addsPrefixSpace: addsPrefixSpace)
+        for step in file.normalizer?.steps ?? [] {
+            guard step.type == Normalizer.composed.rawValue else {
+                throw .unsupported(.normalizer(step.type), source: source)
+            }
+            normalizer = .composed
+        }
+        ignoresMerges = model.ignoresMerges ?? false
+        fusesUnknown = model.fusesUnknown ?? false
+        let listed = try Listed(model.vocabulary, source: source)
+        if let piece = model.unknownToken {
+            guard let id = listed.id(of: piece) else {
+                throw .invalid(.unknownRoleToken(role: "unk_token", piece: piece), source: source)
+            }
+            unknownID = Int32(exactly: id)
+        }
+        try setPieces(listed, adding: file.addedTokens ?? [])
+    }
+
+    /// Which of the supported pre-tokenizers the stages add up to.
+    private static func preTokenizer(
+        _ stage: TokenizerFile.Stage?, source: String
+    ) throws(TokenizerError) -> (PreTokenizer, addsPrefixSpace: Bool) {
+        let steps = stage?.steps ?? []
+        func unsupported(_ feature: TokenizerError.Feature) -> TokenizerError {
+            .unsupported(feature, source: source)
+        }
+        guard let last = steps.last else { throw unsupported(.preTokenizer(nil)) }
+        for step in steps where !["ByteLevel", "Digits", "Split"].contains(step.type) {
+            throw unsupported(.preTokenizer(step.type))
+        }
+        let usesRegex = last.usesRegex ?? true
+        let addsPrefixSpace = last.addsPrefixSpace ?? true
+        let kinds = steps.map(\.type)
+        if kinds == ["ByteLevel"] { return (usesRegex ? .gpt2 : .whole, addsPrefixSpace) }
+        // Before a ByteLevel in a sequence every pre-token would get a space of its own.
+        if last.type == "ByteLevel", addsPrefixSpace {
+            throw unsupported(.option(name: "add_prefix_space", value: "true"))
+        }
+        switch kinds {
+        case ["Digits", "ByteLevel"]:
+            guard steps[0].isolatesDigits == true else {
+                throw unsupported(.option(name: "individual_digits", value: "false"))
+            }
+            guard usesRegex else { throw unsupported(.option(name: "use_regex", value: "false")) }
+            return (.smollm, false)
+        case ["Split", "ByteLevel"]:
+            let split = steps[0]
+            guard let pattern = split.pattern?["Regex"] else {
+                throw unsupported(.preTokenizer("Split"))
+            }
+            guard let known = PreTokenizer(pattern: pattern) else {
+                throw unsupported(.regex(pattern))
+            }
+            // The expressions match every character, so to keep the matches is to isolate them.
+            let cut = (split.behavior ?? "", split.isInverted ?? false)
+            guard cut == ("Isolated", false) || cut == ("Removed", true) else {
+                throw unsupported(
+                    .option(name: "behavior", value: cut.0 + (cut.1 ? " inverted" : "")))
+            }
+            guard !usesRegex else { throw unsupported(.option(name: "use_regex", value: "true")) }
+            return (known, false)
+        default: throw unsupported(.preTokenizer(kinds.joined(separator: " + ")))
+        }
+    }
+
+    /// The vocabulary as the file lists it, with an index by bytes.
+    private struct Listed {
+        let entries: [(piece: String, id: Int)]
+        private let table: TokenTable
+
+        init(_ entries: [(piece: String, id: Int)], source: String) throws(TokenizerError) {
+            let limit = TokenizerLimits.tokens
+            guard entries.count <= limit else {
+                throw .invalid(.tooManyTokens(found: entries.count, limit: limit), source: source)
+            }
+            var table = TokenTable()
+            for entry in entries { table.append { $0.append(contentsOf: entry.piece.utf8) } }
+            if let (first, second) = table.index(where: { _ in true }) {
+                throw .invalid(
+                    .duplicateToken(
+                        entries[first].piece, first: entries[first].id, second: entries[second].id),
+                    source: source)
+            }
+            self.entries = entries
+            self.table = table
+        }
+
+        func id(of piece: String) -> Int? {
+            var piece = piece
+            return piece.withUTF8 { table.id(of: $0) }.map { entries[Int($0)].id }
+        }
+    }
+
+    /// Puts the vocabulary and the added tokens in id order.
+    private mutating func setPieces(
+        _ vocabulary: Listed, adding added: [TokenizerFile.AddedToken]
+    ) throws(TokenizerError) {
+        let limit = TokenizerLimits.tokens
+        guard added.count <= limit else {
+            throw .invalid(.tooManyTokens(found: added.count, limit: limit), source: source)
+        }
+        var byID: [String?] = []
+        byID.reserveCapacity(vocabulary.entries.count + added.count)
+        var flaws: [TokenizerError.Flaw] = []
+        func place(_ piece: String, _ id: Int) {
+            guard (0..<limit).contains(id) else {
+                return flaws.append(.idOutOfRange(piece: piece, id: id, limit: limit))
+            }
+            while byID.count <= id { byID.append(nil) }
+            if let other = byID[id] {
+                flaws.append(
+                    .duplicateID(id, first: min(other, piece), second: max(other, piece)))
+            }
+            byID[id] = piece
+        }
+        for (piece, id) in vocabulary.entries { place(piece, id) }
+        for token in added {
+            if let id = vocabulary.id(of: token.content) {
+                guard id != token.id else { continue }
+                throw .invalid(
+                    .addedTokenConflict(
+                        piece: token.content, listed: token.id, vocabulary: id),
+                    source: source)
+            }
+            place(token.content, token.id)
+        }
+        if let flaw = flaws.first { throw .invalid(flaw, source: source) }
+        pieces = byID.compactMap(\.self)
+        if pieces.count < byID.count, let hole = byID.firstIndex(of: nil) {
+            throw .invalid(.missingID(hole), source: source)
+        }
+        addedTokens = added.map {
+            AddedToken(
+                id: Int32(truncatingIfNeeded: $0.id), isSpecial: $0.special ?? false,
+                isNormalized: $0.normalized ?? false, isSingleWord: $0.isSingleWord ?? false,
+                stripsLeft: $0.stripsLeft ?? false, stripsRight: $0.stripsRight ?? false)
+        }
+    }
+}

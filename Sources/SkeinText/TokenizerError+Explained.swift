@@ -1,0 +1,100 @@
+import SkeinBasics
+
+extension TokenizerError: Explained {
+    package var explanation: Explanation {
+        switch self {
+        case .missing(let model):
+            Explanation(
+                what: "the model has no tokenizer", place: model,
+                remedy: "put the model's tokenizer.json beside its weights, or use a GGUF file"
+                    + " that carries its tokenizer",
+                status: .badData)
+        case .fileTooLarge(let path, let bytes, let limit):
+            Explanation(
+                what: "the tokenizer has \(bytes) bytes; at most \(limit) are read", place: path,
+                remedy: "check that this file is the model's tokenizer.json", status: .badData)
+        case .invalid(let flaw, let source):
+            Explanation(
+                what: "the tokenizer is damaged: \(flaw.prose)", place: source,
+                remedy: "fetch the model's files again, all from the same revision",
+                status: .badData)
+        case .unsupported(let feature, let source):
+            Explanation(
+                what: feature.prose, place: source, remedy: feature.remedy, status: .badData)
+        }
+    }
+}
+
+extension TokenizerError.Flaw {
+    /// What is wrong, as the end of a sentence.
+    fileprivate var prose: String {
+        switch self {
+        case .notJSON: "it is not valid JSON"
+        case .wrongType(let path, let expected): "\(path) is not \(expected)"
+        case .missingValue(let path): "\(path) is missing"
+        case .noTokens: "its vocabulary is empty"
+        case .tooManyTokens(let found, let limit): "\(found) tokens; at most \(limit) are possible"
+        case .tooManyMerges(let found, let limit): "\(found) merges; at most \(limit) are possible"
+        case .tooManyPieceBytes(let limit): "its tokens have more than \(limit) bytes together"
+        case .duplicateToken(let piece, let first, let second):
+            "token \(quoted(piece)) has the ids \(first) and \(second)"
+        case .duplicateID(let id, let first, let second):
+            "id \(id) belongs to the tokens \(quoted(first)) and \(quoted(second))"
+        case .missingID(let id): "no token has id \(id), although higher ids are in use"
+        case .idOutOfRange(let piece, let id, let limit):
+            "\(quoted(piece)) has id \(id), which is not in 0..<\(limit)"
+        case .countMismatch(let path, let expected, let found):
+            "\(path) has \(found) entries and not \(expected)"
+        case .unknownTokenType(let id, let type): "token \(id) has the unknown type \(type)"
+        case .malformedMerge(let rank, let text):
+            "merge \(rank) is \(quoted(text)) and not two tokens with one space between them"
+        case .unknownMergeToken(let rank, let piece):
+            "merge \(rank) needs the token \(quoted(piece)), which the vocabulary lacks"
+        case .duplicateMerge(let first, let second, let text):
+            "merges \(first) and \(second) are both \(quoted(text))"
+        case .addedTokenConflict(let piece, let listed, let vocabulary):
+            "added token \(quoted(piece)) has id \(listed), but \(vocabulary) in the vocabulary"
+        case .addedTokenTooLong(let id, let bytes, let limit):
+            "added token \(id) has \(bytes) bytes; at most \(limit) are possible"
+        case .unknownRoleToken(let role, let piece):
+            "\(role) is \(quoted(piece)), which is not in the vocabulary"
+        }
+    }
+
+    /// A piece as it can be shown: control characters escaped, cut after 60 characters.
+    private func quoted(_ piece: String) -> String {
+        let escaped = piece.prefix(60).debugDescription
+        return piece.count > 60 ? escaped + "..." : escaped
+    }
+}
+
+extension TokenizerError.Feature {
+    /// What is not supported, as a sentence.
+    fileprivate var prose: String {
+        switch self {
+        case .model(let name): "the tokenizer model \"\(name)\" is not supported"
+        case .preTokenizer(let name?): "the pre-tokenizer \"\(name)\" is not supported"
+        case .preTokenizer(nil): "the tokenizer does not say which pre-tokenizer it needs"
+        case .regex(let pattern): "the pre-tokenizer's expression is not known: \(pattern)"
+        case .normalizer(let name): "the normalizer \"\(name)\" is not supported"
+        case .decoder(let name): "the decoder \"\(name)\" is not supported"
+        case .option(let name, let value):
+            "the tokenizer option \(name) = \(value) is not supported"
+        }
+    }
+
+    /// What would be supported.
+    fileprivate var remedy: String {
+        switch self {
+        case .model: "use a model with a byte-level BPE tokenizer (GGUF: \"gpt2\")"
+        case .preTokenizer:
+            "use a model with one of the pre-tokenizers "
+                + PreTokenizer.namesInGGUF.joined(separator: ", ")
+        case .regex:
+            "use a model with the expression of GPT-2, SmolLM, Llama 3 or Qwen 2"
+        case .normalizer: "use a model without a normalizer, or with NFC"
+        case .decoder: "use a model with the ByteLevel decoder"
+        case .option: "use a model without this option"
+        }
+    }
+}

@@ -1,0 +1,63 @@
+/// What can be wrong with a tokenizer definition. `source` is the file, or "GGUF metadata".
+package enum TokenizerError: Error, Equatable {
+    /// The model has no tokenizer beside its weights.
+    case missing(model: String)
+    /// The file is larger than any tokenizer.
+    case fileTooLarge(path: String, bytes: Int, limit: Int)
+    /// The definition contradicts itself or the format.
+    case invalid(Flaw, source: String)
+    /// The definition may be right, but this program does not know how to follow it.
+    case unsupported(Feature, source: String)
+
+    /// A contradiction in a definition.
+    package enum Flaw: Sendable, Equatable {
+        /// The text is not JSON.
+        case notJSON
+        /// The value at `path` has another type than `expected`.
+        case wrongType(path: String, expected: String)
+        /// Nothing stands at `path`.
+        case missingValue(path: String)
+        /// The vocabulary has no token.
+        case noTokens
+        case tooManyTokens(found: Int, limit: Int)
+        case tooManyMerges(found: Int, limit: Int)
+        case tooManyPieceBytes(limit: Int)
+        /// Two ids have the same piece.
+        case duplicateToken(String, first: Int, second: Int)
+        /// Two pieces have the same id.
+        case duplicateID(Int, first: String, second: String)
+        /// No piece has this id although a higher one is in use.
+        case missingID(Int)
+        /// The id of `piece` is negative or not below `limit`.
+        case idOutOfRange(piece: String, id: Int, limit: Int)
+        /// Two lists that must be equally long are not.
+        case countMismatch(path: String, expected: Int, found: Int)
+        /// The token type at `id` is none that the format defines.
+        case unknownTokenType(id: Int, type: Int)
+        /// The merge of this rank is not two pieces with one space between them.
+        case malformedMerge(rank: Int, text: String)
+        /// The merge of this rank names `piece`, or makes it, but the vocabulary lacks it.
+        case unknownMergeToken(rank: Int, piece: String)
+        /// The same pair is merged by two ranks.
+        case duplicateMerge(first: Int, second: Int, text: String)
+        /// An added token has one id in its list and another in the vocabulary.
+        case addedTokenConflict(piece: String, listed: Int, vocabulary: Int)
+        case addedTokenTooLong(id: Int, bytes: Int, limit: Int)
+        /// The piece that `role` (such as "eos_token") names is not in the vocabulary.
+        case unknownRoleToken(role: String, piece: String)
+    }
+
+    /// A part of a definition that is not supported.
+    package enum Feature: Sendable, Equatable {
+        /// The kind of model: Unigram, WordPiece, llama (SentencePiece), ...
+        case model(String)
+        /// A pre-tokenizer by its type, or by its name in `tokenizer.ggml.pre`; nil: none is named.
+        case preTokenizer(String?)
+        /// A regular expression of a Split pre-tokenizer.
+        case regex(String)
+        case normalizer(String)
+        case decoder(String)
+        /// An option with a value other than the usual one.
+        case option(name: String, value: String)
+    }
+}

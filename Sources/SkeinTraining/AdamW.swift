@@ -1,0 +1,107 @@
+import SkeinBasics
+
+/// AdamW as in PyTorch (Loshchilov and Hutter 2019; torch.optim.AdamW), on the flat vector.
+///
+/// With t the step, p a parameter, g its gradient, r the learning rate, and d the weight decay:
+///
+///     p -= r d p                       (decoupled weight decay)
+///     m += (1 - b1) (g - m)
+///     v  = b2 v + (1 - b2) g g
+///     p -= r / (1 - b1^t) * m / (sqrt(v) / sqrt(1 - b2^t) + epsilon)
+///
+/// Element by element in Float, in the order of PyTorch's operations; the factors in front are made
+/// in Double, and the powers by squaring, so that no result depends on the C library. Checked over
+/// 100 steps in `OptimizerTests`.
+package struct AdamW: Sendable, Equatable {
+    package struct Settings: Sendable, Equatable {
+        package var beta1: Double
+        package var beta2: Double
+        package var epsilon: Double
+        package var weightDecay: Double
+
+        package init(beta1: Double, beta2: Double, epsilon: Double, weightDecay: Double) {
+            self.beta1 = beta1
+            self.beta2 = beta2
+            self.epsilon = epsilon
+            self.weightDecay = weightDecay
+        }
+    }
+
+    package let settings: Settings
+    /// Steps done.
+    package private(set) var step: Int
+    /// First moments m, one for each parameter.
+    package private(set) var averages: [Float]
+    /// Second moments v, one for each parameter.
+    package private(set) var squareAverages: [Float]
+
+    /// An optimizer before its first step.
+    package init(settings: Settings, count: Int) {
+        MemoryShortage.check(floats: 2 * count, for: "the optimizer")
+        self.init(
+            settings: settings, step: 0, averages: [Float](repeating: 0, count: count),
+            squareAverages: [Float](repeating: 0, count: count))
+    }
+
+    /// An optimizer as a checkpoint kept it.
+    package init(settings: Settings, step: Int, averages: [Float], squareAverages: [Float]) {
+        precondition(averages.count == squareAverages.count)
+        self.settings = settings
+        self.step = step
+        self.averages = averages
+        self.squareAverages = squareAverages
+    }
+
+    /// Moves `parameters` by one step against `gradient` (the mean, clipped gradient).
+    ///
+    /// One pass over four vectors: about 3 ms of a core for a million parameters, on all of them.
+    package mutating func update(
+        _ parameters: inout [Float], gradient: [Float], learningRate: Double
+    ) {
+        let count = averages.count
+        precondition(parameters.count == count && gradient.count == count)
+        step += 1
+        let correction1 = 1 - Self.power(settings.beta1, step)
+        let correction2 = 1 - Self.power(settings.beta2, step)
+        let keep = Float(1 - learningRate * settings.weightDecay)
+        let blend = Float(1 - settings.beta1)
+        let beta2 = Float(settings.beta2)
+        let squareBlend = Float(1 - settings.beta2)
+        let divisor = Float(correction2.squareRoot())
+        let epsilon = Float(settings.epsilon)
+        let stepSize = Float(-(learningRate / correction1))
+        parameters.withUnsafeMutableBufferPointer { parameters in
+            averages.withUnsafeMutableBufferPointer { averages in
+                squareAverages.withUnsafeMutableBufferPointer { squares in
+                    gradient.withUnsafeBufferPointer { gradient in
+                        SideBySide.forEach(count) { range in
+                            for i in range {
+                                let g = gradient[i]
+                                let decayed = parameters[i] * keep
+                                let m = averages[i] + blend * (g - averages[i])
+                                let v = squares[i] * beta2 + squareBlend * g * g
+                                averages[i] = m
+                                squares[i] = v
+                                let denominator = v.squareRoot() / divisor + epsilon
+                                parameters[i] = decayed + stepSize * m / denominator
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// `base` to the power `exponent` >= 0, by squaring: the same bits on every machine.
+    static func power(_ base: Double, _ exponent: Int) -> Double {
+        var result = 1.0
+        var factor = base
+        var rest = exponent
+        while rest > 0 {
+            if rest & 1 == 1 { result *= factor }
+            factor *= factor
+            rest >>= 1
+        }
+        return result
+    }
+}

@@ -1,0 +1,24 @@
+import Foundation
+
+/// Work that a thread of its own does while the caller goes on with something else.
+package final class Background<Value: Sendable>: Sendable {
+    private let value = Condition<Value?>(nil)
+
+    /// Starts the thread.
+    ///
+    /// - Parameters:
+    ///   - name: of the thread.
+    ///   - body: called once, on the thread.
+    package init(_ name: String, _ body: @escaping @Sendable () -> Value) {
+        let value = value
+        let thread = Thread {
+            let made = body()
+            value.change { $0 = made }
+        }
+        thread.name = name
+        thread.start()
+    }
+
+    /// What the work gave; blocks until it is done.
+    package func wait() -> Value { value.wait { $0 } }
+}

@@ -1,0 +1,18 @@
+extension Checkpoint {
+    /// Checks every file of a checkpoint against its manifest, of whatever run it is.
+    ///
+    /// - Parameter directory: of the checkpoint.
+    /// - Returns: the progress that it holds.
+    /// - Throws: `TrainingError.damagedCheckpoint`; `TrainingError.damagedRecord` or `FileError` for
+    ///   a state that was not written by Skein; a `FileError` that says nothing of the checkpoint.
+    package static func verify(directory: String) throws -> TrainingState {
+        do {
+            try Manifest(directory: directory, requiring: files).verify(directory: directory)
+        } catch let problem as CheckpointProblem {
+            throw TrainingError.damagedCheckpoint(path: directory, problem: problem)
+        }
+        let path = Directories.join(directory, stateFile)
+        return try RecordFile.decode(
+            TrainingState.self, from: RecordFile.bytes(of: path), path: path)
+    }
+}

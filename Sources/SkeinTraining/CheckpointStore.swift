@@ -1,0 +1,146 @@
+import Foundation
+import SkeinBasics
+import SkeinModels
+
+/// The checkpoints of a run: `checkpoints/step-000050` and so on.
+///
+/// A checkpoint is written under another name, flushed file by file, and renamed when its manifest
+/// is on disk. So a kill at any moment leaves the checkpoints that were there, and perhaps a
+/// leftover that `removeLeftovers` clears away.
+package struct CheckpointStore: Sendable {
+    package let directory: String
+
+    /// - Parameter directory: made when the first checkpoint is saved.
+    package init(directory: String) {
+        self.directory = directory
+    }
+
+    private static let temporaryPrefix = ".writing-"
+    private static let replacedPrefix = ".replaced-"
+
+    static func name(ofStep step: Int) -> String {
+        let digits = String(step)
+        return "step-" + String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+    }
+
+    /// The directory of the checkpoint of `step`, whether it is there or not.
+    package func path(ofStep step: Int) -> String {
+        Directories.join(directory, Self.name(ofStep: step))
+    }
+
+    /// Steps that have a checkpoint directory, ascending.
+    package func steps() throws -> [Int] {
+        try Directories.names(in: directory).compactMap { name in
+            guard name.hasPrefix("step-"), let step = Int(name.dropFirst(5)), step >= 0,
+                name == Self.name(ofStep: step)
+            else { return nil }
+            return step
+        }.sorted()
+    }
+
+    /// Removes what a kill left half-written. To be called before the run goes on.
+    package func removeLeftovers() throws {
+        for name in try Directories.names(in: directory)
+        where name.hasPrefix(Self.temporaryPrefix) || name.hasPrefix(Self.replacedPrefix) {
+            try Directories.remove(Directories.join(directory, name))
+        }
+    }
+
+    /// Writes a checkpoint durably. One of the same step, which can only be a damaged one, is
+    /// replaced.
+    ///
+    /// - Returns: the checkpoint's directory.
+    /// - Throws: `FileError`; the other checkpoints are then untouched.
+    @discardableResult
+    package func save(_ checkpoint: Checkpoint, layout: ParameterLayout) throws -> String {
+        try AtomicFile.makeDirectory(directory)
+        let name = Self.name(ofStep: checkpoint.state.step)
+        let final = Directories.join(directory, name)
+        let temporary = Directories.join(directory, Self.temporaryPrefix + name)
+        try Directories.remove(temporary)
+        try AtomicFile.makeDirectory(temporary)
+        do {
+            try checkpoint.write(layout: layout, to: temporary)
+            if FileManager.default.fileExists(atPath: final) {
+                let replaced = Directories.join(directory, Self.replacedPrefix + name)
+                try Directories.remove(replaced)
+                try Directories.rename(final, to: replaced)
+                try Directories.rename(temporary, to: final)
+                try Directories.remove(replaced)
+            } else {
+                try Directories.rename(temporary, to: final)
+            }
+        } catch {
+            // Gives the space back; the reason of the failure is what the user needs to hear.
+            removeQuietly(temporary)
+            throw error
+        }
+        return final
+    }
+
+    private func removeQuietly(_ path: String) {
+        do {
+            try Directories.remove(path)
+        } catch {
+            // Whoever cannot write may not be able to remove; `removeLeftovers` tries again.
+        }
+    }
+
+    /// What `newest` found.
+    package struct Found: Sendable {
+        /// The newest checkpoint whose every file is as its manifest says; nil when there is none.
+        package let checkpoint: Checkpoint?
+        /// Newer ones that cannot be used, newest first, each with its reason.
+        package let rejected: [TrainingError]
+    }
+
+    /// Loads the newest usable checkpoint, going back from the newest.
+    ///
+    /// - Parameters:
+    ///   - layout: of the run.
+    ///   - configurationDigest: a checkpoint of another configuration is rejected.
+    /// - Returns: the checkpoint, and why newer ones were passed over.
+    /// - Throws: `FileError` when the directory cannot be listed, or when a checkpoint could not be
+    ///   read for a reason that is not its own (`FileError.isPassing`): it is not passed over, because
+    ///   the run would go back and cut its records for nothing.
+    package func newest(layout: ParameterLayout, configurationDigest: String) throws -> Found {
+        var rejected: [TrainingError] = []
+        for step in try steps().reversed() {
+            let path = path(ofStep: step)
+            do {
+                let checkpoint = try Checkpoint(directory: path, layout: layout)
+                guard checkpoint.state.configurationDigest == configurationDigest,
+                    checkpoint.state.step == step
+                else {
+                    throw TrainingError.damagedCheckpoint(
+                        path: path,
+                        problem: .unfit(
+                            file: Checkpoint.stateFile,
+                            detail: "it belongs to another configuration or step"))
+                }
+                return Found(checkpoint: checkpoint, rejected: rejected)
+            } catch let error as TrainingError {
+                rejected.append(error)
+            }
+        }
+        return Found(checkpoint: nil, rejected: rejected)
+    }
+
+    /// Removes all but the newest `count` checkpoints and that of `bestStep`.
+    ///
+    /// - Parameters:
+    ///   - count: how many to keep, at least 1.
+    ///   - bestStep: the step whose adapter the run keeps, if there is one: should that adapter be
+    ///     lost, its checkpoint has it.
+    ///   - last: the step that the run is at. Later checkpoints are those that it could not resume
+    ///     from; they neither count nor are removed, and the run replaces them when it gets there.
+    /// - Throws: `FileError`.
+    package func keepNewest(
+        _ count: Int, besides bestStep: Int?, through last: Int = .max
+    ) throws {
+        let steps = try steps().filter { $0 <= last }
+        for step in steps.dropLast(max(1, count)) where step != bestStep {
+            try Directories.remove(path(ofStep: step))
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import SkeinModels
+
+/// Saves checkpoints on a thread of its own, one after the other, while the run goes on.
+///
+/// One checkpoint at a time: the next `save` waits for the one before, so checkpoints appear in
+/// their order, an older one is removed only after a newer one is whole, and no more than one copy of
+/// parameters and moments is held. An error stays until somebody asks, and nothing is saved after it.
+final class CheckpointWriter: Sendable {
+    /// A checkpoint that is durable.
+    struct Saved: Sendable, Equatable {
+        var step: Int
+        var path: String
+    }
+
+    private struct State: Sendable {
+        var isSaving = false
+        /// Not asked for yet: one at most, as every `save` asks.
+        var saved: [Saved] = []
+        var error: (any Error)?
+    }
+
+    private let state = Condition(State())
+    private let store: CheckpointStore
+    private let layout: ParameterLayout
+    private let keptCount: Int
+
+    /// - Parameters:
+    ///   - store: where the checkpoints go; nobody else writes there.
+    ///   - layout: of the run.
+    ///   - keptCount: how many of them stay, besides that of the best step.
+    init(store: CheckpointStore, layout: ParameterLayout, keeping keptCount: Int) {
+        self.store = store
+        self.layout = layout
+        self.keptCount = keptCount
+    }
+
+    /// Waits for the checkpoint before, and starts to save this one.
+    ///
+    /// - Returns: what became durable since it was asked last.
+    /// - Throws: why a checkpoint before could not be saved; this one then is not, either.
+    func save(_ checkpoint: Checkpoint) throws -> [Saved] {
+        let saved = try finish()
+        state.change { $0.isSaving = true }
+        let thread = Thread { [self] in
+            let result = Result { try write(checkpoint) }
+            state.change { state in
+                state.isSaving = false
+                switch result {
+                case .success(let saved): state.saved.append(saved)
+                case .failure(let error): state.error = error
+                }
+            }
+        }
+        thread.name = "skein-checkpoint"
+        thread.stackSize = 8 << 20
+        thread.start()
+        return saved
+    }
+
+    /// What became durable since it was asked last; waits for nothing.
+    ///
+    /// - Throws: why a checkpoint could not be saved, every time from then on.
+    func poll() throws -> [Saved] {
+        try state.change(waking: false) { Self.take(&$0) }.get()
+    }
+
+    /// Waits until nothing is being saved.
+    ///
+    /// - Returns: what became durable since it was asked last.
+    /// - Throws: why a checkpoint could not be saved, every time from then on.
+    func finish() throws -> [Saved] {
+        try state.wait { state in
+            state.isSaving ? nil : Self.take(&state)
+        }.get()
+    }
+
+    private static func take(_ state: inout State) -> Result<[Saved], any Error> {
+        defer { state.saved = [] }
+        return state.error.map { .failure($0) } ?? .success(state.saved)
+    }
+
+    private func write(_ checkpoint: Checkpoint) throws -> Saved {
+        let path = try store.save(checkpoint, layout: layout)
+        // Only now that this one is durable: it may be the one that names another step as the best.
+        try store.keepNewest(
+            keptCount, besides: checkpoint.state.keptStep, through: checkpoint.state.step)
+        return Saved(step: checkpoint.state.step, path: path)
+    }
+}

@@ -1,0 +1,91 @@
+/// What a run is about to train on, told before step 1: most failed fine-tunings show here.
+package struct DataReport: Sendable, Equatable {
+    /// Rows that can be used, whether trained on or held out.
+    package let rows: Int
+    package let tokens: Int
+    package let lossTokens: Int
+    /// Longest row before the cut.
+    package let longest: Int
+    package let cut: Int
+    package let skipped: Int
+    package let badLines: Int
+    package let trainingRows: Int
+    package let validationRows: Int
+    package let steps: Int
+    package let epochs: Int
+    /// The prompt format in use, never `auto`.
+    package let format: PromptFormat
+    /// The first training row, decoded, the trained part between `>>>` and `<<<`.
+    package let example: String
+    package let warnings: [DataWarning]
+
+    /// - Parameters:
+    ///   - lines: of the training file.
+    ///   - encoded: its rows.
+    ///   - split: of `encoded`.
+    ///   - validation: rows of a validation file, where there is one.
+    ///   - plan: of the run.
+    ///   - configuration: of the run.
+    ///   - encoder: that encoded the rows.
+    package init(
+        lines: LineFacts, encoded: EncodedRows, split: Split, validation: EncodedRows?,
+        plan: StepPlan, configuration: TrainingConfiguration, encoder: RowEncoder
+    ) {
+        rows = encoded.rows.count
+        tokens = encoded.tokenCount
+        lossTokens = encoded.lossTokenCount
+        longest = encoded.longest
+        cut = encoded.cutCount
+        skipped = encoded.skippedCount
+        badLines = lines.badLineCount
+        trainingRows = split.training.count
+        validationRows = validation?.rows.count ?? split.validation.count
+        steps = plan.stepCount
+        epochs = plan.epochCount
+        format = encoder.format
+        example =
+            split.training.first.map {
+                Self.marked(encoded.rows[$0], decode: encoder.encoder.decode)
+            } ?? ""
+        warnings = DataWarning.all(
+            lines: lines, encoded: encoded, split: split, validation: validation, plan: plan,
+            configuration: configuration, format: encoder.format)
+    }
+
+    /// The report as lines of text, without the warnings.
+    package var lines: [String] {
+        let share = tokens == 0 ? 0 : Double(lossTokens) / Double(tokens)
+        return [
+            "data: \(rows) rows, \(tokens) tokens, \(lossTokens) of them trained "
+                + "(\(Self.percent(share))), longest row \(longest) tokens, format \(format)",
+            "rows: \(trainingRows) to train on, \(validationRows) for validation, \(cut) cut, "
+                + "\(skipped) skipped, \(badLines) bad lines",
+            "plan: \(steps) steps, \(epochs) epochs",
+            "example (trained between >>> and <<<):",
+        ] + example.split(separator: "\n", omittingEmptySubsequences: false).map { "  | " + $0 }
+    }
+
+    static func percent(_ share: Double) -> String {
+        let tenths = Int((share * 1000).rounded())
+        return "\(tenths / 10).\(tenths % 10) %"
+    }
+
+    /// A row as text with its trained stretches marked, each stretch shortened in its middle.
+    static func marked(
+        _ row: TokenizedRow, decode: @Sendable ([Int32]) -> String, limit: Int = 400
+    ) -> String {
+        var text = ""
+        var next = 0
+        for target in row.targets {
+            text += shortened(decode(Array(row.ids[next..<target.lowerBound])), limit)
+            text += ">>>" + shortened(decode(Array(row.ids[target])), limit) + "<<<"
+            next = target.upperBound
+        }
+        return text + shortened(decode(Array(row.ids[next...])), limit)
+    }
+
+    private static func shortened(_ text: String, _ limit: Int) -> String {
+        guard text.count > limit else { return text }
+        return text.prefix(limit / 2) + " [...] " + text.suffix(limit / 2)
+    }
+}

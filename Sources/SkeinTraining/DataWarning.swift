@@ -1,0 +1,124 @@
+import SkeinBasics
+
+/// Something in the data or the plan that usually means a disappointing adapter.
+package enum DataWarning: Sendable, Equatable {
+    case badLines(count: Int, first: TrainingError?)
+    /// More than 5 % of the rows lose their end, and with it the end-of-turn token.
+    case manyCut(count: Int, rows: Int, longest: Int, maximumLength: Int)
+    case skipped(count: Int, lines: [Int])
+    /// Less than 5 % of the tokens are trained.
+    case littleLoss(lossTokens: Int, tokens: Int)
+    case noValidation
+    case repeatedRows(count: Int, rows: Int)
+    /// Rows of the validation set that are trained on, too: validation will look too good.
+    case leaked(count: Int, validationRows: Int)
+    /// In a chat, a completion that starts with white space teaches the model to start so.
+    case leadingSpace(count: Int, rows: Int)
+    /// In raw text, nothing separates prompt and completion.
+    case nothingBetween(count: Int, rows: Int)
+    case emptyCompletions(count: Int)
+    case fewSteps(count: Int)
+    case allWarmup(warmupSteps: Int, steps: Int)
+
+    static func all(
+        lines: LineFacts, encoded: EncodedRows, split: Split, validation: EncodedRows?,
+        plan: StepPlan, configuration: TrainingConfiguration, format: PromptFormat
+    ) -> [DataWarning] {
+        let rows = lines.rowCount
+        var warnings: [DataWarning] = []
+        if lines.badLineCount > 0 {
+            warnings.append(
+                .badLines(count: lines.badLineCount, first: lines.firstBadLine?.error))
+        }
+        if encoded.cutCount * 20 > rows {
+            warnings.append(
+                .manyCut(
+                    count: encoded.cutCount, rows: rows, longest: encoded.longest,
+                    maximumLength: configuration.maxLength))
+        }
+        if encoded.skippedCount > 0 {
+            warnings.append(.skipped(count: encoded.skippedCount, lines: encoded.skippedLines))
+        }
+        if encoded.lossTokenCount * 20 < encoded.tokenCount {
+            warnings.append(
+                .littleLoss(lossTokens: encoded.lossTokenCount, tokens: encoded.tokenCount))
+        }
+        warnings += repetitions(encoded, split, validation)
+        warnings += completions(lines, format)
+        if plan.stepCount < 20 { warnings.append(.fewSteps(count: plan.stepCount)) }
+        if configuration.warmupSteps >= plan.stepCount {
+            warnings.append(
+                .allWarmup(warmupSteps: configuration.warmupSteps, steps: plan.stepCount))
+        }
+        return warnings
+    }
+
+    private static func repetitions(
+        _ encoded: EncodedRows, _ split: Split, _ validation: EncodedRows?
+    ) -> [DataWarning] {
+        let training = Set(split.training.map { encoded.rows[$0].ids })
+        let held = validation?.rows ?? split.validation.map { encoded.rows[$0] }
+        var warnings: [DataWarning] = []
+        if held.isEmpty { warnings.append(.noValidation) }
+        let repeated = split.training.count - training.count
+        if repeated * 100 > split.training.count {
+            warnings.append(.repeatedRows(count: repeated, rows: split.training.count))
+        }
+        let leaked = held.count { training.contains($0.ids) }
+        if leaked > 0 { warnings.append(.leaked(count: leaked, validationRows: held.count)) }
+        return warnings
+    }
+
+    private static func completions(_ lines: LineFacts, _ format: PromptFormat) -> [DataWarning] {
+        let rows = lines.rowCount
+        var warnings: [DataWarning] = []
+        if lines.emptyCompletions > 0 {
+            warnings.append(.emptyCompletions(count: lines.emptyCompletions))
+        }
+        if format == .chat, lines.leadingSpaces * 20 > rows {
+            warnings.append(.leadingSpace(count: lines.leadingSpaces, rows: rows))
+        }
+        if format == .raw, lines.adjoining * 20 > rows {
+            warnings.append(.nothingBetween(count: lines.adjoining, rows: rows))
+        }
+        return warnings
+    }
+
+    /// The warning as one sentence that says what to do.
+    package var text: String {
+        switch self {
+        case .badLines(let count, let first):
+            "\(count) lines were skipped because they are malformed"
+                + (first.map { ", the first at \($0.explanation.place)" } ?? "")
+        case .manyCut(let count, let rows, let longest, let maximumLength):
+            "\(count) of \(rows) rows are longer than --max-length \(maximumLength) and lose their "
+                + "end; the longest has \(longest) tokens"
+        case .skipped(let count, let lines):
+            "\(count) rows have no token to learn within --max-length and are skipped, the first "
+                + "at line \(lines.first ?? 0)"
+        case .littleLoss(let lossTokens, let tokens):
+            "only \(lossTokens) of \(tokens) tokens are trained: prompts are long beside their "
+                + "completions"
+        case .noValidation:
+            "no row is held out, so nothing will tell when the adapter gets worse; set "
+                + "--validation-split or --valid-data"
+        case .repeatedRows(let count, let rows):
+            "\(count) of \(rows) training rows repeat another one"
+        case .leaked(let count, let validationRows):
+            "\(count) of \(validationRows) validation rows are trained on, too; validation will "
+                + "look too good"
+        case .leadingSpace(let count, let rows):
+            "\(count) of \(rows) completions start with white space, and the model will learn to"
+        case .nothingBetween(let count, let rows):
+            "in \(count) of \(rows) rows no white space separates prompt and completion, which "
+                + "--prompt-format raw joins as they are"
+        case .emptyCompletions(let count):
+            "\(count) completions are empty and teach the model to say nothing"
+        case .fewSteps(let count):
+            "the run has only \(count) steps; raise --epochs or lower --batch-size"
+        case .allWarmup(let warmupSteps, let steps):
+            "--warmup-steps \(warmupSteps) is not below the \(steps) steps of the run, so the "
+                + "learning rate never reaches its value"
+        }
+    }
+}

@@ -1,0 +1,56 @@
+/// The rows of a file that can be trained on, encoded, and what became of the others.
+package struct EncodedRows: Sendable, Equatable {
+    package let rows: [TokenizedRow]
+    /// Rows that were longer than the maximum length and lost their end, skipped ones included.
+    /// What follows the last token with loss does not count.
+    package let cutCount: Int
+    /// Rows without any token that carries loss.
+    package let skippedCount: Int
+    /// Lines of the first few skipped rows.
+    package let skippedLines: [Int]
+    /// Length of the longest row before the cut.
+    package let longest: Int
+
+    package var tokenCount: Int { rows.reduce(0) { $0 + $1.ids.count } }
+    package var lossTokenCount: Int { rows.reduce(0) { $0 + $1.lossTokenCount } }
+}
+
+extension RowEncoder {
+    /// Encodes all rows of a file, in file order.
+    ///
+    /// - Throws: `TrainingError.noLossTokens` when there are rows and none can be used;
+    ///   `.conversationWithoutTemplate`, `.noEndOfTurn`; what the chat template throws.
+    package func encode(_ file: PairFile) throws -> EncodedRows {
+        var rows: [TokenizedRow] = []
+        rows.reserveCapacity(file.rows.count)
+        var cut = 0
+        var skippedLines: [Int] = []
+        var longest = 0
+        for (number, row) in file.rows.enumerated() {
+            let draft: Draft
+            do {
+                draft = try self.draft(row)
+            } catch TrainingError.conversationWithoutTemplate {
+                throw TrainingError.conversationWithoutTemplate(
+                    path: file.path, line: file.lines[number])
+            }
+            longest = max(longest, draft.usefulCount)
+            if draft.usefulCount > maximumLength { cut += 1 }
+            let encoded = TokenizedRow(
+                number: number, ids: draft.ids, targets: draft.targets,
+                maximumLength: maximumLength)
+            if encoded.lossTokenCount > 0 {
+                rows.append(encoded)
+            } else {
+                skippedLines.append(file.lines[number])
+            }
+        }
+        guard !rows.isEmpty || file.rows.isEmpty else {
+            throw TrainingError.noLossTokens(
+                path: file.path, rows: file.rows.count, maximumLength: maximumLength)
+        }
+        return EncodedRows(
+            rows: rows, cutCount: cut, skippedCount: skippedLines.count,
+            skippedLines: Array(skippedLines.prefix(Limits.keptBadLines)), longest: longest)
+    }
+}

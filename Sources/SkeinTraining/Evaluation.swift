@@ -1,0 +1,138 @@
+import Foundation
+import SkeinModels
+
+/// Loss over rows without gradient and without dropout: validation, and `skein evaluate`.
+package struct Evaluation: Sendable, Equatable {
+    package var lossSum = 0.0
+    package var lossTokens = 0
+    /// Loss tokens that the model would have picked itself.
+    package var correct = 0
+    package var rows = 0
+
+    /// Mean over the loss tokens; nil when there are none, never NaN.
+    package var loss: Double? { lossTokens == 0 ? nil : lossSum / Double(lossTokens) }
+    package var perplexity: Double? { loss.map { exp($0) } }
+    package var tokenAccuracy: Double? {
+        lossTokens == 0 ? nil : Double(correct) / Double(lossTokens)
+    }
+
+    package init() {}
+
+    /// Judges `rows` on the pool's threads.
+    ///
+    /// Rows are packed in file order into batches of about `microBatchTokens` tokens; sums are made
+    /// in that order. The result does not depend on the number of threads.
+    ///
+    /// - Parameters:
+    ///   - rows: encoded rows.
+    ///   - decoder: the model.
+    ///   - parameters: the flat vector of LoRA matrices; nil judges the base model.
+    ///   - microBatchTokens: about how many tokens one thread takes at once.
+    ///   - pool: who computes.
+    /// - Returns: sums over all rows.
+    /// - Throws: never by itself.
+    package static func run(
+        _ rows: [TokenizedRow], decoder: Decoder, parameters: [Float]?, microBatchTokens: Int,
+        pool: ComputePool
+    ) throws -> Evaluation {
+        let groups = groups(of: rows, microBatchTokens: microBatchTokens)
+        var losses = [BatchLoss](repeating: BatchLoss(), count: groups.count)
+        try pool.forEach(groups.count) { index, workspace in
+            loss(
+                of: groups[index], decoder: decoder, parameters: parameters, workspace: workspace,
+                progress: nil)
+        } receive: { index, loss in
+            // Only who holds a progress can abandon a pass.
+            losses[index] = loss ?? BatchLoss()
+        }
+        return Evaluation(losses: losses, rows: rows.count)
+    }
+
+    /// The rows that are judged together, in file order: the same for every run over them.
+    package static func groups(
+        of rows: [TokenizedRow], microBatchTokens: Int
+    ) -> [[TokenizedRow]] {
+        consecutiveGroups(rows.map(\.ids.count), target: microBatchTokens).map { Array(rows[$0]) }
+    }
+
+    /// Judges one group on the calling thread.
+    ///
+    /// - Parameters:
+    ///   - group: of `groups`; its ids are the model's (`TokenizedRow.fits`).
+    ///   - decoder: the model.
+    ///   - parameters: the flat vector of LoRA matrices; nil judges the base model.
+    ///   - workspace: of the calling thread.
+    ///   - progress: lets another thread follow and abandon.
+    /// - Returns: nil when the pass was abandoned.
+    package static func loss(
+        of group: [TokenizedRow], decoder: Decoder, parameters: [Float]?,
+        workspace: DecoderWorkspace, progress: PassProgress?
+    ) -> BatchLoss? {
+        let batch = PackedBatch(group.map(PackedBatch.Sequence.init))
+        guard let parameters else {
+            return decoder.loss(
+                of: batch, parameters: nil, workspace: workspace, progress: progress)
+        }
+        return parameters.withUnsafeBufferPointer {
+            decoder.loss(
+                of: batch, parameters: $0.baseAddress, workspace: workspace, progress: progress)
+        }
+    }
+
+    /// Adds the losses of all groups, in their order.
+    package init(losses: [BatchLoss], rows: Int) {
+        self.rows = rows
+        for loss in losses {
+            lossSum += loss.lossSum
+            lossTokens += loss.lossTokens
+            correct += loss.correct
+        }
+    }
+
+    /// Sum loss and sum gradient over `rows`, without dropout, grouped as `run` groups them.
+    ///
+    /// - Parameters:
+    ///   - rows: encoded rows, at least one.
+    ///   - decoder: the model with the adapter's shape.
+    ///   - parameters: the flat vector of LoRA matrices.
+    ///   - microBatchTokens: about how many tokens one thread takes at once.
+    ///   - pool: who computes.
+    /// - Returns: the sums, added in the order of the reduction tree.
+    /// - Throws: never by itself.
+    package static func gradient(
+        _ rows: [TokenizedRow], decoder: Decoder, parameters: [Float], microBatchTokens: Int,
+        pool: ComputePool
+    ) throws -> MicroBatchResult {
+        let groups = groups(of: rows, microBatchTokens: microBatchTokens)
+        let source = LocalGradientSource(
+            decoder: decoder, pool: pool, dropout: nil, codec: .fp32, seed: 0)
+        var tree = ReductionTree(count: groups.count)
+        let microBatches = groups.enumerated().map { index, group in
+            MicroBatch(step: 0, index: index, rows: group)
+        }
+        try source.compute(microBatches, parameters: parameters) {
+            tree.add($0.index, $0.result)
+        }
+        guard let sum = tree.finish() else {
+            preconditionFailure("a gradient source delivers every micro-batch of a step")
+        }
+        return sum
+    }
+
+    /// Neighbours together until the target is reached, at least one row each.
+    static func consecutiveGroups(_ lengths: [Int], target: Int) -> [Range<Int>] {
+        var groups: [Range<Int>] = []
+        var start = 0
+        var tokens = 0
+        for (index, length) in lengths.enumerated() {
+            if index > start && tokens + length > target {
+                groups.append(start..<index)
+                start = index
+                tokens = 0
+            }
+            tokens += length
+        }
+        if start < lengths.count { groups.append(start..<lengths.count) }
+        return groups
+    }
+}

@@ -1,0 +1,159 @@
+import SkeinBasics
+import SkeinModels
+import SkeinTensors
+
+/// The seam between planning a step and computing it: who computes a micro-batch.
+///
+/// In one process that is `LocalGradientSource`; over a network it is whoever holds the lease. The
+/// training loop cannot tell, and the result does not depend on it.
+package protocol GradientSource: Sendable {
+    /// Names who takes part, for metrics.
+    var workerCount: Int { get }
+
+    /// Computes every micro-batch of a step with the given parameters and delivers each result once,
+    /// in any order.
+    ///
+    /// - Throws: what `deliver` throws, and what keeps the source from computing; `StepSpoiled`
+    ///   when the step is to be computed again.
+    func compute(
+        _ microBatches: [MicroBatch], parameters: [Float],
+        deliver: (GradientDelivery) throws -> Void
+    ) throws
+
+    /// What the source has spent since it was asked last; nil when it does not count.
+    func takeFigures() -> StepFigures?
+}
+
+/// A source that stops in the middle of a step. What was committed stays; the training loop saves it.
+package struct SourceStopped: Error {
+    package enum Reason: Sendable {
+        /// Somebody asked for an end, and the step could not be brought to its own.
+        case interrupted
+        /// Nobody can compute any more.
+        case failed(any Error)
+    }
+
+    package let reason: Reason
+
+    package init(reason: Reason) {
+        self.reason = reason
+    }
+}
+
+/// A result that was delivered has turned out wrong: all of the step is to be computed again.
+package struct StepSpoiled: Error {
+    package init() {}
+
+    /// Calls `body` anew each time it is spoiled.
+    ///
+    /// - Parameters:
+    ///   - what: is computed, for the error: "step 7".
+    ///   - body: computes all of it.
+    /// - Returns: what `body` gives at last.
+    /// - Throws: what `body` throws; `SourceStopped` for `TrainingError.spoiled` when it is
+    ///   spoiled again and again.
+    package static func repeating<Value>(
+        _ what: String, _ body: () throws -> Value
+    ) throws -> Value {
+        for _ in 0..<Limits.spoiledAttempts {
+            do {
+                return try body()
+            } catch is StepSpoiled {
+                continue
+            }
+        }
+        throw SourceStopped(
+            reason: .failed(TrainingError.spoiled(what: what, times: Limits.spoiledAttempts)))
+    }
+}
+
+extension GradientSource {
+    package func takeFigures() -> StepFigures? { nil }
+}
+
+/// What a step cost the coordinator, besides time.
+package struct StepFigures: Sendable, Equatable {
+    /// CPU time of the coordinator's threads, without that of workers in the same process.
+    package var cpuSeconds: Double
+    /// On the wire, with frames and heartbeats.
+    package var sentBytes: Int
+    /// On the wire, with frames and heartbeats.
+    package var receivedBytes: Int
+    /// Packed gradients that went into the step.
+    package var payloadBytes: Int
+
+    package init(cpuSeconds: Double, sentBytes: Int, receivedBytes: Int, payloadBytes: Int) {
+        self.cpuSeconds = cpuSeconds
+        self.sentBytes = sentBytes
+        self.receivedBytes = receivedBytes
+        self.payloadBytes = payloadBytes
+    }
+}
+
+/// One micro-batch's result, rounded by the codec and hashed.
+package struct GradientDelivery: Sendable {
+    /// Its leaf in the reduction tree.
+    package var index: Int
+    package var result: MicroBatchResult
+    /// SHA-256 of the rounded gradient's canonical bytes.
+    package var digest: SHA256.Digest
+    package var worker: String
+    /// Counted from 1.
+    package var attempt: Int
+
+    package init(
+        index: Int, result: MicroBatchResult, digest: SHA256.Digest, worker: String, attempt: Int
+    ) {
+        self.index = index
+        self.result = result
+        self.digest = digest
+        self.worker = worker
+        self.attempt = attempt
+    }
+}
+
+/// Computes micro-batches on threads of this process.
+package struct LocalGradientSource: GradientSource {
+    package let decoder: Decoder
+    package let pool: ComputePool
+    /// nil: nothing is dropped.
+    package let dropout: Dropout?
+    package let codec: GradientCodec
+    package let seed: UInt64
+    package let workerName: String
+
+    package init(
+        decoder: Decoder, pool: ComputePool, dropout: Dropout?, codec: GradientCodec, seed: UInt64,
+        workerName: String = "local"
+    ) {
+        self.decoder = decoder
+        self.pool = pool
+        self.dropout = dropout
+        self.codec = codec
+        self.seed = seed
+        self.workerName = workerName
+    }
+
+    /// What `configuration` says about dropout, codec and seed.
+    package init(decoder: Decoder, pool: ComputePool, configuration: TrainingConfiguration) {
+        let seed = configuration.addressedSeed
+        self.init(
+            decoder: decoder, pool: pool,
+            dropout: configuration.dropout > 0
+                ? Dropout(probability: Float(configuration.dropout), seed: seed) : nil,
+            codec: configuration.gradientCodec, seed: seed)
+    }
+
+    package var workerCount: Int { 1 }
+
+    package func compute(
+        _ microBatches: [MicroBatch], parameters: [Float],
+        deliver: (GradientDelivery) throws -> Void
+    ) throws {
+        try pool.forEach(microBatches.count) { [self] index, workspace in
+            gradient(of: microBatches[index], parameters: parameters, workspace: workspace)
+        } receive: { _, delivery in
+            try deliver(delivery)
+        }
+    }
+}

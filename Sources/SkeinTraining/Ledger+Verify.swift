@@ -1,0 +1,199 @@
+import SkeinBasics
+
+/// Something in a ledger that should not be there, or is not there and should be.
+package enum LedgerFinding: Sendable, Equatable {
+    case missing(step: Int, microBatch: Int)
+    case repeated(step: Int, microBatch: Int, count: Int)
+    /// The plan has `count` micro-batches in this step.
+    case outOfRange(step: Int, microBatch: Int, count: Int)
+    /// Lines stand in the order of their steps, so that a step cannot come back later.
+    case outOfOrder(step: Int, after: Int)
+    case stepMissing(step: Int)
+    /// Lines of a step that has no line in the metrics: it was not finished.
+    case uncommitted(step: Int)
+    /// A run that goes on from step `step` has metrics up to step `last` only.
+    case metricsEnd(step: Int, last: Int)
+    /// The metrics do not count the steps 1, 2, 3 and so on.
+    case metricsOutOfOrder(expected: Int, found: Int)
+    case tokensDiffer(step: Int, ledger: Int, metrics: Int)
+    case lossTokensDiffer(step: Int, ledger: Int, metrics: Int)
+    case lossDiffers(step: Int, ledger: Double, metrics: Double)
+
+    /// Whether it is about metrics.jsonl alone, and not about the ledger.
+    package var isOfMetrics: Bool {
+        switch self {
+        case .metricsEnd, .metricsOutOfOrder: true
+        default: false
+        }
+    }
+}
+
+/// What a check of a ledger found.
+package struct LedgerReport: Sendable, Equatable {
+    package var steps = 0
+    package var microBatches = 0
+    package var tokens = 0
+    package var lossTokens = 0
+    package var findingCount = 0
+    /// The first of them, up to a limit.
+    package var findings: [LedgerFinding] = []
+
+    package var isProof: Bool { findingCount == 0 }
+
+    mutating func note(_ finding: LedgerFinding) {
+        findingCount += 1
+        if findings.count < Limits.ledgerFindings { findings.append(finding) }
+    }
+}
+
+extension Ledger {
+    /// Checks that every micro-batch of every committed step stands in the ledger exactly once, and
+    /// that what the ledger adds up to is what the metrics say.
+    ///
+    /// The loss of a step is summed in the order of the reduction tree, so it must be equal to the
+    /// last digit. Steps that the metrics do not have are uncommitted: a run that was killed between
+    /// its ledger line and its metrics line leaves one such step, at the end, which is no finding.
+    ///
+    /// - Parameters:
+    ///   - ledger: path of ledger.jsonl.
+    ///   - metrics: path of metrics.jsonl.
+    ///   - doneSteps: how many steps are known to be done, where the caller knows.
+    ///   - microBatchCount: number of micro-batches of a step by the plan, where the caller has it;
+    ///     without it the highest index says how many there are.
+    /// - Returns: what was counted, and what is wrong.
+    /// - Throws: `FileError`; `TrainingError.damagedRecord`.
+    package static func verify(
+        ledger: String, metrics: String, doneSteps: Int = 0,
+        microBatchCount: ((Int) -> Int)? = nil
+    ) throws -> LedgerReport {
+        var committed: [Int: StepMetrics] = [:]
+        var steps: [Int] = []
+        try Metrics.read(path: metrics) { record in
+            guard case .step(let metrics) = record else { return }
+            committed[metrics.step] = metrics
+            steps.append(metrics.step)
+        }
+        var check = Check(committed: committed, microBatchCount: microBatchCount)
+        // Every step from 1 on, once and in order: a step may not be missing from both files.
+        for (place, step) in steps.enumerated() where step != place + 1 {
+            check.report.note(.metricsOutOfOrder(expected: place + 1, found: step))
+            break
+        }
+        let last = steps.last ?? 0
+        if last < doneSteps {
+            check.report.note(.metricsEnd(step: doneSteps, last: last))
+        }
+        try read(path: ledger) { check.take($0) }
+        check.finish()
+        return check.report
+    }
+
+    private struct Check {
+        let committed: [Int: StepMetrics]
+        let microBatchCount: ((Int) -> Int)?
+        let lastCommitted: Int
+        /// Ascending. Steps are walked by what stands there: a damaged number may be of any size.
+        let committedSteps: [Int]
+        /// Place of the first of them that was not looked at.
+        var nextPlace = 0
+        var report = LedgerReport()
+        var entries: [LedgerEntry] = []
+        var lastStep = 0
+
+        init(committed: [Int: StepMetrics], microBatchCount: ((Int) -> Int)?) {
+            self.committed = committed
+            self.microBatchCount = microBatchCount
+            committedSteps = committed.keys.sorted()
+            lastCommitted = committedSteps.last ?? 0
+        }
+
+        mutating func take(_ entry: LedgerEntry) {
+            if let open = entries.first, open.step != entry.step { closeStep() }
+            entries.append(entry)
+        }
+
+        mutating func finish() {
+            closeStep()
+            noteMissing { _ in true }
+        }
+
+        /// Notes the committed steps after `lastStep`, as far as `isDue`.
+        private mutating func noteMissing(while isDue: (Int) -> Bool) {
+            while nextPlace < committedSteps.count, isDue(committedSteps[nextPlace]) {
+                let step = committedSteps[nextPlace]
+                if step > lastStep { report.note(.stepMissing(step: step)) }
+                nextPlace += 1
+            }
+        }
+
+        private mutating func closeStep() {
+            guard let step = entries.first?.step else { return }
+            defer { entries.removeAll(keepingCapacity: true) }
+            guard step > lastStep else {
+                report.note(.outOfOrder(step: step, after: lastStep))
+                return
+            }
+            noteMissing { $0 < step }
+            lastStep = step
+            guard let metrics = committed[step] else {
+                if step <= lastCommitted { report.note(.uncommitted(step: step)) }
+                return
+            }
+            checkCounts(step)
+            checkTotals(step, metrics)
+        }
+
+        private mutating func checkCounts(_ step: Int) {
+            // What nearly every step is: each once, in order.
+            let areInOrder = entries.indices.allSatisfy { entries[$0].microBatch == $0 }
+            if areInOrder, (microBatchCount?(step) ?? entries.count) == entries.count { return }
+            var lines: [Int: Int] = [:]
+            for entry in entries { lines[entry.microBatch, default: 0] += 1 }
+            let highest = max(lines.keys.max() ?? -1, -1)
+            let count = microBatchCount?(step) ?? min(highest, .max - 1) + 1
+            for (microBatch, found) in lines.sorted(by: { $0.key < $1.key }) {
+                if !(0..<count).contains(microBatch) {
+                    report.note(.outOfRange(step: step, microBatch: microBatch, count: count))
+                } else if found > 1 {
+                    report.note(.repeated(step: step, microBatch: microBatch, count: found))
+                }
+            }
+            // A damaged index must not make this loop long: as many are missing as lines can lack.
+            for microBatch in 0..<min(count, entries.count + Limits.ledgerFindings)
+            where lines[microBatch] == nil {
+                report.note(.missing(step: step, microBatch: microBatch))
+            }
+        }
+
+        private mutating func checkTotals(_ step: Int, _ metrics: StepMetrics) {
+            var tokens = 0
+            var lossTokens = 0
+            var tree = ReductionTree(count: max(1, entries.count))
+            let inOrder = entries.sorted { $0.microBatch < $1.microBatch }
+            for (place, entry) in inOrder.enumerated() {
+                tokens &+= entry.tokens
+                lossTokens &+= entry.lossTokens
+                tree.add(
+                    place,
+                    MicroBatchResult(
+                        tokens: 0, lossTokens: 0, lossSum: entry.lossSum, gradient: []))
+            }
+            report.steps += 1
+            report.microBatches += entries.count
+            report.tokens &+= tokens
+            report.lossTokens &+= lossTokens
+            if tokens != metrics.tokens {
+                report.note(.tokensDiffer(step: step, ledger: tokens, metrics: metrics.tokens))
+            }
+            if lossTokens != metrics.lossTokens {
+                report.note(
+                    .lossTokensDiffer(
+                        step: step, ledger: lossTokens, metrics: metrics.lossTokens))
+            }
+            let loss = (tree.total?.lossSum ?? 0) / Double(lossTokens)
+            if loss != metrics.loss {
+                report.note(.lossDiffers(step: step, ledger: loss, metrics: metrics.loss))
+            }
+        }
+    }
+}

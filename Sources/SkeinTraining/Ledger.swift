@@ -1,0 +1,79 @@
+import SkeinBasics
+
+/// One line of ledger.jsonl: a micro-batch whose gradient went into a committed step.
+package struct LedgerEntry: Sendable, Equatable, Decodable {
+    package var step: Int
+    package var microBatch: Int
+    /// Who computed it.
+    package var worker: String
+    /// How often it had been handed out, from 1.
+    package var attempt: Int
+    package var tokens: Int
+    package var lossTokens: Int
+    package var lossSum: Double
+    /// SHA-256 of the gradient after the codec, 64 hexadecimal digits.
+    package var gradientDigest: String
+
+    enum CodingKeys: String, CodingKey {
+        case step, worker, attempt, tokens
+        case microBatch = "micro_batch"
+        case lossTokens = "loss_tokens"
+        case lossSum = "loss_sum"
+        case gradientDigest = "gradient_sha256"
+    }
+
+    package init(
+        step: Int, microBatch: Int, worker: String, attempt: Int, tokens: Int, lossTokens: Int,
+        lossSum: Double, gradientDigest: String
+    ) {
+        self.step = step
+        self.microBatch = microBatch
+        self.worker = worker
+        self.attempt = attempt
+        self.tokens = tokens
+        self.lossTokens = lossTokens
+        self.lossSum = lossSum
+        self.gradientDigest = gradientDigest
+    }
+
+    package var line: JSONLine {
+        JSONLine([
+            ("step", .integer(step)), ("micro_batch", .integer(microBatch)),
+            ("worker", .string(worker)), ("attempt", .integer(attempt)),
+            ("tokens", .integer(tokens)), ("loss_tokens", .integer(lossTokens)),
+            ("loss_sum", .number(lossSum)), ("gradient_sha256", .string(gradientDigest)),
+        ])
+    }
+}
+
+/// The record of every micro-batch of every committed step, made durable before the step changes
+/// the adapter.
+package struct Ledger: ~Copyable {
+    private let file: LineFile
+
+    /// Opens `ledger.jsonl` and keeps the steps up to the one that the run resumes from.
+    ///
+    /// - Throws: `FileError`.
+    package init(path: String, keepingThroughStep step: Int) throws {
+        file = try LineFile(path: path, keepingThroughStep: step)
+    }
+
+    /// Appends all entries of one step, in the order of their micro-batches, and flushes them.
+    package func append(_ entries: [LedgerEntry]) throws {
+        try file.append(entries.sorted { $0.microBatch < $1.microBatch }.map(\.line))
+    }
+
+    /// Calls `body` with every whole line of a ledger.
+    ///
+    /// - Throws: `FileError`, `TrainingError.damagedRecord`, what `body` throws.
+    package static func read(
+        path: String, _ body: (LedgerEntry) throws -> Void
+    ) throws {
+        try LineFile.forEachLine(of: path) { line in
+            try body(
+                LedgerEntry(line: line.bytes)
+                    ?? RecordFile.decode(
+                        LedgerEntry.self, from: line.bytes, path: path, line: line.number))
+        }
+    }
+}

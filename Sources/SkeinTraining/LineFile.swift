@@ -1,0 +1,100 @@
+import Foundation
+import SkeinBasics
+
+/// A .jsonl file of a run that grows by whole lines and survives a kill at any byte.
+///
+/// A line counts once its newline is there. Every line begins with its step, and a step's lines are
+/// flushed before its checkpoint is begun: so a resumed run keeps all up to the last line of its
+/// checkpoint's step, and drops what is behind it, whole, torn or never filled by the disk.
+package struct LineFile: ~Copyable {
+    package let path: String
+    private let descriptor: Int32
+
+    /// Opens or makes the file and keeps the lines up to and with step `step`.
+    ///
+    /// A damaged line among them stays, too: cutting there would take good lines with it. Who reads
+    /// the file finds it.
+    ///
+    /// - Throws: `FileError`.
+    package init(path: String, keepingThroughStep step: Int) throws {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else {
+            throw FileError.failed(operation: "open", path: path, code: errno)
+        }
+        do {
+            let length = try Self.length(ofStepsThrough: step, path: path)
+            guard ftruncate(descriptor, off_t(length)) == 0, AtomicFile.flush(descriptor) else {
+                throw FileError.failed(operation: "cut", path: path, code: errno)
+            }
+            try AtomicFile.syncDirectory(of: path)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    /// Appends lines and makes them durable.
+    package func append(_ lines: [JSONLine]) throws {
+        guard !lines.isEmpty else { return }
+        let bytes = Array(lines.map { $0.text + "\n" }.joined().utf8)
+        try bytes.withUnsafeBytes { bytes in
+            var rest = bytes
+            while !rest.isEmpty {
+                let written = write(descriptor, rest.baseAddress, rest.count)
+                if written < 0 {
+                    if errno == EINTR { continue }
+                    throw FileError.failed(operation: "append", path: path, code: errno)
+                }
+                rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+            }
+        }
+        guard AtomicFile.flush(descriptor) else {
+            throw FileError.failed(operation: "flush", path: path, code: errno)
+        }
+    }
+
+    /// Where the last line ends whose step is at most `step`.
+    private static func length(ofStepsThrough step: Int, path: String) throws -> Int {
+        var kept = 0
+        try forEachLine(of: path) { line in
+            if let found = Self.step(of: line.bytes), found <= step { kept = line.end }
+        }
+        return kept
+    }
+
+    /// A line of a file.
+    struct Line {
+        /// From 1.
+        var number: Int
+        /// Without the line end.
+        var bytes: UnsafeRawBufferPointer
+        /// Where the next line begins in the file.
+        var end: Int
+    }
+
+    /// Calls `body` with every line that ends with a newline; a torn last line is left out.
+    static func forEachLine(of path: String, _ body: (Line) throws -> Void) throws {
+        try MappedFile(copying: path).withBytes { bytes in
+            guard let base = bytes.baseAddress else { return }
+            let end = bytes.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
+            for (number, line) in ByteLines(UnsafeRawBufferPointer(rebasing: bytes[..<end])) {
+                guard let start = line.baseAddress else { continue }
+                var next = start - base + line.count
+                while bytes[next] != 0x0A { next += 1 }
+                try body(Line(number: number, bytes: line, end: next + 1))
+            }
+        }
+    }
+
+    /// The step of a line that begins with `{"step":N,`.
+    static func step(of line: UnsafeRawBufferPointer) -> Int? {
+        let opening = Array("{\"step\":".utf8)
+        guard line.count <= Limits.recordLineBytes, line.starts(with: opening) else { return nil }
+        let digits = line[opening.count...].prefix { (0x30...0x39).contains($0) }
+        return Int(String(decoding: digits, as: UTF8.self))
+    }
+}

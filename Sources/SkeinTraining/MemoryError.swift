@@ -1,0 +1,46 @@
+import SkeinBasics
+
+/// A run that does not fit into the memory of this machine.
+package enum MemoryError: Error, Equatable {
+    /// `needed` bytes are more than the `available`; `fitting` names flags that would make it fit
+    /// and what it needs then; `smallest` is the least that any of them needs.
+    case tooLarge(needed: Int, available: Int, fitting: Way?, smallest: Int)
+
+    /// Flags and the bytes that a run needs with them.
+    package struct Way: Sendable, Equatable {
+        package var flags: String
+        package var bytes: Int
+
+        package init(flags: String, bytes: Int) {
+            self.flags = flags
+            self.bytes = bytes
+        }
+    }
+}
+
+extension MemoryError: Explained {
+    package var explanation: Explanation {
+        switch self {
+        case .tooLarge(let needed, let available, let fitting, let smallest):
+            let remedy =
+                if let fitting {
+                    "give \(fitting.flags), which needs \(Self.gibibytes(fitting.bytes))"
+                } else {
+                    "give a smaller --micro-batch-tokens, --max-length or --rank, or use a smaller "
+                        + "model: with the most sparing flags it still needs "
+                        + Self.gibibytes(smallest)
+                }
+            return Explanation(
+                what: "the run needs about \(Self.gibibytes(needed)) of memory, and "
+                    + "\(Self.gibibytes(available)) are available",
+                remedy: remedy, status: .badData)
+        }
+    }
+
+    /// `1.31 GiB`.
+    package static func gibibytes(_ bytes: Int) -> String {
+        let hundredths = Int((Double(bytes) / Double(1 << 30) * 100).rounded())
+        let digits = hundredths % 100
+        return "\(hundredths / 100).\(digits < 10 ? "0" : "")\(digits) GiB"
+    }
+}

@@ -1,0 +1,153 @@
+import SkeinBasics
+
+/// The line of metrics.jsonl that ends an optimizer step.
+package struct StepMetrics: Sendable, Equatable, Decodable {
+    package var step: Int
+    package var epoch: Int
+    /// Sum of the token losses / number of loss tokens, in nats.
+    package var loss: Double
+    package var tokens: Int
+    package var lossTokens: Int
+    package var learningRate: Double
+    /// Of the mean gradient, before clipping.
+    package var gradientNorm: Double
+    package var seconds: Double
+    package var tokensPerSecond: Double
+    package var workers: Int
+    /// What the step cost a coordinator; all nil, and not written, in a run of one process.
+    package var coordinatorCPUSeconds: Double?
+    package var sentBytes: Int?
+    package var receivedBytes: Int?
+    /// Packed gradients of the step.
+    package var payloadBytes: Int?
+
+    enum CodingKeys: String, CodingKey {
+        case step, epoch, loss, tokens, seconds, workers
+        case coordinatorCPUSeconds = "coordinator_cpu_seconds"
+        case sentBytes = "sent_bytes"
+        case receivedBytes = "received_bytes"
+        case payloadBytes = "payload_bytes"
+        case lossTokens = "loss_tokens"
+        case learningRate = "learning_rate"
+        case gradientNorm = "gradient_norm"
+        case tokensPerSecond = "tokens_per_second"
+    }
+
+    package init(
+        step: Int, epoch: Int, loss: Double, tokens: Int, lossTokens: Int, learningRate: Double,
+        gradientNorm: Double, seconds: Double, tokensPerSecond: Double, workers: Int,
+        figures: StepFigures? = nil
+    ) {
+        self.step = step
+        self.epoch = epoch
+        self.loss = loss
+        self.tokens = tokens
+        self.lossTokens = lossTokens
+        self.learningRate = learningRate
+        self.gradientNorm = gradientNorm
+        self.seconds = seconds
+        self.tokensPerSecond = tokensPerSecond
+        self.workers = workers
+        coordinatorCPUSeconds = figures?.cpuSeconds
+        sentBytes = figures?.sentBytes
+        receivedBytes = figures?.receivedBytes
+        payloadBytes = figures?.payloadBytes
+    }
+
+    package var line: JSONLine {
+        var fields: [JSONLine.Field] = [
+            ("step", .integer(step)), ("epoch", .integer(epoch)), ("loss", .number(loss)),
+            ("tokens", .integer(tokens)), ("loss_tokens", .integer(lossTokens)),
+            ("learning_rate", .number(learningRate)), ("gradient_norm", .number(gradientNorm)),
+            ("seconds", .number(seconds)), ("tokens_per_second", .number(tokensPerSecond)),
+            ("workers", .integer(workers)),
+        ]
+        if let seconds = coordinatorCPUSeconds {
+            fields.append((CodingKeys.coordinatorCPUSeconds.rawValue, .number(seconds)))
+        }
+        for (key, bytes) in [
+            (CodingKeys.sentBytes, sentBytes), (.receivedBytes, receivedBytes),
+            (.payloadBytes, payloadBytes),
+        ] {
+            if let bytes { fields.append((key.rawValue, .integer(bytes))) }
+        }
+        return JSONLine(fields)
+    }
+}
+
+/// The line of metrics.jsonl that a validation writes.
+package struct ValidationMetrics: Sendable, Equatable, Decodable {
+    package var step: Int
+    package var epoch: Int
+    /// nil, written as null, when there is no validation row.
+    package var loss: Double?
+    /// Loss tokens of the validation rows.
+    package var tokens: Int
+
+    enum CodingKeys: String, CodingKey {
+        case step, epoch
+        case loss = "validation_loss"
+        case tokens = "validation_tokens"
+    }
+
+    package init(step: Int, epoch: Int, loss: Double?, tokens: Int) {
+        self.step = step
+        self.epoch = epoch
+        self.loss = loss
+        self.tokens = tokens
+    }
+
+    package var line: JSONLine {
+        JSONLine([
+            ("step", .integer(step)), ("epoch", .integer(epoch)),
+            ("validation_loss", loss.map { .number($0) } ?? .null),
+            ("validation_tokens", .integer(tokens)),
+        ])
+    }
+}
+
+/// metrics.jsonl: one line for each step and each validation.
+///
+/// A step's line is written after its update, the line of a validation after the step's, and the
+/// checkpoint of the step after both: whoever resumes from that checkpoint keeps both lines.
+package struct Metrics: ~Copyable {
+    package enum Record: Sendable, Equatable {
+        case step(StepMetrics)
+        case validation(ValidationMetrics)
+    }
+
+    private let file: LineFile
+
+    /// Opens `metrics.jsonl` and keeps the steps up to the one that the run resumes from.
+    ///
+    /// - Throws: `FileError`.
+    package init(path: String, keepingThroughStep step: Int) throws {
+        file = try LineFile(path: path, keepingThroughStep: step)
+    }
+
+    package func append(_ metrics: StepMetrics) throws {
+        try file.append([metrics.line])
+    }
+
+    package func append(_ metrics: ValidationMetrics) throws {
+        try file.append([metrics.line])
+    }
+
+    /// Calls `body` with every whole line.
+    ///
+    /// - Throws: `FileError`, `TrainingError.damagedRecord`, what `body` throws.
+    package static func read(path: String, _ body: (Record) throws -> Void) throws {
+        let mark = Array("\"validation_tokens\"".utf8)
+        try LineFile.forEachLine(of: path) { line in
+            if let metrics = StepMetrics(line: line.bytes) { return try body(.step(metrics)) }
+            func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+                try RecordFile.decode(type, from: line.bytes, path: path, line: line.number)
+            }
+            let isValidation = line.bytes.firstRange(of: mark) != nil
+            try body(
+                isValidation
+                    ? .validation(decode(ValidationMetrics.self))
+                    : .step(decode(StepMetrics.self)))
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import SkeinBasics
+
+/// run.json: what a run was started with. Written once, before the first step.
+package struct RunFile: Sendable, Equatable {
+    /// Of Skein.
+    package var version: String
+    /// Of the engine: what the bits of a gradient depend on besides the data.
+    package var fingerprint: String
+    /// Paths as they were given; for the reader, not compared.
+    package var model: String
+    package var data: String
+    package var modelDigest: String
+    package var dataDigest: String
+    /// Of the validation file, when there is one.
+    package var validationDigest: String?
+    /// Of the adapter that the run started from, when there is one.
+    package var initAdapterDigest: String?
+    /// What was made of the data; nil in a file that an older version wrote.
+    package var rowsDigest: String?
+    package var planDigest: String?
+    package var configuration: TrainingConfiguration
+
+    package init(
+        version: String, fingerprint: String, model: String, data: String, modelDigest: String,
+        dataDigest: String, validationDigest: String? = nil, initAdapterDigest: String? = nil,
+        rowsDigest: String? = nil, planDigest: String? = nil, configuration: TrainingConfiguration
+    ) {
+        self.version = version
+        self.fingerprint = fingerprint
+        self.model = model
+        self.data = data
+        self.modelDigest = modelDigest
+        self.dataDigest = dataDigest
+        self.validationDigest = validationDigest
+        self.initAdapterDigest = initAdapterDigest
+        self.rowsDigest = rowsDigest
+        self.planDigest = planDigest
+        self.configuration = configuration
+    }
+
+    /// The text of run.json.
+    package var text: String {
+        func optional(_ text: String?) -> JSONLine.Value { text.map { .string($0) } ?? .null }
+        return RecordFile.text([
+            ("version", .string(version)), ("fingerprint", .string(fingerprint)),
+            ("model", .string(model)), ("model_sha256", .string(modelDigest)),
+            ("data", .string(data)), ("data_sha256", .string(dataDigest)),
+            ("validation_sha256", optional(validationDigest)),
+            ("init_adapter_sha256", optional(initAdapterDigest)),
+            ("rows_sha256", optional(rowsDigest)), ("plan_sha256", optional(planDigest)),
+            ("configuration_sha256", .string(configuration.digest.description)),
+            ("configuration", .object(configuration.fields)),
+        ]) + "\n"
+    }
+
+    /// Writes run.json, whole or not at all.
+    package func write(to path: String) throws {
+        try AtomicFile.write(text, to: path)
+    }
+
+    /// Reads run.json.
+    ///
+    /// - Throws: `FileError`; `TrainingError.damagedRecord` that names the field.
+    package init(path: String) throws {
+        let object = try RecordFile.object(from: RecordFile.bytes(of: path), path: path)
+        func damaged(_ detail: String) -> TrainingError {
+            .damagedRecord(path: path, line: nil, detail: detail)
+        }
+        func string(_ field: String) throws -> String {
+            guard let text = object[field] as? String else {
+                throw damaged("\"\(field)\" is missing or not a string")
+            }
+            return text
+        }
+        guard let fields = object["configuration"] as? [String: Any] else {
+            throw damaged("\"configuration\" is missing or not an object")
+        }
+        let configuration = try TrainingConfiguration(recorded: fields, path: path)
+        self.init(
+            version: try string("version"), fingerprint: try string("fingerprint"),
+            model: try string("model"), data: try string("data"),
+            modelDigest: try string("model_sha256"), dataDigest: try string("data_sha256"),
+            validationDigest: object["validation_sha256"] as? String,
+            initAdapterDigest: object["init_adapter_sha256"] as? String,
+            rowsDigest: object["rows_sha256"] as? String,
+            planDigest: object["plan_sha256"] as? String,
+            configuration: configuration)
+    }
+
+    static let fingerprintField = "fingerprint"
+    static let madeFields = ["encoded rows (SHA-256)", "plan of micro-batches (SHA-256)"]
+
+    /// Whether the file says what was made of the data, so that a resumed run can compare it.
+    var namesRows: Bool { rowsDigest != nil && planDigest != nil }
+
+    /// Makes sure that the run described by `recorded` can be continued as `self` asks for.
+    ///
+    /// The version of Skein is not compared: what it means for the bits stands in the fingerprint and
+    /// in the digests of rows and plan. Those follow from model, data and options, and are compared
+    /// when these are equal; a file of an older version has none.
+    ///
+    /// - Parameters:
+    ///   - recorded: as read from run.json.
+    ///   - path: of run.json, for the error.
+    /// - Throws: `TrainingError.resumeDiffers` with every field that differs and both its values.
+    package func checkResume(of recorded: RunFile, path: String) throws {
+        var differences: [Difference] = []
+        func compare(_ field: String, _ then: String?, _ now: String?) {
+            guard then != now else { return }
+            differences.append(
+                Difference(
+                    field: field, recorded: then ?? "not given", requested: now ?? "not given"))
+        }
+        compare("model (SHA-256)", recorded.modelDigest, modelDigest)
+        compare("data (SHA-256)", recorded.dataDigest, dataDigest)
+        compare("validation data (SHA-256)", recorded.validationDigest, validationDigest)
+        compare("init-adapter (SHA-256)", recorded.initAdapterDigest, initAdapterDigest)
+        differences += configuration.differences(from: recorded.configuration)
+        if differences.isEmpty, recorded.namesRows {
+            compare(Self.madeFields[0], recorded.rowsDigest, rowsDigest)
+            compare(Self.madeFields[1], recorded.planDigest, planDigest)
+        }
+        compare(Self.fingerprintField, recorded.fingerprint, fingerprint)
+        guard differences.isEmpty else {
+            throw TrainingError.resumeDiffers(path: path, differences: differences)
+        }
+    }
+}

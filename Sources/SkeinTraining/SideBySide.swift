@@ -1,0 +1,51 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// Work between two steps, while nobody computes, on several cores at once.
+///
+/// The calling thread does a part; the others are done by threads that the system lends, whose time
+/// is counted here, since whoever counts its own threads does not see them.
+package enum SideBySide {
+    /// Numbers below which a second thread is not worth waking.
+    private static let least = 1 << 17
+    private static let lentNanoseconds = Atomic<UInt64>(0)
+
+    /// Processor seconds that lent threads have used since the process began.
+    package static var lentSeconds: Double {
+        Double(lentNanoseconds.load(ordering: .relaxed)) * 1e-9
+    }
+
+    /// Calls `body` with ranges that make up 0 ..< `count`, one for each core at most. Only for work on
+    /// every number of a vector that does not depend on where it is cut.
+    package static func forEach(_ count: Int, _ body: (Range<Int>) -> Void) {
+        let pieces = min(max(1, count / least), ProcessInfo.processInfo.activeProcessorCount)
+        perform(pieces) { body(count * $0 / pieces..<count * ($0 + 1) / pieces) }
+    }
+
+    /// Does both, in any order.
+    package static func both(_ first: () -> Void, _ second: () -> Void) {
+        perform(2) { $0 == 0 ? first() : second() }
+    }
+
+    private static func perform(_ pieces: Int, _ body: (Int) -> Void) {
+        guard pieces > 1 else { return body(0) }
+        let caller = pthread_self()
+        withoutActuallyEscaping(body) { body in
+            // The pieces are disjoint, and nobody goes on before all of them are done.
+            nonisolated(unsafe) let body = body
+            DispatchQueue.concurrentPerform(iterations: pieces) { piece in
+                guard pthread_equal(pthread_self(), caller) == 0 else { return body(piece) }
+                let before = threadNanoseconds
+                body(piece)
+                lentNanoseconds.add(threadNanoseconds &- before, ordering: .relaxed)
+            }
+        }
+    }
+
+    private static var threadNanoseconds: UInt64 {
+        var time = timespec()
+        guard clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0 else { return 0 }
+        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+    }
+}

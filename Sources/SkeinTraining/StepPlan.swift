@@ -1,0 +1,163 @@
+import SkeinBasics
+
+/// What is computed in one optimizer step: its epoch and its micro-batches.
+package struct PlannedStep: Sendable, Equatable {
+    /// Counted from 1, through all epochs.
+    package let step: Int
+    /// Counted from 1.
+    package let epoch: Int
+    /// Whether this is the last step of its epoch.
+    package let endsEpoch: Bool
+    /// For each micro-batch, indices of training rows; the order is the order of computation.
+    package let microBatches: [[Int]]
+
+    package var rowCount: Int { microBatches.reduce(0) { $0 + $1.count } }
+}
+
+/// Which rows are trained in which step, in which micro-batch, in which order: a function of the
+/// configuration and of the rows' lengths alone, never of who computes.
+///
+/// Every epoch visits every training row once, in an order addressed by (seed, epoch); `batchSize`
+/// rows make a step, and the last, shorter step of an epoch is trained, too. Any step can be asked
+/// for without walking those before it, so a resumed run costs nothing extra.
+package struct StepPlan: Sendable {
+    /// Threads that are expected to compute a step at once, wherever they are.
+    package struct Slots: Sendable {
+        package let count: Int
+        /// What each training row takes of a thread's time, in any unit.
+        package let costs: [Int]
+
+        package init(count: Int, costs: [Int]) {
+            self.count = count
+            self.costs = costs
+        }
+    }
+
+    /// Tokens of each training row.
+    package let lengths: [Int]
+    package let batchSize: Int
+    package let microBatchTokens: Int
+    /// Threads for which each step is cut, and what each row takes of their time; nil: for any number.
+    package let slots: Slots?
+    package let seed: UInt64
+    package let shuffles: Bool
+    package let stepsPerEpoch: Int
+    /// Steps of the whole run.
+    package let stepCount: Int
+
+    /// - Parameters:
+    ///   - lengths: tokens of each training row, in file order; at least one row.
+    ///   - batchSize: rows of a step.
+    ///   - microBatchTokens: about how many tokens a micro-batch has.
+    ///   - slots: threads for which each step is cut; nil: for any number.
+    ///   - seed: of the run.
+    ///   - shuffles: false trains in file order in every epoch.
+    ///   - epochs: passes over the rows; not used when `iterations` is given.
+    ///   - iterations: steps of the run, however many epochs that takes.
+    package init(
+        lengths: [Int], batchSize: Int, microBatchTokens: Int, slots: Slots? = nil, seed: UInt64,
+        shuffles: Bool, epochs: Int, iterations: Int?
+    ) {
+        precondition(!lengths.isEmpty && batchSize > 0, "a plan needs rows and a batch size")
+        self.lengths = lengths
+        self.batchSize = batchSize
+        self.microBatchTokens = microBatchTokens
+        self.slots = slots
+        self.seed = seed
+        self.shuffles = shuffles
+        stepsPerEpoch = (lengths.count - 1) / batchSize + 1
+        let (all, overflow) = stepsPerEpoch.multipliedReportingOverflow(by: epochs)
+        stepCount = min(iterations ?? (overflow ? Limits.steps : all), Limits.steps)
+    }
+
+    /// The plan for the training rows of a run.
+    ///
+    /// - Parameters:
+    ///   - configuration: of the run.
+    ///   - lengths: tokens of each training row, in file order.
+    ///   - costs: what each takes, in any unit; used with `--slots` alone.
+    package init(
+        _ configuration: TrainingConfiguration, lengths: [Int], costs: @autoclosure () -> [Int]
+    ) {
+        self.init(
+            lengths: lengths, batchSize: configuration.batchSize,
+            microBatchTokens: configuration.microBatchTokens,
+            slots: configuration.slots.map { Slots(count: $0, costs: costs()) },
+            seed: configuration.addressedSeed, shuffles: configuration.shuffle,
+            epochs: configuration.epochs, iterations: configuration.iterations)
+    }
+
+    /// No step has more micro-batches: as many as one of the longest rows would have.
+    package var mostMicroBatches: Int {
+        let longest = lengths.sorted(by: >).prefix(batchSize)
+        let tokens = longest.reduce(0, +)
+        guard let slots else {
+            return MicroBatchGrouping.count(
+                rows: longest.count, tokens: tokens, target: microBatchTokens)
+        }
+        return MicroBatchGrouping.count(
+            rows: longest.count, tokens: tokens, target: microBatchTokens, slots: slots.count)
+    }
+
+    /// Epochs that the run begins.
+    package var epochCount: Int { stepCount == 0 ? 0 : epoch(ofStep: stepCount) }
+
+    /// The epoch, counted from 1, of a step, counted from 1.
+    package func epoch(ofStep step: Int) -> Int { (step - 1) / stepsPerEpoch + 1 }
+
+    /// The order in which an epoch visits the training rows.
+    package func order(ofEpoch epoch: Int) -> [Int] {
+        guard shuffles else { return Array(lengths.indices) }
+        return AddressedRandom(seed: seed, purpose: .epochOrder)
+            .permutation(count: lengths.count, UInt32(truncatingIfNeeded: epoch))
+    }
+
+    /// The steps from `first` to the end of the run. Iterating makes each epoch's order once.
+    package func steps(from first: Int = 1) -> Steps {
+        Steps(plan: self, next: first)
+    }
+
+    /// One step. Makes the whole epoch's order; use `steps(from:)` for many.
+    package func step(_ step: Int) -> PlannedStep {
+        plannedStep(step, order: order(ofEpoch: epoch(ofStep: step)))
+    }
+
+    private func plannedStep(_ step: Int, order: [Int]) -> PlannedStep {
+        let place = (step - 1) % stepsPerEpoch
+        let start = place * batchSize
+        let rows = order[start..<min(start + batchSize, order.count)]
+        let tokens = rows.map { lengths[$0] }
+        let groups =
+            slots.map { slots in
+                MicroBatchGrouping.groups(
+                    lengths: tokens, costs: rows.map { slots.costs[$0] }, target: microBatchTokens,
+                    slots: slots.count)
+            } ?? MicroBatchGrouping.groups(lengths: tokens, target: microBatchTokens)
+        return PlannedStep(
+            step: step, epoch: epoch(ofStep: step), endsEpoch: place == stepsPerEpoch - 1,
+            microBatches: groups.map { $0.map { rows[rows.startIndex + $0] } })
+    }
+
+    /// The steps of a plan in order.
+    package struct Steps: Sequence, IteratorProtocol, Sendable {
+        let plan: StepPlan
+        private var upcoming: Int
+        private var epoch = 0
+        private var order: [Int] = []
+
+        init(plan: StepPlan, next: Int) {
+            self.plan = plan
+            upcoming = next
+        }
+
+        package mutating func next() -> PlannedStep? {
+            guard upcoming <= plan.stepCount else { return nil }
+            defer { upcoming += 1 }
+            if plan.epoch(ofStep: upcoming) != epoch {
+                epoch = plan.epoch(ofStep: upcoming)
+                order = plan.order(ofEpoch: epoch)
+            }
+            return plan.plannedStep(upcoming, order: order)
+        }
+    }
+}

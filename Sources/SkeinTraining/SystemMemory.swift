@@ -1,0 +1,55 @@
+import Foundation
+
+/// How much memory this process may use.
+package enum SystemMemory {
+    /// Bytes that can be had without swapping: MemAvailable, and less when a control group (a
+    /// container, a batch system) or `ulimit -v` allows less. nil where the system does not tell.
+    package static var available: Int? {
+        let group = groupLimit.flatMap { limit in groupUsage.map { max(0, limit - $0) } }
+        let addresses = addressLimit.flatMap { limit in addressesInUse.map { max(0, limit - $0) } }
+        return [memAvailable, group, addresses].compactMap { $0 }.min()
+    }
+
+    /// What a run may plan with: an estimate is no promise, and the system wants some of its page
+    /// cache to live on.
+    package static var usable: Int? { available.map { $0 / 100 * 85 } }
+
+    private static var memAvailable: Int? {
+        for line in lines("/proc/meminfo") where line.hasPrefix("MemAvailable:") {
+            let words = line.split(separator: " ")
+            guard words.count == 3, let kibibytes = Int(words[1]) else { return nil }
+            return kibibytes * 1024
+        }
+        return nil
+    }
+
+    private static var groupLimit: Int? {
+        lines("/sys/fs/cgroup/memory.max").first.flatMap { Int($0) }
+    }
+
+    /// What the group cannot give back: its usage without the page cache.
+    private static var groupUsage: Int? {
+        for line in lines("/sys/fs/cgroup/memory.stat") where line.hasPrefix("anon ") {
+            return Int(line.dropFirst(5))
+        }
+        return nil
+    }
+
+    /// Bytes of address space that this process may have (RLIMIT_AS); nil without a limit.
+    private static var addressLimit: Int? {
+        let name = "Max address space"
+        let line = lines("/proc/self/limits").first { $0.hasPrefix(name) }
+        return line?.dropFirst(name.count).split(separator: " ").first.flatMap { Int($0) }
+    }
+
+    private static var addressesInUse: Int? {
+        let pages = lines("/proc/self/statm").first?.split(separator: " ").first
+        return pages.flatMap { Int($0) }.map { $0 * sysconf(Int32(_SC_PAGESIZE)) }
+    }
+
+    /// The lines of a file of the kernel; none where it does not exist.
+    private static func lines(_ path: String) -> [Substring] {
+        guard let data = FileManager.default.contents(atPath: path) else { return [] }
+        return String(decoding: data, as: UTF8.self).split(separator: "\n")
+    }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import SkeinBasics
+
+/// OUT/term: a number for each start of a coordinator on a run directory, one more every time.
+///
+/// What an earlier coordinator gave out carries an earlier term and is recognized by it. So the
+/// number is on disk before anybody hears it.
+struct TermFile {
+    static let name = "term"
+
+    let path: String
+
+    /// Writes the next term and returns it; `first` on a directory that has had none.
+    ///
+    /// - Throws: `TrainingError.damagedRecord`: a guess could give a term out twice. `FileError`.
+    func raise(first: UInt32) throws -> UInt32 {
+        let (next, isOver) = try last()?.addingReportingOverflow(1) ?? (first, false)
+        guard !isOver else { throw damaged("no term is left") }
+        try AtomicFile.write("\(next)\n", to: path)
+        return next
+    }
+
+    private func last() throws -> UInt32? {
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        let bytes = try RecordFile.bytes(of: path)
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard text.hasSuffix("\n"), let term = UInt32(text.dropLast()), text == "\(term)\n" else {
+            throw damaged("not a term")
+        }
+        return term
+    }
+
+    private func damaged(_ detail: String) -> TrainingError {
+        .damagedRecord(path: path, line: nil, detail: detail)
+    }
+}

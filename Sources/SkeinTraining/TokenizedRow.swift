@@ -1,0 +1,51 @@
+/// A row as the model sees it: token ids, and which of them are to be learned.
+package struct TokenizedRow: Sendable, Equatable {
+    /// Place of the row in its data file, counted from 0; addresses its random numbers.
+    package let number: Int
+    package let ids: [Int32]
+    /// Ascending, disjoint, non-empty ranges of positions `p` in 1 ..< ids.count: token `ids[p]`
+    /// carries loss, predicted from the tokens before it. Position 0 is predicted from nothing and
+    /// never carries loss.
+    package let targets: [Range<Int>]
+    /// Sum of the lengths of `targets`.
+    package let lossTokenCount: Int
+
+    /// Makes a row of at most `maximumLength` tokens, cut at the right.
+    ///
+    /// What follows the last token with loss is dropped: it can change no loss and no gradient.
+    ///
+    /// - Parameters:
+    ///   - number: place of the row in its file.
+    ///   - ids: all token ids.
+    ///   - targets: ascending, disjoint ranges of positions with loss; clipped here.
+    ///   - maximumLength: most tokens that the row may keep.
+    package init(number: Int, ids: [Int32], targets: [Range<Int>], maximumLength: Int = .max) {
+        let limit = min(ids.count, maximumLength)
+        var kept: [Range<Int>] = []
+        for range in targets where !range.isEmpty {
+            let clipped = range.clamped(to: min(1, limit)..<limit)
+            guard !clipped.isEmpty else { continue }
+            if let last = kept.last, last.upperBound == clipped.lowerBound {
+                kept[kept.count - 1] = last.lowerBound..<clipped.upperBound
+            } else {
+                kept.append(clipped)
+            }
+        }
+        self.number = number
+        self.targets = kept
+        self.ids = Array(ids.prefix(kept.last?.upperBound ?? limit))
+        lossTokenCount = kept.reduce(0) { $0 + $1.count }
+    }
+
+    /// Whether a model can compute this row: there is something to learn, all ids are of its
+    /// vocabulary, and it knows as many positions. For rows that come over a wire.
+    package func fits(vocabularySize: Int, positions: Int) -> Bool {
+        lossTokenCount > 0 && ids.count <= positions
+            && ids.allSatisfy { $0 >= 0 && Int($0) < vocabularySize }
+    }
+
+    /// Whether the token at `position` carries loss.
+    package func isTarget(_ position: Int) -> Bool {
+        targets.contains { $0.contains(position) }
+    }
+}

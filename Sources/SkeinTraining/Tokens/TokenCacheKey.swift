@@ -1,0 +1,59 @@
+import SkeinBasics
+import SkeinText
+
+/// Names everything that the tokens of a data file depend on, in one SHA-256.
+struct TokenCacheKey: Sendable, Hashable {
+    let digest: SHA256.Digest
+
+    /// nil when the encoder does not tell what it depends on.
+    ///
+    /// - Parameters:
+    ///   - data: SHA-256 of the data file.
+    ///   - encoder: tokenizer, template and settings.
+    ///   - skippingBadLines: whether malformed lines are passed over.
+    ///   - version: of Skein.
+    init?(
+        data: SHA256.Digest, encoder: RowEncoder, skippingBadLines: Bool, version: String
+    ) {
+        guard let text = encoder.encoder.digest else { return nil }
+        var fields = DigestFields("skein tokens")
+        fields.append(Int(TokenCacheFile.version))
+        fields.append(RowEncoder.version)
+        fields.append(version)
+        fields.append(data)
+        fields.append(text)
+        fields.append(encoder.format.rawValue)
+        fields.append(encoder.trainedTurns.rawValue)
+        fields.append(encoder.maximumLength)
+        fields.append(skippingBadLines ? 1 : 0)
+        digest = fields.finish()
+    }
+}
+
+extension TextEncoder {
+    /// SHA-256 of all that tokens depend on between a text or a conversation and its ids.
+    static func digest(
+        tokenizer: Tokenizer, template: (source: String, date: TemplateDate)?
+    ) -> SHA256.Digest {
+        var fields = DigestFields("skein text encoder")
+        fields.append(tokenizer.contentDigest)
+        fields.append(Int(tokenizer.beginID ?? -1))
+        fields.append(Int(tokenizer.endID ?? -1))
+        fields.append(tokenizer.addsBeginToken ? 1 : 0)
+        let ends = tokenizer.endOfTurnIDs.sorted()
+        fields.append(ends.count)
+        for id in ends { fields.append(Int(id)) }
+        fields.append(template == nil ? 0 : 1)
+        if let template {
+            fields.append(template.source)
+            for token in [tokenizer.templateTokens.begin, tokenizer.templateTokens.end] {
+                fields.append(token == nil ? 0 : 1)
+                fields.append(token ?? "")
+            }
+            for part in [template.date.year, template.date.month, template.date.day] {
+                fields.append(part)
+            }
+        }
+        return fields.finish()
+    }
+}

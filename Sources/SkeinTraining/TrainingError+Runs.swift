@@ -1,0 +1,136 @@
+import SkeinBasics
+
+// Prose of the errors about run directories, their records, and the run itself.
+extension TrainingError {
+    var runExplanation: Explanation {
+        switch self {
+        case .outputNotEmpty(let path):
+            Explanation(
+                what: "the output directory is not empty", place: path,
+                remedy: "continue that run with --resume, or give another --output",
+                status: .badData)
+        case .outputInUse(let path):
+            Explanation(
+                what: "another skein process works in this directory", place: path,
+                remedy: "wait for it or stop it, or give another --output", status: .badData)
+        case .notARunDirectory(let path):
+            Explanation(
+                what: "there are files but no run.json, so there is nothing to resume",
+                place: path, remedy: "check the path, or give an empty --output",
+                status: .badData)
+        case .resumeDiffers(let path, let differences):
+            Self.resumeExplanation(path, differences)
+        case .damagedRecord(let path, let line, let detail):
+            Explanation(
+                what: "the record is damaged: \(detail)",
+                place: line.map { "\(path):\($0)" } ?? path,
+                remedy: "restore it from a copy, or start a new run with another --output",
+                status: .badData)
+        case .damagedCheckpoint(let path, let problem):
+            Explanation(
+                what: "the checkpoint cannot be used: \(problem.what)", place: path,
+                remedy: "remove it; a run resumes from the one before", status: .badData)
+        case .ledgerRefuted(let path, let findings, let first):
+            Explanation(
+                what: "\(first.isOfMetrics ? "the metrics have" : "the ledger has") \(findings) "
+                    + "findings, first: \(first.what)", place: path,
+                remedy: "do not trust this adapter; train again", status: .badData)
+        case .adapterLost(let path, let step):
+            Explanation(
+                what:
+                    "the adapter of step \(step), the best so far, is gone, and no checkpoint has "
+                    + "it",
+                place: path,
+                remedy: "restore the directory from a copy, or remove the checkpoints of step "
+                    + "\(step) and later, so that the run goes back and computes it again, from step 1 "
+                    + "when no checkpoint is left",
+                status: .badData)
+        case .lossNotFinite(let step, let checkpoint):
+            Self.notFinite("the loss of step \(step) is not finite", checkpoint)
+        case .gradientNotFinite(let step, let tensor, let checkpoint):
+            Self.notFinite("the gradient of \(tensor) at step \(step) is not finite", checkpoint)
+        case .spoiled(let what, let times):
+            Explanation(
+                what:
+                    "\(what) was computed \(times) times, each time with wrong results in it",
+                place: "the lines above name the workers that gave them",
+                remedy:
+                    "check or remove these machines, make a new token if somebody else may have it, "
+                    + "and go on with --resume",
+                status: .badData)
+        default: Self.unexplained
+        }
+    }
+
+    private static func resumeExplanation(
+        _ path: String, _ differences: [Difference]
+    ) -> Explanation {
+        let made = differences.contains { RunFile.madeFields.contains($0.field) }
+        var remedy =
+            made
+            ? "model, data and options are the same, but this skein encodes, splits or groups the "
+                + "rows otherwise: resume with the version that the file names"
+            : "resume with the recorded settings"
+        remedy += ", or start a new run with another --output"
+        if differences.contains(where: { $0.field == RunFile.fingerprintField }) {
+            remedy +=
+                "; the fingerprint is that of skein's engine on this processor; where it names "
+                + "OpenBLAS, its version and the environment variable OPENBLAS_CORETYPE enter, too; "
+                + "where it ends with \"linear\" and a factor, versions before 2026-11-22 turned "
+                + "this model's positions by another one"
+        }
+        return Explanation(
+            what: "the run was started with other \(made ? "rows or another plan" : "settings"): "
+                + differences.map {
+                    "\($0.field) was \($0.recorded) and is now \($0.requested)"
+                }.joined(separator: "; "), place: path, remedy: remedy, status: .badData)
+    }
+
+    private static func notFinite(_ what: String, _ checkpoint: String?) -> Explanation {
+        Explanation(
+            what: what,
+            place: checkpoint.map { "the last good checkpoint is \($0)" }
+                ?? "there is no checkpoint yet",
+            remedy: "lower --learning-rate, or set --max-grad-norm and --warmup-steps",
+            status: .badData)
+    }
+}
+
+extension CheckpointProblem {
+    var what: String {
+        switch self {
+        case .noManifest(let detail): "its manifest.json is not usable (\(detail))"
+        case .wrongSize(let file, let expected, let found?):
+            "\(file) has \(found) bytes instead of \(expected)"
+        case .wrongSize(let file, let expected, nil): "\(file) (\(expected) bytes) is missing"
+        case .wrongDigest(let file): "\(file) has another SHA-256 than the manifest says"
+        case .unfit(let file, let detail): "\(file): \(detail)"
+        }
+    }
+}
+
+extension LedgerFinding {
+    package var what: String {
+        switch self {
+        case .missing(let step, let microBatch):
+            "micro-batch \(microBatch) of step \(step) has no line"
+        case .repeated(let step, let microBatch, let count):
+            "micro-batch \(microBatch) of step \(step) has \(count) lines"
+        case .outOfRange(let step, let microBatch, let count):
+            "step \(step) has \(count) micro-batches, but a line for \(microBatch)"
+        case .outOfOrder(let step, let after): "step \(step) stands after step \(after)"
+        case .stepMissing(let step): "step \(step) was committed and has no line"
+        case .uncommitted(let step): "step \(step) has lines and was not committed"
+        case .metricsEnd(let step, let last):
+            "step \(step) was done, and the metrics end with step \(last)"
+        case .metricsOutOfOrder(let expected, let found):
+            "the metrics have step \(found) where step \(expected) should stand"
+        case .tokensDiffer(let step, let ledger, let metrics):
+            "step \(step) has \(ledger) tokens in the ledger and \(metrics) in the metrics"
+        case .lossTokensDiffer(let step, let ledger, let metrics):
+            "step \(step) has \(ledger) loss tokens in the ledger and \(metrics) in the metrics"
+        case .lossDiffers(let step, let ledger, let metrics):
+            "step \(step) has the loss \(ledger) in the ledger and \(metrics) in the metrics"
+        }
+    }
+}

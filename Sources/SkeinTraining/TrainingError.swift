@@ -1,0 +1,105 @@
+/// What can be wrong with data, options, run directories and records of a training run.
+///
+/// Cases carry facts; `TrainingError+Explained.swift` turns them into prose.
+package enum TrainingError: Error, Equatable {
+    // Options
+    /// `value` is not allowed for `--flag`; `allowed` says in words what is.
+    case badOption(flag: String, value: String, allowed: String)
+    /// No option has this name.
+    case unknownOption(name: String)
+    /// `--layers` names layers that a model of `layerCount` layers does not have.
+    case layersOutOfRange(layers: String, layerCount: Int)
+
+    // Data
+    /// Line `line` (from 1) of a data file cannot be used.
+    case badLine(path: String, line: Int, problem: LineProblem)
+    case dataFileTooLarge(path: String, bytes: Int, limit: Int)
+    case tooManyRows(path: String, limit: Int)
+    /// No row is left; `badLines` were skipped.
+    case noRows(path: String, badLines: Int)
+    /// A data directory without `train.jsonl`.
+    case noTrainingFile(directory: String)
+    /// None of the `rows` rows has a token that carries loss after the cut at `maximumLength`.
+    case noLossTokens(path: String, rows: Int, maximumLength: Int)
+    /// A `messages` row, but the prompt format in use has no chat template.
+    case conversationWithoutTemplate(path: String, line: Int)
+    /// `--prompt-format chat`, but the model has no chat template.
+    case noTemplate
+    /// The prompt format ends a row with the end-of-text token, and the model names none.
+    case noEndToken
+    /// After an assistant's content the template writes `found`, which does not start with one of
+    /// the model's end-of-turn tokens.
+    case noEndOfTurn(found: String)
+
+    // Run directories
+    /// The output directory holds something, and `--resume` was not given.
+    case outputNotEmpty(path: String)
+    /// Another process works in this directory.
+    case outputInUse(path: String)
+    /// `--resume` on a directory that has files but no `run.json`.
+    case notARunDirectory(path: String)
+    /// `--resume` with something else than the run was started with.
+    case resumeDiffers(path: String, differences: [Difference])
+    /// A record (run.json, state.json, a line of a .jsonl file) that is not what Skein wrote.
+    case damagedRecord(path: String, line: Int?, detail: String)
+    /// A checkpoint that cannot be used.
+    case damagedCheckpoint(path: String, problem: CheckpointProblem)
+    /// The ledger does not prove that every micro-batch was used exactly once.
+    case ledgerRefuted(path: String, findings: Int, first: LedgerFinding)
+    /// The kept adapter, of step `step`, is not in the run directory, nor in a checkpoint.
+    case adapterLost(path: String, step: Int)
+
+    // The run itself
+    /// The loss of a step is NaN or infinite.
+    case lossNotFinite(step: Int, lastCheckpoint: String?)
+    /// The gradient of a step is NaN or infinite, first in `tensor`.
+    case gradientNotFinite(step: Int, tensor: String, lastCheckpoint: String?)
+    /// Each time that `what` ("step 7") was computed, a result of it was wrong.
+    case spoiled(what: String, times: Int)
+}
+
+/// Why a line of a data file cannot be used.
+package enum LineProblem: Error, Equatable, Sendable {
+    case tooLong(bytes: Int, limit: Int)
+    case notUTF8
+    /// Not JSON; `detail` is the parser's own remark.
+    case notJSON(detail: String)
+    /// JSON, but not an object.
+    case notAnObject(found: String)
+    /// An object of none of the three forms.
+    case unknownForm(fields: [String])
+    /// `field` is missing where the form needs it.
+    case missing(field: String)
+    /// `field` has another type than `expected`.
+    case wrongType(field: String, expected: String, found: String)
+    /// `messages` is empty or longer than the limit.
+    case messageCount(found: Int, limit: Int)
+    /// A field that would change what is trained and that Skein does not know how to follow.
+    case unsupported(field: String)
+}
+
+/// One setting that differs between a run and an attempt to resume it.
+package struct Difference: Sendable, Equatable {
+    package var field: String
+    /// As the run was started.
+    package var recorded: String
+    /// As it was asked for now.
+    package var requested: String
+
+    package init(field: String, recorded: String, requested: String) {
+        self.field = field
+        self.recorded = recorded
+        self.requested = requested
+    }
+}
+
+/// Why a checkpoint cannot be used.
+package enum CheckpointProblem: Error, Equatable, Sendable {
+    /// The manifest is not there, or not what Skein writes.
+    case noManifest(detail: String)
+    /// A file that the manifest names is missing or has another size.
+    case wrongSize(file: String, expected: Int, found: Int?)
+    case wrongDigest(file: String)
+    /// All hashes are right, but the contents do not belong to this run.
+    case unfit(file: String, detail: String)
+}

@@ -1,0 +1,116 @@
+import SkeinFormats
+import SkeinModels
+
+extension TrainingJob {
+    /// What the run needs with these choices of memory.
+    package func memoryEstimate(
+        residence: WeightResidence, checkpointing: Bool, threads: Int
+    ) -> MemoryEstimate {
+        Sizes(self).estimate(
+            of: self, residence: residence, checkpointing: checkpointing, threads: threads)
+    }
+
+    /// The most that is held at once, over the first steps of the plan and all rows that are judged.
+    private struct Sizes {
+        var tokens = 0
+        var lossTokens = 0
+        /// Micro-batches of a step.
+        var count = 0
+        var judgedTokens = 0
+        var judgedLossTokens = 0
+        var judgedCount = 0
+
+        /// Enough to meet about every row once; a plan may have millions of steps, and a step
+        /// thousands of rows. Later epochs shuffle the same rows into much the same sizes.
+        private static let steps = 10_000
+        private static let rows = 1_000_000
+
+        init(_ job: TrainingJob) {
+            var seen = 0
+            for step in job.plan.steps().prefix(Self.steps) {
+                if seen > Self.rows { break }
+                seen += step.rowCount
+                count = max(count, step.microBatches.count)
+                for rows in step.microBatches {
+                    tokens = max(tokens, rows.reduce(0) { $0 + job.training[$1].ids.count })
+                    lossTokens = max(
+                        lossTokens, rows.reduce(0) { $0 + job.training[$1].lossTokenCount })
+                }
+            }
+            for rows in [job.validation, job.test] {
+                let groups = Evaluation.consecutiveGroups(
+                    rows.map(\.ids.count), target: job.configuration.microBatchTokens)
+                judgedCount = max(judgedCount, groups.count)
+                for group in groups {
+                    judgedTokens = max(
+                        judgedTokens, rows[group].reduce(0) { $0 + $1.ids.count })
+                    judgedLossTokens = max(
+                        judgedLossTokens, rows[group].reduce(0) { $0 + $1.lossTokenCount })
+                }
+            }
+        }
+
+        func estimate(
+            of job: TrainingJob, residence: WeightResidence, checkpointing: Bool, threads: Int
+        ) -> MemoryEstimate {
+            let judged = MemoryEstimate.Judged(
+                threads: min(threads, judgedCount), tokens: judgedTokens,
+                lossTokens: judgedLossTokens)
+            return MemoryEstimate(
+                MemoryEstimate.Plan(
+                    model: job.model.configuration, adapter: job.shape, residence: residence,
+                    compute: job.configuration.compute, gradientCheckpointing: checkpointing,
+                    dropout: job.configuration.dropout > 0,
+                    threads: min(threads, count), tokens: tokens, longest: job.longestRow,
+                    lossTokens: lossTokens, fileBytes: job.model.weightBytes,
+                    judged: judgedCount > 0 ? judged : nil))
+        }
+    }
+
+    /// Chooses where the weights are held, or says which flag would make the run fit.
+    ///
+    /// - Parameters:
+    ///   - available: bytes that the process may use; nil when the system does not tell.
+    ///   - threads: threads that compute.
+    /// - Returns: the residence and what it needs.
+    /// - Throws: `MemoryError.tooLarge`.
+    package func fit(
+        available: Int?, threads: Int
+    ) throws -> (residence: WeightResidence, estimate: MemoryEstimate) {
+        let checkpointing = configuration.gradientCheckpointing
+        let wanted: [WeightResidence] =
+            switch configuration.weights {
+            case .auto: [.resident, .streamed]
+            case .resident: [.resident]
+            case .streamed: [.streamed]
+            }
+        let sizes = Sizes(self)
+        func estimate(
+            _ residence: WeightResidence, _ again: Bool, _ threads: Int
+        ) -> MemoryEstimate {
+            sizes.estimate(
+                of: self, residence: residence, checkpointing: again, threads: threads)
+        }
+        for residence in wanted {
+            let needed = estimate(residence, checkpointing, threads)
+            guard let available else { return (residence, needed) }
+            if needed.total <= available { return (residence, needed) }
+        }
+        let ways = [
+            ("--weights streamed", estimate(.streamed, checkpointing, threads)),
+            ("--gradient-checkpointing", estimate(wanted[0], true, threads)),
+            (
+                "--weights streamed --gradient-checkpointing",
+                estimate(.streamed, true, threads)
+            ),
+            (
+                "--weights streamed --gradient-checkpointing --threads 1",
+                estimate(.streamed, true, 1)
+            ),
+        ].map { MemoryError.Way(flags: $0.0, bytes: $0.1.total) }
+        throw MemoryError.tooLarge(
+            needed: estimate(wanted[wanted.count - 1], checkpointing, threads).total,
+            available: available ?? 0, fitting: ways.first { $0.bytes <= available ?? 0 },
+            smallest: ways.map(\.bytes).min() ?? 0)
+    }
+}

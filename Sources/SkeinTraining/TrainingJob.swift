@@ -1,0 +1,145 @@
+import Foundation
+import SkeinBasics
+import SkeinFormats
+import SkeinModels
+
+/// All that a run is determined by, read and checked: model, rows, plan, adapter shape.
+///
+/// Nothing is computed or written yet, and no weight is loaded; every mistake in the input shows here.
+package struct TrainingJob: Sendable {
+    package let configuration: TrainingConfiguration
+    package let model: ModelDirectory
+    package let training: [TokenizedRow]
+    package let validation: [TokenizedRow]
+    package let test: [TokenizedRow]
+    package let plan: StepPlan
+    package let shape: AdapterShape
+    /// Where the adapter starts: random A and zero B, or an adapter from disk.
+    package let initial: AdapterParameters
+    package let report: DataReport
+    /// Whether the tokens were made or kept; nothing else depends on it.
+    package let tokenOrigin: TokenOrigin
+    package let runFile: RunFile
+    /// What stands before rows of text, and before pairs without a template, because the model's
+    /// tokenizer wants it; nil for a model without such a token.
+    package let beginToken: String?
+    /// What workers know the run's data by: its bytes, and what this program made of them.
+    package let dataIdentity: SHA256.Digest
+
+    /// Reads everything that `configuration` names.
+    ///
+    /// - Parameters:
+    ///   - configuration: of the run.
+    ///   - modelPath: a GGUF file or a Hugging Face folder.
+    ///   - dataPath: a .jsonl file or a directory.
+    ///   - version: of Skein, for run.json.
+    ///   - tokenCache: where encoded rows are looked up and kept; nil: every row is encoded.
+    /// - Throws: the errors of every room below; all of them explain themselves.
+    package init(
+        configuration: TrainingConfiguration, modelPath: String, dataPath: String, version: String,
+        tokenCache: TokenCache? = nil
+    ) throws {
+        try configuration.validate()
+        let model = try ModelDirectory.open(modelPath)
+        // A gigabyte takes half a second, and nothing here waits for it.
+        let modelDigest = Background("skein-hash") { model.contentDigest() }
+        let lora = try configuration.lora(layerCount: model.configuration.layerCount)
+        let shape = AdapterShape(lora, model: model.configuration)
+        let start = try Self.initialAdapter(configuration, shape: shape)
+
+        let text = try TextEncoder(model: model)
+        beginToken = text.beginToken
+        let encoder = try RowEncoder(
+            encoder: text, format: configuration.promptFormat,
+            trainedTurns: configuration.trainOn, maximumLength: configuration.maxLength)
+        let files = try DataFiles(
+            path: dataPath, validation: configuration.validData, test: configuration.testData)
+        var source = TokenSource(
+            encoder: encoder, skippingBadLines: configuration.skipBadLines,
+            vocabularySize: model.configuration.vocabularySize, cache: tokenCache,
+            version: version)
+        let file = try source.file(files.train)
+        let encoded = file.encoded
+        let held = try files.validation.map { try source.file($0, allowingNone: true) }
+        let split =
+            held == nil
+            ? Split(
+                count: encoded.rows.count, share: configuration.validationSplit,
+                seed: configuration.addressedSeed)
+            : Split(allOf: encoded.rows.count)
+        let training = split.training.map { encoded.rows[$0] }
+        let plan = StepPlan(
+            configuration, lengths: training.map(\.ids.count),
+            costs: training.map {
+                model.configuration.cost(tokens: $0.ids.count, lossTokens: $0.lossTokenCount)
+            })
+
+        self.configuration = configuration
+        self.model = model
+        self.training = training
+        self.shape = shape
+        self.plan = plan
+        initial = start.parameters
+        validation = held?.encoded.rows ?? split.validation.map { encoded.rows[$0] }
+        let digests = DataDigests(training: training, validation: validation, plan: plan)
+        dataIdentity = digests.identity(file: file.digest)
+        test = try files.test.map { try source.file($0, allowingNone: true) }?.encoded.rows ?? []
+        tokenOrigin = source.origin
+        report = DataReport(
+            lines: file.lines, encoded: encoded, split: split, validation: held?.encoded,
+            plan: plan, configuration: configuration, encoder: encoder)
+        runFile = RunFile(
+            version: version,
+            fingerprint: Engine.fingerprint(configuration.compute, of: model.configuration),
+            model: modelPath, data: dataPath, modelDigest: modelDigest.wait().description,
+            dataDigest: file.digest.description, validationDigest: held?.digest.description,
+            initAdapterDigest: start.digest?.description, rowsDigest: digests.rows.description,
+            planDigest: digests.plan.description, configuration: configuration)
+    }
+
+    private static func initialAdapter(
+        _ configuration: TrainingConfiguration, shape: AdapterShape
+    ) throws -> (parameters: AdapterParameters, digest: SHA256.Digest?) {
+        guard let directory = configuration.initAdapter else {
+            return (AdapterParameters(shape: shape, seed: configuration.addressedSeed), nil)
+        }
+        let files = try AdapterFiles.read(directory) { try shape.admit($0) }
+        let weights = FilePath.join(directory, AdapterFiles.weightsName)
+        return (
+            try AdapterParameters(shape: shape, files: files),
+            try RegularFile.digest(of: weights).digest
+        )
+    }
+
+    /// Makes sure that the run in `directory`, if there is one to go on with, is this job's.
+    ///
+    /// - Returns: what the run was started with; nil when there is none.
+    /// - Throws: `TrainingError.resumeDiffers`, `.damagedRecord`; `FileError`.
+    @discardableResult
+    package func checkResume(in directory: RunDirectory) throws -> RunFile? {
+        guard directory.isResumed else { return nil }
+        let recorded = try RunFile(path: directory.runFile)
+        try runFile.checkResume(of: recorded, path: directory.runFile)
+        return recorded
+    }
+
+    /// The adapter as its files describe it.
+    package var adapterConfiguration: AdapterConfiguration {
+        let lora = shape.configuration
+        let isWhole = lora.layers == 0..<model.configuration.layerCount
+        return AdapterConfiguration(
+            rank: lora.rank, alpha: configuration.alpha, dropout: configuration.dropout,
+            targetModules: lora.targets.map(\.name),
+            layersToTransform: isWhole ? nil : Array(lora.layers),
+            baseModelName: FilePath.name(of: model.path),
+            usesRankStabilizedScale: false)
+    }
+
+    /// Whether validation was asked for, be there rows for it or not.
+    var wantsValidation: Bool { !validation.isEmpty || configuration.validationSplit > 0 }
+
+    /// Tokens of the longest row of any kind: positions that the model must know.
+    package var longestRow: Int {
+        [training, validation, test].joined().reduce(1) { max($0, $1.ids.count) }
+    }
+}

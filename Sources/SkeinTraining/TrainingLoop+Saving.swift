@@ -1,0 +1,151 @@
+import Foundation
+import SkeinBasics
+import SkeinFormats
+import SkeinModels
+
+// Taking up, saving, keeping.
+//
+// What a kill may leave, and why a resumed run still ends with the same bytes:
+// - Ledger and metrics are flushed before the checkpoint of their step is begun. They may be ahead of
+//   the newest checkpoint by what is computed while one is written; resuming cuts them back.
+// - The kept adapter is flushed before the checkpoint that names its step as the best: so a
+//   checkpoint never promises an adapter that is not there. It may be ahead of the newest
+//   checkpoint; the resumed run comes to the same step again and writes the same adapter.
+//   It waits for the checkpoint before it, so it is never ahead of more than one.
+// - A checkpoint that names another best step is durable before that of the step before goes: so
+//   whichever of the two a run takes up after a kill, the checkpoint of the best step that it names is there.
+extension TrainingLoop {
+    mutating func takeUp() throws {
+        guard directory.isResumed else {
+            try job.runFile.write(to: directory.runFile)
+            return
+        }
+        if let recorded = try job.checkResume(in: directory), !recorded.namesRows {
+            try report(.rowsNotRecorded(path: directory.runFile, beginToken: job.beginToken))
+        }
+        let found = try directory.checkpoints.newest(
+            layout: job.shape.layout, configurationDigest: job.configuration.digest.description)
+        if let checkpoint = found.checkpoint {
+            let state = checkpoint.state
+            step = state.step
+            savedStep = step
+            parameters = checkpoint.parameters
+            optimizer = AdamW(
+                settings: job.configuration.adamW, step: state.step,
+                averages: checkpoint.averages, squareAverages: checkpoint.squareAverages)
+            stopping = EarlyStopping(
+                patience: job.configuration.earlyStopPatience,
+                bestLoss: state.bestValidationLoss, bestStep: state.bestStep,
+                validationsSinceBest: state.validationsSinceBest)
+            try restoreAdapter(from: checkpoint)
+            // A kill may have come between the last checkpoint and its pruning. The best step is the
+            // one that this checkpoint names: what the pruning before it has kept.
+            try directory.checkpoints.keepNewest(
+                job.configuration.keepCheckpoints, besides: state.keptStep, through: step)
+        }
+        try report(.resumed(step: step, rejected: found.rejected))
+    }
+
+    /// Writes the kept adapter again when somebody has removed it: a checkpoint of its step has it.
+    ///
+    /// - Throws: `TrainingError.adapterLost`; `FileError`.
+    private func restoreAdapter(from newest: Checkpoint) throws {
+        let names = [AdapterFiles.weightsName, AdapterFiles.configurationName]
+        let isThere = names.allSatisfy {
+            FileManager.default.fileExists(atPath: Directories.join(directory.adapter, $0))
+        }
+        guard stopping.bestLoss != nil, !isThere else { return }
+        let kept: Checkpoint
+        do {
+            kept =
+                stopping.bestStep == newest.state.step
+                ? newest
+                : try Checkpoint(
+                    directory: directory.checkpoints.path(ofStep: stopping.bestStep),
+                    layout: job.shape.layout)
+        } catch TrainingError.damagedCheckpoint {
+            throw TrainingError.adapterLost(path: directory.adapter, step: stopping.bestStep)
+        }
+        try writeAdapter(kept.parameters)
+        try report(.adapterRestored(step: stopping.bestStep))
+    }
+
+    /// Tells at once when the steps before cannot be proved any more. The run goes on: what it
+    /// computes does not depend on its records.
+    func checkLedger() throws {
+        guard step > 0 else { return }
+        let counts = job.plan.steps().prefix(step).map(\.microBatches.count)
+        do {
+            let found = try Ledger.verify(
+                ledger: directory.ledger, metrics: directory.metrics, doneSteps: step,
+                microBatchCount: { $0 <= counts.count ? counts[$0 - 1] : 0 })
+            guard let first = found.findings.first else { return }
+            try report(
+                .ledgerDoubted(
+                    .ledgerRefuted(
+                        path: first.isOfMetrics ? directory.metrics : directory.ledger,
+                        findings: found.findingCount, first: first)))
+        } catch let error as TrainingError {
+            guard case .damagedRecord = error else { throw error }
+            try report(.ledgerDoubted(error))
+        }
+    }
+
+    /// Begins to save a checkpoint; the copies of parameters and moments are made by the next update.
+    mutating func save(epoch: Int) throws {
+        let checkpoint = Checkpoint(
+            state: TrainingState(
+                step: step, epoch: epoch, bestValidationLoss: stopping.bestLoss,
+                bestStep: stopping.bestStep, validationsSinceBest: stopping.validationsSinceBest,
+                configurationDigest: job.configuration.digest.description),
+            adapter: job.adapterConfiguration, parameters: parameters,
+            averages: optimizer.averages, squareAverages: optimizer.squareAverages)
+        try reportSaved(writer.save(checkpoint))
+    }
+
+    /// The source has stopped in the middle of a step: those before it need not be computed again.
+    mutating func saveCommitted() throws {
+        try waitForCheckpoint()
+        if step > 0, savedStep != step { try save(epoch: job.plan.epoch(ofStep: step)) }
+    }
+
+    /// Makes the parameters the run's result, after every checkpoint before them.
+    mutating func keepAdapter() throws {
+        try waitForCheckpoint()
+        try writeAdapter(parameters)
+    }
+
+    private func writeAdapter(_ parameters: [Float]) throws {
+        try AdapterFiles.write(
+            configuration: job.adapterConfiguration,
+            tensors: job.shape.layout.tensors(parameters),
+            to: directory.adapter)
+    }
+
+    mutating func waitForCheckpoint() throws {
+        try reportSaved(writer.finish())
+    }
+
+    mutating func reportSaved(_ saved: [CheckpointWriter.Saved]) throws {
+        for checkpoint in saved {
+            savedStep = checkpoint.step
+            try report(.checkpoint(step: checkpoint.step, path: checkpoint.path))
+        }
+    }
+
+    /// Waits for what is being written when the run fails by something else, which is what the user
+    /// needs to hear: a full disk will be met again.
+    mutating func waitQuietly() {
+        do {
+            try waitForCheckpoint()
+        } catch {
+            // Said above.
+        }
+    }
+
+    /// The newest checkpoint, for an error that ends the run.
+    mutating func lastCheckpoint() -> String? {
+        waitQuietly()
+        return savedStep.map { directory.checkpoints.path(ofStep: $0) }
+    }
+}

@@ -1,0 +1,242 @@
+import Foundation
+import SkeinBasics
+import SkeinFormats
+import SkeinModels
+
+/// A whole run: the page to read first.
+///
+/// For each step of the plan: micro-batches are computed by a `GradientSource`, summed in one fixed
+/// tree, divided once by the step's loss tokens, clipped, written into the ledger and applied by AdamW.
+/// After every epoch the adapter is judged on held-out rows, and the best one so far is kept.
+/// The result is a function of the job alone; who computed and how often the run was killed do not
+/// enter.
+package struct TrainingLoop {
+    /// What a loop tells about itself as it goes.
+    package enum Event: Sendable {
+        /// run.json is of a version that did not record what it made of the data: whether this one makes
+        /// the same of it cannot be told. Where texts begin with `beginToken` now, it does not.
+        case rowsNotRecorded(path: String, beginToken: String?)
+        /// Checkpoints that cannot be used, and the step that the run goes on from.
+        case resumed(step: Int, rejected: [TrainingError])
+        /// What the ledger or the metrics of the steps before lack to prove them.
+        case ledgerDoubted(TrainingError)
+        /// The kept adapter was missing and was written again from the checkpoint of its step.
+        case adapterRestored(step: Int)
+        case step(StepMetrics, stepCount: Int)
+        case validation(ValidationMetrics, isBest: Bool)
+        case checkpoint(step: Int, path: String)
+        case stoppedEarly(step: Int, best: Int)
+    }
+
+    /// How a run ended.
+    package struct Outcome: Sendable, Equatable {
+        package var step: Int
+        /// false: interrupted; the checkpoint of `step` holds everything.
+        package var isComplete: Bool
+        package var bestValidationLoss: Double?
+        /// The step whose adapter was kept: the best one, or the last without validation.
+        package var keptStep: Int
+    }
+
+    let job: TrainingJob
+    let directory: RunDirectory
+    let source: any GradientSource
+    /// Judges a parameter vector on the validation rows.
+    let validate: ([Float]) throws -> Evaluation
+    let report: (Event) throws -> Void
+    /// Asked after every step; true ends the run with a checkpoint.
+    let shouldStop: () -> Bool
+
+    var parameters: [Float]
+    var optimizer: AdamW
+    var stopping: EarlyStopping
+    var step = 0
+    /// The step of the newest checkpoint that is durable.
+    var savedStep: Int?
+    let writer: CheckpointWriter
+
+    /// Takes up the run where its newest good checkpoint is, or at the beginning.
+    ///
+    /// - Throws: `TrainingError.resumeDiffers` and others; `FileError`.
+    package init(
+        job: TrainingJob, directory: RunDirectory, source: any GradientSource,
+        validate: @escaping ([Float]) throws -> Evaluation,
+        report: @escaping (Event) throws -> Void, shouldStop: @escaping () -> Bool
+    ) throws {
+        self.job = job
+        self.directory = directory
+        self.source = source
+        self.validate = validate
+        self.report = report
+        self.shouldStop = shouldStop
+        parameters = job.initial.values
+        optimizer = AdamW(settings: job.configuration.adamW, count: parameters.count)
+        stopping = EarlyStopping(patience: job.configuration.earlyStopPatience)
+        writer = CheckpointWriter(
+            store: directory.checkpoints, layout: job.shape.layout,
+            keeping: job.configuration.keepCheckpoints)
+        try takeUp()
+    }
+
+    /// Runs to the end of the plan.
+    ///
+    /// However it ends, no checkpoint is being written any more when it returns or throws.
+    package mutating func run() throws -> Outcome {
+        do {
+            let outcome = try runSteps()
+            try waitForCheckpoint()
+            return outcome
+        } catch let stopped as SourceStopped {
+            try waitForCheckpoint()
+            if case .failed(let error) = stopped.reason { throw error }
+            // In the middle of a validation the newest step has no checkpoint: a resumed run would
+            // miss what follows from the judgement.
+            step = savedStep ?? 0
+            return outcome(isComplete: false)
+        } catch {
+            waitQuietly()
+            throw error
+        }
+    }
+
+    private mutating func runSteps() throws -> Outcome {
+        let ledger = try Ledger(path: directory.ledger, keepingThroughStep: step)
+        let metrics = try Metrics(path: directory.metrics, keepingThroughStep: step)
+        try checkLedger()
+        let rates = job.configuration.learningRates(stepCount: job.plan.stepCount)
+        for planned in job.plan.steps(from: step + 1) {
+            if stopping.shouldStop { break }
+            let began = ContinuousClock.now
+            var sum: MicroBatchResult
+            let entries: [LedgerEntry]
+            do {
+                (sum, entries) = try gradient(of: planned)
+            } catch let stopped as SourceStopped {
+                try saveCommitted()
+                throw stopped
+            }
+            let norm = try update(&sum, learningRate: rates.rate(ofStep: planned.step)) {
+                try ledger.append(entries)
+            }
+            step = planned.step
+            let line = Self.metrics(
+                planned, sum, rate: rates.rate(ofStep: step), norm: norm,
+                seconds: (ContinuousClock.now - began) / .seconds(1),
+                workers: source.workerCount, figures: source.takeFigures())
+            try metrics.append(line)
+            try report(.step(line, stepCount: job.plan.stepCount))
+            try reportSaved(writer.poll())
+
+            let isLast = step == job.plan.stepCount
+            if planned.endsEpoch || isLast { try judge(metrics, epoch: planned.epoch) }
+            let interrupted = shouldStop()
+            let isDue = Self.isDue(step, every: job.configuration.checkpointEvery)
+            if isDue || planned.endsEpoch || isLast || interrupted {
+                try save(epoch: planned.epoch)
+            }
+            if interrupted && !isLast { return outcome(isComplete: false) }
+        }
+        if stopping.bestLoss == nil { try keepAdapter() }
+        return outcome(isComplete: true)
+    }
+
+    /// All micro-batches of a step, summed in the tree's order.
+    private func gradient(
+        of planned: PlannedStep
+    ) throws -> (sum: MicroBatchResult, entries: [LedgerEntry]) {
+        let microBatches = planned.microBatches(of: job.training)
+        return try StepSpoiled.repeating("step \(planned.step)") {
+            var tree = ReductionTree(count: microBatches.count)
+            var entries: [LedgerEntry] = []
+            try source.compute(microBatches, parameters: parameters) { delivery in
+                entries.append(LedgerEntry(step: planned.step, delivery))
+                tree.add(delivery.index, delivery.result)
+            }
+            guard let sum = tree.finish() else {
+                preconditionFailure("a gradient source delivers every micro-batch of a step")
+            }
+            return (sum, entries)
+        }
+    }
+
+    /// One AdamW step with the mean gradient, which is made of `sum`'s in place and let go of; the
+    /// step is in the ledger before anything changes.
+    ///
+    /// - Returns: the gradient's norm before clipping.
+    private mutating func update(
+        _ sum: inout MicroBatchResult, learningRate: Double, record: () throws -> Void
+    ) throws -> Double {
+        let failing = optimizer.step + 1
+        guard sum.lossSum.isFinite else {
+            throw TrainingError.lossNotFinite(step: failing, lastCheckpoint: lastCheckpoint())
+        }
+        var gradient: [Float] = []
+        swap(&gradient, &sum.gradient)
+        GradientNorm.divide(&gradient, by: sum.lossTokens)
+        let norm = GradientNorm.norm(of: gradient)
+        if let index = norm.isFinite ? nil : GradientNorm.firstNotFinite(in: gradient) {
+            let entry = job.shape.layout.entries.last { $0.offset <= index }
+            throw TrainingError.gradientNotFinite(
+                step: failing, tensor: entry?.name ?? "", lastCheckpoint: lastCheckpoint())
+        }
+        GradientNorm.clip(&gradient, norm: norm, maximum: job.configuration.maxGradNorm)
+        try record()
+        optimizer.update(&parameters, gradient: gradient, learningRate: learningRate)
+        return norm
+    }
+
+    /// Validates, and keeps the adapter when it is the best so far.
+    ///
+    /// Where validation was wanted and there is no row for it, the loss is null and judges nothing.
+    private mutating func judge(_ metrics: borrowing Metrics, epoch: Int) throws {
+        guard job.wantsValidation else { return }
+        let result = job.validation.isEmpty ? Evaluation() : try validate(parameters)
+        let isBest = result.loss.map { stopping.record(loss: $0, step: step) } ?? false
+        let line = ValidationMetrics(
+            step: step, epoch: epoch, loss: result.loss, tokens: result.lossTokens)
+        try metrics.append(line)
+        try report(.validation(line, isBest: isBest))
+        if isBest { try keepAdapter() }
+        if stopping.shouldStop {
+            try report(.stoppedEarly(step: step, best: stopping.bestStep))
+        }
+    }
+
+    /// The adapter that was kept, for a last judgement.
+    package func keptParameters() throws -> [Float] {
+        let files = try AdapterFiles.read(directory.adapter) { try job.shape.admit($0) }
+        return try AdapterParameters(shape: job.shape, files: files).values
+    }
+
+    private static func isDue(_ step: Int, every count: Int) -> Bool {
+        count > 0 && step % count == 0
+    }
+
+    private func outcome(isComplete: Bool) -> Outcome {
+        Outcome(
+            step: step, isComplete: isComplete, bestValidationLoss: stopping.bestLoss,
+            keptStep: stopping.bestLoss == nil ? step : stopping.bestStep)
+    }
+
+    private static func metrics(
+        _ planned: PlannedStep, _ sum: MicroBatchResult, rate: Double, norm: Double,
+        seconds: Double, workers: Int, figures: StepFigures?
+    ) -> StepMetrics {
+        StepMetrics(
+            step: planned.step, epoch: planned.epoch,
+            loss: sum.lossSum / Double(sum.lossTokens), tokens: sum.tokens,
+            lossTokens: sum.lossTokens, learningRate: rate, gradientNorm: norm,
+            seconds: seconds, tokensPerSecond: Double(sum.tokens) / seconds, workers: workers,
+            figures: figures)
+    }
+}
+
+extension LedgerEntry {
+    init(step: Int, _ delivery: GradientDelivery) {
+        self.init(
+            step: step, microBatch: delivery.index, worker: delivery.worker,
+            attempt: delivery.attempt, tokens: delivery.result.tokens,
+            lossTokens: delivery.result.lossTokens, lossSum: delivery.result.lossSum,
+            gradientDigest: delivery.digest.description)
+    }
+}

@@ -1,0 +1,125 @@
+import SkeinBasics
+import Testing
+
+@testable import SkeinCommands
+
+@Suite struct CommandLineToolTests {
+    static let messages: [([String], Int32, String)] = [
+        (
+            [], 64,
+            """
+            error: no command given
+              at: skein
+              fix: give one of: train, coordinator, worker, launch, status, evaluate, generate, \
+            tokenize, inspect, bench
+
+            """
+        ),
+        (
+            ["trian"], 64,
+            """
+            error: there is no command "trian"
+              at: skein
+              fix: did you mean skein train?
+
+            """
+        ),
+        (
+            ["distribute"], 64,
+            """
+            error: there is no command "distribute"
+              at: skein
+              fix: give one of: train, coordinator, worker, launch, status, evaluate, generate, \
+            tokenize, inspect, bench
+
+            """
+        ),
+        (
+            ["train", "--batch-size", "x"], 64,
+            """
+            error: --batch-size takes a whole number from 1 to 65536, not "x"
+              at: --batch-size
+              fix: give it a whole number from 1 to 65536
+
+            """
+        ),
+        (
+            ["evaluate", "--model", "m", "--data", "d", "--compare", "--json"], 64,
+            """
+            error: --compare means nothing without --adapter
+              at: skein evaluate
+              fix: add --adapter, or leave out --compare
+
+            """
+        ),
+        (
+            ["train", "--config", "/nowhere/c.json"], 74,
+            """
+            error: cannot open: No such file or directory
+              at: /nowhere/c.json
+              fix: check the path
+
+            """
+        ),
+    ]
+
+    @Test(
+        "an error is printed on standard error and becomes the status", arguments: messages.indices)
+    func errors(index: Int) {
+        let (words, status, text) = Self.messages[index]
+        let process = CapturedProcess()
+        #expect(CommandLineTool.run(words, process.io()) == status)
+        #expect(process.error == text)
+        #expect(process.output.isEmpty)
+    }
+
+    private struct Strange: Error {}
+
+    @Test("an error that does not explain itself is our bug")
+    func internalError() {
+        let explanation = ErrorReport.explanation(of: Strange())
+        #expect(explanation.what == "internal error: Strange()")
+        #expect(explanation.status == .internalError)
+    }
+
+    @Test("--log-format json makes an error one JSON object")
+    func jsonError() {
+        let explanation = Explanation(
+            what: "a \"b\"", place: "f:3", remedy: "mend it", status: .badData)
+        #expect(
+            ErrorReport.text(of: explanation, format: .json) == """
+                {"level":"error","message":"a \\"b\\"","at":"f:3","fix":"mend it","status":65}
+
+                """)
+    }
+
+    @Test("the version is printed")
+    func version() {
+        for words in [["--version"], ["train", "--version"]] {
+            let process = CapturedProcess()
+            #expect(CommandLineTool.run(words, process.io()) == 0)
+            #expect(process.output == "skein \(CommandLineTool.version)\n")
+        }
+    }
+
+    @Test("a processor's level that does not exist is refused by name")
+    func processorLevel() throws {
+        try CommandLineTool.limitProcessor([:])
+        try CommandLineTool.limitProcessor(["SKEIN_CPU_LEVEL": ""])
+        let error = try #require(throws: UsageError.self) {
+            try CommandLineTool.limitProcessor(["SKEIN_CPU_LEVEL": "AVX2"])
+        }
+        #expect(error.explanation.what.contains("SKEIN_CPU_LEVEL takes plain, avx2, avx512"))
+        #expect(error.explanation.what.contains("not \"AVX2\""))
+        #expect(error.explanation.status == .usage)
+    }
+
+    @Test("a reader of the output that goes away ends the program quietly")
+    func closedOutput() {
+        let process = CapturedProcess()
+        var io = process.io()
+        io.writeOutput = { _ in throw CommandError.outputClosed }
+        #expect(CommandLineTool.run(["--help"], io) == 141)
+        #expect(process.error.isEmpty)
+    }
+}

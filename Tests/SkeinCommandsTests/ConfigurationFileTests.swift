@@ -1,0 +1,109 @@
+import SkeinBasics
+import SkeinModels
+import SkeinTestSupport
+import SkeinTraining
+import Testing
+
+@testable import SkeinCommands
+
+@Suite struct ConfigurationFileTests {
+    static func options(_ json: String, _ words: String...) throws -> TrainCommand.Options {
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/skein.json"
+            try AtomicFile.write(json, to: path)
+            let arguments = try ArgumentParser.parse(
+                ["--config", path] + words, by: TrainCommand.table)
+            return try TrainCommand(arguments).options
+        }
+    }
+
+    @Test("options stand there in dashes or camelCase, and the command line wins")
+    func reads() throws {
+        let options = try Self.options(
+            """
+            {"model": "m", "data": "d", "output": "o", "batchSize": 8, "learning-rate": 2e-4,
+             "targetModules": ["up_proj", "q_proj"], "shuffle": false, "resume": true,
+             "iterations": null, "maxLength": 256, "beta1": 0.8, "layers": "2", "rank": 4}
+            """, "--batch-size", "2", "--max-length=128")
+        #expect(options.model == "m")
+        #expect(options.configuration.batchSize == 2)
+        #expect(options.configuration.maxLength == 128)
+        #expect(options.configuration.learningRate == 2e-4)
+        #expect(options.configuration.targetModules == [.query, .up])
+        #expect(!options.configuration.shuffle)
+        #expect(options.resume)
+        #expect(options.configuration.iterations == nil)
+        #expect(options.configuration.beta1 == 0.8)
+        #expect(options.configuration.layers == .last(2))
+        #expect(options.configuration.rank == 4)
+    }
+
+    @Test("what --print-config prints is read back as the same options")
+    func roundTrip() throws {
+        let process = CapturedProcess()
+        let status = process.run(
+            "train", "--print-config", "--model", "m", "--data", "d", "--output", "o", "--resume",
+            "--epsilon", "1e-7", "--layers", "0-3", "--target-modules", "all-linear", "--threads",
+            "2", "--shuffle", "off")
+        #expect(status == 0)
+        let options = try Self.options(process.output)
+        #expect(options.configuration.epsilon == 1e-7)
+        #expect(options.configuration.layers == .range(0...3))
+        #expect(options.configuration.targetModules.count == 7)
+        #expect(options.configuration.threads == 2)
+        #expect(options.resume && !options.configuration.shuffle)
+        #expect(options.configuration.earlyStopPatience == nil)
+    }
+
+    @Test("--print-config needs nothing that is required")
+    func incomplete() {
+        let process = CapturedProcess()
+        #expect(process.run("evaluate", "--print-config") == 0)
+        #expect(process.output.contains("\"model\": null"))
+    }
+
+    static let bad: [(String, UsageError)] = [
+        ("", .configurationIsNoObject(path: "c")),
+        ("[1]", .configurationIsNoObject(path: "c")),
+        ("{\"rank\": 8", .configurationIsNoObject(path: "c")),
+        ("{\"rnk\": 8}", .unknownKey("rnk", path: "c", suggestion: "rank")),
+        (
+            "{\"learning_rate\": 1}",
+            .unknownKey("learning_rate", path: "c", suggestion: "learning-rate")
+        ),
+        ("{\"config\": \"x\"}", .unknownKey("config", path: "c", suggestion: nil)),
+        ("{\"help\": true}", .unknownKey("help", path: "c", suggestion: nil)),
+        ("{\"batchSize\": 1, \"batch-size\": 1}", .repeatedKey("batch-size", path: "c")),
+        ("{\"rank\": 0}", value("rank", "\"0\"", "a whole number from 1 to 1024")),
+        ("{\"rank\": true}", value("rank", "\"true\"", "a whole number from 1 to 1024")),
+        ("{\"rank\": {}}", value("rank", object, "a whole number from 1 to 1024")),
+        ("{\"rank\": [1, 2]}", value("rank", object, "a whole number from 1 to 1024")),
+        ("{\"resume\": 1}", value("resume", "\"1\"", "true or false")),
+        ("{\"seed\": 1e30}", value("seed", "\"1e+30\"", "a whole number from 0 up")),
+    ]
+    private static let object = "an object or a mixed list"
+
+    private static func value(_ key: String, _ value: String, _ accepted: String) -> UsageError {
+        .badKeyValue(key, path: "c", value: value, accepted: accepted)
+    }
+
+    @Test("a wrong file gives its own error", arguments: bad.indices)
+    func errors(index: Int) {
+        let (json, error) = Self.bad[index]
+        #expect(throws: error) {
+            try ConfigurationFile(bytes: Array(json.utf8), path: "c", table: TrainCommand.table)
+        }
+        #expect(error.explanation.place == "c")
+    }
+
+    @Test("a file that is missing or too long is named")
+    func unreadable() throws {
+        let missing = FileError.failed(operation: "open", path: "/nowhere/c", code: 2)
+        #expect(throws: missing) {
+            try ConfigurationFile(path: "/nowhere/c", table: TrainCommand.table)
+        }
+        #expect(throws: CommandError.inputTooLong(name: "/dev/zero", limit: 1 << 20)) {
+            try ConfigurationFile(path: "/dev/zero", table: TrainCommand.table)
+        }
+    }
+}

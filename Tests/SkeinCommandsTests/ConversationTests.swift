@@ -1,0 +1,69 @@
+import SkeinText
+import Testing
+
+@testable import SkeinCommands
+
+@Suite struct ConversationTests {
+    private let user = ChatMessage(role: "user", content: "hi")
+
+    @Test("a JSON list of messages is a conversation without a generation prompt")
+    func list() throws {
+        let text = #" [{"role": "user", "content": "hi"}, {"role": "assistant", "content": ""}]"#
+        #expect(
+            try Conversation(text: text)
+                == Conversation(
+                    messages: [user, ChatMessage(role: "assistant", content: "")],
+                    addsGenerationPrompt: false))
+    }
+
+    @Test("an object says itself whether the answer is opened")
+    func object() throws {
+        for (field, adds) in [
+            (#", "add_generation_prompt": true"#, true),
+            (#", "add_generation_prompt": false"#, false), ("", false),
+        ] {
+            let text = #"{"messages": [{"role": "user", "content": "hi"}]\#(field)}"#
+            #expect(
+                try Conversation(text: text)
+                    == Conversation(messages: [user], addsGenerationPrompt: adds))
+        }
+    }
+
+    static let plain = [
+        "", "hi", "[1, 2] is a list", "[1, 2]", "[", "{}", "{\"a\": 1}", "\"messages\"", "null",
+        "{\"messages\": [", "[\"a\", {\"role\": \"user\"}]",
+    ]
+
+    @Test("any other text is what a user says, and an answer is to follow", arguments: plain)
+    func other(text: String) throws {
+        #expect(
+            try Conversation(text: text)
+                == Conversation(
+                    messages: [ChatMessage(role: "user", content: text)],
+                    addsGenerationPrompt: true))
+    }
+
+    static let bad: [(String, InputProblem)] = [
+        ("[]", .noMessages), (#"{"messages": []}"#, .noMessages),
+        (#"{"messages": "hi"}"#, .badField("messages", expected: "a list")),
+        (#"{"messages": [1]}"#, .badField("messages[0]", expected: "an object")),
+        (#"[{"role": "user"}]"#, .badField("messages[0].content", expected: "a string")),
+        (
+            #"[{"role": "user", "content": "hi"}, {"role": 1, "content": "x"}]"#,
+            .badField("messages[1].role", expected: "a string")
+        ),
+        (
+            #"[{"role": "user", "content": null}]"#,
+            .badField("messages[0].content", expected: "a string")
+        ),
+        (
+            #"{"messages": [{"role": "u", "content": "x"}], "add_generation_prompt": "yes"}"#,
+            .badField("add_generation_prompt", expected: "true or false")
+        ),
+    ]
+
+    @Test("a conversation with a mistake in it is an error and no user's text", arguments: bad)
+    func mistakes(text: String, problem: InputProblem) {
+        #expect(throws: problem) { try Conversation(text: text) }
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import SkeinBasics
+import SkeinTestSupport
+import Testing
+
+@testable import SkeinCommands
+
+/// Flags are a contract: a change of help is a decision, and shows in the diff of Tests/Fixtures/help.
+///
+/// `SKEIN_UPDATE_SNAPSHOTS=1 swift test --filter HelpTests` writes them anew.
+@Suite struct HelpTests {
+    static let pages = ["skein"] + CommandLineTool.commands.map { $0.table.command }
+
+    static func text(of page: String) -> String {
+        let process = CapturedProcess()
+        let status = page == "skein" ? process.run("--help") : process.run(page, "--help")
+        #expect(status == 0)
+        #expect(process.error.isEmpty)
+        return process.output
+    }
+
+    @Test("help is what was decided", arguments: pages)
+    func snapshot(page: String) throws {
+        let path = TestPaths.fixture("help/\(page).txt")
+        let text = Self.text(of: page)
+        if ProcessInfo.processInfo.environment["SKEIN_UPDATE_SNAPSHOTS"] == "1" {
+            try AtomicFile.write(text, to: path)
+        }
+        #expect(try text == String(contentsOfFile: path, encoding: .utf8))
+    }
+
+    @Test("no line of help is longer than 100 columns", arguments: pages)
+    func width(page: String) {
+        for line in Self.text(of: page).split(separator: "\n") {
+            #expect(line.count <= 100, "\(line)")
+            #expect(line.last != " ", "\(line)")
+        }
+    }
+
+    @Test("the example of each command is accepted", arguments: CommandLineTool.commands.indices)
+    func example(index: Int) throws {
+        let command = CommandLineTool.commands[index]
+        let words = Self.shellWords(command.table.example)
+        #expect(words.prefix(2) == ["skein", command.table.command])
+        let arguments = try ArgumentParser.parse(Array(words.dropFirst(2)), by: command.table)
+        _ = try command.init(arguments)
+    }
+
+    @Test("help <command> and -h show the same page")
+    func ways() {
+        for words in [["help", "train"], ["train", "-h"], ["train", "--rank", "x", "--help"]] {
+            let process = CapturedProcess()
+            #expect(CommandLineTool.run(words, process.io()) == 0)
+            #expect(process.output == Self.text(of: "train"))
+        }
+    }
+
+    @Test("the overview lists the commands that exist and no other")
+    func overview() {
+        let text = Self.text(of: "skein")
+        for command in CommandLineTool.commands { #expect(text.contains(command.table.summary)) }
+        for later in ["export", "fuse"] {
+            #expect(!text.contains("\n  \(later) "))
+        }
+    }
+
+    @Test("a word longer than the page stands alone on its line")
+    func longWord() {
+        let word = String(repeating: "x", count: 120)
+        #expect(HelpText.wrapped("a \(word) b", indent: 2) == ["a", "  " + word, "  b"])
+    }
+
+    /// Words as a shell splits them; double quotes hold a word together.
+    static func shellWords(_ line: String) -> [String] {
+        line.split(separator: "\"", omittingEmptySubsequences: false).enumerated().flatMap {
+            $0.offset.isMultiple(of: 2)
+                ? $0.element.split(separator: " ").map(String.init) : [String($0.element)]
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import Foundation
+import SkeinBasics
+import SkeinFormats
+import SkeinTestSupport
+import SkeinText
+import Testing
+
+@testable import SkeinCommands
+
+@Suite struct TokenizeCommandTests {
+    /// Runs `skein tokenize` on a tiny model.
+    private func tokenize(
+        _ words: [String], input: [UInt8] = [], templateless: Bool = false
+    ) throws -> (status: Int32, output: String, error: String) {
+        try TestPaths.withTemporaryDirectory { directory in
+            var image = TinyModel().gguf()
+            if templateless {
+                image.metadata.removeAll { $0.key == "tokenizer.chat_template" }
+            }
+            try AtomicFile.write(image.bytes(), to: directory + "/tiny.gguf")
+            let process = CapturedProcess()
+            var io = process.io()
+            io.readInput = { input }
+            let model = directory + "/tiny.gguf"
+            let status = CommandLineTool.run(["tokenize", "--model", model] + words, io)
+            return (status, process.output, process.error)
+        }
+    }
+
+    @Test("people see the ids, and under them each with its piece")
+    func human() throws {
+        let found = try tokenize(["the in<|im_end|>", ""])
+        #expect(found.error.isEmpty)
+        #expect(
+            found.output == """
+                ids: 119 260 35 262 2
+                  119  t
+                  260  he
+                   35  Ġ
+                  262  in
+                    2  <|im_end|>
+                ids:
+
+                """)
+    }
+
+    @Test("--json prints one object for each text, special tokens recognized")
+    func json() throws {
+        let found = try tokenize(["--json", "he", "<|im_start|>", "", "-"], input: Array("é".utf8))
+        #expect(found.error.isEmpty)
+        let he = TinyVocabulary.tokens.firstIndex(of: "he") ?? 0
+        let lines = found.output.split(separator: "\n").map(String.init)
+        #expect(
+            lines.prefix(3) == [
+                "{\"ids\":[\(he)],\"pieces\":[\"he\"]}",
+                "{\"ids\":[1],\"pieces\":[\"<|im_start|>\"]}", "{\"ids\":[],\"pieces\":[]}",
+            ])
+        #expect(lines.count == 4)
+        #expect(lines.last?.contains("\"pieces\":[\"Ã\",\"©\"]") == true)
+    }
+
+    @Test("--chat puts a text through the template, and --json shows the rendered text, too")
+    func chat() throws {
+        let rendered = "<|im_start|>user\nhe<|im_end|>\n<|im_start|>assistant\n"
+        let list = #"[{"role": "user", "content": "he"}]"#
+        let open = #"{"messages": \#(list), "add_generation_prompt": true}"#
+        let found = try tokenize(["--json", "--chat", "he", open, list])
+        #expect(found.error.isEmpty)
+        let lines = found.output.split(separator: "\n").map(String.init)
+        try #require(lines.count == 3)
+        #expect(lines[0] == lines[1])
+        #expect(lines[0].hasSuffix(",\"text\":\(JSONLine.quote(rendered))}"))
+        #expect(lines[0].hasPrefix("{\"ids\":[1,"))
+        let closed = JSONLine.quote("<|im_start|>user\nhe<|im_end|>\n")
+        #expect(lines[2].hasSuffix(",\"text\":\(closed)}"))
+    }
+
+    @Test("--decode gives back the bytes, with blanks, commas or a JSON list's brackets")
+    func decode() throws {
+        let text = "the « in »\nof"
+        let encoded = try tokenize(["--json", text]).output
+        let ids = encoded.dropFirst("{\"ids\":".count).prefix { $0 != "]" } + "]"
+        for words in [[String(ids)], ["-"]] {
+            let found = try tokenize(["--decode"] + words, input: Array(ids.utf8))
+            #expect(found.output == text + "\n")
+            let json = try tokenize(["--decode", "--json"] + words, input: Array(ids.utf8))
+            #expect(json.output == "{\"text\":\(JSONLine.quote(text))}\n")
+        }
+        #expect(try tokenize(["--decode", " 1,\n2  0 "]).output.hasSuffix("<|endoftext|>\n"))
+        #expect(try tokenize(["--decode", ""]).output == "\n")
+    }
+
+    @Test("bytes that are not UTF-8 are named by their place")
+    func invalidText() throws {
+        let cases: [([UInt8], Int)] = [
+            ([0xFF], 0), (Array("aé".utf8) + [0xC3], 3), (Array("€".utf8) + [0xE2, 0x82, 0x41], 3),
+            ([0x61, 0xED, 0xA0, 0x80], 1), ([0x61, 0x62, 0x80], 2),
+        ]
+        for (bytes, offset) in cases {
+            #expect(UTF8Text.firstInvalidByte(in: bytes) == offset)
+            let found = try tokenize(["-"], input: bytes)
+            #expect(found.status == 65)
+            #expect(
+                found.error.hasPrefix(
+                    "error: the text is not UTF-8 from byte \(offset) on\n  at: standard input\n"))
+        }
+        #expect(UTF8Text.firstInvalidByte(in: Array("aé€😀\0".utf8)) == nil)
+    }
+
+    static let badIDs: [(String, InputProblem)] = [
+        ("320", .idOutOfRange(id: "320", vocabularySize: 320)),
+        ("1 -1", .idOutOfRange(id: "-1", vocabularySize: 320)),
+        (
+            "99999999999999999999",
+            .idOutOfRange(id: "99999999999999999999", vocabularySize: 320)
+        ),
+        ("1 x", .notAnID(word: "x")), ("1.5", .notAnID(word: "1.5")), ("-", .notAnID(word: "-")),
+        ("+1", .notAnID(word: "+1")), ("٣", .notAnID(word: "٣")),
+    ]
+
+    @Test("what is no id, or none of the vocabulary, is an error that names it", arguments: badIDs)
+    func invalidIDs(text: String, problem: InputProblem) throws {
+        #expect(throws: problem) { try TokenIDs.read(text, vocabularySize: 320) }
+        guard text != "-" else { return }
+        let found = try tokenize(["--decode", "1", text])
+        #expect(found.status == 65)
+        #expect(found.error.hasPrefix("error: \(problem.what)\n  at: TEXT 2\n"))
+    }
+
+    @Test("a model without a template cannot render a chat")
+    func noTemplate() throws {
+        let found = try tokenize(["--chat", "hi"], templateless: true)
+        #expect(found.status == 65)
+        #expect(found.error.hasPrefix("error: the model has no chat template\n"))
+    }
+
+    private struct Reference: Decodable {
+        struct Text: Decodable {
+            var text: String
+            var ids: [Int]
+            var decoded: String
+        }
+        struct Chat: Decodable {
+            var text: String
+            var ids: [Int]
+        }
+        var strings: [Text]
+        var chat: [Chat]
+    }
+
+    @Test(
+        "the real model gives the ids of every string and chat of the reference",
+        .enabled(if: TestPaths.model != nil, "needs SKEIN_TEST_MODEL"))
+    func reference() throws {
+        let model = try #require(TestPaths.model)
+        let data = try Data(
+            contentsOf: URL(fileURLWithPath: TestPaths.fixture("reference/tokens.json")))
+        let reference = try JSONDecoder().decode(Reference.self, from: data)
+        let object = try JSONSerialization.jsonObject(with: data) as? [String: Any]
+        let conversations = try (object?["chat"] as? [Any] ?? []).map {
+            String(decoding: try JSONSerialization.data(withJSONObject: $0), as: UTF8.self)
+        }
+        func lines(_ words: [String]) throws -> [[String: Any]] {
+            let process = CapturedProcess()
+            let status = CommandLineTool.run(
+                ["tokenize", "--model", model, "--json"] + words, process.io())
+            #expect(status == 0, "\(process.error)")
+            return try process.output.split(separator: "\n").map {
+                try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] ?? [:]
+            }
+        }
+        let texts = try lines(["--"] + reference.strings.map(\.text))
+        #expect(texts.map { $0["ids"] as? [Int] } == reference.strings.map(\.ids))
+        let decoded = try lines(
+            ["--decode", "--"]
+                + reference.strings.map { $0.ids.map(String.init).joined(separator: " ") })
+        #expect(decoded.map { $0["text"] as? String } == reference.strings.map(\.decoded))
+        let chats = try lines(["--chat", "--"] + conversations)
+        #expect(chats.map { $0["ids"] as? [Int] } == reference.chat.map(\.ids))
+        #expect(chats.map { $0["text"] as? String } == reference.chat.map(\.text))
+    }
+}

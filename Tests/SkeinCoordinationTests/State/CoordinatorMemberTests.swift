@@ -1,0 +1,216 @@
+import SkeinBasics
+import Testing
+
+@testable import SkeinCoordination
+
+@Suite("who is let in and who is waited for")
+struct CoordinatorMemberTests {
+    @Test("a newer process of the same name takes its place, and the old one stays out")
+    func superseded() {
+        var desk = Desk()
+        desk.join(1, incarnation: 1)
+        desk.open([1])
+        let said = desk.join(1, incarnation: 2, as: 5, at: 1)
+        #expect(said.rejections.map(\.code) == [.superseded])
+        #expect(said.leases == ["0>5"])
+        #expect(desk.at(1, .left(PeerID(1), .lost("reset"))) == [])
+        let old = desk.state.admission(name: "w1", incarnation: [1], now: .seconds(2))
+        #expect(old?.code == .superseded)
+        // When the newer one has gone, the name is free.
+        desk.at(2, .left(PeerID(5), .goodbye))
+        #expect(desk.state.admission(name: "w1", incarnation: [1], now: .seconds(2)) == nil)
+    }
+
+    @Test("a worker that connects again before its old connection ended keeps its name")
+    func reconnected() {
+        var desk = Desk()
+        desk.join(1)
+        desk.open([1])
+        let said = desk.join(1, as: 5, at: 1)
+        #expect(said.rejections.map(\.reason) == ["w1 has connected again from 10.0.0.1:4011"])
+        #expect(said.leases == ["0>5"])
+        #expect(desk.state.admission(name: "w1", incarnation: [1], now: .seconds(1)) == nil)
+    }
+
+    @Test("three lost connections are bad luck, the fourth in a row is a failure")
+    func lostInARow() {
+        var desk = Desk()
+        desk.open([1, 1, 1])
+        for peer in 1...3 {
+            desk.join(1, as: UInt64(peer), at: Double(peer))
+            desk.at(Double(peer), .left(PeerID(UInt64(peer)), .lost("reset")))
+            #expect(
+                desk.state.admission(name: "w1", incarnation: [1], now: .seconds(peer)) == nil)
+        }
+        desk.join(1, as: 4, at: 4)
+        desk.at(4, .left(PeerID(4), .lost("reset")))
+        let rejection = desk.state.admission(name: "w1", incarnation: [1], now: .seconds(4))
+        #expect(rejection?.code == .quarantined)
+    }
+
+    @Test("a good result in between starts the count of lost connections again")
+    func lostNotInARow() {
+        var desk = Desk()
+        desk.open([1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])
+        for peer in 1...8 {
+            desk.join(1, as: UInt64(peer), at: Double(peer))
+            if peer == 4 { desk.finish(4, 0, at: 4) }
+            desk.at(Double(peer), .left(PeerID(UInt64(peer)), .lost("reset")))
+            let rejection = desk.state.admission(
+                name: "w1", incarnation: [1], now: .seconds(peer))
+            #expect((rejection == nil) == (peer != 7 && peer != 8), "peer \(peer)")
+            if rejection != nil { return }
+        }
+    }
+
+    @Test("nobody is let in when the coordinator is about to end, or when it is full")
+    func closedDoors() {
+        var desk = Desk()
+        desk.join(1)
+        desk.at(1, .stopAdmitting)
+        let rejection = desk.state.admission(name: "w2", incarnation: [1], now: .seconds(1))
+        #expect(rejection?.code == .draining)
+        #expect(desk.join(2, at: 1).rejections.map(\.code) == [.draining])
+
+        var settings = CoordinatorSettings()
+        settings.maximumWorkers = 1
+        var small = CoordinatorState(settings: settings, now: .zero)
+        let member = Member(name: "a", address: "x:1", threads: 1, incarnation: [1])
+        _ = small.handle(.joined(PeerID(1), member), now: .zero)
+        let full = small.admission(name: "b", incarnation: [1], now: .zero)
+        #expect(full?.code == .full)
+        #expect(small.admission(name: "a", incarnation: [2], now: .zero) == nil)
+    }
+
+    @Test("thread counts out of a hostile or broken peer are clamped", arguments: [-5, 0, 1 << 40])
+    func threads(_ count: Int) {
+        var desk = Desk()
+        desk.join(1, threads: count)
+        let leases = desk.open(Array(repeating: 1, count: 5000)).leases.count
+        #expect(leases == (count > 1 ? 2048 : 2))
+    }
+
+    @Test("events of peers that nobody knows change nothing")
+    func unknownPeers() {
+        var desk = Desk()
+        desk.open([1])
+        let peer = PeerID(77)
+        #expect(desk.at(1, .heard(peer, [])) == [])
+        #expect(desk.arrive(77, 0, at: 1) == [])
+        #expect(desk.check(77, 0, at: 1) == [])
+        #expect(desk.at(1, .left(peer, .goodbye)) == [])
+        #expect(desk.at(1, .draining(peer)) == [])
+        #expect(desk.at(1, .closed(round: 9)) == [])
+    }
+
+    @Test("a worker that is lost for its silence is named in the log, also one without work")
+    func silentLoss() {
+        var desk = Desk()
+        desk.join(1)
+        let lost = desk.at(2.5, .tick)
+        #expect(lost.rejections.map(\.code) == [.timeout])
+        #expect(
+            lost.sentences == ["lost w1 (10.0.0.1:4011), which had no work: silent for 2.5 s"])
+    }
+
+    @Test("the sentence names the culprit, since when, and what comes next")
+    func sentences() {
+        var desk = Desk(minimumWorkers: 2)
+        #expect(
+            desk.sentence(at: 2)
+                == "starting: the coordinator prepares the run, since 2.0 s; "
+                + "then it leases the first step")
+        desk.join(1, at: 2)
+        desk.open([100, 100], at: 3)
+        #expect(
+            desk.sentence(at: 15)
+                == "step 7 waits 12.0 s for 1 more worker (1 of --min-workers 2 is here); "
+                + "gives up in 48.0 s, counted anew when a worker joins or gets on with its "
+                + "preparation")
+        desk.join(2, at: 15)
+        #expect(
+            desk.sentence(at: 15.5)
+                == "step 7 waits 0.5 s for micro-batch 0 on worker w1 (10.0.0.1:4011), last heard "
+                + "13.5 s ago; in 0.0 s it counts as lost and the micro-batch goes to another "
+                + "worker")
+        desk.at(16, .heard(PeerID(1), []))
+        desk.at(16, .heard(PeerID(2), []))
+        #expect(
+            desk.sentence(at: 16)
+                == "step 7 waits 1.0 s for micro-batch 0 on worker w1 (10.0.0.1:4011), last heard "
+                + "0.0 s ago; its first, so nobody knows how long it takes; overdue in 59.0 s")
+        desk.finish(2, 1, at: 17)
+        #expect(
+            desk.sentence(at: 17)
+                == "step 7 waits 2.0 s for micro-batch 0 on worker w1 (10.0.0.1:4011), last heard "
+                + "1.0 s ago; expected any moment, overdue in 2.0 s")
+        desk.arrive(1, 0, at: 17.5)
+        #expect(
+            desk.sentence(at: 17.7)
+                == "step 7 waits 0.2 s for the coordinator itself: it checks the result of "
+                + "micro-batch 0 from w1, 1 in all")
+        desk.check(1, 0, at: 18)
+        #expect(
+            desk.sentence(at: 18.5)
+                == "step 7 waits 0.5 s for the coordinator itself: every micro-batch is accepted, "
+                + "it closes the round next")
+        desk.at(19, .closed(round: 1))
+        desk.at(19, .phase(.betweenSteps("applies AdamW")))
+        #expect(
+            desk.sentence(at: 19.1)
+                == "between steps: the coordinator applies AdamW, since 0.1 s; "
+                + "then it leases the next step")
+        desk.at(20, .phase(.finished))
+        #expect(desk.state.waiting(now: .seconds(21)).culprit == .nobody)
+    }
+
+    @Test("a stall is told after 5 s, then every 5 s, and every 30 s after half a minute")
+    func stalls() {
+        var desk = Desk()
+        desk.join(1)
+        desk.open([1])
+        var told: [Int] = []
+        for second in 1...130 {
+            desk.at(Double(second), .heard(PeerID(1), []))
+            let said = desk.at(Double(second), .tick)
+            if said.sentences.contains(where: { $0.contains("worker w1") }) { told.append(second) }
+        }
+        #expect(told == [5, 10, 15, 20, 25, 30, 60, 90, 120])
+    }
+
+    @Test("a long micro-batch that comes on is no stall; one that stands still is")
+    func slowProgress() {
+        var desk = Desk()
+        desk.join(1)
+        desk.open([1])
+        var told: [Int] = []
+        for second in 1...40 {
+            let done = UInt16(10 * min(second, 20))
+            desk.at(
+                Double(second),
+                .heard(PeerID(1), [Heartbeat.Progress(key: key(0), thousandths: done)]))
+            let said = desk.at(Double(second), .tick)
+            if said.sentences.contains(where: { $0.contains("worker w1") }) { told.append(second) }
+        }
+        #expect(told == [25, 30, 35, 40])
+    }
+
+    @Test("the snapshot shows what a status page needs")
+    func snapshot() {
+        var desk = Desk()
+        desk.join(1, threads: 2)
+        desk.join(2)
+        desk.open([100, 100, 100, 100, 100, 100, 100, 100])
+        desk.finish(1, 0, at: 1)
+        desk.arrive(2, 1, at: 1)
+        desk.check(2, 1, .refused("x"), at: 1)
+        let snapshot = desk.state.snapshot(now: .seconds(1.5))
+        #expect(snapshot.workers.map(\.name) == ["w1"])
+        #expect(snapshot.workers.first?.tokensPerSecond == 200)
+        #expect(snapshot.workers.first?.accepted == 1)
+        #expect(snapshot.quarantined.map(\.name) == ["w2"])
+        #expect(snapshot.round?.accepted == 1)
+        #expect(snapshot.round?.counters.refused == 1)
+        #expect(snapshot.round?.label == .step(7))
+    }
+}

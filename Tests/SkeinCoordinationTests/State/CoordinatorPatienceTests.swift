@@ -1,0 +1,101 @@
+import SkeinBasics
+import Testing
+
+@testable import SkeinCoordination
+
+/// How long a fleet that is too small is waited for.
+@Suite("a coordinator's patience")
+struct CoordinatorPatienceTests {
+    /// Told of a worker that prepares, and of time.
+    private func prepares(
+        _ desk: inout Desk, _ number: UInt64, _ bytes: UInt64, at seconds: Double
+    ) -> [String] {
+        let event = CoordinatorState.Event.preparing(
+            PeerID(number), name: "w\(number)", address: "10.0.0.\(number):4011", bytes: bytes)
+        return (desk.at(seconds, event) + desk.at(seconds, .tick)).givenUp
+    }
+
+    @Test("the first worker to join does not end the run, however late it is")
+    func firstIsLate() {
+        var desk = Desk(minimumWorkers: 2, patience: .seconds(6))
+        desk.open([1, 1])
+        #expect(desk.state.giveUpAt == .seconds(60))
+        #expect(desk.at(10, .tick).givenUp.isEmpty)
+        #expect(desk.join(1, at: 10).givenUp.isEmpty)
+        #expect(desk.hear([1], from: 10, to: 15.9).givenUp.isEmpty)
+        #expect(desk.join(2, at: 15.9).leases == ["0>1", "1>2"])
+    }
+
+    @Test("it begins anew with every worker that joins, and ends when no more come")
+    func joins() {
+        var desk = Desk(minimumWorkers: 4, patience: .seconds(6))
+        desk.open([1])
+        for number in 1...3 {
+            desk.join(UInt64(number), at: Double(5 * number))
+        }
+        let peers: [UInt64] = [1, 2, 3]
+        #expect(desk.hear(peers, from: 15, to: 20.9).givenUp.isEmpty)
+        let sentences = desk.hear(peers, from: 21, to: 21).givenUp
+        #expect(
+            sentences == [
+                "step 7 waits 21.0 s for 1 more worker (3 of --min-workers 4 are here); "
+                    + "its patience is over"
+            ])
+    }
+
+    @Test("a worker that gets on with its model is waited for; one that only lives is not")
+    func preparations() {
+        var desk = Desk(minimumWorkers: 2, patience: .seconds(6))
+        desk.join(1)
+        desk.open([1, 1])
+        for second in 1...60 {
+            let time = Double(second)
+            desk.hear([1], from: time - 0.9, to: time)
+            #expect(prepares(&desk, 2, UInt64(second) << 20, at: time).isEmpty, "\(second) s")
+        }
+        for second in 61...65 {
+            let time = Double(second)
+            desk.hear([1], from: time - 0.9, to: time)
+            #expect(prepares(&desk, 2, 60 << 20, at: time).isEmpty, "\(second) s")
+        }
+        desk.hear([1], from: 65.1, to: 65.9)
+        #expect(
+            prepares(&desk, 2, 60 << 20, at: 66) == [
+                "step 7 waits 66.0 s for 1 more worker (1 of --min-workers 2 is here); "
+                    + "w2 (10.0.0.2:4011) prepares (60 MiB of the model done, the last 6.0 s ago); "
+                    + "its patience is over"
+            ])
+    }
+
+    @Test("the sentence says who prepares, and what begins the patience anew")
+    func sentence() {
+        var desk = Desk(minimumWorkers: 3)
+        desk.open([1])
+        desk.join(1, at: 1)
+        _ = prepares(&desk, 2, 0, at: 2)
+        _ = prepares(&desk, 3, 0, at: 2)
+        desk.at(3, .heard(PeerID(1), []))
+        _ = prepares(&desk, 2, 5 << 20, at: 4)
+        #expect(
+            desk.sentence(at: 5)
+                == "step 7 waits 5.0 s for 2 more workers (1 of --min-workers 3 is here); "
+                + "w2 (10.0.0.2:4011) prepares (5 MiB of the model done, the last 1.0 s ago) and "
+                + "1 more, too; gives up in 59.0 s, counted anew when a worker joins or gets on "
+                + "with its preparation")
+        desk.at(6, .left(PeerID(2), .lost("reset")))
+        desk.join(3, at: 7)
+        #expect(!desk.sentence(at: 8).contains("prepares"))
+    }
+
+    @Test("those that prepare take places, too")
+    func full() {
+        var settings = CoordinatorSettings()
+        settings.maximumWorkers = 1
+        var state = CoordinatorState(settings: settings, now: .zero)
+        _ = state.handle(
+            .preparing(PeerID(1), name: "a", address: "x:1", bytes: 0), now: .zero)
+        #expect(state.admission(name: "b", incarnation: [1], now: .zero)?.code == .full)
+        let member = Member(name: "a", address: "x:1", threads: 1, incarnation: [1])
+        #expect(state.handle(.joined(PeerID(1), member), now: .zero).isEmpty)
+    }
+}

@@ -1,0 +1,156 @@
+import SkeinBasics
+import Testing
+
+@testable import SkeinCoordination
+
+@Suite("a worker's connection")
+struct WorkerConnectionTests {
+    @Test("it dials at once, then after random times that double up to 10 s")
+    func backoff() {
+        var bench = Bench(patience: .seconds(600))
+        #expect(bench.at(0, .start) == [.connect(after: .zero)])
+        var delays: [Double] = []
+        for second in 1...10 {
+            let said = bench.at(Double(second), .disconnected("refused"), jitter: 1)
+            if case .connect(let delay) = said.first { delays.append(delay.inSeconds) }
+        }
+        #expect(delays == [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 10, 10, 10, 10])
+        #expect(bench.at(11, .disconnected("refused"), jitter: 0) == [.connect(after: .zero)])
+    }
+
+    @Test("it gives up when nobody has welcomed it for its patience")
+    func patience() {
+        var bench = Bench(patience: .seconds(5))
+        bench.join(at: 0)
+        bench.at(100, .heard)
+        #expect(bench.at(101, .disconnected("reset")) == [.connect(after: .seconds(0.05))])
+        #expect(bench.at(103, .disconnected("refused")).count == 1)
+        #expect(bench.state.nextDeadline == .seconds(106))
+        let said = bench.at(106, .tick)
+        #expect(
+            said.last
+                == .finish(
+                    .patience("no coordinator has welcomed this worker for 5.0 s: refused")))
+        #expect(bench.at(107, .tick) == [])
+    }
+
+    @Test("loading a model does not count against its patience")
+    func slowModel() {
+        var bench = Bench(patience: .seconds(5))
+        bench.at(0, .start)
+        bench.at(1, .connected)
+        bench.at(1, .offered(term: 1))
+        for second in 1...60 {
+            bench.at(Double(second), .heard)
+            #expect(bench.at(Double(second), .tick) == [])
+        }
+        #expect(bench.at(61, .disconnected("reset")).count == 1)
+        #expect(bench.at(66, .disconnected("refused")).last.map(isFinish) == true)
+    }
+
+    @Test("a coordinator that is silent for 2.5 s is left")
+    func silence() {
+        var bench = Bench()
+        bench.join(at: 0)
+        #expect(bench.state.nextDeadline == .seconds(2.5))
+        #expect(bench.at(2.4, .tick) == [])
+        let said = bench.at(2.5, .tick)
+        #expect(said == [.disconnect("silence"), .connect(after: .seconds(0.05))])
+    }
+
+    @Test("a connection that nobody answers is left after 5 s")
+    func noAnswer() {
+        var bench = Bench()
+        bench.at(0, .start)
+        #expect(bench.at(5, .tick).first == .disconnect("no answer"))
+        bench.at(6, .connected)
+        #expect(bench.at(11, .tick).first == .disconnect("no answer"))
+    }
+
+    @Test("a rejection is final or says when to come again", arguments: RejectCode.allCases)
+    func rejections(_ code: RejectCode) {
+        var bench = Bench()
+        bench.at(0, .start)
+        bench.at(0, .connected)
+        let rejection = Rejection(code: code, reason: "why", retryMilliseconds: 3000)
+        var said = bench.at(0, .rejected(rejection))
+        #expect(said.contains(.leaveRun) == [.data, .configuration].contains(code))
+        said.removeAll { $0 == .leaveRun }
+        if code.isFinal {
+            #expect(said == [.disconnect("rejected"), .finish(.rejected(rejection))])
+        } else {
+            // A worker that has to pause may be the only one: it is back soon after that.
+            let delay = Duration.milliseconds(code == .quarantined ? 3050 : 3100)
+            #expect(said == [.disconnect("rejected"), .connect(after: delay)])
+        }
+    }
+
+    @Test("of another run it keeps nothing, and is ready for the new one once it is prepared")
+    func otherRun() {
+        var bench = Bench(threads: 2)
+        bench.join(at: 0)
+        bench.lease(0, at: 1)
+        bench.lease(1, at: 1)
+        bench.at(2, .computed(thread: 0, key(0)))
+        bench.at(3, .disconnected("reset"))
+        bench.at(4, .connected)
+        // The same term, as a directory that was copied would have it.
+        #expect(
+            bench.at(4, .offered(term: 1, isOtherRun: true)) == [
+                .abandon(thread: 1, key(1)), .forget(key(1)), .forget(key(0)), .leaveRun,
+            ])
+        bench.at(5, .abandoned(thread: 1, key(1)))
+        #expect(bench.at(6, .prepared) == [.ready(held: [])])
+    }
+
+    @Test("one that is told again and again that it belongs to another run gives up")
+    func alwaysOtherRun() {
+        var bench = Bench(patience: .seconds(5))
+        bench.at(0, .start)
+        var ending: WorkerState.Directive?
+        for second in 0..<100 where ending == nil {
+            let time = Double(second)
+            bench.at(time, .connected)
+            bench.at(time, .offered(term: 1))
+            let said = bench.at(
+                time + 0.5, .rejected(Rejection(code: .data, reason: "other data")))
+            ending = said.first(where: isFinish)
+        }
+        #expect(
+            ending
+                == .finish(
+                    .patience(
+                        "no coordinator has welcomed this worker for 5.0 s: the coordinator says: "
+                            + "other data")))
+    }
+
+    @Test("a pause that the coordinator orders does not count against the patience")
+    func orderedPause() {
+        var bench = Bench(patience: .seconds(10))
+        bench.at(0, .start)
+        bench.at(0, .connected)
+        bench.at(
+            1, .rejected(Rejection(code: .quarantined, reason: "x", retryMilliseconds: 10_000)))
+        #expect(bench.at(12, .connected) == [])
+        #expect(bench.at(12, .tick) == [])
+        #expect(bench.at(17, .tick).contains(.disconnect("no answer")))
+        #expect(bench.at(21, .tick).contains(.disconnect("patience is over")))
+    }
+
+    @Test("it ends with the run, and waits for a coordinator that may come back")
+    func goodbye() {
+        var bench = Bench()
+        bench.join(at: 0)
+        #expect(bench.at(1, .dismissed(Leave(reason: .interrupted))).count == 2)
+        bench.join(at: 2, term: 2)
+        #expect(bench.at(3, .dismissed(Leave(reason: .complete))).last == .finish(.complete))
+        var other = Bench()
+        other.join(at: 0)
+        let said = other.at(1, .dismissed(Leave(reason: .failed, detail: "disk full")))
+        #expect(said.last == .finish(.failed("disk full")))
+    }
+
+    private func isFinish(_ directive: WorkerState.Directive) -> Bool {
+        if case .finish = directive { true } else { false }
+    }
+}

@@ -1,0 +1,275 @@
+import Foundation
+import SkeinBasics
+import SkeinModels
+import SkeinTestSupport
+import SkeinTraining
+import Testing
+
+@testable import SkeinCoordination
+@testable import SkeinNodes
+
+/// What a hub sends to a worker that is in, whatever its state directs.
+@Suite("the coordinator's hub")
+struct CoordinatorHubTests {
+    /// A hub with one peer whose connection the station made; both on one loop.
+    private final class Bench {
+        let hub: CoordinatorHub
+        let station: Station
+        let peer: Peer
+
+        init(_ loop: EventLoop, _ identity: RunIdentity) {
+            station = Station(loop)
+            station.prepare = Station.authenticate
+            hub = CoordinatorHub(
+                loop: loop, inbox: Inbox(), identity: identity,
+                options: CoordinatorOptions(listen: "127.0.0.1:0", token: nil),
+                settings: CoordinatorSettings(), counts: HubCounts(), log: Log())
+            peer = Peer(
+                id: PeerID(1), address: "a worker",
+                handshake: CoordinatorHandshake(
+                    token: [], nonce: [UInt8](repeating: 1, count: 32), offer: identity.offer),
+                since: .zero)
+            peer.stage = .member
+            hub.peers[peer.id] = peer
+        }
+    }
+
+    private func withBench(
+        _ body: (Confined<Bench>, Confined<Station>) throws -> Void
+    ) throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
+            try AtomicFile.write(
+                "{\"prompt\": \"a?\", \"completion\": \"the answer\"}\n",
+                to: directory + "/rows.jsonl")
+            var configuration = TrainingConfiguration()
+            configuration.validationSplit = 0
+            let job = try TrainingJob(
+                configuration: configuration, modelPath: directory + "/tiny.gguf",
+                dataPath: directory + "/rows.jsonl", version: "test")
+            let identity = try RunIdentity(job: job, term: 7)
+            let loop = try EventLoop(name: "hub")
+            let bench = try Confined(to: loop) { Bench(loop, identity) }
+            let client = try Station.make("worker")
+            defer {
+                loop.stop()
+                client.loop.stop()
+            }
+            try client.call { $0.prepare = Station.authenticate }
+            let port = try bench.call { try $0.station.listen() }
+            try client.call { try $0.dial(port) }
+            #expect(try client.reaches { !$0.connections.isEmpty })
+            while try bench.call({ $0.station.connections.isEmpty }) { usleep(2000) }
+            try bench.call { $0.peer.connection = $0.station.connections[0] }
+            try body(bench, client)
+        }
+    }
+
+    private static func key(_ index: UInt32) -> WorkKey { WorkKey(round: 1, index: index) }
+
+    @Test("a lease that was not sent is not cancelled at its worker")
+    func unsentLease() throws {
+        try withBench { bench, worker in
+            try bench.call { bench in
+                bench.peer.waitingGrants = [
+                    LeaseGrant(
+                        key: Self.key(3), attempt: 1, kind: .gradient, step: 1,
+                        parameterVersion: 1, rows: [])
+                ]
+                bench.hub.carryOut(.cancel(bench.peer.id, Self.key(3), .roundClosed))
+                #expect(bench.peer.waitingGrants.isEmpty)
+                bench.hub.carryOut(.cancel(bench.peer.id, Self.key(4), .roundClosed))
+            }
+            #expect(try worker.reaches { !$0.received.isEmpty })
+            #expect(
+                try worker.call { $0.received } == [.cancellation(Cancellation(key: Self.key(4)))])
+        }
+    }
+
+    @Test("what loads for an offer serves the same offer of a later term, and no other")
+    func loadingServes() throws {
+        try withBench { bench, _ in
+            let offer = try bench.call { $0.hub.identity.offer }
+            let options = WorkerOptions(coordinator: "127.0.0.1:9", token: nil, threads: 1)
+            let loading = EngineLoading(
+                offer: offer, setup: try WorkerSetup(options, version: "test"), log: Log())
+            var other = offer
+            (other.term, other.proof) = (offer.term + 1, [7])
+            #expect(loading.serves(other))
+            other.configuration.append(0x20)
+            #expect(!loading.serves(other))
+        }
+    }
+
+    @Test("the state hears how far a worker has come that prepares, and that it has gone")
+    func preparation() throws {
+        try withBench { bench, _ in
+            try bench.call { bench in
+                let (hub, peer) = (bench.hub, bench.peer)
+                peer.stage = .preparing
+                for bytes in [0, 5 << 20] as [UInt64] {
+                    hub.receive(
+                        ReceivedMessage(
+                            message: .heartbeat(Heartbeat(preparedBytes: bytes)), term: 7),
+                        from: peer)
+                    #expect(hub.state.preparations[peer.id]?.bytes == bytes)
+                }
+                #expect(String(decoding: hub.statusJSON(), as: UTF8.self).contains("5242880"))
+                hub.reject(peer, Rejection(code: .timeout, reason: "gone"))
+                #expect(hub.state.preparations.isEmpty)
+            }
+        }
+    }
+
+    /// Version `version` of the parameters, with a whole of one byte or without any yet.
+    private static func publication(
+        _ version: UInt64, hasWhole: Bool = true
+    ) -> ParameterPublication {
+        func message(base: UInt64) -> EncodedMessage {
+            EncodedMessage(
+                .parameters(
+                    ParameterUpdate(
+                        version: version, base: base, digest: [UInt8](repeating: 0, count: 32),
+                        payload: [1])))
+        }
+        return ParameterPublication(
+            version: version, digest: [],
+            differences: version > 1 ? [message(base: version - 1)] : [],
+            snapshot: hasWhole ? message(base: 0) : nil)
+    }
+
+    private static func request(_ version: UInt64) -> ReceivedMessage {
+        ReceivedMessage(message: .parameterRequest(ParameterRequest(version: version)), term: 7)
+    }
+
+    @Test("who asks for the same parameters again and again is hung up on")
+    func floodOfRequests() throws {
+        try withBench { bench, worker in
+            try bench.call { bench in
+                bench.hub.publication = Self.publication(1)
+                for number in 0...Limits.snapshotsOfVersion {
+                    #expect(bench.peer.stage == .member)
+                    bench.hub.receive(Self.request(1), from: bench.peer)
+                    #expect(bench.peer.snapshots.count == number + 1)
+                    bench.hub.parametersLeft(bench.peer)
+                }
+                #expect(bench.peer.stage == .leaving)
+            }
+            #expect(try worker.reaches { !$0.reasons.isEmpty })
+            let types = try worker.call { $0.received.map(\.type) }
+            // What waits when the last words are said is dropped.
+            #expect(types.count { $0 == .parameters } <= Limits.snapshotsOfVersion)
+            #expect(types.count { $0 == .rejection } == 1)
+            #expect(types.last == .rejection)
+        }
+    }
+
+    @Test("requests for a whole that is not encoded, or must wait, are one request")
+    func requestsBeforeTheWhole() throws {
+        try withBench { bench, worker in
+            try bench.call { bench in
+                let (hub, peer) = (bench.hub, bench.peer)
+                hub.publication = Self.publication(3, hasWhole: false)
+                for _ in 0...Limits.snapshotsOfVersion { hub.receive(Self.request(3), from: peer) }
+                #expect(peer.snapshots.count == 1)
+                // As the desk does once the training loop's thread has encoded it.
+                hub.publication = Self.publication(3)
+                hub.bringParameters(to: peer)
+                #expect(peer.isTakingWhole)
+                hub.parametersLeft(peer)
+                // Differences that have not left keep a whole waiting, too.
+                hub.publication = Self.publication(4)
+                hub.bringParameters(to: peer)
+                #expect(peer.isTakingParameters && !peer.isTakingWhole)
+                for _ in 0...Limits.snapshotsOfVersion { hub.receive(Self.request(4), from: peer) }
+                hub.parametersLeft(peer)
+                hub.parametersLeft(peer)
+                #expect(peer.snapshots.version == 4 && peer.snapshots.count == 1)
+                #expect(peer.stage == .member)
+            }
+            #expect(try worker.reaches { $0.received.count == 3 })
+            #expect(try worker.call { Self.bases($0.received) } == [0, 3, 0])
+        }
+    }
+
+    @Test("a request that comes while a whole is on its way is looked at once that has left")
+    func requestMeanwhile() throws {
+        try withBench { bench, worker in
+            try bench.call { bench in
+                let (hub, peer) = (bench.hub, bench.peer)
+                hub.publication = Self.publication(1)
+                for _ in 0..<4 { hub.receive(Self.request(1), from: peer) }
+                #expect(peer.snapshots.count == 1)
+                hub.parametersLeft(peer)
+                #expect(peer.snapshots.count == 2)
+                hub.parametersLeft(peer)
+                #expect(peer.snapshots.count == 2)
+                #expect(peer.stage == .member)
+            }
+            #expect(try worker.reaches { $0.received.count == 2 })
+            #expect(try worker.call { Self.bases($0.received) } == [0, 0])
+        }
+    }
+
+    /// What each update is based on.
+    private static func bases(_ messages: [Message]) -> [UInt64?] {
+        messages.map { if case .parameters(let update) = $0 { update.base } else { nil } }
+    }
+
+    @Test("no parameters are queued behind others that have not left")
+    func oneAtATime() throws {
+        try withBench { bench, worker in
+            try bench.call { bench in
+                let (hub, peer) = (bench.hub, bench.peer)
+                for version in 1...20 as ClosedRange<UInt64> {
+                    hub.publication = Self.publication(version)
+                    hub.bringParameters(to: peer)
+                }
+                #expect(peer.parameterVersion == 1)
+                // All that was in between is passed over.
+                hub.parametersLeft(peer)
+                #expect(peer.parameterVersion == 20)
+                hub.parametersLeft(peer)
+                hub.publication = Self.publication(21)
+                hub.bringParameters(to: peer)
+                #expect(peer.parameterVersion == 21)
+            }
+            #expect(try worker.reaches { $0.received.count == 3 })
+            #expect(try worker.call { Self.bases($0.received) } == [0, 0, 20])
+        }
+    }
+
+    @Test("results of a peer that is gone are let go of, and a diverged one is delivered still")
+    func goneWithResults() throws {
+        try withBench { bench, _ in
+            try bench.call { bench in
+                let result = WorkResult(
+                    key: Self.key(0), attempt: 1, kind: .gradient, tokens: 1, lossTokens: 1,
+                    correct: 0, lossSum: .nan, digest: [UInt8](repeating: 1, count: 32),
+                    payload: [1])
+                let candidate = Candidate(peer: bench.peer.id, worker: "w", result: result)
+                let (hub, peer) = (bench.hub, bench.peer)
+                hub.handle(
+                    .joined(
+                        peer.id, Member(name: "w", address: "x", threads: 1, incarnation: [1])))
+                hub.handle(.opened(Round(number: 1, label: .step(1), costs: [1])))
+                hub.receive(ReceivedMessage(message: .result(result), term: 7), from: peer)
+                // The ledger has the digest of the gradient; two results are compared by more.
+                #expect(hub.parked[peer.id]?[Self.key(0)]?.result.digest == result.digest)
+                #expect(hub.state.open?.histories[0]?.checking?.digest == result.vote)
+                hub.checked(candidate, .notFinite("NaN"))
+                hub.receive(ReceivedMessage(message: .result(result), term: 7), from: peer)
+                hub.reject(peer, Rejection(code: .timeout, reason: "gone"))
+                #expect(hub.parked.isEmpty)
+                hub.checked(candidate, .notFinite("NaN"))
+                for expected in ["check", "check", "deliver"] {
+                    switch hub.inbox.take() {
+                    case .check: #expect(expected == "check")
+                    case .deliver: #expect(expected == "deliver")
+                    default: Issue.record("not a result")
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,299 @@
+import Foundation
+import Testing
+
+@testable import SkeinNodes
+
+@Suite("event loop")
+struct EventLoopTests {
+    @Test("posts of many threads all happen, each thread's in its order")
+    func posts() throws {
+        let loop = try EventLoop(name: "test")
+        let seen = try Confined(to: loop) { Record() }
+        let threads = 8
+        let each = 3 * Limits.postedWork / threads
+        let done = Gate(count: threads)
+        for number in 0..<threads {
+            let thread = Thread {
+                for index in 0..<each {
+                    seen.post { $0.add(number, index) }
+                }
+                done.arrive()
+            }
+            thread.start()
+        }
+        #expect(done.wait(seconds: 60))
+        let counts = try seen.call { $0.inOrder }
+        #expect(counts == Array(repeating: each, count: threads))
+        loop.stop()
+    }
+
+    @Test("alarms go off in the order of their deadlines, and one taken back does not")
+    func alarms() throws {
+        let loop = try EventLoop(name: "test")
+        let seen = try Confined(to: loop) { Record() }
+        let done = Gate(count: 1)
+        try seen.call { record in
+            let start = ContinuousClock.now
+            var cancelled: [Alarm] = []
+            for index in (0..<20).reversed() {
+                let deadline = start + .milliseconds(10 + index / 2)
+                loop.setAlarm(at: deadline) {
+                    record.add(index % 2, index)
+                    record.early = record.early || ContinuousClock.now < deadline
+                }
+                cancelled.append(loop.setAlarm(at: deadline) { record.add(2, index) })
+            }
+            cancelled.forEach(loop.cancel)
+            loop.setAlarm(at: start + .milliseconds(50)) { done.arrive() }
+        }
+        #expect(done.wait(seconds: 60))
+        let order = try seen.call { $0.all }
+        // Equal deadlines: in the order of setting, which was from the back.
+        let expected = (0..<20).map { $0 ^ 1 }
+        #expect(order.map(\.1) == expected)
+        #expect(try seen.call { !$0.early })
+        loop.stop()
+    }
+
+    @Test("a state machine's deadline brings ticks, and none before its time")
+    func timer() throws {
+        let loop = try EventLoop(name: "test")
+        let seen = try Confined(to: loop) { Record() }
+        let done = Gate(count: 1)
+        try seen.call { record in
+            var deadline: ContinuousClock.Instant? = .now + .milliseconds(20)
+            loop.setTimer {
+                deadline
+            } tick: { now in
+                guard let due = deadline else { return }
+                record.early = record.early || now < due
+                record.add(0, record.all.count)
+                deadline = record.all.count < 5 ? due + .milliseconds(20) : nil
+                if deadline == nil { done.arrive() }
+            }
+        }
+        #expect(done.wait(seconds: 60))
+        #expect(try seen.call { $0.all.count } == 5)
+        #expect(try seen.call { !$0.early })
+        loop.stop()
+    }
+
+    @Test("a loop with nothing due sleeps")
+    func sleeps() throws {
+        let loop = try EventLoop(name: "test")
+        try loop.call { loop.setTimer(nextDeadline: { .now + .seconds(3600) }, tick: { _ in }) }
+        let before = try loop.call { (loop.turns, ProcessFigures.threadProcessorSeconds ?? 0) }
+        usleep(300_000)
+        let after = try loop.call { (loop.turns, ProcessFigures.threadProcessorSeconds ?? 0) }
+        #expect(after.0 - before.0 <= 3)
+        #expect(after.1 - before.1 < 0.05)
+        loop.stop()
+    }
+
+    @Test("a deadline that stays in the past does not make the loop spin")
+    func stuckDeadline() throws {
+        let loop = try EventLoop(name: "test")
+        try loop.call { loop.setTimer(nextDeadline: { .now - .seconds(1) }, tick: { _ in }) }
+        let before = try loop.call { (loop.turns, ContinuousClock.now) }
+        usleep(200_000)
+        let after = try loop.call { (loop.turns, ContinuousClock.now) }
+        // A turn a millisecond at most.
+        #expect(Double(after.0 - before.0) <= (after.1 - before.1) / .milliseconds(1) + 50)
+        loop.stop()
+    }
+
+    @Test("what was posted before a stop is done, and later posts are refused")
+    func stops() throws {
+        let loop = try EventLoop(name: "test")
+        let seen = try Confined(to: loop) { Record() }
+        let counter = Gate(count: 100)
+        for _ in 0..<100 { loop.post { counter.arrive() } }
+        loop.stop()
+        #expect(counter.wait(seconds: 0))
+        #expect(!loop.post {})
+        #expect(throws: NodeError.stopped) { try loop.call {} }
+        #expect(throws: NodeError.stopped) { try seen.call { _ in } }
+        loop.stop()
+    }
+
+    @Test("a loop can be stopped from its own thread, and its state goes with it")
+    func stopsItself() throws {
+        let loop = try EventLoop(name: "test")
+        let gone = Gate(count: 1)
+        let state = try Confined(to: loop) { Farewell(gone) }
+        state.post { _ in loop.stop() }
+        #expect(gone.wait(seconds: 60))
+        loop.stop()
+    }
+
+    @Test("the loop's thread is known")
+    func thread() throws {
+        let loop = try EventLoop(name: "test")
+        #expect(!loop.runsOnLoop)
+        #expect(try loop.call { try loop.call { loop.runsOnLoop } })
+        loop.stop()
+        #expect(!loop.runsOnLoop)
+    }
+
+    @Test("a turn ends when its time is over, and who was left out is first in the next")
+    func turnTime() throws {
+        let loop = try EventLoop(name: "test")
+        let seen = try Confined(to: loop) { Record() }
+        let done = Gate(count: 1)
+        try seen.call { record in
+            let pipes = (0..<4).map { _ in TestPipe() }
+            for (index, pipe) in pipes.enumerated() {
+                pipe.send()
+                // Nobody reads what is in them, so all of them are ready in every turn.
+                _ = loop.watch(pipe.reader, for: .read) { _ in
+                    record.add(loop.turns, index)
+                    let end = ContinuousClock.now + Limits.turnTime
+                    while ContinuousClock.now < end {}
+                    if record.all.count == 12 { done.arrive() }
+                    withExtendedLifetime(pipes) {}
+                }
+            }
+        }
+        #expect(done.wait(seconds: 60))
+        let all = try seen.call { Array($0.all.prefix(12)) }
+        loop.stop()
+        #expect(Set(all.map(\.0)).count == 12, "two in one turn")
+        for start in stride(from: 0, to: 12, by: 4) {
+            #expect(Set(all[start..<start + 4].map(\.1)).count == 4, "somebody was passed over")
+        }
+    }
+
+    @Test("after a pause of the process everybody is heard before an alarm goes off")
+    func pause() throws {
+        let loop = try EventLoop(name: "test")
+        let seen = try Confined(to: loop) { Record() }
+        let done = Gate(count: 1)
+        try seen.call { record in
+            let pipes = (0..<4).map { _ in TestPipe() }
+            for (index, pipe) in pipes.enumerated() {
+                pipe.send()
+                _ = loop.watch(pipe.reader, for: .read) { _ in
+                    record.add(loop.turns, index)
+                    let end = ContinuousClock.now + Limits.turnTime
+                    while ContinuousClock.now < end {}
+                    if record.all.count == 9 { done.arrive() }
+                    withExtendedLifetime(pipes) {}
+                }
+            }
+            // Long overdue when the loop looks at the clock again.
+            loop.setAlarm(at: .now - .seconds(1)) { record.add(-1, record.all.count) }
+        }
+        #expect(done.wait(seconds: 60))
+        let all = try seen.call { Array($0.all.prefix(9)) }
+        loop.stop()
+        #expect(Set(all.prefix(4).map(\.1)) == [0, 1, 2, 3])
+        #expect(Set(all.prefix(4).map(\.0)).count == 1, "not in one turn")
+        #expect(all[4].0 == -1 && all[4].1 == 4, "the alarm came after \(all[4].1)")
+        #expect(Set(all.suffix(4).map(\.0)).count == 4, "two in one turn")
+    }
+
+    @Test("a descriptor opened anew in a turn does not get the events of the one before")
+    func reuse() throws {
+        let loop = try EventLoop(name: "test")
+        let seen = try Confined(to: loop) { Record() }
+        try seen.call { record in
+            // Both pipes are readable in the same turn; whichever comes first ends the other,
+            // closes it, and opens an empty pipe, which gets the same numbers.
+            var pipes = [TestPipe(), TestPipe()]
+            var watches: [Watch?] = [nil, nil]
+            for index in 0..<2 {
+                watches[index] = loop.watch(pipes[index].reader, for: .read) { _ in
+                    record.add(0, index)
+                    let other = 1 - index
+                    watches.compactMap { $0 }.forEach(loop.end)
+                    let number = pipes[other].reader
+                    pipes[other].close()
+                    pipes[other] = TestPipe()
+                    record.add(1, pipes[other].reader == number ? 1 : 0)
+                    watches[other] = loop.watch(pipes[other].reader, for: .read) { _ in
+                        record.add(2, other)
+                    }
+                }
+            }
+            for pipe in pipes { pipe.send() }
+        }
+        let limit = ContinuousClock.now + .seconds(60)
+        while try seen.call({ $0.all.count }) < 2, ContinuousClock.now < limit { usleep(2000) }
+        // What must not come would have come in the same turn, or one after.
+        for _ in 0..<10 { try loop.call {} }
+        let all = try seen.call { $0.all }
+        #expect(all.map(\.0) == [0, 1])
+        #expect(all.last?.1 == 1, "the number was not used again; the test shows nothing")
+        loop.stop()
+    }
+}
+
+/// What happened on a loop, in order.
+final class Record {
+    var all: [(Int, Int)] = []
+    var early = false
+
+    func add(_ group: Int, _ index: Int) { all.append((group, index)) }
+
+    /// How many of each group, when each group counts up from 0.
+    var inOrder: [Int] {
+        var next: [Int: Int] = [:]
+        for (group, index) in all where next[group, default: 0] == index { next[group] = index + 1 }
+        return next.sorted { $0.key < $1.key }.map(\.value)
+    }
+}
+
+/// Lets a test wait for other threads.
+final class Gate: @unchecked Sendable {
+    // `missing` is used under `condition` alone.
+    private let condition = NSCondition()
+    private var missing: Int
+
+    init(count: Int) { missing = count }
+
+    func arrive() {
+        condition.lock()
+        missing -= 1
+        condition.broadcast()
+        condition.unlock()
+    }
+
+    /// Whether everybody has come within `seconds`.
+    func wait(seconds: Double) -> Bool {
+        let limit = Date(timeIntervalSinceNow: seconds)
+        condition.lock()
+        defer { condition.unlock() }
+        while missing > 0 {
+            guard condition.wait(until: limit) else { return missing <= 0 }
+        }
+        return true
+    }
+}
+
+/// State that says when it goes.
+private final class Farewell {
+    let gate: Gate
+    init(_ gate: Gate) { self.gate = gate }
+    deinit { gate.arrive() }
+}
+
+private struct TestPipe {
+    let reader: Int32
+    let writer: Int32
+
+    init() {
+        var ends: [Int32] = [-1, -1]
+        precondition(pipe(&ends) == 0)
+        (reader, writer) = (ends[0], ends[1])
+    }
+
+    func send() {
+        var byte: UInt8 = 7
+        precondition(write(writer, &byte, 1) == 1)
+    }
+
+    func close() {
+        _ = Foundation.close(reader)
+        _ = Foundation.close(writer)
+    }
+}

@@ -1,0 +1,123 @@
+import SkeinBasics
+import SkeinCoordination
+import SkeinTraining
+import Testing
+
+@testable import SkeinNodes
+
+@Suite("a worker's parameters")
+struct ParameterStoreTests {
+    private let one: [Float] = [1, 2, 3]
+    private let two: [Float] = [1, 2.5, -3]
+
+    private func snapshot(_ values: [Float], version: UInt64) -> ParameterUpdate {
+        ParameterUpdate(
+            version: version, base: 0, digest: GradientCodec.digest(of: values).bytes,
+            payload: ParameterCodec.snapshot(values))
+    }
+
+    private func difference(_ from: [Float], _ to: [Float], version: UInt64) -> ParameterUpdate {
+        ParameterUpdate(
+            version: version, base: version - 1, digest: GradientCodec.digest(of: to).bytes,
+            payload: ParameterCodec.delta(from: from, to: to))
+    }
+
+    /// What a thread gets that asks for what is there.
+    private func ask(
+        _ store: ParameterStore, _ version: UInt64, term: UInt32 = 1
+    ) -> String {
+        switch store.parameters(version: version, term: term, isAbandoned: { false }) {
+        case .parameters(let values): "\(values)"
+        case .unusable(let version): "unusable \(version)"
+        case .abandoned: "abandoned"
+        }
+    }
+
+    @Test("differences follow each other, and a thread that needs an old version is let go")
+    func inOrder() {
+        let store = ParameterStore(count: 3)
+        #expect(store.newest == (0, 0))
+        #expect(!store.receive(difference(one, two, version: 2), term: 1))
+        #expect(store.receive(snapshot(one, version: 1), term: 1))
+        #expect(store.receive(difference(one, two, version: 2), term: 1))
+        #expect(store.newest == (1, 2))
+        #expect(ask(store, 1) == "\(one)")
+        #expect(ask(store, 2) == "\(two)")
+        #expect(ask(store, 1) == "abandoned")
+    }
+
+    @Test("a damaged update is told once, and the whole mends it")
+    func damaged() {
+        let store = ParameterStore(count: 3)
+        #expect(store.receive(snapshot(one, version: 1), term: 1))
+        var damaged = difference(one, two, version: 2)
+        damaged.digest[0] ^= 1
+        #expect(store.receive(damaged, term: 1))
+        #expect(ask(store, 2) == "unusable 2")
+        #expect(store.newest == (0, 0))
+        #expect(!store.receive(difference(two, one, version: 3), term: 1))
+        #expect(store.receive(snapshot(two, version: 2), term: 1))
+        #expect(ask(store, 2) == "\(two)")
+    }
+
+    @Test("differences that nobody unpacks are held up to a whole, which is asked for then")
+    func bounded() {
+        let count = 4096
+        let whole = ParameterCodec.mostPackedBytes(count: count)
+        let store = ParameterStore(count: count)
+        var values = (0..<count).map { Float($0) * 0.37 }
+        #expect(store.receive(snapshot(values, version: 1), term: 1))
+        #expect(ask(store, 1) == "\(values)")
+        var wholes = 0
+        for version in 2...300 as ClosedRange<UInt64> {
+            let next = values.map { $0 * 1.0001 + 0.001 }
+            if !store.receive(difference(values, next, version: version), term: 1) {
+                wholes += 1
+                #expect(store.receive(snapshot(next, version: version), term: 1))
+            }
+            values = next
+            #expect(store.heldBytes <= 2 * whole, "version \(version)")
+        }
+        #expect(wholes > 0)
+        #expect(ask(store, 300) == "\(values)")
+    }
+
+    @Test(
+        "the way to a version is the differences since, as long as they are shorter than the whole")
+    func published() throws {
+        let count = 4096
+        let whole = ParameterCodec.mostPackedBytes(count: count)
+        var publisher = ParameterPublisher()
+        var values = (0..<count).map { Float($0) * 0.37 }
+        #expect(publisher.publish(values).messages(from: 0)?.count == 1)
+        var ways = Set<Int>()
+        for version in 2...40 as ClosedRange<UInt64> {
+            // Small steps move few bits, large ones nearly all.
+            let factor: Float = version % 8 < 6 ? 1.000001 : 1.3
+            values = values.map { $0 * factor }
+            let publication = publisher.publish(values)
+            #expect(publication.version == version)
+            #expect(publication.messages(from: version - 1)?.count == 1)
+            #expect(publication.messages(from: 0) == nil)
+            #expect(publication.messages(from: version + 1) == nil)
+            ways.insert(publication.differences.count)
+            let bytes = publication.differences.reduce(0) { $0 + $1.count }
+            #expect(publication.differences.count == 1 || bytes <= whole)
+            let longest = UInt64(publication.differences.count)
+            #expect(publication.messages(from: version - longest)?.count == Int(longest))
+        }
+        #expect(ways.count > 1)
+    }
+
+    @Test("a whole of an earlier version takes back what is had; another term does, too")
+    func earlier() {
+        let store = ParameterStore(count: 3)
+        #expect(store.receive(snapshot(one, version: 6), term: 1))
+        #expect(ask(store, 6) == "\(one)")
+        #expect(store.receive(snapshot(two, version: 1), term: 1))
+        #expect(ask(store, 1) == "\(two)")
+        #expect(store.receive(snapshot(one, version: 1), term: 2))
+        #expect(ask(store, 1, term: 2) == "\(one)")
+        #expect(store.newest == (2, 1))
+    }
+}

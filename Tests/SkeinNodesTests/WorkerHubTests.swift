@@ -1,0 +1,180 @@
+import Foundation
+import SkeinBasics
+import SkeinCoordination
+import Testing
+
+@testable import SkeinNodes
+
+/// What a worker's hub says, and when.
+@Suite("the worker's hub")
+struct WorkerHubTests {
+    /// A hub whose connection is the station's; both on one loop.
+    private final class Bench {
+        let hub: WorkerHub
+        let station: Station
+
+        init(_ loop: EventLoop, _ setup: WorkerSetup) {
+            station = Station(loop)
+            station.prepare = Station.authenticate
+            hub = WorkerHub(loop: loop, setup: setup, log: Log(), ending: Promise())
+            hub.hasToldReady = true
+        }
+
+        /// Tells the state alone: nothing is dialled or loaded.
+        func tell(_ events: WorkerState.Event...) {
+            for event in events { _ = hub.state.handle(event, now: hub.now, jitter: 0) }
+        }
+    }
+
+    private func withBench(
+        _ body: (Confined<Bench>, Confined<Station>) throws -> Void
+    ) throws {
+        let options = WorkerOptions(coordinator: "127.0.0.1:9", token: nil, threads: 1)
+        let setup = try WorkerSetup(options, version: "test")
+        let loop = try EventLoop(name: "hub")
+        let bench = try Confined(to: loop) { Bench(loop, setup) }
+        let coordinator = try Station.make("coordinator")
+        defer {
+            loop.stop()
+            coordinator.loop.stop()
+        }
+        try coordinator.call { $0.prepare = Station.authenticate }
+        let port = try coordinator.call { try $0.listen() }
+        try bench.call { try $0.station.dial(port) }
+        let limit = ContinuousClock.now + .seconds(60)
+        while try bench.call({ $0.station.connections.isEmpty }) {
+            try #require(ContinuousClock.now < limit, "nobody was reached within a minute")
+            usleep(2000)
+        }
+        try bench.call { $0.hub.connection = $0.station.connections[0] }
+        #expect(try coordinator.reaches { !$0.connections.isEmpty })
+        try body(bench, coordinator)
+    }
+
+    private static let welcome = Welcome(
+        heartbeatMilliseconds: 500, silenceMilliseconds: 600_000)
+
+    private static let offer = Offer(
+        proof: [], term: 7, modelDigest: [UInt8](repeating: 1, count: 32),
+        dataDigest: [UInt8](repeating: 2, count: 32),
+        configurationDigest: [UInt8](repeating: 3, count: 32), fingerprint: "",
+        configuration: [], longestRow: 1, modelFiles: [])
+
+    private static func request(_ version: UInt64) -> Message {
+        .parameterRequest(ParameterRequest(version: version))
+    }
+
+    @Test("parameters that cannot be used are asked for by a member, not before")
+    func needsParameters() throws {
+        try withBench { bench, coordinator in
+            try bench.call { bench in
+                let hub = bench.hub
+                bench.tell(.start, .connected)
+                hub.needParameters(4)
+                bench.tell(.offered(term: 7))
+                hub.needParameters(5)
+                bench.tell(.prepared)
+                hub.needParameters(6)
+                hub.receive(.welcome(Self.welcome))
+                hub.needParameters(7)
+            }
+            #expect(try coordinator.reaches { $0.received.count == 2 })
+            #expect(try coordinator.call { $0.received } == [Self.request(6), Self.request(7)])
+        }
+    }
+
+    @Test("what READY says of the parameters that are here needs no request")
+    func readySaysIt() throws {
+        try withBench { bench, coordinator in
+            try bench.call { bench in
+                let hub = bench.hub
+                bench.tell(.start, .connected, .offered(term: 7))
+                hub.offer = Self.offer
+                hub.needParameters(5)
+                hub.handle(.prepared)
+                hub.receive(.welcome(Self.welcome))
+                hub.needParameters(7)
+            }
+            // All were queued in one turn, and short messages overtake READY.
+            #expect(try coordinator.reaches { $0.received.last?.type == .ready })
+            #expect(try coordinator.call { $0.received.dropLast() } == [Self.request(7)])
+        }
+    }
+
+    @Test("a request for the model is not sent on a later connection than it was made for")
+    func requestAcrossConnections() throws {
+        try withBench { bench, coordinator in
+            try bench.call { bench in
+                let hub = bench.hub
+                let (before, standing) = (hub.attempt, hub.connection)
+                hub.disconnected("reset")
+                hub.connection = standing
+                hub.ask(ModelRequest(file: 0, offset: 1), on: before)
+                hub.ask(ModelRequest(file: 0, offset: 2), on: hub.attempt)
+            }
+            #expect(try coordinator.reaches { !$0.received.isEmpty })
+            #expect(
+                try coordinator.call { $0.received } == [
+                    .modelRequest(ModelRequest(file: 0, offset: 2))
+                ])
+        }
+    }
+
+    /// What a coordinator answers during a handshake.
+    private final class Greeter {
+        private var handshake: CoordinatorHandshake
+        private let last: Leave
+
+        init(_ offer: Offer, last: Leave) {
+            handshake = CoordinatorHandshake(
+                token: [], nonce: [UInt8](repeating: 9, count: 32), offer: offer)
+            self.last = last
+        }
+
+        func answer(_ connection: Connection, _ message: Message) {
+            do {
+                switch try handshake.receive(message) {
+                case .challenged(_, let challenge): connection.send(challenge)
+                case .authenticated(_, let keys, let offer):
+                    connection.authenticate(
+                        receiving: keys.workerToCoordinator, sending: keys.coordinatorToWorker)
+                    connection.term = 7
+                    // In one turn: the short message overtakes the long one.
+                    connection.send(offer)
+                    connection.send(.leave(last))
+                case .ready: Issue.record("a worker has joined a run that is over")
+                }
+            } catch {
+                Issue.record("\(error.reason)")
+            }
+        }
+    }
+
+    @Test("a worker that hears of the end of the run ahead of its offer ends with it")
+    func endBeforeOffer() throws {
+        let coordinator = try Station.make("coordinator")
+        let loop = try EventLoop(name: "worker")
+        defer {
+            loop.stop()
+            coordinator.loop.stop()
+        }
+        let port = try coordinator.call { station in
+            let greeter = Greeter(Self.offer, last: Leave(reason: .complete))
+            station.react = { greeter.answer($0, $1) }
+            return try station.listen()
+        }
+        let options = WorkerOptions(coordinator: "127.0.0.1:\(port)", token: nil, threads: 1)
+        let setup = try WorkerSetup(options, version: "test")
+        let ending = Promise<Result<WorkerState.Ending, any Error>>()
+        let hub = try Confined(to: loop) {
+            WorkerHub(loop: loop, setup: setup, log: Log(), ending: ending)
+        }
+        hub.post { state in
+            state.desk = hub
+            state.begin()
+        }
+        #expect(try #require(ending.value(within: 60)).get() == .complete)
+        #expect(try coordinator.call { $0.received.map(\.type) } == [.hello, .authentication])
+        try hub.call { $0.end() }
+    }
+}

@@ -1,0 +1,184 @@
+import CSkeinKernels
+import SkeinTestSupport
+import Testing
+
+@testable import SkeinTensors
+
+/// Products with packed weights against plain loops in double precision, at every level of the machine.
+@Suite struct InterleavedMatrixTests {
+    private static let shapes = [(1, 32), (16, 64), (37, 576), (50, 160)]
+
+    @Test("W x is a plain loop's", arguments: InterleavedMatrix.Element.allCases)
+    func vector(element: InterleavedMatrix.Element) {
+        for (index, (rows, columns)) in Self.shapes.enumerated() {
+            // The plain types take any number of columns.
+            let columns = [.q4x0, .q4x1, .q8x0].contains(element) ? columns : columns - 3
+            let sample = PackedSample(element, rows: rows, columns: columns, seed: 3)
+            let x = CentralDifference.numbers(columns, seed: 3, stream: UInt32(100_000 + index))
+            let start = CentralDifference.numbers(rows, seed: 3, stream: 200_000)
+            let expected = sample.product(x)
+            for level in Levels.all {
+                let found = sample.multiply(x, level: level)
+                let added = sample.multiply(x, level: level, adding: start)
+                for row in 0..<rows {
+                    let error = abs(Double(found[row]) - expected[row].value)
+                    #expect(
+                        error <= 2e-6 * expected[row].size,
+                        "\(element) \(level) row \(row) of \(rows) x \(columns), seed 3")
+                    #expect(added[row] == start[row] + found[row])
+                }
+            }
+        }
+    }
+
+    @Test("levels with fused multiply-add have the same bits", .enabled(if: Levels.fused.count > 1))
+    func sameBits() {
+        for element in InterleavedMatrix.Element.allCases {
+            let sample = PackedSample(element, rows: 40, columns: 576, seed: 4)
+            let x = CentralDifference.numbers(576, seed: 4, stream: 100_000)
+            let expected = sample.multiply(x, level: SKEIN_AVX2)
+            for level in Levels.fused {
+                #expect(sample.multiply(x, level: level) == expected, "\(element) \(level)")
+                #expect(sample.unpack(0, level: level) == sample.unpack(0, level: SKEIN_PLAIN))
+            }
+        }
+    }
+
+    @Test("a row does not depend on the other rows of a call")
+    func split() {
+        for element in InterleavedMatrix.Element.allCases {
+            let matrix = PackedSample(element, rows: 75, columns: 96, seed: 5)
+            let x = CentralDifference.numbers(96, seed: 5, stream: 100_000)
+            let whole = matrix.multiply(x, level: skein_level())
+            var spread = [Float](repeating: 0, count: InterleavedMatrix.spreadCount(columns: 96))
+            InterleavedMatrix.spread(x, columns: 96, into: &spread)
+            var pieces = [Float](repeating: .nan, count: 75)
+            for range in [3..<5, 0..<1, 1..<3] {
+                matrix.matrix.multiply(groups: range, x, spread: spread, into: &pieces)
+            }
+            #expect(pieces == whole, "\(element)")
+        }
+    }
+
+    @Test("groups unpack to the file's numbers, at every level")
+    func unpacked() {
+        for element in InterleavedMatrix.Element.allCases {
+            let sample = PackedSample(element, rows: 21, columns: 64, seed: 6)
+            for level in Levels.all {
+                for group in 0..<2 {
+                    let found = sample.unpack(group, level: level)
+                    for row in sample.matrix.rows(ofGroup: group) {
+                        for k in 0..<64 {
+                            let expected = Float(sample.weights[row * 64 + k])
+                            let error = abs(found[16 * k + row % 16] - expected)
+                            #expect(error <= 1e-6 * abs(expected) + 1e-6, "\(element) \(level)")
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("many tokens at once are a plain loop's, and none depends on the others")
+    func panels() {
+        for (element, columns) in [(InterleavedMatrix.Element.q4x1, 640), (.f32, 99), (.f32, 8)] {
+            let sample = PackedSample(element, rows: 53, columns: columns, seed: 7)
+            let tokens = 29
+            let x = CentralDifference.numbers(tokens * columns, seed: 7, stream: 100_000)
+            var scratch = [Float](repeating: .nan, count: InterleavedMatrix.scratchCount)
+            var y = [Float](repeating: .nan, count: tokens * 53)
+            sample.matrix.multiply(
+                panels: 0..<sample.matrix.panels, tokens: tokens, x, into: &y, scratch: &scratch)
+            for t in 0..<tokens {
+                let row = Array(x[(t * columns)..<((t + 1) * columns)])
+                for (r, expected) in sample.product(row).enumerated() {
+                    let error = abs(Double(y[t * 53 + r]) - expected.value)
+                    #expect(error <= 3e-6 * expected.size, "\(element) token \(t) row \(r), seed 7")
+                }
+                var alone = [Float](repeating: 1, count: 53)
+                for panel in (0..<sample.matrix.panels).reversed() {
+                    sample.matrix.multiply(
+                        panels: panel..<(panel + 1), tokens: 1, row, into: &alone,
+                        scratch: &scratch)
+                }
+                #expect(alone == Array(y[(t * 53)..<((t + 1) * 53)]))
+            }
+        }
+    }
+
+    @Test("in bf16 many tokens at once are a loop's over rounded numbers")
+    func roundedPanels() {
+        func rounded(_ x: Float) -> Double {
+            var (x, half) = (x, UInt16(0))
+            skein_to_bf16(skein_level(), &x, 1, &half)
+            return Double(Float(bitPattern: UInt32(half) << 16))
+        }
+        for (element, columns) in [(InterleavedMatrix.Element.q4x1, 1312), (.f32, 99), (.q8x0, 64)]
+        {
+            let sample = PackedSample(element, rows: 41, columns: columns, seed: 9)
+            let (tokens, rows) = (13, 41)
+            let x = CentralDifference.numbers(tokens * columns, seed: 9, stream: 100_000)
+            let start = CentralDifference.numbers(tokens * rows, seed: 9, stream: 100_001)
+            let room = FloatBuffer(count: RoundedRows.bytes(rows: tokens, columns: columns) / 4)
+            let scratch = FloatBuffer(count: InterleavedMatrix.scratchCount)
+            let input = RoundedRows(
+                rounding: x, stride: columns, rows: tokens, columns: columns, in: room.base)
+            var y = start
+            sample.matrix.multiply(
+                panels: 0..<sample.matrix.panels, input, into: &y, adding: true,
+                scratch: scratch.base)
+            for t in 0..<tokens {
+                for r in 0..<rows {
+                    var (sum, size) = (Double(start[t * rows + r]), 1.0)
+                    for k in 0..<columns {
+                        let w = rounded(Float(sample.weights[r * columns + k]))
+                        let term = w * rounded(x[t * columns + k])
+                        sum += term
+                        size += abs(term)
+                    }
+                    // A weight may be rounded to the other neighbour of the file's number.
+                    let error = abs(Double(y[t * rows + r]) - sum)
+                    #expect(error <= 1e-4 * size, "\(element) token \(t) row \(r), seed 9")
+                }
+            }
+        }
+    }
+
+    @Test("every level multiplies panels alike")
+    func panelLevels() {
+        let (tokens, depth, columns) = (27, 70, 41)
+        let x = CentralDifference.numbers(tokens * depth, seed: 8, stream: 1)
+        let w = CentralDifference.numbers(3 * 16 * depth, seed: 8, stream: 2)
+        let start = CentralDifference.numbers(tokens * columns, seed: 8, stream: 3)
+        var results: [[Float]] = []
+        for level in Levels.all {
+            var y = start
+            x.withUnsafeBufferPointer { x in
+                w.withUnsafeBufferPointer { w in
+                    y.withUnsafeMutableBufferPointer { y in
+                        var panel = skein_panel(
+                            x: x.baseAddress, row_x: depth, step_x: 1, w: w.baseAddress,
+                            group_w: 16 * depth, step_w: 16, y: y.baseAddress, stride_y: columns,
+                            rows: tokens, n: columns, k: depth, accumulate: 1)
+                        skein_multiply_panel(level, &panel)
+                    }
+                }
+            }
+            for t in 0..<tokens {
+                for c in 0..<columns {
+                    var (sum, size) = (Double(start[t * columns + c]), 0.0)
+                    for i in 0..<depth {
+                        let term =
+                            Double(x[t * depth + i])
+                            * Double(w[c / 16 * 16 * depth + i * 16 + c % 16])
+                        sum += term
+                        size += abs(term)
+                    }
+                    #expect(abs(Double(y[t * columns + c]) - sum) <= 1e-6 * (size + 1), "\(level)")
+                }
+            }
+            if level.rawValue >= SKEIN_AVX2.rawValue { results.append(y) }
+        }
+        #expect(results.allSatisfy { $0 == results.first })
+    }
+}

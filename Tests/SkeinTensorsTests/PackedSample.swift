@@ -1,0 +1,113 @@
+import CSkeinKernels
+import SkeinBasics
+
+@testable import SkeinTensors
+
+/// A matrix of random bytes in a file's layout, packed, and its numbers by another way.
+struct PackedSample {
+    let matrix: InterleavedMatrix
+    /// [rows, columns].
+    let weights: [Double]
+    private let memory: InterleavedMemory
+
+    init(_ element: InterleavedMatrix.Element, rows: Int, columns: Int, seed: UInt64) {
+        let random = AddressedRandom(seed: seed, purpose: .benchmark)
+        var bytes: [[UInt8]] = []
+        var weights: [Double] = []
+        for row in 0..<rows {
+            var next: UInt32 = 0
+            var line: [UInt8] = []
+            func draw() -> UInt32 {
+                defer { next += 1 }
+                return random.block(next, UInt32(row)).x
+            }
+            func half(_ value: Float) -> Double {
+                let rounded = Float16(value)
+                line += withUnsafeBytes(of: rounded.bitPattern) { Array($0) }
+                return Double(rounded)
+            }
+            while weights.count < (row + 1) * columns {
+                let scale = AddressedRandom.unitFloat(draw()) * 2 - 1
+                switch element {
+                case .f32:
+                    line += withUnsafeBytes(of: scale) { Array($0) }
+                    weights.append(Double(scale))
+                case .f16: weights.append(half(scale))
+                case .bf16:
+                    let bits = UInt16(scale.bitPattern >> 16)
+                    line += withUnsafeBytes(of: bits) { Array($0) }
+                    weights.append(Double(Float(bitPattern: UInt32(bits) << 16)))
+                case .q8x0:
+                    let d = half(scale)
+                    let codes = (0..<32).map { _ in UInt8(truncatingIfNeeded: draw()) }
+                    line += codes
+                    weights += codes.map { Double(Int8(bitPattern: $0)) * d }
+                case .q4x0, .q4x1:
+                    let d = half(scale)
+                    let m = element == .q4x1 ? half(-8 * scale + 0.25) : -8 * d
+                    let codes = (0..<16).map { _ in UInt8(truncatingIfNeeded: draw()) }
+                    line += codes
+                    weights += codes.map { Double($0 & 15) * d + m }
+                    weights += codes.map { Double($0 >> 4) * d + m }
+                }
+            }
+            bytes.append(line)
+        }
+        memory = InterleavedMemory(
+            byteCount: InterleavedMatrix.byteCount(element, rows: rows, columns: columns))
+        matrix = InterleavedMatrix(element, rows: rows, columns: columns, at: memory.base)
+        self.weights = weights
+        for group in 0..<matrix.groups {
+            let own = matrix.rows(ofGroup: group)
+            let joined = Array(bytes[own].joined())
+            joined.withUnsafeBytes { all in
+                guard let base = all.baseAddress else { return }
+                let stride = all.count / own.count
+                matrix.pack(group: group, (0..<own.count).map { base + $0 * stride })
+            }
+        }
+    }
+
+    /// W x and the sum of |W x|'s terms, row by row.
+    func product(_ x: [Float]) -> [(value: Double, size: Double)] {
+        stride(from: 0, to: weights.count, by: matrix.columns).map { first in
+            var (value, size) = (0.0, 0.0)
+            for k in x.indices {
+                value += weights[first + k] * Double(x[k])
+                size += abs(weights[first + k] * Double(x[k]))
+            }
+            return (value, size)
+        }
+    }
+
+    /// The kernel at a level, given all groups.
+    func multiply(_ x: [Float], level: skein_level, adding y: [Float]? = nil) -> [Float] {
+        var out = y ?? [Float](repeating: .nan, count: matrix.rows)
+        var spread = [Float](
+            repeating: 0, count: InterleavedMatrix.spreadCount(columns: matrix.columns))
+        skein_spread(level, x, x.count, &spread)
+        skein_matvec(
+            level, matrix.element.kernel, memory.base, matrix.columns, matrix.groups, x, spread,
+            &out, matrix.rows, y == nil ? 0 : 1)
+        return out
+    }
+
+    /// All columns of a group at a level, [columns, 16].
+    func unpack(_ group: Int, level: skein_level) -> [Float] {
+        var out = [Float](repeating: .nan, count: matrix.columns * InterleavedMatrix.groupRows)
+        let bytes = skein_packed_group_bytes(matrix.element.kernel, matrix.columns)
+        skein_unpack_group(
+            level, matrix.element.kernel, memory.base + group * bytes, 0, matrix.columns, &out,
+            InterleavedMatrix.groupRows)
+        return out
+    }
+}
+
+/// The levels that this machine has.
+enum Levels {
+    static let all: [skein_level] = [
+        SKEIN_PLAIN, SKEIN_AVX2, SKEIN_AVX512, SKEIN_AVX512BF16,
+    ].filter { $0.rawValue <= skein_level().rawValue }
+    /// Those with fused multiply-add, which have the same bits.
+    static let fused = all.filter { $0.rawValue >= SKEIN_AVX2.rawValue }
+}

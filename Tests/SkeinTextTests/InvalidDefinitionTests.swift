@@ -1,0 +1,192 @@
+import Foundation
+import SkeinBasics
+import SkeinTestSupport
+import Testing
+
+@testable import SkeinText
+
+/// Every way in which a definition can be wrong, and the error that says so.
+@Suite struct InvalidDefinitionTests {
+    private static let valid = #"""
+        {"model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]},
+        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false}, "normalizer": null,
+        "decoder": {"type": "ByteLevel"}, "added_tokens": [{"id": 3, "content": "<s>"}]}
+        """#
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        let old: String
+        let new: String
+        let error: TokenizerError
+        var testDescription: String { new }
+
+        init(_ old: String, _ new: String, _ flaw: TokenizerError.Flaw) {
+            self.old = old
+            self.new = new
+            error = .invalid(flaw, source: "t.json")
+        }
+
+        init(_ old: String, _ new: String, _ feature: TokenizerError.Feature) {
+            self.old = old
+            self.new = new
+            error = .unsupported(feature, source: "t.json")
+        }
+    }
+
+    private static let byteLevel = #"{"type": "ByteLevel", "add_prefix_space": false}"#
+    private static let noRegex = byteLevel.replacing("}", with: #", "use_regex": false}"#)
+
+    private static func split(
+        _ regex: String, _ rest: String = #""behavior": "Isolated", "invert": false"#
+    ) -> String {
+        #"{"type": "Sequence", "pretokenizers": [{"type": "Split", "pattern": {"Regex": ""#
+            + regex + "\"}, \(rest)}, \(noRegex)]}"
+    }
+
+    private static let flaws: [Case] = [
+        Case("{\"model\"", "\"model\"", .notJSON),
+        Case("\"model\"", "\"modal\"", .missingValue(path: "model")),
+        Case("\"vocab\"", "\"vocal\"", .missingValue(path: "model.vocab")),
+        Case("\"merges\"", "\"merge\"", .missingValue(path: "model.merges")),
+        Case(": 1", ": \"1\"", .wrongType(path: "model.vocab.b", expected: "a whole number")),
+        Case(": 1", ": 1.5", .wrongType(path: "an id", expected: "a whole number")),
+        Case(": 1", ": true", .wrongType(path: "model.vocab.b", expected: "a whole number")),
+        Case(": 1", ": 1e40", .wrongType(path: "an id", expected: "a whole number")),
+        Case("\"BPE\"", "7", .wrongType(path: "model.type", expected: "a text")),
+        Case("[\"a b\"]", "7", .wrongType(path: "model.merges", expected: "a list")),
+        Case("[\"a b\"]", "[7]", .wrongType(path: "model.merges[0]", expected: "a text")),
+        Case(
+            "[\"a b\"]", "[[\"a\"]]",
+            .wrongType(path: "model.merges", expected: "a list of pairs of texts")),
+        Case(
+            "[\"a b\"]", "[[\"a\", 7]]",
+            .wrongType(path: "model.merges[0][1]", expected: "a text")),
+        Case("\"id\": 3, ", "", .missingValue(path: "added_tokens[0].id")),
+        Case(": 1", ": -1", .idOutOfRange(piece: "b", id: -1, limit: 2_097_151)),
+        Case(": 1", ": 2097151", .idOutOfRange(piece: "b", id: 2_097_151, limit: 2_097_151)),
+        Case(
+            "\"id\": 3", "\"id\": 2097151",
+            .idOutOfRange(piece: "<s>", id: 2_097_151, limit: 2_097_151)),
+        Case(": 1", ": 7", .missingID(1)),
+        Case("\"id\": 3", "\"id\": 4", .missingID(3)),
+        Case(": 1", ": 0", .duplicateID(0, first: "a", second: "b")),
+        Case("\"id\": 3", "\"id\": 2", .duplicateID(2, first: "<s>", second: "ab")),
+        Case("<s>", "ab", .addedTokenConflict(piece: "ab", listed: 3, vocabulary: 2)),
+        Case(
+            #"[{"id": 3,"#, #"[{"id": 3, "content": "<s>"}, {"id": 4,"#,
+            .duplicateToken("<s>", first: 3, second: 4)),
+        Case(
+            "<s>", String(repeating: "s", count: 513),
+            .addedTokenTooLong(id: 3, bytes: 513, limit: 512)),
+        Case("a b\"", "ab\"", .malformedMerge(rank: 0, text: "ab")),
+        Case("a b\"", " b\"", .malformedMerge(rank: 0, text: " b")),
+        Case("a b\"", "a \"", .malformedMerge(rank: 0, text: "a ")),
+        Case("a b\"", "a  b\"", .malformedMerge(rank: 0, text: "a  b")),
+        Case("a b\"", "\"", .malformedMerge(rank: 0, text: "")),
+        Case("a b\"", "a b\", \"a c\"", .unknownMergeToken(rank: 1, piece: "c")),
+        Case("a b\"", "c b\"", .unknownMergeToken(rank: 0, piece: "c")),
+        Case("a b\"", "b a\"", .unknownMergeToken(rank: 0, piece: "ba")),
+        Case("a b\"", "a b\", \"a b\"", .duplicateMerge(first: 0, second: 1, text: "a b")),
+        Case(
+            "\"merges\"", "\"unk_token\": \"?\", \"merges\"",
+            .unknownRoleToken(role: "unk_token", piece: "?")),
+    ]
+
+    private static let unsupported: [Case] = [
+        Case("\"BPE\", \"vocab\": {", "\"Unigram\", \"vocab\": {", .model("Unigram")),
+        Case("\"BPE\"", "\"WordPiece\"", .model("WordPiece")),
+        Case(
+            "\"merges\"", "\"byte_fallback\": true, \"merges\"",
+            .option(name: "byte_fallback", value: "true")),
+        Case("\"merges\"", "\"dropout\": 0.5, \"merges\"", .option(name: "dropout", value: "0.5")),
+        Case(
+            "\"merges\"", "\"end_of_word_suffix\": \"</w>\", \"merges\"",
+            .option(name: "end_of_word_suffix", value: "</w>")),
+        Case(
+            "\"merges\"", "\"continuing_subword_prefix\": \"##\", \"merges\"",
+            .option(name: "continuing_subword_prefix", value: "##")),
+        Case("\"normalizer\": null", "\"normalizer\": {\"type\": \"NFKC\"}", .normalizer("NFKC")),
+        Case(
+            "\"normalizer\": null",
+            #""normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Prepend"}]}"#,
+            .normalizer("Prepend")),
+        Case("{\"type\": \"ByteLevel\"}", "{\"type\": \"Metaspace\"}", .decoder("Metaspace")),
+        Case(byteLevel, "null", .preTokenizer(nil)),
+        Case(byteLevel, #"{"type": "Sequence", "pretokenizers": []}"#, .preTokenizer(nil)),
+        Case(byteLevel, #"{"type": "Whitespace"}"#, .preTokenizer("Whitespace")),
+        Case(byteLevel, #"{"type": "Digits", "individual_digits": true}"#, .preTokenizer("Digits")),
+        Case(
+            byteLevel,
+            #"{"type": "Sequence", "pretokenizers": [{"type": "Digits"}, "#
+                + byteLevel + "]}",
+            .option(name: "individual_digits", value: "false")),
+        Case(byteLevel, split(#"\\w+"#), .regex(#"\w+"#)),
+        Case(byteLevel, split(".*", "\"behavior\": \"Isolated\""), .regex(".*")),
+    ]
+
+    @Test("a contradiction in tokenizer.json", arguments: flaws + unsupported)
+    func json(_ test: Case) throws {
+        #expect(Self.valid.contains(test.old))
+        let text = Self.valid.replacing(test.old, with: test.new, maxReplacements: 1)
+        #expect(throws: test.error) { try Tokenizer(Fixtures.definition(text)) }
+    }
+
+    @Test("the valid form of the same file")
+    func valid() throws {
+        let tokenizer = try Tokenizer(Fixtures.definition(Self.valid))
+        #expect(tokenizer.encode("ab<s>ba") == [2, 3, 1, 0])
+        for merges in ["[[\"a\", \"b\"]]", "[\"a b\"]"] {
+            let text = Self.valid.replacing("[\"a b\"]", with: merges)
+            #expect(try Fixtures.definition(text).merges == ["a b"])
+        }
+        let none = Self.valid.replacing("[\"a b\"]", with: "[]")
+        #expect(try Tokenizer(Fixtures.definition(none)).encode("ab") == [0, 1])
+    }
+
+    @Test("a known expression with another behaviour is not taken for the known one")
+    func splitBehaviour() throws {
+        let regex =
+            #"'(?:[sdmt]|ll|ve|re)| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"#
+        func definition(_ rest: String) throws -> TokenizerDefinition {
+            try Fixtures.definition(
+                Self.valid.replacing(Self.byteLevel, with: Self.split(regex, rest)))
+        }
+        #expect(try definition("\"behavior\": \"Isolated\"").preTokenizer == .gpt2)
+        #expect(
+            try definition("\"behavior\": \"Removed\", \"invert\": true").preTokenizer == .gpt2)
+        let merged = TokenizerError.Feature.option(name: "behavior", value: "MergedWithNext")
+        #expect(throws: TokenizerError.unsupported(merged, source: "t.json")) {
+            try definition("\"behavior\": \"MergedWithNext\"")
+        }
+        let removed = TokenizerError.Feature.option(name: "behavior", value: "Removed")
+        #expect(throws: TokenizerError.unsupported(removed, source: "t.json")) {
+            try definition("\"behavior\": \"Removed\"")
+        }
+    }
+
+    @Test("a file that is not there, that is cut, and that is too large")
+    func files() throws {
+        #expect(
+            throws: FileError.failed(operation: "open", path: "/nonexistent/t.json", code: ENOENT)
+        ) {
+            try Tokenizer(tokenizerJSON: "/nonexistent/t.json", tokenizerConfig: nil)
+        }
+        for length in 0..<Self.valid.utf8.count {
+            #expect(throws: TokenizerError.invalid(.notJSON, source: "t.json")) {
+                try Fixtures.definition(String(Self.valid.prefix(length)))
+            }
+        }
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/t.json"
+            try AtomicFile.write("", to: path)
+            // A hole of the size: it takes no space on the disk.
+            let bytes = TokenizerLimits.fileBytes + 1
+            #expect(truncate(path, bytes) == 0)
+            #expect(
+                throws: TokenizerError.fileTooLarge(
+                    path: path, bytes: bytes, limit: TokenizerLimits.fileBytes)
+            ) {
+                try Tokenizer(tokenizerJSON: path, tokenizerConfig: nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import SkeinBasics
+import SkeinTestSupport
+import Testing
+
+@testable import SkeinTraining
+
+@Suite struct DataReportTests {
+    private func report(
+        _ text: String, validation: String? = nil, format: PromptFormat = .chat,
+        edit: (inout TrainingConfiguration) -> Void = { _ in }
+    ) throws -> DataReport {
+        var configuration = TrainingConfiguration()
+        configuration.epochs = 100
+        edit(&configuration)
+        return try TestPaths.withTemporaryDirectory { directory in
+            func file(_ text: String, _ name: String) throws -> PairFile {
+                try AtomicFile.write(text, to: directory + name)
+                return try PairFile(path: directory + name, skippingBadLines: true)
+            }
+            let encoder = try RowEncoder(
+                encoder: ToyTokenizer.encoder(), format: format, trainedTurns: .all,
+                maximumLength: configuration.maxLength)
+            let training = try file(text, "/d.jsonl")
+            let encoded = try encoder.encode(training)
+            let held = try validation.map { try encoder.encode(file($0, "/v.jsonl")) }
+            let split =
+                held == nil
+                ? Split(count: encoded.rows.count, share: configuration.validationSplit, seed: 0)
+                : Split(allOf: encoded.rows.count)
+            let plan = StepPlan(
+                configuration, lengths: split.training.map { encoded.rows[$0].ids.count },
+                costs: [])
+            return DataReport(
+                lines: training.facts, encoded: encoded, split: split, validation: held, plan: plan,
+                configuration: configuration, encoder: encoder)
+        }
+    }
+
+    private func row(_ prompt: String, _ completion: String) -> String {
+        "{\"prompt\":\"\(prompt)\",\"completion\":\"\(completion)\"}\n"
+    }
+
+    @Test("the report counts rows, tokens and losses and shows the first row with its trained part")
+    func lines() throws {
+        let rows = (0..<10).map { row("p\($0)", "a\\nb\($0)") }.joined()
+        let report = try report(rows) { $0.validationSplit = 0.2 }
+        #expect(
+            report.lines.prefix(4) == [
+                "data: 10 rows, 110 tokens, 50 of them trained (45.5 %), longest row 11 tokens, "
+                    + "format chat",
+                "rows: 8 to train on, 2 for validation, 0 cut, 0 skipped, 0 bad lines",
+                "plan: 200 steps, 100 epochs",
+                "example (trained between >>> and <<<):",
+            ])
+        #expect(report.example.hasPrefix("<user>p"))
+        #expect(report.example.contains("<stop>\n<bot>>>>a\nb"))
+        #expect(report.example.hasSuffix("<stop><<<"))
+        #expect(report.lines.count == 7)
+        #expect(report.warnings == [])
+    }
+
+    @Test("each warning is given when it is due")
+    func warnings() throws {
+        let good = (0..<20).map { row("p\($0)", "c\($0)") }.joined()
+        func warnings(
+            _ text: String, validation: String? = nil, format: PromptFormat = .chat,
+            edit: (inout TrainingConfiguration) -> Void = { _ in }
+        ) throws -> [DataWarning] {
+            try report(text, validation: validation, format: format, edit: edit).warnings
+        }
+        #expect(try warnings(good) == [])
+        #expect(try warnings(good) { $0.validationSplit = 0 } == [.noValidation])
+        #expect(try warnings(good) { $0.iterations = 3 } == [.fewSteps(count: 3)])
+        #expect(
+            try warnings(good) { $0.warmupSteps = 400 } == [
+                .allWarmup(warmupSteps: 400, steps: 400)
+            ])
+        #expect(
+            try warnings(good + row("x", "") + row("y", "\(String(repeating: "z", count: 40))")) {
+                $0.maxLength = 30
+            } == [.emptyCompletions(count: 1)])
+        #expect(
+            try warnings(
+                row("p", String(repeating: "z", count: 40)) + row("q", "c") + row("r", "c")
+            ) {
+                $0.maxLength = 30
+            } == [.manyCut(count: 1, rows: 3, longest: 46, maximumLength: 30)])
+        #expect(
+            try warnings(good + row(String(repeating: "z", count: 40), "c")) { $0.maxLength = 30 }
+                == [.skipped(count: 1, lines: [21])])
+        #expect(
+            try warnings(good, validation: row("p0", "c0") + row("new", "one"))
+                == [.leaked(count: 1, validationRows: 2)])
+        #expect(
+            try warnings(good + good, validation: row("new", "one"))
+                == [.repeatedRows(count: 20, rows: 40)])
+        let spaced = (0..<20).map { row("p\($0)", " c\($0)") }.joined()
+        #expect(try warnings(spaced) == [.leadingSpace(count: 20, rows: 20)])
+        #expect(try warnings(spaced, format: .raw) == [])
+        #expect(try warnings(good, format: .raw) == [.nothingBetween(count: 20, rows: 20)])
+        let long = (0..<20).map { row(String(repeating: "z", count: 100 + $0), "c") }.joined()
+        #expect(try warnings(long) == [.littleLoss(lossTokens: 40, tokens: 2310)])
+        guard
+            case .badLines(count: 1, first: .badLine(_, 21, _))? = try warnings(good + "x\n").first
+        else {
+            Issue.record("no warning about bad lines")
+            return
+        }
+    }
+
+    @Test("every warning says something")
+    func texts() {
+        let all: [DataWarning] = [
+            .badLines(count: 1, first: nil),
+            .manyCut(count: 1, rows: 2, longest: 3, maximumLength: 4),
+            .skipped(count: 1, lines: [7]), .littleLoss(lossTokens: 1, tokens: 2), .noValidation,
+            .repeatedRows(count: 1, rows: 2), .leaked(count: 1, validationRows: 2),
+            .leadingSpace(count: 1, rows: 2), .nothingBetween(count: 1, rows: 2),
+            .emptyCompletions(count: 1), .fewSteps(count: 1), .allWarmup(warmupSteps: 1, steps: 1),
+        ]
+        #expect(Set(all.map(\.text)).count == all.count)
+        #expect(all.allSatisfy { !$0.text.isEmpty })
+    }
+
+    @Test("a long row is shortened in its middle")
+    func shortened() {
+        let row = TokenizedRow(
+            number: 0, ids: ToyTokenizer.encode(String(repeating: "a", count: 50) + "bc"),
+            targets: [50..<52])
+        #expect(
+            DataReport.marked(row, decode: ToyTokenizer.decode, limit: 10)
+                == "aaaaa [...] aaaaa>>>bc<<<")
+    }
+}

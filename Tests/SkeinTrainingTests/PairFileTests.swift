@@ -1,0 +1,195 @@
+import Foundation
+import SkeinBasics
+import SkeinTestSupport
+import Testing
+
+@testable import SkeinTraining
+
+@Suite struct PairFileTests {
+    private func read(
+        _ bytes: [UInt8], skippingBadLines: Bool = false, allowingNone: Bool = false
+    ) throws -> PairFile {
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/data.jsonl"
+            try Data(bytes).write(to: URL(fileURLWithPath: path))
+            return try PairFile(
+                path: path, skippingBadLines: skippingBadLines, allowingNone: allowingNone)
+        }
+    }
+
+    @Test("reads the three forms, passing over blank lines, a byte order mark and CR")
+    func forms() throws {
+        let text =
+            "\u{FEFF}{\"prompt\":\"p\",\"completion\":\"c\",\"id\":7}\r\n\r\n  \t\n"
+            + "{\"messages\":[{\"role\":\"oracle\",\"content\":\"é\"},"
+            + "{\"role\":\"assistant\",\"content\":\"\"}],\"tools\":[]}\n"
+            + "{\"text\":\"t\\u00e9\"}"
+        let file = try read(Array(text.utf8))
+        #expect(
+            file.rows == [
+                .pair(prompt: "p", completion: "c"),
+                .conversation([
+                    ChatTurn(role: "oracle", content: "é"),
+                    ChatTurn(role: "assistant", content: ""),
+                ]),
+                .text("té"),
+            ])
+        #expect(file.lines == [1, 4, 5])
+        #expect(file.digest == SHA256.digest(of: text))
+    }
+
+    static let malformed: [(String, LineProblem)] = [
+        ("[1]", .notAnObject(found: "a list")),
+        ("7", .notAnObject(found: "a number")),
+        ("true", .notAnObject(found: "true or false")),
+        ("null", .notAnObject(found: "null")),
+        ("{}", .unknownForm(fields: [])),
+        (
+            "{\"instruction\":\"a\",\"output\":\"b\"}",
+            .unknownForm(fields: ["instruction", "output"])
+        ),
+        ("{\"prompt\":\"a\"}", .missing(field: "completion")),
+        ("{\"completion\":\"a\"}", .missing(field: "prompt")),
+        (
+            "{\"prompt\":1,\"completion\":\"b\"}",
+            .wrongType(field: "prompt", expected: "a string", found: "a number")
+        ),
+        (
+            "{\"prompt\":\"a\",\"completion\":null}",
+            .wrongType(field: "completion", expected: "a string", found: "null")
+        ),
+        ("{\"text\":[]}", .wrongType(field: "text", expected: "a string", found: "a list")),
+        (
+            "{\"messages\":{}}",
+            .wrongType(field: "messages", expected: "a list", found: "an object")
+        ),
+        ("{\"messages\":[]}", .messageCount(found: 0, limit: Limits.turns)),
+        (
+            "{\"messages\":[\"hi\"]}",
+            .wrongType(field: "messages[0]", expected: "an object", found: "a string")
+        ),
+        (
+            "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"},{\"content\":\"b\"}]}",
+            .missing(field: "messages[1].role")
+        ),
+        (
+            "{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\"}]}]}",
+            .wrongType(field: "messages[0].content", expected: "a string", found: "a list")
+        ),
+        (
+            "{\"messages\":[{\"role\":\"assistant\",\"content\":\"a\",\"weight\":0}]}",
+            .unsupported(field: "messages[0].weight")
+        ),
+        (
+            "{\"messages\":[{\"role\":\"assistant\",\"content\":\"a\",\"tool_calls\":[1]}]}",
+            .unsupported(field: "messages[0].tool_calls")
+        ),
+        (
+            "{\"tools\":[{}],\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}",
+            .unsupported(field: "tools")
+        ),
+    ]
+
+    @Test("a malformed line is an error with its place and its problem", arguments: malformed)
+    func malformedLine(line: String, problem: LineProblem) throws {
+        let error = try #require(throws: TrainingError.self) {
+            try read(Array("{\"text\":\"fine\"}\n\n\(line)\n".utf8))
+        }
+        guard case .badLine(let path, 3, problem) = error else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(path.hasSuffix("/data.jsonl"))
+        #expect(error.explanation.place == path + ":3")
+        #expect(error.explanation.status == .badData)
+    }
+
+    @Test("text that is not JSON says so with the parser's remark")
+    func notJSON() throws {
+        for line in [
+            "{\"text\":\"a\"", "{\"text\":\"a\"} x", "{'text':'a'}", "{\"text\":\"\\ud800\"}",
+            String(repeating: "[", count: 100_000),
+        ] {
+            let error = try #require(throws: TrainingError.self) { try read(Array(line.utf8)) }
+            guard case .badLine(_, 1, .notJSON(let detail)) = error else {
+                Issue.record("\(error)")
+                continue
+            }
+            #expect(!detail.isEmpty)
+        }
+    }
+
+    @Test("bytes that are not UTF-8 and lines above the limit are errors of their line")
+    func bytes() throws {
+        let good = Array("{\"text\":\"a\"}\n".utf8)
+        let latin = Array("{\"text\":\"".utf8) + [0xE9] + Array("\"}\n".utf8)
+        let encoding = try #require(throws: TrainingError.self) { try read(good + latin) }
+        guard case .badLine(_, 2, .notUTF8) = encoding else {
+            Issue.record("\(encoding)")
+            return
+        }
+        let long = [UInt8](repeating: 0x20, count: Limits.lineBytes) + Array("{}".utf8)
+        let length = try #require(throws: TrainingError.self) { try read(good + long) }
+        guard
+            case .badLine(
+                _, 2, .tooLong(bytes: Limits.lineBytes + 2, limit: Limits.lineBytes)) = length
+        else {
+            Issue.record("\(length)")
+            return
+        }
+    }
+
+    @Test("--skip-bad-lines counts bad lines, keeps the first and goes on")
+    func skipping() throws {
+        let text = "{\n{\"text\":\"a\"}\n" + String(repeating: "no\n", count: 7)
+        let file = try read(Array(text.utf8), skippingBadLines: true)
+        #expect(file.rows == [.text("a")])
+        #expect(file.lines == [2])
+        #expect(file.badLineCount == 8)
+        #expect(file.badLines.count == Limits.keptBadLines)
+    }
+
+    @Test("data without a row is an error unless none is allowed")
+    func empty() throws {
+        for text in ["", "\n\n  \n", "\u{FEFF}"] {
+            let error = try #require(throws: TrainingError.self) { try read(Array(text.utf8)) }
+            guard case .noRows(_, badLines: 0) = error else {
+                Issue.record("\(error)")
+                continue
+            }
+            #expect(try read(Array(text.utf8), allowingNone: true).rows.isEmpty)
+        }
+        let error = try #require(throws: TrainingError.self) {
+            try read(Array("x\ny\n".utf8), skippingBadLines: true)
+        }
+        guard case .noRows(_, badLines: 2) = error else {
+            Issue.record("\(error)")
+            return
+        }
+    }
+
+    @Test("a directory gives train, valid and test files; flags win")
+    func directory() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            #expect(throws: TrainingError.noTrainingFile(directory: directory)) {
+                try DataFiles(path: directory)
+            }
+            for name in ["train", "valid"] {
+                try AtomicFile.write("{\"text\":\"a\"}", to: "\(directory)/\(name).jsonl")
+            }
+            let files = try DataFiles(path: directory)
+            #expect(files.train == directory + "/train.jsonl")
+            #expect(files.validation == directory + "/valid.jsonl")
+            #expect(files.test == nil)
+            #expect(try DataFiles(path: directory, validation: "v").validation == "v")
+            #expect(try DataFiles(path: "x.jsonl").train == "x.jsonl")
+        }
+    }
+
+    @Test("a file that is not there is an error of the file system")
+    func missing() throws {
+        #expect(throws: FileError.failed(operation: "open", path: "/no/such", code: ENOENT)) {
+            try PairFile(path: "/no/such")
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import SkeinFormats
+import SkeinTestSupport
+import SkeinText
+import Testing
+
+@testable import SkeinTraining
+
+/// Rows of the reference recipe (Tests/Fixtures/reference/README.md): ids and labels as PyTorch was
+/// trained on them, with the tokenizer and the template of the real model.
+@Suite(.enabled(if: TestPaths.model != nil, "needs the model that Scripts/fetch-model fetches"))
+struct RecipeTests {
+    private struct Reference: Decodable {
+        struct Example: Decodable {
+            var prompt: String
+            var completion: String
+            var ids: [Int32]
+            /// -100 where a token carries no loss.
+            var labels: [Int32]
+        }
+
+        var examples: [Example]
+
+        enum CodingKeys: String, CodingKey { case examples = "recipe_examples" }
+    }
+
+    @Test("a pair gives the ids and labels of the reference, and so does its conversation")
+    func examples() throws {
+        let model = try ModelDirectory.open(#require(TestPaths.model))
+        let encoder = try RowEncoder(
+            encoder: TextEncoder(model: model), format: .auto, trainedTurns: .all,
+            maximumLength: 512)
+        #expect(encoder.format == .chat)
+        let bytes = try Data(
+            contentsOf: URL(fileURLWithPath: TestPaths.fixture("reference/tokens.json")))
+        let examples = try JSONDecoder().decode(Reference.self, from: bytes).examples
+        #expect(!examples.isEmpty)
+        for example in examples {
+            let pair = PairRow.pair(prompt: example.prompt, completion: example.completion)
+            let turns = PairRow.conversation([
+                ChatTurn(role: "user", content: example.prompt),
+                ChatTurn(role: "assistant", content: example.completion),
+            ])
+            for row in [pair, turns] {
+                let draft = try encoder.draft(row)
+                let row = TokenizedRow(
+                    number: 0, ids: draft.ids, targets: draft.targets, maximumLength: 512)
+                #expect(row.ids == example.ids, "\(example.prompt)")
+                let labels = row.ids.indices.map { row.isTarget($0) ? row.ids[$0] : -100 }
+                #expect(labels == example.labels, "\(example.prompt)")
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import SkeinBasics
+import SkeinTestSupport
+import Testing
+
+@testable import SkeinTraining
+
+@Suite struct RowEncoderTests {
+    private func encoder(
+        _ format: PromptFormat, _ turns: TrainedTurns = .all, _ maximumLength: Int = 100,
+        text: TextEncoder = ToyTokenizer.encoder()
+    ) throws -> RowEncoder {
+        try RowEncoder(
+            encoder: text, format: format, trainedTurns: turns, maximumLength: maximumLength)
+    }
+
+    /// The row as text, trained stretches in brackets.
+    private func marked(_ row: PairRow, by encoder: RowEncoder) throws -> String {
+        let draft = try encoder.draft(row)
+        let row = TokenizedRow(
+            number: 0, ids: draft.ids, targets: draft.targets,
+            maximumLength: encoder.maximumLength)
+        var text = ""
+        for (position, id) in row.ids.enumerated() {
+            let opens = row.targets.contains { $0.lowerBound == position }
+            let closes = row.targets.contains { $0.upperBound == position + 1 }
+            text += (opens ? "[" : "") + ToyTokenizer.decode([id]) + (closes ? "]" : "")
+        }
+        return text
+    }
+
+    @Test(
+        "a pair in each format: prompt without loss, completion and end with loss",
+        arguments: [
+            (PromptFormat.chat, "<user>ab<stop>\n<bot>[cd<stop>]"),
+            (.auto, "<user>ab<stop>\n<bot>[cd<stop>]"),
+            (.eos, "ab<end>[cd<end>]"),
+            (.raw, "ab[cd<end>]"),
+        ])
+    func pair(format: PromptFormat, expected: String) throws {
+        let row = PairRow.pair(prompt: "ab", completion: "cd")
+        #expect(try marked(row, by: encoder(format)) == expected)
+    }
+
+    @Test("auto without a template is eos")
+    func autoWithoutTemplate() throws {
+        let plain = try encoder(.auto, text: ToyTokenizer.encoder(chat: nil))
+        #expect(plain.format == .eos)
+        #expect(try marked(.pair(prompt: "a", completion: "b"), by: plain) == "a<end>[b<end>]")
+    }
+
+    @Test("text has loss on all but the first token; the first token never carries loss")
+    func text() throws {
+        #expect(try marked(.text("abc"), by: encoder(.chat)) == "a[bc<end>]")
+        let empty = PairRow.pair(prompt: "", completion: "ab")
+        #expect(try marked(empty, by: encoder(.raw)) == "a[b<end>]")
+    }
+
+    @Test("a conversation has loss on assistant contents and their end of turn and nothing else")
+    func conversation() throws {
+        let row = PairRow.conversation([
+            ChatTurn(role: "system", content: "s"), ChatTurn(role: "user", content: "u"),
+            ChatTurn(role: "assistant", content: "one"), ChatTurn(role: "user", content: "v"),
+            ChatTurn(role: "assistant", content: "two"), ChatTurn(role: "tool", content: "w"),
+        ])
+        #expect(
+            try marked(row, by: encoder(.chat))
+                == "<sys>s<stop>\n<user>u<stop>\n<bot>[one<stop>]\n<user>v<stop>\n<bot>[two<stop>]")
+        #expect(
+            try marked(row, by: encoder(.chat, .last))
+                == "<sys>s<stop>\n<user>u<stop>\n<bot>one<stop>\n<user>v<stop>\n<bot>[two<stop>]")
+    }
+
+    @Test("a pair and the same conversation of two turns give equal rows")
+    func pairEqualsConversation() throws {
+        let chat = try encoder(.chat)
+        let turns = PairRow.conversation([
+            ChatTurn(role: "user", content: "ab"), ChatTurn(role: "assistant", content: "cd"),
+        ])
+        #expect(
+            try marked(turns, by: chat) == marked(.pair(prompt: "ab", completion: "cd"), by: chat))
+    }
+
+    @Test("tokens never straddle the border between prompt side and content")
+    func border() throws {
+        // A tokenizer that merges every two characters: over the whole text it would merge "b" with
+        // "c"; encoded apart, it cannot.
+        let merging = TextEncoder(
+            encode: { text in
+                stride(from: 0, to: text.utf8.count, by: 2).map { start in
+                    Array(text.utf8)[start...].prefix(2).reduce(0) { $0 * 256 + Int32($1) }
+                }
+            }, decode: { "\($0)" }, renderChat: nil, endID: 9, endOfTurnIDs: [])
+        let draft = try encoder(.raw, text: merging).draft(.pair(prompt: "a", completion: "bc"))
+        #expect(draft.ids == [97, 98 * 256 + 99, 9])
+        #expect(draft.targets == [1..<3])
+    }
+
+    @Test("a turn that the template writes in two pieces is one content")
+    func splitTurn() throws {
+        let text = ToyTokenizer.encoder(chat: { turns, _ in
+            [
+                ChatPiece(text: "<user>"), ChatPiece(text: turns[0].content, turn: 0),
+                ChatPiece(text: "<stop><bot>"), ChatPiece(text: "thought", turn: 1),
+                ChatPiece(text: "|"), ChatPiece(text: "said", turn: 1), ChatPiece(text: "<stop>"),
+            ]
+        })
+        let row = PairRow.conversation([
+            ChatTurn(role: "user", content: "u"), ChatTurn(role: "assistant", content: "x"),
+        ])
+        #expect(
+            try marked(row, by: encoder(.chat, text: text))
+                == "<user>u<stop><bot>[thought|said<stop>]")
+    }
+
+    @Test("a template that does not end a turn with an end-of-turn token is an error")
+    func noEndOfTurn() throws {
+        let text = ToyTokenizer.encoder(chat: { turns, _ in
+            turns.enumerated().flatMap {
+                [ChatPiece(text: $1.content, turn: $0), ChatPiece(text: "!\n")]
+            }
+        })
+        let chat = try encoder(.chat, text: text)
+        #expect(throws: TrainingError.noEndOfTurn(found: "!\n")) {
+            try chat.draft(.pair(prompt: "a", completion: "b"))
+        }
+        #expect(throws: TrainingError.noEndOfTurn(found: "!\n")) {
+            try chat.draft(.conversation([ChatTurn(role: "assistant", content: "b")]))
+        }
+    }
+
+    @Test("what a format needs and the model does not have is an error")
+    func needs() throws {
+        #expect(throws: TrainingError.noTemplate) {
+            try encoder(.chat, text: ToyTokenizer.encoder(chat: nil))
+        }
+        #expect(throws: TrainingError.noEndToken) {
+            try encoder(.raw, text: ToyTokenizer.encoder(endID: nil))
+        }
+        #expect(throws: TrainingError.noEndToken) {
+            try encoder(.chat, text: ToyTokenizer.encoder(endID: nil)).draft(.text("a"))
+        }
+    }
+
+    @Test("long rows are cut at the right, rows without loss are skipped, both are counted")
+    func cutAndSkip() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/d.jsonl"
+            try AtomicFile.write(
+                """
+                {"prompt": "ab", "completion": "cdefgh"}
+                {"prompt": "abcdefgh", "completion": "x"}
+                {"prompt": "a", "completion": "b"}
+
+                {"messages": [{"role": "user", "content": "no answer"}]}
+                """, to: path)
+            let file = try PairFile(path: path)
+            let rows = try encoder(.chat, .all, 8).encode(file)
+            #expect(rows.rows.map(\.number) == [0, 2])
+            #expect(rows.rows[0].ids == ToyTokenizer.encode("<user>ab<stop>\n<bot>cd"))
+            #expect(rows.rows[0].targets == [6..<8])
+            #expect(rows.cutCount == 3)
+            #expect(rows.skippedCount == 2)
+            #expect(rows.skippedLines == [2, 5])
+            #expect(rows.lossTokenCount == 4)
+            #expect(
+                throws: TrainingError.noLossTokens(path: path, rows: 4, maximumLength: 4)
+            ) { try encoder(.chat, .all, 4).encode(file) }
+            #expect(throws: TrainingError.conversationWithoutTemplate(path: path, line: 5)) {
+                try encoder(.raw).encode(file)
+            }
+        }
+    }
+}

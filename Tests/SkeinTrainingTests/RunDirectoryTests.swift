@@ -1,0 +1,235 @@
+import Foundation
+import SkeinBasics
+import SkeinTestSupport
+import Testing
+
+@testable import SkeinTraining
+
+@Suite struct RunDirectoryTests {
+    private func runFile() -> RunFile {
+        RunFile(
+            version: "0.1", fingerprint: "engine 1", model: "m.gguf", data: "d.jsonl",
+            modelDigest: "aa", dataDigest: "bb", configuration: TrainingConfiguration())
+    }
+
+    private func runFile(_ edit: (inout RunFile) throws -> Void) rethrows -> RunFile {
+        var file = runFile()
+        try edit(&file)
+        return file
+    }
+
+    @Test("run.json reads back as it was written")
+    func roundTrip() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/run.json"
+            let file = try runFile {
+                $0.validationDigest = "cc"
+                $0.initAdapterDigest = "dd"
+                $0.rowsDigest = "ee"
+                $0.planDigest = "ff"
+                try $0.configuration.set("iterations", to: "9")
+                try $0.configuration.set("layers", to: "4")
+            }
+            for original in [file, runFile()] {
+                try original.write(to: path)
+                #expect(try RunFile(path: path) == original)
+            }
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            #expect(text == runFile().text)
+            #expect(text.hasPrefix("{\n  \"version\": \"0.1\",\n  \"fingerprint\": \"engine 1\""))
+            #expect(text.contains("\n    \"learning-rate\": 0.0001,\n"))
+        }
+    }
+
+    static let damaged: [(String, String)] = [
+        ("", "not JSON"), ("[]", "a list, not an object"),
+        ("{}", "\"configuration\" is missing or not an object"),
+        ("{\"configuration\":{}}", "\"version\" is missing or not a string"),
+        (
+            "{\"configuration\":{\"rank\":0}}",
+            "configuration: \"0\" is not allowed for --rank"
+        ),
+        ("{\"configuration\":{\"x\":0}}", "configuration: there is no option \"x\""),
+    ]
+
+    @Test("a damaged run.json names what is wrong", arguments: damaged)
+    func damagedFile(text: String, detail: String) throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/run.json"
+            try AtomicFile.write(text, to: path)
+            let error = try #require(throws: TrainingError.self) { try RunFile(path: path) }
+            guard case .damagedRecord(path, nil, let found) = error else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(found.hasPrefix(detail), "\(found)")
+        }
+    }
+
+    @Test("a resume with anything else names every field and both its values")
+    func resume() throws {
+        let recorded = runFile()
+        let same = try runFile {
+            $0.version = "0.2"
+            $0.model = "elsewhere.gguf"
+            try $0.configuration.set("threads", to: "7")
+        }
+        #expect(throws: Never.self) { try same.checkResume(of: recorded, path: "r") }
+        let other = try runFile {
+            $0.modelDigest = "ax"
+            $0.dataDigest = "bx"
+            $0.validationDigest = "cx"
+            $0.fingerprint = "engine 2"
+            try $0.configuration.set("rank", to: "9")
+        }
+        let error = TrainingError.resumeDiffers(
+            path: "r",
+            differences: [
+                Difference(field: "model (SHA-256)", recorded: "aa", requested: "ax"),
+                Difference(field: "data (SHA-256)", recorded: "bb", requested: "bx"),
+                Difference(
+                    field: "validation data (SHA-256)", recorded: "not given", requested: "cx"),
+                Difference(field: "rank", recorded: "8", requested: "9"),
+                Difference(field: "fingerprint", recorded: "engine 1", requested: "engine 2"),
+            ])
+        #expect(throws: error) { try other.checkResume(of: recorded, path: "r") }
+        #expect(error.explanation.what.contains("rank was 8 and is now 9"))
+        #expect(error.explanation.remedy.contains("OPENBLAS_CORETYPE"))
+        let elsewhere = runFile { $0.dataDigest = "bx" }
+        let plain = try #require(throws: TrainingError.self) {
+            try elsewhere.checkResume(of: recorded, path: "r")
+        }
+        #expect(!plain.explanation.remedy.contains("OPENBLAS"))
+        #expect(error.explanation.status == .badData)
+    }
+
+    @Test("other rows or another plan of the same files are named, with the way to mend it")
+    func otherRows() throws {
+        let recorded = runFile {
+            $0.rowsDigest = "ee"
+            $0.planDigest = "ff"
+        }
+        let other = runFile {
+            $0.rowsDigest = "ex"
+            $0.planDigest = "fx"
+        }
+        let error = try #require(throws: TrainingError.self) {
+            try other.checkResume(of: recorded, path: "r")
+        }
+        #expect(
+            error
+                == .resumeDiffers(
+                    path: "r",
+                    differences: [
+                        Difference(
+                            field: "encoded rows (SHA-256)", recorded: "ee", requested: "ex"),
+                        Difference(
+                            field: "plan of micro-batches (SHA-256)", recorded: "ff",
+                            requested: "fx"),
+                    ]))
+        #expect(error.explanation.what.contains("encoded rows (SHA-256) was ee and is now ex"))
+        #expect(error.explanation.remedy.contains("resume with the version that the file names"))
+        #expect(error.explanation.status == .badData)
+        // They follow from the data: where that differs, it alone is named.
+        var moved = other
+        moved.dataDigest = "bx"
+        let plain = try #require(throws: TrainingError.self) {
+            try moved.checkResume(of: recorded, path: "r")
+        }
+        #expect(
+            plain
+                == .resumeDiffers(
+                    path: "r",
+                    differences: [
+                        Difference(field: "data (SHA-256)", recorded: "bb", requested: "bx")
+                    ]))
+        // An older version did not write them.
+        #expect(!runFile().namesRows && recorded.namesRows)
+        #expect(throws: Never.self) { try other.checkResume(of: runFile(), path: "r") }
+    }
+
+    @Test("a token and a term may lie in the output before the run does")
+    func companions() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            for name in ["token", "term"] {
+                try AtomicFile.write("1", to: directory + "/" + name)
+            }
+            for resuming in [false, true] {
+                try RunDirectory.check(directory, resuming: resuming)
+                #expect(try !RunDirectory(path: directory, resuming: resuming).isResumed)
+            }
+            try RunDirectory.check(directory + "/nothing", resuming: false)
+            #expect(try Directories.names(in: directory) == [".lock", "term", "token"])
+            try AtomicFile.write("mine", to: directory + "/letter.txt")
+            #expect(throws: TrainingError.outputNotEmpty(path: directory)) {
+                try RunDirectory.check(directory, resuming: false)
+            }
+        }
+    }
+
+    @Test("an output with anything in it needs --resume, and is not touched")
+    func notEmpty() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            try AtomicFile.write("mine", to: directory + "/letter.txt")
+            #expect(throws: TrainingError.outputNotEmpty(path: directory)) {
+                try RunDirectory(path: directory, resuming: false)
+            }
+            #expect(throws: TrainingError.notARunDirectory(path: directory)) {
+                try RunDirectory(path: directory, resuming: true)
+            }
+            #expect(try Directories.names(in: directory) == ["letter.txt"])
+        }
+    }
+
+    @Test("a new, an empty and a barely begun directory start afresh; a begun run is resumed")
+    func fresh() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/a/b"
+            for resuming in [false, true, false] {
+                let run = try RunDirectory(path: path, resuming: resuming)
+                #expect(!run.isResumed)
+                // Killed while it wrote run.json.
+                try AtomicFile.write("{", to: run.runFile + ".tmp-123")
+                _ = run
+            }
+            try AtomicFile.write("{}", to: path + "/run.json")
+            try AtomicFile.makeDirectory(path + "/checkpoints/.writing-step-000001")
+            try AtomicFile.makeDirectory(path + "/adapter")
+            try AtomicFile.write("", to: path + "/adapter/adapter_model.safetensors.tmp-9")
+            #expect(throws: TrainingError.outputNotEmpty(path: path)) {
+                try RunDirectory(path: path, resuming: false)
+            }
+            let run = try RunDirectory(path: path, resuming: true)
+            #expect(run.isResumed)
+            #expect(
+                try Directories.names(in: path) == [".lock", "adapter", "checkpoints", "run.json"])
+            #expect(try Directories.names(in: run.adapter) == [])
+            #expect(try Directories.names(in: path + "/checkpoints") == [])
+        }
+    }
+
+    @Test("two runs on one directory are refused until the first ends")
+    func locked() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            var first: RunDirectory? = try RunDirectory(path: directory, resuming: false)
+            #expect(first != nil)
+            #expect(throws: TrainingError.outputInUse(path: directory)) {
+                try RunDirectory(path: directory, resuming: true)
+            }
+            first = nil
+            #expect(throws: Never.self) { try RunDirectory(path: directory, resuming: true) }
+        }
+    }
+
+    @Test("a file where the directory should be is an error of the file system")
+    func file() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/file"
+            try AtomicFile.write("", to: path)
+            #expect(
+                throws: FileError.failed(
+                    operation: "use as a directory", path: path, code: ENOTDIR)
+            ) { try RunDirectory(path: path, resuming: false) }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+@testable import SkeinTraining
+
+/// One token for each character, special tokens `<s>` ... for the roles: enough to see where
+/// borders and losses fall.
+enum ToyTokenizer {
+    static let specials: [(text: String, id: Int32)] = [
+        ("<end>", 1), ("<stop>", 2), ("<user>", 3), ("<bot>", 4), ("<sys>", 5),
+    ]
+
+    static func encode(_ text: String) -> [Int32] {
+        var ids: [Int32] = []
+        var rest = Substring(text)
+        while let character = rest.first {
+            if let special = specials.first(where: { rest.hasPrefix($0.text) }) {
+                ids.append(special.id)
+                rest = rest.dropFirst(special.text.count)
+            } else {
+                ids.append(Int32(character.unicodeScalars.first?.value ?? 0) + 100)
+                rest = rest.dropFirst()
+            }
+        }
+        return ids
+    }
+
+    static func decode(_ ids: [Int32]) -> String {
+        ids.map { id in
+            specials.first { $0.id == id }?.text
+                ?? String(UnicodeScalar(UInt32(id - 100)).map(Character.init) ?? "?")
+        }.joined()
+    }
+
+    /// `<user>text<stop>\n<bot>text<stop>\n`, and `<bot>` as the generation prompt.
+    static func render(_ turns: [ChatTurn], _ addsGenerationPrompt: Bool) -> [ChatPiece] {
+        var pieces: [ChatPiece] = []
+        for (index, turn) in turns.enumerated() {
+            let opening =
+                switch turn.role {
+                case "assistant": "<bot>"
+                case "system": "<sys>"
+                default: "<user>"
+                }
+            pieces.append(ChatPiece(text: opening))
+            pieces.append(ChatPiece(text: turn.content, turn: index))
+            pieces.append(ChatPiece(text: "<stop>\n"))
+        }
+        if addsGenerationPrompt { pieces.append(ChatPiece(text: "<bot>")) }
+        return pieces
+    }
+
+    static func encoder(
+        chat: (@Sendable ([ChatTurn], Bool) throws -> [ChatPiece])? = render, endID: Int32? = 1
+    ) -> TextEncoder {
+        TextEncoder(
+            encode: encode, decode: decode, renderChat: chat, endID: endID,
+            endOfTurnIDs: [1, 2])
+    }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import SkeinBasics
+import SkeinModels
+import Testing
+
+@testable import SkeinTraining
+
+@Suite struct TrainingConfigurationTests {
+    @Test("the defaults are those that were promised")
+    func defaults() {
+        let text = TrainingConfiguration.options.compactMap { option in
+            option.text(in: TrainingConfiguration()).map { "\(option.name) \($0)" }
+        }
+        #expect(
+            text == [
+                "rank 8", "alpha 16", "dropout 0.05",
+                "target-modules q_proj,k_proj,v_proj,o_proj", "layers all",
+                "learning-rate 0.0001", "weight-decay 0.01", "beta1 0.9", "beta2 0.999",
+                "epsilon 1e-08", "schedule constant", "warmup-steps 0", "max-grad-norm 1",
+                "epochs 3", "batch-size 4", "micro-batch-tokens 512", "max-length 512", "seed 0",
+                "shuffle on", "validation-split 0.2", "prompt-format auto", "train-on all",
+                "skip-bad-lines off", "report-every 1", "checkpoint-every 50",
+                "keep-checkpoints 3", "weights auto", "gradient-checkpointing off",
+                "gradient-codec fp32", "compute fp32", "min-workers 1", "patience 60s",
+                "log-format text",
+            ])
+        #expect(throws: Never.self) { try TrainingConfiguration().validate() }
+    }
+
+    static let bad: [(String, String)] = [
+        ("rank", "0"), ("rank", "8.0"), ("rank", ""), ("alpha", "0"), ("alpha", "nan"),
+        ("dropout", "1"), ("dropout", "0.999995"),
+        ("dropout", "-0.1"), ("target-modules", "q_proj,x"),
+        ("target-modules", ""), ("layers", "0"), ("layers", "5-4"), ("layers", "-3"),
+        ("layers", "1-2-3"), ("learning-rate", "0"), ("learning-rate", "inf"), ("beta1", "1"),
+        ("epsilon", "1e-31"), ("schedule", "Linear"), ("warmup-steps", "-1"),
+        ("max-grad-norm", "-1"), ("epochs", "0"), ("iterations", "0"), ("batch-size", "x"),
+        ("max-length", "1"), ("seed", "-1"), ("shuffle", "yes"), ("validation-split", "1"),
+        ("prompt-format", "chatml"), ("train-on", "first"), ("init-adapter", ""),
+        ("threads", "0"), ("gradient-codec", "fp16"), ("patience", "60x"), ("patience", "s"),
+        ("patience", "99999999999999999999"),
+    ]
+
+    @Test("a value out of range names flag, value and what is allowed", arguments: bad)
+    func badValue(name: String, value: String) throws {
+        var configuration = TrainingConfiguration()
+        let error = try #require(throws: TrainingError.self) {
+            try configuration.set(name, to: value)
+        }
+        guard case .badOption(name, value, let allowed) = error else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(!allowed.isEmpty)
+        #expect(configuration == TrainingConfiguration())
+        #expect(error.explanation.status == .usage)
+    }
+
+    @Test("values set in code are checked by validate")
+    func validate() {
+        var configuration = TrainingConfiguration()
+        configuration.validationSplit = 1.5
+        #expect(
+            throws: TrainingError.badOption(
+                flag: "validation-split", value: "1.5", allowed: "a number from 0 to below 1")
+        ) { try configuration.validate() }
+    }
+
+    private func changed() throws -> TrainingConfiguration {
+        var configuration = TrainingConfiguration()
+        for (name, text) in [
+            ("rank", "4"), ("target-modules", "down_proj,q_proj,q_proj"), ("layers", "8-23"),
+            ("learning-rate", "3e-4"), ("iterations", "70"), ("shuffle", "off"),
+            ("patience", "1500ms"), ("threads", "2"), ("early-stop-patience", "3"),
+            ("gradient-codec", "int8"), ("valid-data", "v.jsonl"), ("seed", "9007199254740993"),
+        ] { try configuration.set(name, to: text) }
+        return configuration
+    }
+
+    @Test("JSON reads back as what was written, under either spelling of a name")
+    func json() throws {
+        let original = try changed()
+        let text = JSONLine(original.fields).text
+        let object = try #require(
+            JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        var read = TrainingConfiguration()
+        try read.apply(object)
+        #expect(read == original)
+        #expect(read.targetModules == [.query, .down])
+        var camel = TrainingConfiguration()
+        try camel.apply(["learningRate": 0.5, "targetModules": "up_proj", "shuffle": "off"])
+        #expect(camel.learningRate == 0.5)
+        #expect(camel.targetModules == [.up])
+        #expect(!camel.shuffle)
+    }
+
+    @Test("JSON with an unknown name or a wrong type is an error")
+    func badJSON() {
+        var configuration = TrainingConfiguration()
+        #expect(throws: TrainingError.unknownOption(name: "ranks")) {
+            try configuration.apply(["ranks": 8])
+        }
+        #expect(
+            throws: TrainingError.badOption(
+                flag: "rank", value: "an object", allowed: "a whole number from 1 to 1024")
+        ) { try configuration.apply(["rank": ["a": 1]]) }
+        #expect(
+            throws: TrainingError.badOption(
+                flag: "rank", value: "on", allowed: "a whole number from 1 to 1024")
+        ) {
+            let object = try JSONSerialization.jsonObject(with: Data("{\"rank\":true}".utf8))
+            try configuration.apply(object as? [String: Any] ?? [:])
+        }
+    }
+
+    @Test("the digest covers what the result depends on and nothing else")
+    func digest() throws {
+        let plain = TrainingConfiguration()
+        let neutral = [
+            "valid-data", "test-data", "skip-bad-lines", "init-adapter", "report-every",
+            "checkpoint-every", "keep-checkpoints", "threads", "weights",
+            "gradient-checkpointing", "min-workers", "patience", "log-format",
+        ]
+        let values = [
+            "rank": "3", "alpha": "3", "dropout": "0", "target-modules": "q_proj", "layers": "3",
+            "beta1": "0.5", "beta2": "0.5", "schedule": "cosine", "shuffle": "off",
+            "validation-split": "0", "prompt-format": "raw", "train-on": "last",
+            "skip-bad-lines": "on", "weights": "streamed", "gradient-checkpointing": "on",
+            "gradient-codec": "bf16", "compute": "bf16", "patience": "3s", "log-format": "json",
+            "epsilon": "0.1",
+        ]
+        for option in TrainingConfiguration.options {
+            var other = plain
+            try other.set(option.name, to: values[option.name] ?? "7")
+            #expect(other != plain, "\(option.name)")
+            let counts = !neutral.contains(option.name)
+            #expect((other.digest != plain.digest) == counts, "\(option.name)")
+            #expect(other.differences(from: plain).map(\.field) == (counts ? [option.name] : []))
+        }
+    }
+
+    @Test("a run without slots keeps the digest that it had before there were any")
+    func digestWithoutSlots() throws {
+        // As an older version computed it.
+        #expect(
+            TrainingConfiguration().digest.description
+                == "1ff38e56ffcc5a60d9265c320645a798a6017e445bfa5b1eab450552d7f5b7ae")
+        // Nor is it named to versions that do not know it.
+        #expect(!TrainingConfiguration().fields.contains { $0.0 == "slots" })
+        var cut = TrainingConfiguration()
+        try cut.set("slots", to: "2")
+        #expect(cut.digest != TrainingConfiguration().digest)
+        let reread = try TrainingConfiguration(json: cut.json, path: "x")
+        #expect(reread.slots == 2 && reread.digest == cut.digest)
+    }
+
+    @Test("differences give both values")
+    func differences() throws {
+        let found = try changed().differences(from: TrainingConfiguration())
+        #expect(found.contains(Difference(field: "rank", recorded: "8", requested: "4")))
+        #expect(
+            found.contains(
+                Difference(field: "iterations", recorded: "not given", requested: "70")))
+        #expect(!found.contains { $0.field == "threads" })
+    }
+
+    @Test("layers are all, the last so many, or a range, and must exist")
+    func layers() throws {
+        #expect(try LayerSelection("all")?.range(layerCount: 30) == 0..<30)
+        #expect(try LayerSelection("16")?.range(layerCount: 30) == 14..<30)
+        #expect(try LayerSelection("8-23")?.range(layerCount: 30) == 8..<24)
+        for text in ["31", "8-30"] {
+            #expect(throws: TrainingError.layersOutOfRange(layers: text, layerCount: 30)) {
+                try LayerSelection(text)?.range(layerCount: 30)
+            }
+        }
+        let lora = try TrainingConfiguration().lora(layerCount: 30)
+        #expect(lora.scale == 2)
+        #expect(lora.layers == 0..<30)
+    }
+}
