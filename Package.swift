@@ -28,7 +28,10 @@ func tests(of name: String, _ dependencies: [String]) -> Target {
 let package = Package(
     name: "skein",
     platforms: [.macOS(.v15)],
-    products: [.executable(name: "skein", targets: ["SkeinTool"])],
+    products: [
+        .library(name: "Skein", targets: ["Skein"]),
+        .executable(name: "skein", targets: ["SkeinTool"]),
+    ],
     targets: [
         .systemLibrary(
             name: "CSkeinOpenBLAS", pkgConfig: "openblas",
@@ -59,9 +62,15 @@ let package = Package(
                 "SkeinCoordination", "CSkeinEpoll",
             ]),
         room(
-            "Commands",
+            "",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
+                "SkeinTraining", "SkeinCoordination", "SkeinNodes",
+            ]),
+        room(
+            "Commands",
+            [
+                "Skein", "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
                 "SkeinTraining", "SkeinCoordination", "SkeinNodes",
             ]),
         .executableTarget(
@@ -85,8 +94,13 @@ let package = Package(
         tests(
             of: "Commands",
             [
-                "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
+                "Skein", "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
                 "SkeinTraining", "SkeinCoordination", "SkeinNodes",
+            ]),
+        tests(
+            of: "",
+            [
+                "SkeinBasics", "SkeinModels", "SkeinTraining", "SkeinNodes",
             ]),
         .testTarget(
             name: "EndToEndTests",

@@ -12,9 +12,20 @@ package struct Log: Sendable {
     /// Writes nothing of level info.
     package var isQuiet: Bool
 
+    /// Takes the messages instead of standard error.
+    private let sink: (@Sendable (Level, String) -> Void)?
+
     package init(format: Format = .text, isQuiet: Bool = false) {
         self.format = format
         self.isQuiet = isQuiet
+        sink = nil
+    }
+
+    /// A log for a program that has its own: `sink` is called on whatever thread writes a line.
+    package init(to sink: @escaping @Sendable (Level, String) -> Void) {
+        format = .text
+        isQuiet = false
+        self.sink = sink
     }
 
     package func info(_ message: String, _ facts: [JSONLine.Field] = []) {
@@ -31,6 +42,7 @@ package struct Log: Sendable {
 
     /// Writes one line of the given level.
     package func write(_ level: Level, _ message: String, _ facts: [JSONLine.Field] = []) {
+        if let sink { return sink(level, message) }
         if isQuiet, level == .info { return }
         let line =
             switch format {

@@ -4,9 +4,6 @@ import SkeinTensors
 
 /// `skein`: finds the command, runs it, and is the only place that prints an error.
 package enum CommandLineTool {
-    /// The version of the tool, as `--version` prints it.
-    package static let version = "0.1.0"
-
     /// In the order in which help lists them.
     static let commands: [any Command.Type] = [
         TrainCommand.self, CoordinatorCommand.self, WorkerCommand.self, LaunchCommand.self,
@@ -66,17 +63,17 @@ package enum CommandLineTool {
         let names = tables.map(\.command)
         guard let first = words.first else { throw UsageError.missingCommand(known: names) }
         switch first {
-        case "--version", "version": return try io.print("skein \(version)")
+        case "--version", "version": return try io.print("skein \(Version.text)")
         case "--help", "-h", "help":
             if let name = words.dropFirst().first(where: { !$0.hasPrefix("-") }) {
                 return try io.write(HelpText.text(of: try command(named: name).table))
             }
-            return try io.write(HelpText.overview(of: tables, version: version))
+            return try io.write(HelpText.overview(of: tables, version: Version.text))
         default: break
         }
         let command = try command(named: first)
         if words.contains("--version"), words.count == 2 {
-            return try io.print("skein \(version)")
+            return try io.print("skein \(Version.text)")
         }
         let arguments = try ArgumentParser.parse(Array(words.dropFirst()), by: command.table)
         if arguments[GeneralFlags.help] { return try io.write(HelpText.text(of: command.table)) }

@@ -1,4 +1,5 @@
 import Foundation
+import Skein
 import SkeinBasics
 import SkeinNodes
 import SkeinTensors
@@ -55,45 +56,31 @@ struct CoordinatorCommand: Command {
 
     func run(_ io: CommandIO) throws {
         ParentPipe.watch()
-        let training = options.training
-        let configuration = training.configuration
         let token = try options.tokenFile.map { try TokenFile(reading: $0).bytes }
-        let job = try TrainingJob(
-            configuration: configuration, modelPath: training.model, dataPath: training.data,
-            version: CommandLineTool.version,
-            tokenCache: training.usesTokenCache ? TokenCache() : nil)
-        let nodeOptions = CoordinatorOptions(
-            listen: options.listen.text, token: token, localWorkers: options.localWorkers,
-            admitsOtherEngines: options.admitsOtherEngines)
-        try CoordinatorNode.check(job: job, options: nodeOptions)
-        let directory = try RunDirectory(path: training.output, resuming: training.resume)
-        let node = try CoordinatorNode(
-            job: job, directory: directory, options: nodeOptions,
-            version: CommandLineTool.version, log: io.log)
+        let run = try Coordinator(
+            options.training.request,
+            options: CoordinatorOptions(
+                listen: options.listen.text, token: token, localWorkers: options.localWorkers,
+                admitsOtherEngines: options.admitsOtherEngines), log: io.log
+        ).prepare(resuming: options.training.resume)
         // The first line: scripts wait for it and read the port from it.
         io.log.info(
-            ListeningLine.text(address: node.address), [("address", .string(node.address))])
+            ListeningLine.text(address: run.address), [("address", .string(run.address))])
         // The node's threads write lines of their own, so no line can be rewritten.
         var lines = io
         lines.isTerminal = false
-        let reporter = TrainingReporter(lines, job: job)
+        let reporter = TrainingReporter(lines, job: run.job)
         reporter.showData()
-        for line in introduction(address: node.address) { io.log.info(line) }
+        for line in introduction(address: run.address) { io.log.info(line) }
         if options.admitsOtherEngines {
             io.log.warning(
                 "workers with other engines are admitted: the result depends on who computes what")
         }
-        io.interrupt.listen {
-            reporter.warn("stopping after this step, with a checkpoint; again to stop at once")
-        }
+        reporter.stopOnInterrupt()
         let interrupt = io.interrupt
-        let (outcome, test) = try node.run(
+        let ending = try run.run(
             report: { reporter.show($0) }, shouldStop: { interrupt.isSet })
-        reporter.finishLine()
-        guard outcome.isComplete else {
-            throw CommandError.interrupted(step: outcome.step, directory: training.output)
-        }
-        try reporter.showOutcome(outcome, directory: directory, test: test)
+        try reporter.showEnding(ending)
     }
 
     /// How to start workers, and the times that rule them.

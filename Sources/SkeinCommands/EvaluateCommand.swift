@@ -1,4 +1,5 @@
 import Foundation
+import Skein
 import SkeinBasics
 import SkeinFormats
 import SkeinModels
@@ -84,30 +85,30 @@ struct EvaluateCommand: Command {
     }
 
     func run(_ io: CommandIO) throws {
-        let session = try ModelSession(
-            model: options.model, adapter: options.adapter, threads: options.threads,
-            weights: options.weights)
+        let adapted = try AdaptedModel(
+            model: ModelDirectory.open(options.model), adapter: options.adapter,
+            threads: options.threads, weights: options.weights)
         let encoder = try RowEncoder(
-            encoder: TextEncoder(model: session.model), format: options.promptFormat,
+            encoder: TextEncoder(model: adapted.model), format: options.promptFormat,
             trainedTurns: options.trainOn, maximumLength: options.maximumLength)
         let rows = try encoder.encode(
             PairFile(path: options.data, skippingBadLines: options.skipBadLines)
         ).rows
-        let decoder = try session.decoder(
+        let engine = try adapted.engine(
             positions: rows.reduce(1) { max($0, $1.ids.count) })
-        let pool = ComputePool(threadCount: session.threads)
-        if let path = options.gradients, let adapter = session.adapter {
-            try writeGradients(of: rows, decoder, adapter, pool, to: path)
+        let pool = ComputePool(threadCount: adapted.threads)
+        if let path = options.gradients, let adapter = adapted.adapter {
+            try writeGradients(of: rows, engine, adapter, pool, to: path)
             io.log.info("gradients of \(rows.count) rows: \(path)")
         }
         // The JSON form promises both; a table shows the base where it was asked for.
         let needsBase =
             options.compare || options.requireImprovement || options.json
-            || session.adapter == nil
-        let base = try needsBase ? judge(rows, decoder, nil, pool) : nil
-        let adapted = try session.adapter.map { try judge(rows, decoder, $0.values, pool) }
-        try show(base: base, adapter: adapted, io)
-        if options.requireImprovement, let base = base?.loss, let adapter = adapted?.loss,
+            || adapted.adapter == nil
+        let base = try needsBase ? judge(rows, engine, nil, pool) : nil
+        let result = try adapted.adapter.map { try judge(rows, engine, $0.values, pool) }
+        try show(base: base, adapter: result, io)
+        if options.requireImprovement, let base = base?.loss, let adapter = result?.loss,
             // A loss that is not a number is no improvement either.
             !(adapter < base)
         {
@@ -116,20 +117,21 @@ struct EvaluateCommand: Command {
     }
 
     private func judge(
-        _ rows: [TokenizedRow], _ decoder: Decoder, _ parameters: [Float]?, _ pool: ComputePool
-    ) throws -> Evaluation {
-        try Evaluation.run(
-            rows, decoder: decoder, parameters: parameters,
+        _ rows: [TokenizedRow], _ engine: MicroBatchEngine, _ parameters: [Float]?,
+        _ pool: ComputePool
+    ) throws -> RowEvaluation {
+        try RowEvaluation.run(
+            rows, engine: engine, parameters: parameters,
             microBatchTokens: options.microBatchTokens, pool: pool)
     }
 
     /// The gradient of the mean loss over all rows, by every LoRA matrix, without dropout.
     private func writeGradients(
-        of rows: [TokenizedRow], _ decoder: Decoder, _ adapter: AdapterParameters,
+        of rows: [TokenizedRow], _ engine: MicroBatchEngine, _ adapter: AdapterParameters,
         _ pool: ComputePool, to path: String
     ) throws {
-        let sum = try Evaluation.gradient(
-            rows, decoder: decoder, parameters: adapter.values,
+        let sum = try RowEvaluation.gradient(
+            rows, engine: engine, parameters: adapter.values,
             microBatchTokens: options.microBatchTokens, pool: pool)
         var mean = sum.gradient
         GradientNorm.divide(&mean, by: sum.lossTokens)
@@ -138,7 +140,7 @@ struct EvaluateCommand: Command {
             metadata: ["format": "pt"], to: path)
     }
 
-    private func show(base: Evaluation?, adapter: Evaluation?, _ io: CommandIO) throws {
+    private func show(base: RowEvaluation?, adapter: RowEvaluation?, _ io: CommandIO) throws {
         let columns = [("base", base), ("adapter", adapter)].compactMap { name, result in
             result.map { (name, $0) }
         }
@@ -147,7 +149,7 @@ struct EvaluateCommand: Command {
         }
         let names = columns.map(\.0)
         try io.print(Self.line("", names))
-        for (index, field) in Evaluation.fieldNames.enumerated() {
+        for (index, field) in RowEvaluation.fieldNames.enumerated() {
             try io.print(Self.line(field, columns.map { Self.text($0.1.fields[index].1) }))
         }
     }
@@ -165,7 +167,7 @@ struct EvaluateCommand: Command {
     }
 }
 
-extension Evaluation {
+extension RowEvaluation {
     static let fieldNames = ["loss", "perplexity", "token_accuracy", "loss_tokens", "rows"]
 
     /// As `evaluate --json` prints them; null where there are no loss tokens.

@@ -1,3 +1,4 @@
+import Skein
 import SkeinBasics
 import SkeinFormats
 import SkeinModels
@@ -109,27 +110,22 @@ struct GenerateCommand: Command {
                 "--weights makes no difference to generate, which uses weights as small as they are "
                     + "in the file")
         }
-        let session = try ModelSession(
-            model: options.model, adapter: options.adapter, threads: options.threads,
-            weights: .auto)
-        let tokenizer = try Tokenizer(model: session.model)
-        try session.check(tokenizer)
-        let prompt = try self.prompt(session.model, tokenizer)
-        let limit = session.model.configuration.contextLength
-        guard !prompt.isEmpty else { throw CommandError.emptyPrompt }
-        guard prompt.count < limit else {
-            throw CommandError.promptTooLong(tokens: prompt.count, limit: limit)
-        }
-        // An answer ends where the model's context does, as other tools have it.
-        let maximum = min(options.maximumTokens, limit - prompt.count)
-        let total = prompt.count + maximum
-        let team = ComputeTeam(threadCount: session.threads)
+        let adapted = try AdaptedModel(
+            model: ModelDirectory.open(options.model), adapter: options.adapter,
+            threads: options.threads, weights: .auto)
+        let tokenizer = try adapted.tokenizer()
+        let prompt = try adapted.prompt(
+            options.prompt, system: options.system, raw: options.raw,
+            maximumTokens: options.maximumTokens, tokenizer: tokenizer)
+        let team = ComputeTeam(threadCount: adapted.threads)
         let reader = DecoderSession(
-            weights: try GenerationWeights(model: session.model, team: team),
-            adapter: session.adapter, capacity: total, team: team, compute: options.compute)
+            weights: try GenerationWeights(model: adapted.model, team: team),
+            adapter: adapted.adapter, capacity: prompt.tokens.count + prompt.maximumTokens,
+            team: team, compute: options.compute)
         if let path = options.logits {
             return try writeLogits(
-                prompt, reader, vocabularySize: session.model.configuration.vocabularySize,
+                prompt.tokens, reader,
+                vocabularySize: adapted.model.configuration.vocabularySize,
                 to: path, io)
         }
         let generator = Generator(
@@ -138,27 +134,7 @@ struct GenerateCommand: Command {
                 temperature: Float(options.temperature), topK: options.topK ?? 0,
                 topP: Float(options.topP), seed: options.seed),
             stopTokens: tokenizer.endOfTurnIDs)
-        try answer(prompt, maximum, generator, tokenizer, io)
-    }
-
-    /// What the model reads: the prompt in the model's chat template, or as it stands. Without a
-    /// template the end token follows the prompt, which is how `train` puts it.
-    private func prompt(_ model: ModelDirectory, _ tokenizer: Tokenizer) throws -> [Int32] {
-        if options.raw { return tokenizer.encodeWhole(options.prompt) }
-        guard let source = model.chatTemplate else {
-            guard options.system == nil else {
-                throw CommandError.systemWithoutTemplate(model: model.path)
-            }
-            return tokenizer.encodeWhole(options.prompt) + (tokenizer.endID.map { [$0] } ?? [])
-        }
-        let template = try ChatTemplate(source: source, name: "chat template of \(model.path)")
-        let system = options.system.map { [ChatMessage(role: "system", content: $0)] } ?? []
-        let text = try template.render(
-            system + [ChatMessage(role: "user", content: options.prompt)],
-            addGenerationPrompt: true,
-            tokens: tokenizer.templateTokens
-        ).text
-        return tokenizer.encode(text)
+        try answer(prompt.tokens, prompt.maximumTokens, generator, tokenizer, io)
     }
 
     /// "logits", [prompt tokens, vocabulary], and "ids", [prompt tokens]: what another program needs

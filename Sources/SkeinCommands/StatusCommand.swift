@@ -51,7 +51,7 @@ struct StatusCommand: Command {
         let token = try options.tokenFile.map { try TokenFile(reading: $0).bytes }
         let bytes = try StatusQuery.ask(
             coordinator: options.coordinator.text, token: token,
-            version: CommandLineTool.version, timeout: Self.timeout)
+            version: Version.text, timeout: Self.timeout)
         try show(bytes, io)
     }
 

@@ -1,7 +1,4 @@
-import Foundation
-import SkeinBasics
-import SkeinModels
-import SkeinTensors
+import Skein
 import SkeinTraining
 
 /// `skein train`: a whole fine-tuning run in one process.
@@ -13,6 +10,12 @@ struct TrainCommand: Command {
         var resume: Bool
         var usesTokenCache: Bool
         var configuration: TrainingConfiguration
+
+        var request: RunRequest {
+            RunRequest(
+                configuration: configuration, model: .path(model), data: data, output: output,
+                tokenCache: usesTokenCache ? TokenCache() : nil)
+        }
     }
 
     static let table = ArgumentTable(
@@ -33,46 +36,20 @@ struct TrainCommand: Command {
     }
 
     func run(_ io: CommandIO) throws {
-        let configuration = options.configuration
-        let job = try TrainingJob(
-            configuration: configuration, modelPath: options.model, dataPath: options.data,
-            version: CommandLineTool.version,
-            tokenCache: options.usesTokenCache ? TokenCache() : nil)
-        let reporter = TrainingReporter(io, job: job)
+        let run = try Trainer(options.request).prepare(resuming: options.resume)
+        let reporter = TrainingReporter(io, job: run.job)
         reporter.showData()
-        let threads = configuration.threads ?? ProcessInfo.processInfo.activeProcessorCount
-        let (residence, estimate) = try job.fit(
-            available: SystemMemory.usable, threads: threads)
-        reporter.showMemory(estimate, residence: residence)
-        let directory = try RunDirectory(path: options.output, resuming: options.resume)
-        let weights = try DecoderWeights(
-            model: job.model, residence: residence, compute: configuration.compute,
-            positions: job.longestRow, threads: threads)
-        let decoder = Decoder(
-            weights: weights, adapter: job.shape,
-            gradientCheckpointing: configuration.gradientCheckpointing)
-        let pool = ComputePool(threadCount: threads)
-        let judge = { (rows: [TokenizedRow], parameters: [Float]) in
-            try Evaluation.run(
-                rows, decoder: decoder, parameters: parameters,
-                microBatchTokens: configuration.microBatchTokens, pool: pool)
-        }
-        io.interrupt.listen {
-            reporter.warn("stopping after this step, with a checkpoint; again to stop at once")
-        }
-        var loop = try TrainingLoop(
-            job: job, directory: directory,
-            source: LocalGradientSource(decoder: decoder, pool: pool, configuration: configuration),
-            validate: { try judge(job.validation, $0) }, report: { reporter.show($0) },
-            shouldStop: { io.interrupt.isSet })
-        reporter.showReady()
-        let outcome = try loop.run()
-        reporter.finishLine()
-        guard outcome.isComplete else {
-            throw CommandError.interrupted(step: outcome.step, directory: options.output)
-        }
-        let test = try job.test.isEmpty ? nil : judge(job.test, loop.keptParameters())
-        try reporter.showOutcome(outcome, directory: directory, test: test)
+        let ending = try run.run(
+            report: { event in
+                switch event {
+                case .memory(let estimate, let residence):
+                    reporter.showMemory(estimate, residence: residence)
+                case .loaded: reporter.stopOnInterrupt()
+                case .ready: reporter.showReady()
+                case .loop(let event): reporter.show(event)
+                }
+            }, shouldStop: { io.interrupt.isSet })
+        try reporter.showEnding(ending)
     }
 }
 

@@ -144,18 +144,6 @@ extension CommandError: Explained {
                 what: "the adapter's loss \(adapter) is not below the base's \(base)",
                 remedy: "train longer, with another learning rate or with more rows",
                 status: .badData)
-        case .emptyPrompt:
-            Explanation(
-                what: "the prompt has no tokens", place: "--prompt",
-                remedy: "give a text to answer or to continue", status: .badData)
-        case .promptTooLong(let tokens, let limit):
-            Explanation(
-                what: "the prompt has \(tokens) tokens, the model reads at most \(limit)",
-                remedy: "give a shorter --prompt", status: .badData)
-        case .systemWithoutTemplate(let model):
-            Explanation(
-                what: "the model has no chat template, so there is no place for --system",
-                place: model, remedy: "put that text into --prompt", status: .badData)
         case .inputTooLong(let name, let limit):
             Explanation(
                 what: "the input is longer than \(limit) bytes", place: name,

@@ -41,11 +41,6 @@ enum CommandError: Error, Equatable {
     case interrupted(step: Int, directory: String)
     /// `--require-improvement`, and there was none.
     case noImprovement(base: Double, adapter: Double)
-    case emptyPrompt
-    /// A system turn needs a chat template.
-    case systemWithoutTemplate(model: String)
-    /// The prompt leaves no room for an answer.
-    case promptTooLong(tokens: Int, limit: Int)
     case inputTooLong(name: String, limit: Int)
     /// What was given at `place` (a path, an argument, standard input) cannot be used.
     case badInput(InputProblem, place: String)

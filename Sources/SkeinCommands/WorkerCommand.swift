@@ -1,3 +1,4 @@
+import Skein
 import SkeinBasics
 import SkeinNodes
 import SkeinTraining
@@ -52,12 +53,13 @@ struct WorkerCommand: Command {
         interrupt.listen {
             log.warning("leaving when what is being computed is done; again to stop at once")
         }
-        let outcome = try WorkerNode.run(
+        let outcome = try Worker(
             WorkerOptions(
                 coordinator: options.coordinator.text, token: token, modelPath: options.model,
                 threads: options.threads, name: options.name, patience: options.patience,
                 weights: options.weights),
-            log: log, version: CommandLineTool.version, shouldDrain: { interrupt.isSet })
+            log: log
+        ).work { interrupt.isSet }
         switch outcome {
         case .complete: log.info("the run is complete")
         case .drained: log.info("left the run; the others go on")

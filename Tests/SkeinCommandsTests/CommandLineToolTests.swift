@@ -98,7 +98,7 @@ import Testing
         for words in [["--version"], ["train", "--version"]] {
             let process = CapturedProcess()
             #expect(CommandLineTool.run(words, process.io()) == 0)
-            #expect(process.output == "skein \(CommandLineTool.version)\n")
+            #expect(process.output == "skein \(Version.text)\n")
         }
     }
 

@@ -1,12 +1,12 @@
 import SkeinBasics
 
 /// Checks a hand-written backward pass against the forward pass alone.
-public enum CentralDifference {
+package enum CentralDifference {
     /// (f(x + h e_i) - f(x - h e_i)) / 2h for each i in `indices`.
     ///
     /// With fp32 kernels inside `f`, h of 1e-2 to 1e-3 balances rounding (about 1e-7 / h) against the
     /// h^2 term.
-    public static func gradient(
+    package static func gradient(
         at x: [Float], indices: [Int]? = nil, step h: Float = 5e-3,
         of f: ([Float]) -> Double
     ) -> [Double] {
@@ -25,7 +25,7 @@ public enum CentralDifference {
     }
 
     /// |a - b| / |b|, Euclidean.
-    public static func relativeError(_ a: [Double], _ b: [Double]) -> Double {
+    package static func relativeError(_ a: [Double], _ b: [Double]) -> Double {
         var difference = 0.0
         var norm = 0.0
         for (x, y) in zip(a, b) {
@@ -36,7 +36,7 @@ public enum CentralDifference {
     }
 
     /// `count` numbers around zero with the given spread, a function of `seed` and `stream`.
-    public static func numbers(
+    package static func numbers(
         _ count: Int, seed: UInt64, stream: UInt32, spread: Float = 1
     ) -> [Float] {
         let random = AddressedRandom(seed: seed, purpose: .benchmark)

@@ -1,7 +1,7 @@
 /// The bytes of a GGUF file, put together in memory, so that tests can write small models and can
 /// write broken ones, too. Source of the layout: docs/gguf.md of ggml.
-public struct GGUFImage: Sendable {
-    public enum Value: Sendable {
+package struct GGUFImage: Sendable {
+    package enum Value: Sendable {
         case uint32(UInt32)
         case uint64(UInt64)
         case int32(Int32)
@@ -13,17 +13,17 @@ public struct GGUFImage: Sendable {
         case float32s([Float])
     }
 
-    public struct Tensor: Sendable {
-        public var name: String
+    package struct Tensor: Sendable {
+        package var name: String
         /// Fastest dimension first, the reverse of the row-major shape.
-        public var dimensions: [UInt64]
+        package var dimensions: [UInt64]
         /// The ggml type id: 0 F32, 2 Q4_0, 8 Q8_0, ...
-        public var type: UInt32
-        public var data: [UInt8]
+        package var type: UInt32
+        package var data: [UInt8]
         /// Written in place of the running offset, to break a file.
-        public var statedOffset: UInt64?
+        package var statedOffset: UInt64?
 
-        public init(name: String, dimensions: [UInt64], type: UInt32, data: [UInt8]) {
+        package init(name: String, dimensions: [UInt64], type: UInt32, data: [UInt8]) {
             self.name = name
             self.dimensions = dimensions
             self.type = type
@@ -31,16 +31,16 @@ public struct GGUFImage: Sendable {
         }
     }
 
-    public var version: UInt32 = 3
+    package var version: UInt32 = 3
     /// Bytes that each tensor's start is a multiple of; stands in the metadata only when it is put there.
-    public var alignment = 32
-    public var metadata: [(key: String, value: Value)] = []
-    public var tensors: [Tensor] = []
+    package var alignment = 32
+    package var metadata: [(key: String, value: Value)] = []
+    package var tensors: [Tensor] = []
 
-    public init() {}
+    package init() {}
 
     /// The whole file: header, metadata, tensor descriptions, padding, data.
-    public func bytes() -> [UInt8] {
+    package func bytes() -> [UInt8] {
         var out = Array("GGUF".utf8)
         Self.append(version, to: &out)
         Self.append(UInt64(tensors.count), to: &out)
@@ -71,18 +71,18 @@ public struct GGUFImage: Sendable {
     }
 
     /// Appends an integer, little-endian.
-    public static func append(_ integer: some FixedWidthInteger, to out: inout [UInt8]) {
+    package static func append(_ integer: some FixedWidthInteger, to out: inout [UInt8]) {
         withUnsafeBytes(of: integer.littleEndian) { out += $0 }
     }
 
     /// Appends a length and the UTF-8 bytes.
-    public static func append(_ text: String, to out: inout [UInt8]) {
+    package static func append(_ text: String, to out: inout [UInt8]) {
         append(UInt64(text.utf8.count), to: &out)
         out += Array(text.utf8)
     }
 
     /// Appends a type id and the value.
-    public static func append(_ value: Value, to out: inout [UInt8]) {
+    package static func append(_ value: Value, to out: inout [UInt8]) {
         switch value {
         case .uint32(let number):
             append(UInt32(4), to: &out)

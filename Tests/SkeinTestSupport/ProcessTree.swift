@@ -1,9 +1,9 @@
 import Foundation
 
 /// Processes by their numbers, as /proc tells of them; empty where there is no /proc.
-public enum ProcessTree {
+package enum ProcessTree {
     /// The processes that `parent` started and has not yet buried, with their command lines.
-    public static func children(of parent: Int32) -> [(identifier: Int32, words: [String])] {
+    package static func children(of parent: Int32) -> [(identifier: Int32, words: [String])] {
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return entries.compactMap { Int32($0) }.sorted().compactMap { identifier in
             guard let state = state(of: identifier), state.parent == parent, state.letter != "Z"
@@ -17,7 +17,7 @@ public enum ProcessTree {
     }
 
     /// Whether a process is there and is not only waiting to be buried.
-    public static func isAlive(_ identifier: Int32) -> Bool {
+    package static func isAlive(_ identifier: Int32) -> Bool {
         state(of: identifier).map { $0.letter != "Z" } ?? false
     }
 

@@ -5,17 +5,17 @@ import Foundation
 /// Its cache is empty and its own, unless `shell` sets another `SKEIN_CACHE`.
 ///
 /// Whoever starts one ends it: a process that still runs when the object goes is killed.
-public final class SkeinProcess {
+package final class SkeinProcess {
     /// How a process ended.
-    public struct Ending: Sendable {
+    package struct Ending: Sendable {
         /// The exit status, or 128 + the signal that ended it, as a shell counts.
-        public var status: Int32
-        public var wasKilled: Bool
-        public var output: String
-        public var error: String
+        package var status: Int32
+        package var wasKilled: Bool
+        package var output: String
+        package var error: String
     }
 
-    public enum Failure: Error {
+    package enum Failure: Error {
         case noBinary(searched: String)
         /// `what` did not happen in time; `error` is what the process had written until then.
         case deadline(what: String, arguments: [String], error: String)
@@ -23,7 +23,7 @@ public final class SkeinProcess {
 
     /// For how many seconds a test waits for what takes milliseconds: a limit for what never happens,
     /// far beyond what a machine needs that does something else, too.
-    public static let patience = 300.0
+    package static let patience = 300.0
 
     private let process = Process()
     private let arguments: [String]
@@ -32,7 +32,7 @@ public final class SkeinProcess {
     private let error: FileHandle
 
     /// The binary that was built with the tests.
-    public static var binary: String {
+    package static var binary: String {
         get throws {
             var directory = URL(fileURLWithPath: Bundle.main.executablePath ?? "")
             // The test bundle is a file beside the binary on Linux and a folder on macOS.
@@ -57,7 +57,7 @@ public final class SkeinProcess {
     ///   - shell: a line of `sh` that runs first; it gets the binary and the arguments as "$@",
     ///     for instance `ulimit -f 10; exec "$@"`. nil starts the binary itself.
     /// - Throws: `Failure.noBinary`, and what the system says.
-    public init(_ arguments: [String], shell: String? = nil) throws {
+    package init(_ arguments: [String], shell: String? = nil) throws {
         self.arguments = arguments
         directory = FileManager.default.temporaryDirectory
             .appendingPathComponent("skein-process-\(UUID().uuidString)")
@@ -93,11 +93,11 @@ public final class SkeinProcess {
     }
 
     /// Standard error so far.
-    public var errorText: String { text("error") }
+    package var errorText: String { text("error") }
 
-    public var identifier: Int32 { process.processIdentifier }
+    package var identifier: Int32 { process.processIdentifier }
 
-    public var isRunning: Bool { process.isRunning }
+    package var isRunning: Bool { process.isRunning }
 
     private func text(_ name: String) -> String {
         let path = directory.appendingPathComponent(name).path
@@ -105,7 +105,7 @@ public final class SkeinProcess {
     }
 
     /// Sends a signal, if the process still runs.
-    public func send(_ signal: Int32) {
+    package func send(_ signal: Int32) {
         if process.isRunning { kill(process.processIdentifier, signal) }
     }
 
@@ -117,14 +117,14 @@ public final class SkeinProcess {
     }
 
     /// Blocks until standard error contains `text` or the process has ended.
-    public func waitForError(_ text: String, seconds: Double = SkeinProcess.patience) throws {
+    package func waitForError(_ text: String, seconds: Double = SkeinProcess.patience) throws {
         try wait(seconds, for: "\"\(text)\"") { errorText.contains(text) || !process.isRunning }
     }
 
     /// Blocks until the process has ended.
     ///
     /// - Throws: `Failure.deadline` after `seconds`; the process is then killed.
-    public func wait(seconds: Double = SkeinProcess.patience) throws -> Ending {
+    package func wait(seconds: Double = SkeinProcess.patience) throws -> Ending {
         try wait(seconds, for: "the end") { !process.isRunning }
         process.waitUntilExit()
         let wasKilled = process.terminationReason == .uncaughtSignal
@@ -145,7 +145,7 @@ public final class SkeinProcess {
     }
 
     /// Runs `skein` to its end.
-    public static func run(
+    package static func run(
         _ arguments: [String], shell: String? = nil, seconds: Double = SkeinProcess.patience
     ) throws -> Ending {
         try SkeinProcess(arguments, shell: shell).wait(seconds: seconds)

@@ -1,9 +1,9 @@
 import Foundation
 
 /// Where tests find fixtures, the fetched model and a place to write.
-public enum TestPaths {
+package enum TestPaths {
     /// A file under Tests/Fixtures.
-    public static func fixture(_ name: String) -> String {
+    package static func fixture(_ name: String) -> String {
         let here = URL(fileURLWithPath: #filePath)
         return here.deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Fixtures").appendingPathComponent(name).path
@@ -12,17 +12,17 @@ public enum TestPaths {
     /// The real model that Scripts/fetch-model fetched, or nil when it was not fetched.
     ///
     /// Scripts/test fetches it before the tests run and passes its path in SKEIN_TEST_MODEL.
-    public static var model: String? {
+    package static var model: String? {
         ProcessInfo.processInfo.environment["SKEIN_TEST_MODEL"]
     }
 
     /// The real data that Scripts/fetch-data fetched (SKEIN_TEST_DATA), or nil.
-    public static var data: String? {
+    package static var data: String? {
         ProcessInfo.processInfo.environment["SKEIN_TEST_DATA"]
     }
 
     /// Runs `body` with a new empty directory and removes it afterwards.
-    public static func withTemporaryDirectory<Result>(
+    package static func withTemporaryDirectory<Result>(
         _ body: (String) throws -> Result
     ) throws -> Result {
         let url = FileManager.default.temporaryDirectory
@@ -30,5 +30,16 @@ public enum TestPaths {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: url) }
         return try body(url.path)
+    }
+
+    /// As `withTemporaryDirectory`, of a `body` that waits for others.
+    package static func inTemporaryDirectory<Result>(
+        _ body: (String) async throws -> Result
+    ) async throws -> Result {
+        let url = FileManager.default.temporaryDirectory
+            .appendingPathComponent("skein-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: url) }
+        return try await body(url.path)
     }
 }

@@ -4,7 +4,7 @@ import SkeinBasics
 extension TinyModel {
     /// Writes config.json, model.safetensors (F32), tokenizer.json and tokenizer_config.json into an
     /// existing directory.
-    public func writeHuggingFaceFolder(to directory: String) throws {
+    package func writeHuggingFaceFolder(to directory: String) throws {
         try write(configuration(), to: "\(directory)/config.json")
         try AtomicFile.write(safetensors(), to: "\(directory)/model.safetensors")
         try write(tokenizer(), to: "\(directory)/tokenizer.json")
@@ -24,7 +24,7 @@ extension TinyModel {
     }
 
     /// The fields of config.json, so that a test can change them.
-    public func configuration() -> [String: Any] {
+    package func configuration() -> [String: Any] {
         var fields: [String: Any] = [
             "architectures": ["LlamaForCausalLM"], "model_type": "llama",
             "hidden_size": width, "intermediate_size": feedForwardWidth,
@@ -39,7 +39,7 @@ extension TinyModel {
     }
 
     /// The bytes of model.safetensors: header length, JSON header, the tensors one behind the other.
-    public func safetensors() -> [UInt8] {
+    package func safetensors() -> [UInt8] {
         var entries: [String] = []
         var data: [UInt8] = []
         for weight in weights().sorted(by: { $0.name < $1.name }) {

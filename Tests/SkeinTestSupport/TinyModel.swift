@@ -7,34 +7,34 @@ import SkeinBasics
 /// Sizes must suit each other: heads divide the width unless `statedHeadDimension` says how wide they
 /// are, key-value heads divide the heads, and for a quantized file the width, the feed-forward width
 /// and the heads together are multiples of 32.
-public struct TinyModel: Sendable {
-    public enum WeightType: Sendable, CaseIterable {
+package struct TinyModel: Sendable {
+    package enum WeightType: Sendable, CaseIterable {
         case f32
         case q4x0
         case q8x0
     }
 
-    public var width = 64
-    public var feedForwardWidth = 128
-    public var layerCount = 2
-    public var headCount = 4
-    public var keyValueHeadCount = 2
+    package var width = 64
+    package var feedForwardWidth = 128
+    package var layerCount = 2
+    package var headCount = 4
+    package var keyValueHeadCount = 2
     /// nil: width / headCount, and the files do not say it.
-    public var statedHeadDimension: Int?
-    public var contextLength = 256
-    public var ropeTheta: Float = 10_000
-    public var tiedEmbeddings = true
+    package var statedHeadDimension: Int?
+    package var contextLength = 256
+    package var ropeTheta: Float = 10_000
+    package var tiedEmbeddings = true
     /// How a GGUF file holds the matrices; norms are F32 always.
-    public var weightType = WeightType.f32
-    public var seed: UInt64 = 1
+    package var weightType = WeightType.f32
+    package var seed: UInt64 = 1
 
-    public init() {}
+    package init() {}
 
-    public var vocabularySize: Int { TinyVocabulary.tokens.count }
-    public var headDimension: Int { statedHeadDimension ?? width / headCount }
+    package var vocabularySize: Int { TinyVocabulary.tokens.count }
+    package var headDimension: Int { statedHeadDimension ?? width / headCount }
 
     /// Models whose heads together are wider, and narrower, than the residual stream.
-    public static let otherHeads = [
+    package static let otherHeads = [
         TinyModel(headCount: 4, keyValueHeadCount: 2, headDimension: 24),
         TinyModel(headCount: 2, keyValueHeadCount: 1, headDimension: 16),
     ]
@@ -46,14 +46,14 @@ public struct TinyModel: Sendable {
     }
 
     /// One weight tensor under its Hugging Face name, row-major.
-    public struct Weight: Sendable {
-        public let name: String
-        public let shape: [Int]
-        public let floats: [Float]
+    package struct Weight: Sendable {
+        package let name: String
+        package let shape: [Int]
+        package let floats: [Float]
     }
 
     /// All weights: matrices uniform with standard deviation 1 / sqrt(in), norms within 1 +- 0.1.
-    public func weights() -> [Weight] {
+    package func weights() -> [Weight] {
         let attention = headCount * headDimension
         let keyValue = keyValueHeadCount * headDimension
         var shapes: [(String, [Int])] = [("model.embed_tokens.weight", [vocabularySize, width])]
@@ -100,12 +100,12 @@ public struct TinyModel: Sendable {
     }
 
     /// Writes the GGUF file.
-    public func writeGGUF(to path: String) throws {
+    package func writeGGUF(to path: String) throws {
         try AtomicFile.write(gguf().bytes(), to: path)
     }
 
     /// The GGUF file before it becomes bytes, so that a test can change it.
-    public func gguf() -> GGUFImage {
+    package func gguf() -> GGUFImage {
         var image = GGUFImage()
         image.metadata = modelMetadata + tokenizerMetadata
         image.tensors = weights().map { weight in

@@ -1,13 +1,13 @@
 /// A byte-level BPE vocabulary of 320 tokens: three special tokens as in SmolLM2 (0 end of text,
 /// 1 start of turn, 2 end of turn), the 256 bytes, and 61 merges of common English letter pairs.
-public enum TinyVocabulary {
-    public static let endOfText = "<|endoftext|>"
-    public static let startOfTurn = "<|im_start|>"
-    public static let endOfTurn = "<|im_end|>"
-    public static let specials = [endOfText, startOfTurn, endOfTurn]
+package enum TinyVocabulary {
+    package static let endOfText = "<|endoftext|>"
+    package static let startOfTurn = "<|im_start|>"
+    package static let endOfTurn = "<|im_end|>"
+    package static let specials = [endOfText, startOfTurn, endOfTurn]
 
     /// GPT-2's letter for each byte: printable bytes stand for themselves, the others follow from 256.
-    public static let byteLetters: [String] = {
+    package static let byteLetters: [String] = {
         var letters: [String] = []
         var next: UInt32 = 256
         for byte in UInt32(0)...255 {
@@ -22,7 +22,7 @@ public enum TinyVocabulary {
     }()
 
     /// Highest priority first; `Ġ` is the letter of the space.
-    public static let merges: [String] = [
+    package static let merges: [String] = [
         "Ġ t", "h e", "Ġt he", "i n", "Ġ a", "e r", "o n", "r e", "Ġ s", "a t", "e n", "o r",
         "Ġ w", "Ġ c", "i s", "n d", "i t", "Ġ o", "e s", "in g", "Ġ i", "Ġo f", "Ġa nd", "a n",
         "Ġ p", "Ġ b", "o u", "Ġ f", "a r", "l e", "Ġt o", "Ġi n", "Ġ m", "Ġ d", "e d", "Ġ h",
@@ -32,11 +32,11 @@ public enum TinyVocabulary {
     ]
 
     /// Token texts by id.
-    public static let tokens: [String] =
+    package static let tokens: [String] =
         specials + byteLetters + merges.map { $0.split(separator: " ").joined() }
 
     /// The ChatML template, without a default system turn.
-    public static let chatTemplate =
+    package static let chatTemplate =
         "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + "
         + "message['content'] + '<|im_end|>' + '\\n' }}{% endfor %}"
         + "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"

@@ -73,10 +73,11 @@ import Testing
             return TokenizedRow(number: number, ids: draft.ids, targets: draft.targets)
         }
         #expect(encoded.map(\.ids) == expected.ids)
-        let weights = try DecoderWeights(
-            model: model, residence: .resident, positions: 256, threads: 1)
-        let judged = try Evaluation.run(
-            encoded, decoder: Decoder(weights: weights, adapter: nil), parameters: nil,
+        let engine = try MicroBatchEngine(
+            model: model, adapter: nil, configuration: TrainingConfiguration(),
+            residence: .resident, positions: 256, threads: 1)
+        let judged = try RowEvaluation.run(
+            encoded, engine: engine, parameters: nil,
             microBatchTokens: 512, pool: ComputePool(threadCount: 1))
         let loss = try #require(judged.loss)
         #expect(judged.lossTokens == expected.lossTokens)

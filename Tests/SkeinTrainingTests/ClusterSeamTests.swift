@@ -9,7 +9,7 @@ import Testing
 /// What a worker computes with its own hands gives what one process computes.
 @Suite struct ClusterSeamTests {
     private struct Bench {
-        let source: LocalGradientSource
+        let engine: MicroBatchEngine
         let rows: [TokenizedRow]
         let parameters: [Float]
     }
@@ -28,13 +28,11 @@ import Testing
             let job = try TrainingJob(
                 configuration: configuration, modelPath: model,
                 dataPath: directory + "/rows.jsonl", version: "test")
-            let weights = try DecoderWeights(
-                model: job.model, residence: .resident, positions: job.longestRow, threads: 1)
             try body(
                 Bench(
-                    source: LocalGradientSource(
-                        decoder: Decoder(weights: weights, adapter: job.shape),
-                        pool: ComputePool(threadCount: 2), configuration: configuration),
+                    engine: MicroBatchEngine(
+                        model: job.model, adapter: job.shape, configuration: configuration,
+                        residence: .resident, positions: job.longestRow, threads: 1),
                     rows: job.training, parameters: job.initial.values))
         }
     }
@@ -43,11 +41,11 @@ import Testing
     func packed(codec: GradientCodec) throws {
         try withBench(codec) { bench in
             let microBatch = MicroBatch(step: 3, index: 1, rows: Array(bench.rows[2..<6]))
-            let plain = bench.source.gradient(
+            let plain = bench.engine.gradient(
                 of: microBatch, parameters: bench.parameters, workspace: DecoderWorkspace())
             let progress = PassProgress()
             let packed = try #require(
-                bench.source.packedGradient(
+                bench.engine.packedGradient(
                     of: microBatch, parameters: bench.parameters, workspace: DecoderWorkspace(),
                     progress: progress))
             #expect(packed.delivery.digest == plain.digest)
@@ -57,7 +55,7 @@ import Testing
             #expect(progress.thousandths == 1000)
             progress.abandon()
             #expect(
-                bench.source.packedGradient(
+                bench.engine.packedGradient(
                     of: microBatch, parameters: bench.parameters, workspace: DecoderWorkspace(),
                     progress: progress) == nil)
         }
@@ -66,21 +64,21 @@ import Testing
     @Test("groups judged one by one in any order give the evaluation of one process")
     func groups() throws {
         try withBench(.fp32) { bench in
-            let decoder = bench.source.decoder
-            let groups = Evaluation.groups(of: bench.rows, microBatchTokens: 40)
+            let groups = RowEvaluation.groups(of: bench.rows, microBatchTokens: 40)
             #expect(groups.count > 2)
             #expect(groups.flatMap { $0 } == bench.rows)
             var losses = [BatchLoss](repeating: BatchLoss(), count: groups.count)
             for index in groups.indices.reversed() {
                 losses[index] = try #require(
-                    Evaluation.loss(
-                        of: groups[index], decoder: decoder, parameters: bench.parameters,
+                    bench.engine.loss(
+                        of: groups[index], parameters: bench.parameters,
                         workspace: DecoderWorkspace(), progress: PassProgress()))
             }
-            let whole = try Evaluation.run(
-                bench.rows, decoder: decoder, parameters: bench.parameters, microBatchTokens: 40,
-                pool: bench.source.pool)
-            #expect(Evaluation(losses: losses, rows: bench.rows.count) == whole)
+            let whole = try RowEvaluation.run(
+                bench.rows, engine: bench.engine, parameters: bench.parameters,
+                microBatchTokens: 40,
+                pool: ComputePool(threadCount: 2))
+            #expect(RowEvaluation(losses: losses, rows: bench.rows.count) == whole)
             #expect(whole.lossTokens > 0)
         }
     }

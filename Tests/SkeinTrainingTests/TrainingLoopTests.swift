@@ -42,9 +42,9 @@ import Testing
         configuration.maxLength = 64
         let job = try TrainingJob(
             configuration: configuration, modelPath: model, dataPath: data, version: "test")
-        let weights = try DecoderWeights(
-            model: job.model, residence: .resident, positions: job.longestRow, threads: 1)
-        let decoder = Decoder(weights: weights, adapter: job.shape)
+        let engine = try MicroBatchEngine(
+            model: job.model, adapter: job.shape, configuration: configuration,
+            residence: .resident, positions: job.longestRow, threads: 1)
         let pool = ComputePool(threadCount: 1)
         var log: [String] = []
         defer { events += log }
@@ -52,18 +52,17 @@ import Testing
         var loop = try TrainingLoop(
             job: job, directory: RunDirectory(path: output, resuming: resuming),
             source: Source(
-                local: LocalGradientSource(
-                    decoder: decoder, pool: pool, configuration: configuration),
+                local: LocalGradientSource(engine: engine, pool: pool),
                 failingStep: failingStep),
             validate: {
                 if interruptsValidation { throw SourceStopped(reason: .interrupted) }
                 if let judge {
-                    var evaluation = Evaluation()
+                    var evaluation = RowEvaluation()
                     (evaluation.lossSum, evaluation.lossTokens) = (judge(newest), 1)
                     return evaluation
                 }
-                return try Evaluation.run(
-                    job.validation, decoder: decoder, parameters: $0, microBatchTokens: 512,
+                return try RowEvaluation.run(
+                    job.validation, engine: engine, parameters: $0, microBatchTokens: 512,
                     pool: pool)
             },
             report: { event in

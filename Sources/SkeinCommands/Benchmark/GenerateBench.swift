@@ -1,3 +1,4 @@
+import Skein
 import SkeinFormats
 import SkeinModels
 import SkeinTensors
@@ -26,7 +27,7 @@ struct GenerateBench {
 
     /// Opens and packs a model and starts the threads.
     ///
-    /// - Throws: `FormatError` and `FileError` of the model; `CommandError.promptTooLong`.
+    /// - Throws: `FormatError` and `FileError` of the model; `GenerationError.promptTooLong`.
     init(
         modelPath: String, promptTokens: Int, tokens: Int, threads: Int, compute: ComputeType
     ) throws {
@@ -35,7 +36,7 @@ struct GenerateBench {
             let model = try ModelDirectory.open(modelPath)
             let limit = model.configuration.contextLength
             guard promptTokens + tokens <= limit else {
-                throw CommandError.promptTooLong(tokens: promptTokens + tokens, limit: limit)
+                throw GenerationError.promptTooLong(tokens: promptTokens + tokens, limit: limit)
             }
             let team = ComputeTeam(threadCount: threads)
             let weights = try GenerationWeights(model: model, team: team)

@@ -18,7 +18,7 @@ struct StepBench {
     let microBatchTokens: Int
     /// Loops of `RegisterPeak` on each thread in one timing: some tens of milliseconds.
     private static let peakPasses = 10
-    private let decoder: Decoder
+    private let engine: MicroBatchEngine
     private let shape: AdapterShape
     private let pool: ComputePool
 
@@ -37,11 +37,9 @@ struct StepBench {
             model, shape, compute, tokens: microBatchTokens, threads: threads,
             available: SystemMemory.available)
         let longest = RowMix.allCases.flatMap { $0.lengths(tokens: microBatchTokens) }.max() ?? 1
-        decoder = Decoder(
-            weights: try DecoderWeights(
-                model: model, residence: residence, compute: compute, positions: longest,
-                threads: threads),
-            adapter: shape)
+        engine = try MicroBatchEngine(
+            model: model, adapter: shape, configuration: configuration, residence: residence,
+            positions: longest, threads: threads)
         pool = ComputePool(threadCount: threads)
         self.configuration = configuration
         self.model = model
@@ -97,7 +95,7 @@ struct StepBench {
         let operands = try (0..<threads).map { _ in try ProductReplay(wide) }
         let kind: MatMulTally.Kind = configuration.compute == .fp32 ? .single : .packed
         var trainer = BenchedTrainer(
-            configuration, decoder: decoder, shape: shape, pool: pool)
+            configuration, engine: engine, shape: shape, pool: pool)
         _ = try trainer.step(microBatches)
         var steps: [BenchedTrainer.Times] = []
         var alone: [Timing] = []
@@ -138,9 +136,8 @@ struct StepBench {
     private func tally(_ microBatch: MicroBatch) -> [MatMulTally.Shape: Int] {
         let tally = MatMulTally()
         let workspace = DecoderWorkspace(tally: tally)
-        let source = BenchedTrainer.source(configuration, decoder: decoder, pool: pool)
         let parameters = AdapterParameters(shape: shape, seed: configuration.addressedSeed).values
-        _ = source.gradient(of: microBatch, parameters: parameters, workspace: workspace)
+        _ = engine.gradient(of: microBatch, parameters: parameters, workspace: workspace)
         return tally.counts
     }
 }
@@ -170,23 +167,13 @@ struct BenchedTrainer {
     private(set) var gradient: [Float] = []
 
     init(
-        _ configuration: TrainingConfiguration, decoder: Decoder, shape: AdapterShape,
+        _ configuration: TrainingConfiguration, engine: MicroBatchEngine, shape: AdapterShape,
         pool: ComputePool
     ) {
         self.configuration = configuration
-        source = Self.source(configuration, decoder: decoder, pool: pool)
+        source = LocalGradientSource(engine: engine, pool: pool)
         parameters = AdapterParameters(shape: shape, seed: configuration.addressedSeed).values
         optimizer = AdamW(settings: configuration.adamW, count: parameters.count)
-    }
-
-    static func source(
-        _ configuration: TrainingConfiguration, decoder: Decoder, pool: ComputePool
-    ) -> LocalGradientSource {
-        LocalGradientSource(
-            decoder: decoder, pool: pool,
-            dropout: Dropout(
-                probability: Float(configuration.dropout), seed: configuration.addressedSeed),
-            codec: configuration.gradientCodec, seed: configuration.addressedSeed)
     }
 
     /// One step over these micro-batches.

@@ -126,17 +126,28 @@ final class TrainingReporter: Sendable {
         }
     }
 
+    /// From now on Ctrl-C and SIGTERM ask for an end with a checkpoint.
+    func stopOnInterrupt() {
+        io.interrupt.listen { [self] in
+            warn("stopping after this step, with a checkpoint; again to stop at once")
+        }
+    }
+
     /// Results, on standard output.
-    func showOutcome(
-        _ outcome: TrainingLoop.Outcome, directory: RunDirectory, test: Evaluation?
-    ) throws {
-        let weights = FilePath.join(directory.adapter, AdapterFiles.weightsName)
+    ///
+    /// - Throws: `CommandError.interrupted` for a run that is not complete.
+    func showEnding(_ ending: RunEnding) throws {
+        finishLine()
+        let (outcome, directory) = (ending.outcome, ending.directory)
+        guard outcome.isComplete else {
+            throw CommandError.interrupted(step: outcome.step, directory: directory.path)
+        }
         try io.print("adapter: \(directory.adapter) (of step \(outcome.keptStep))")
-        try io.print("sha256: \(RegularFile.digest(of: weights).digest)")
+        try io.print("sha256: \(directory.adapterDigest())")
         if let loss = outcome.bestValidationLoss {
             try io.print("validation loss: \(Self.decimals(loss))")
         }
-        if let test { try io.print("test loss: \(Self.decimals(test.loss))") }
+        if let test = ending.test { try io.print("test loss: \(Self.decimals(test.loss))") }
     }
 
     /// The warning about a run whose rows cannot be compared; `beginToken` is what such a version did

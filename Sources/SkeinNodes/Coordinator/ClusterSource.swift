@@ -61,19 +61,19 @@ final class ClusterSource: GradientSource {
         }
     }
 
-    /// Loss over `rows`, computed by the workers and summed as `Evaluation.run` sums it.
+    /// Loss over `rows`, computed by the workers and summed as `RowEvaluation.run` sums it.
     func evaluate(
         _ rows: [TokenizedRow], afterStep step: Int, parameters: [Float]
-    ) throws -> Evaluation {
-        let groups = Evaluation.groups(of: rows, microBatchTokens: microBatchTokens)
-        guard !groups.isEmpty else { return Evaluation(losses: [], rows: 0) }
+    ) throws -> RowEvaluation {
+        let groups = RowEvaluation.groups(of: rows, microBatchTokens: microBatchTokens)
+        guard !groups.isEmpty else { return RowEvaluation(losses: [], rows: 0) }
         let label = RoundLabel.validation(afterStep: step)
         return try StepSpoiled.repeating("the \(label)") {
             var losses = [BatchLoss](repeating: BatchLoss(), count: groups.count)
             try run(
                 label, kind: .evaluation, step: step, rows: groups, parameters: parameters
             ) { losses[$0.index] = $0.loss }
-            return Evaluation(losses: losses, rows: rows.count)
+            return RowEvaluation(losses: losses, rows: rows.count)
         }
     }
 

@@ -132,7 +132,7 @@ package final class CoordinatorNode: Sendable {
     package func run(
         report: @escaping (TrainingLoop.Event) throws -> Void,
         shouldStop: @escaping @Sendable () -> Bool
-    ) throws -> (outcome: TrainingLoop.Outcome, test: Evaluation?) {
+    ) throws -> RunEnding {
         defer { loop.stop() }
         let local = LocalWorkers(
             threads: options.localWorkers, address: address, token: options.token,
@@ -165,7 +165,7 @@ package final class CoordinatorNode: Sendable {
     private func train(
         report: @escaping (TrainingLoop.Event) throws -> Void,
         shouldStop: @escaping @Sendable () -> Bool
-    ) throws -> (outcome: TrainingLoop.Outcome, test: Evaluation?) {
+    ) throws -> RunEnding {
         let source = ClusterSource(
             desk: desk, inbox: inbox, configuration: job.configuration,
             parameterCount: job.shape.layout.count, shouldStop: shouldStop)
@@ -195,15 +195,17 @@ package final class CoordinatorNode: Sendable {
                 try report(event)
             }, shouldStop: shouldStop)
         let outcome = try loop.run()
-        guard outcome.isComplete, !job.test.isEmpty else { return (outcome, nil) }
+        guard outcome.isComplete, !job.test.isEmpty else {
+            return RunEnding(outcome: outcome, directory: directory, test: nil)
+        }
         do {
             let test = try source.evaluate(
                 job.test, afterStep: outcome.step, parameters: loop.keptParameters())
-            return (outcome, test)
+            return RunEnding(outcome: outcome, directory: directory, test: test)
         } catch let stopped as SourceStopped {
             if case .failed(let error) = stopped.reason { throw error }
             log.warning("stopped before the test rows were judged; the adapter is complete")
-            return (outcome, nil)
+            return RunEnding(outcome: outcome, directory: directory, test: nil)
         }
     }
 }

@@ -6,6 +6,9 @@ package struct TokenFile: Sendable, Equatable {
     /// The token: the file without one trailing newline, `Limits.tokenBytes` long.
     package var bytes: [UInt8]
 
+    /// How long a token may be.
+    package static let allowedBytes = Limits.tokenBytes
+
     /// Reads the token file at `path`; a symbolic link is followed.
     ///
     /// - Throws: `NodeError.tokenFile` when it is not a regular file of this user or of root, when

@@ -13,13 +13,10 @@ final class WorkerEngine: Sendable {
     let dataDigest: [UInt8]
     let configurationDigest: [UInt8]
     let parameters: ParameterStore
-    let codec: GradientCodec
     /// Of the engine, with this model.
     let fingerprint: String
     private let modelDigest: [UInt8]
-    private let seed: UInt64
-    private let source: LocalGradientSource
-    private let decoder: Decoder
+    private let engine: MicroBatchEngine
     private let vocabulary: Int
     private let positions: Int
 
@@ -49,37 +46,16 @@ final class WorkerEngine: Sendable {
         let lora = try configuration.lora(layerCount: model.configuration.layerCount)
         let shape = AdapterShape(lora, model: model.configuration)
         positions = Int(offer.longestRow)
-        let weights = try DecoderWeights(
-            model: model,
-            residence: Self.residence(residence, of: model, compute: configuration.compute),
-            compute: configuration.compute, positions: positions, threads: threads,
-            progress: progress)
-        let decoder = Decoder(
-            weights: weights, adapter: shape,
-            gradientCheckpointing: configuration.gradientCheckpointing)
-        self.decoder = decoder
+        engine = try MicroBatchEngine(
+            model: model, adapter: shape, configuration: configuration,
+            residence: residence.residence(of: model, compute: configuration.compute),
+            positions: positions, threads: threads, progress: progress)
         modelDigest = offer.modelDigest
         dataDigest = offer.dataDigest
         configurationDigest = offer.configurationDigest
-        codec = configuration.gradientCodec
         fingerprint = Engine.fingerprint(configuration.compute, of: model.configuration)
-        seed = configuration.addressedSeed
         vocabulary = model.configuration.vocabularySize
         parameters = ParameterStore(count: shape.layout.count)
-        source = LocalGradientSource(
-            decoder: decoder, pool: ComputePool(threadCount: 0), configuration: configuration)
-    }
-
-    private static func residence(
-        _ choice: ResidenceChoice, of model: ModelDirectory, compute: ComputeType
-    ) -> WeightResidence {
-        switch choice {
-        case .resident: return .resident
-        case .streamed: return .streamed
-        case .auto:
-            guard let usable = SystemMemory.usable else { return .resident }
-            return model.configuration.residentBytes(compute) <= usable ? .resident : .streamed
-        }
     }
 
     /// Whether this is the run of `offer`, perhaps of a later term.
@@ -93,7 +69,7 @@ final class WorkerEngine: Sendable {
     var mostParameterBytes: Int { ParameterCodec.mostPackedBytes(count: parameters.count) }
 
     /// The longest packed form of a gradient.
-    var mostGradientBytes: Int { codec.mostPackedBytes(count: parameters.count) }
+    var mostGradientBytes: Int { engine.codec.mostPackedBytes(count: parameters.count) }
 
     /// Computes one lease on the calling thread.
     ///
@@ -129,7 +105,7 @@ final class WorkerEngine: Sendable {
         workspace: DecoderWorkspace
     ) -> WorkResult? {
         let lease = job.lease
-        let packed = source.packedGradient(
+        let packed = engine.packedGradient(
             of: MicroBatch(step: Int(lease.step), index: Int(lease.key.index), rows: rows),
             parameters: values, workspace: workspace, progress: job.progress)
         guard let packed else { return nil }
@@ -146,9 +122,8 @@ final class WorkerEngine: Sendable {
         workspace: DecoderWorkspace
     ) -> WorkResult? {
         let lease = job.lease
-        let loss = Evaluation.loss(
-            of: rows, decoder: decoder, parameters: values, workspace: workspace,
-            progress: job.progress)
+        let loss = engine.loss(
+            of: rows, parameters: values, workspace: workspace, progress: job.progress)
         guard let loss else { return nil }
         return WorkResult(
             key: lease.key, attempt: lease.attempt, kind: .evaluation,

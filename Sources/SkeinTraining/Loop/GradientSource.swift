@@ -1,6 +1,4 @@
 import SkeinBasics
-import SkeinModels
-import SkeinTensors
 
 /// The seam between planning a step and computing it: who computes a micro-batch.
 ///
@@ -114,34 +112,12 @@ package struct GradientDelivery: Sendable {
 
 /// Computes micro-batches on threads of this process.
 package struct LocalGradientSource: GradientSource {
-    package let decoder: Decoder
+    package let engine: MicroBatchEngine
     package let pool: ComputePool
-    /// nil: nothing is dropped.
-    package let dropout: Dropout?
-    package let codec: GradientCodec
-    package let seed: UInt64
-    package let workerName: String
 
-    package init(
-        decoder: Decoder, pool: ComputePool, dropout: Dropout?, codec: GradientCodec, seed: UInt64,
-        workerName: String = "local"
-    ) {
-        self.decoder = decoder
+    package init(engine: MicroBatchEngine, pool: ComputePool) {
+        self.engine = engine
         self.pool = pool
-        self.dropout = dropout
-        self.codec = codec
-        self.seed = seed
-        self.workerName = workerName
-    }
-
-    /// What `configuration` says about dropout, codec and seed.
-    package init(decoder: Decoder, pool: ComputePool, configuration: TrainingConfiguration) {
-        let seed = configuration.addressedSeed
-        self.init(
-            decoder: decoder, pool: pool,
-            dropout: configuration.dropout > 0
-                ? Dropout(probability: Float(configuration.dropout), seed: seed) : nil,
-            codec: configuration.gradientCodec, seed: seed)
     }
 
     package var workerCount: Int { 1 }
@@ -150,8 +126,8 @@ package struct LocalGradientSource: GradientSource {
         _ microBatches: [MicroBatch], parameters: [Float],
         deliver: (GradientDelivery) throws -> Void
     ) throws {
-        try pool.forEach(microBatches.count) { [self] index, workspace in
-            gradient(of: microBatches[index], parameters: parameters, workspace: workspace)
+        try pool.forEach(microBatches.count) { [engine] index, workspace in
+            engine.gradient(of: microBatches[index], parameters: parameters, workspace: workspace)
         } receive: { _, delivery in
             try deliver(delivery)
         }

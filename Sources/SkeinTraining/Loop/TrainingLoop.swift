@@ -42,7 +42,7 @@ package struct TrainingLoop {
     let directory: RunDirectory
     let source: any GradientSource
     /// Judges a parameter vector on the validation rows.
-    let validate: ([Float]) throws -> Evaluation
+    let validate: ([Float]) throws -> RowEvaluation
     let report: (Event) throws -> Void
     /// Asked after every step; true ends the run with a checkpoint.
     let shouldStop: () -> Bool
@@ -60,7 +60,7 @@ package struct TrainingLoop {
     /// - Throws: `TrainingError.resumeDiffers` and others; `FileError`.
     package init(
         job: TrainingJob, directory: RunDirectory, source: any GradientSource,
-        validate: @escaping ([Float]) throws -> Evaluation,
+        validate: @escaping ([Float]) throws -> RowEvaluation,
         report: @escaping (Event) throws -> Void, shouldStop: @escaping () -> Bool
     ) throws {
         self.job = job
@@ -190,7 +190,7 @@ package struct TrainingLoop {
     /// Where validation was wanted and there is no row for it, the loss is null and judges nothing.
     private mutating func judge(_ metrics: borrowing Metrics, epoch: Int) throws {
         guard job.wantsValidation else { return }
-        let result = job.validation.isEmpty ? Evaluation() : try validate(parameters)
+        let result = job.validation.isEmpty ? RowEvaluation() : try validate(parameters)
         let isBest = result.loss.map { stopping.record(loss: $0, step: step) } ?? false
         let line = ValidationMetrics(
             step: step, epoch: epoch, loss: result.loss, tokens: result.lossTokens)

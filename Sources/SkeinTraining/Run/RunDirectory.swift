@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinFormats
 
 /// The output directory of a run, held by one process at a time.
 ///
@@ -47,6 +48,13 @@ package final class RunDirectory: Sendable {
     }
 
     deinit { close(lock) }
+
+    /// SHA-256 of the kept adapter's weights: what is the same for every way to compute a run.
+    ///
+    /// - Throws: `FileError`.
+    package func adapterDigest() throws -> SHA256.Digest {
+        try RegularFile.digest(of: Directories.join(adapter, AdapterFiles.weightsName)).digest
+    }
 
     /// Raises the term of this directory, durably, and returns it: one for each coordinator that
     /// ever works here, from `first`, which should be random: workers of a run in a directory that

@@ -38,7 +38,7 @@ extension TrainingJob {
                 }
             }
             for rows in [job.validation, job.test] {
-                let groups = Evaluation.consecutiveGroups(
+                let groups = RowEvaluation.consecutiveGroups(
                     rows.map(\.ids.count), target: job.configuration.microBatchTokens)
                 judgedCount = max(judgedCount, groups.count)
                 for group in groups {

@@ -30,17 +30,17 @@ package struct TrainingJob: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: of the run.
-    ///   - modelPath: a GGUF file or a Hugging Face folder.
+    ///   - open: opens the model; called once the configuration is known to be sound.
     ///   - dataPath: a .jsonl file or a directory.
     ///   - version: of Skein, for run.json.
     ///   - tokenCache: where encoded rows are looked up and kept; nil: every row is encoded.
     /// - Throws: the errors of every room below; all of them explain themselves.
     package init(
-        configuration: TrainingConfiguration, modelPath: String, dataPath: String, version: String,
-        tokenCache: TokenCache? = nil
+        configuration: TrainingConfiguration, model open: () throws -> ModelDirectory,
+        dataPath: String, version: String, tokenCache: TokenCache? = nil
     ) throws {
         try configuration.validate()
-        let model = try ModelDirectory.open(modelPath)
+        let model = try open()
         // A gigabyte takes half a second, and nothing here waits for it.
         let modelDigest = Background("skein-hash") { model.contentDigest() }
         let lora = try configuration.lora(layerCount: model.configuration.layerCount)
@@ -91,10 +91,21 @@ package struct TrainingJob: Sendable {
         runFile = RunFile(
             version: version,
             fingerprint: Engine.fingerprint(configuration.compute, of: model.configuration),
-            model: modelPath, data: dataPath, modelDigest: modelDigest.wait().description,
+            model: model.path, data: dataPath, modelDigest: modelDigest.wait().description,
             dataDigest: file.digest.description, validationDigest: held?.digest.description,
             initAdapterDigest: start.digest?.description, rowsDigest: digests.rows.description,
             planDigest: digests.plan.description, configuration: configuration)
+    }
+
+    /// As `init(configuration:model:dataPath:version:tokenCache:)`, of the model at `modelPath`, a
+    /// GGUF file or a Hugging Face folder.
+    package init(
+        configuration: TrainingConfiguration, modelPath: String, dataPath: String, version: String,
+        tokenCache: TokenCache? = nil
+    ) throws {
+        try self.init(
+            configuration: configuration, model: { try ModelDirectory.open(modelPath) },
+            dataPath: dataPath, version: version, tokenCache: tokenCache)
     }
 
     private static func initialAdapter(

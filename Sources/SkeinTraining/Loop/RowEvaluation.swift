@@ -2,7 +2,7 @@ import Foundation
 import SkeinModels
 
 /// Loss over rows without gradient and without dropout: validation, and `skein evaluate`.
-package struct Evaluation: Sendable, Equatable {
+package struct RowEvaluation: Sendable, Equatable {
     package var lossSum = 0.0
     package var lossTokens = 0
     /// Loss tokens that the model would have picked itself.
@@ -25,27 +25,25 @@ package struct Evaluation: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - rows: encoded rows.
-    ///   - decoder: the model.
+    ///   - engine: the model.
     ///   - parameters: the flat vector of LoRA matrices; nil judges the base model.
     ///   - microBatchTokens: about how many tokens one thread takes at once.
     ///   - pool: who computes.
     /// - Returns: sums over all rows.
     /// - Throws: never by itself.
     package static func run(
-        _ rows: [TokenizedRow], decoder: Decoder, parameters: [Float]?, microBatchTokens: Int,
-        pool: ComputePool
-    ) throws -> Evaluation {
+        _ rows: [TokenizedRow], engine: MicroBatchEngine, parameters: [Float]?,
+        microBatchTokens: Int, pool: ComputePool
+    ) throws -> RowEvaluation {
         let groups = groups(of: rows, microBatchTokens: microBatchTokens)
         var losses = [BatchLoss](repeating: BatchLoss(), count: groups.count)
         try pool.forEach(groups.count) { index, workspace in
-            loss(
-                of: groups[index], decoder: decoder, parameters: parameters, workspace: workspace,
-                progress: nil)
+            engine.loss(of: groups[index], parameters: parameters, workspace: workspace)
         } receive: { index, loss in
             // Only who holds a progress can abandon a pass.
             losses[index] = loss ?? BatchLoss()
         }
-        return Evaluation(losses: losses, rows: rows.count)
+        return RowEvaluation(losses: losses, rows: rows.count)
     }
 
     /// The rows that are judged together, in file order: the same for every run over them.
@@ -53,30 +51,6 @@ package struct Evaluation: Sendable, Equatable {
         of rows: [TokenizedRow], microBatchTokens: Int
     ) -> [[TokenizedRow]] {
         consecutiveGroups(rows.map(\.ids.count), target: microBatchTokens).map { Array(rows[$0]) }
-    }
-
-    /// Judges one group on the calling thread.
-    ///
-    /// - Parameters:
-    ///   - group: of `groups`; its ids are the model's (`TokenizedRow.fits`).
-    ///   - decoder: the model.
-    ///   - parameters: the flat vector of LoRA matrices; nil judges the base model.
-    ///   - workspace: of the calling thread.
-    ///   - progress: lets another thread follow and abandon.
-    /// - Returns: nil when the pass was abandoned.
-    package static func loss(
-        of group: [TokenizedRow], decoder: Decoder, parameters: [Float]?,
-        workspace: DecoderWorkspace, progress: PassProgress?
-    ) -> BatchLoss? {
-        let batch = PackedBatch(group.map(PackedBatch.Sequence.init))
-        guard let parameters else {
-            return decoder.loss(
-                of: batch, parameters: nil, workspace: workspace, progress: progress)
-        }
-        return parameters.withUnsafeBufferPointer {
-            decoder.loss(
-                of: batch, parameters: $0.baseAddress, workspace: workspace, progress: progress)
-        }
     }
 
     /// Adds the losses of all groups, in their order.
@@ -93,19 +67,21 @@ package struct Evaluation: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - rows: encoded rows, at least one.
-    ///   - decoder: the model with the adapter's shape.
+    ///   - engine: the model with the adapter's shape; its dropout and codec are not used.
     ///   - parameters: the flat vector of LoRA matrices.
     ///   - microBatchTokens: about how many tokens one thread takes at once.
     ///   - pool: who computes.
     /// - Returns: the sums, added in the order of the reduction tree.
     /// - Throws: never by itself.
     package static func gradient(
-        _ rows: [TokenizedRow], decoder: Decoder, parameters: [Float], microBatchTokens: Int,
-        pool: ComputePool
+        _ rows: [TokenizedRow], engine: MicroBatchEngine, parameters: [Float],
+        microBatchTokens: Int, pool: ComputePool
     ) throws -> MicroBatchResult {
         let groups = groups(of: rows, microBatchTokens: microBatchTokens)
         let source = LocalGradientSource(
-            decoder: decoder, pool: pool, dropout: nil, codec: .fp32, seed: 0)
+            engine: MicroBatchEngine(
+                decoder: engine.decoder, dropout: nil, codec: .fp32, seed: 0),
+            pool: pool)
         var tree = ReductionTree(count: groups.count)
         let microBatches = groups.enumerated().map { index, group in
             MicroBatch(step: 0, index: index, rows: group)

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SkeinCommands
+@testable import SkeinText
 
 @Suite struct UTF8StreamTests {
     @Test("half a character is held back, and is U+FFFD when the rest never comes")

@@ -2,11 +2,13 @@
 ///
 /// What it gives is UTF-8 at every moment, and all of it together is what decoding all bytes at once
 /// would give: what belongs to no character becomes U+FFFD.
-struct UTF8Stream {
+package struct UTF8Stream {
     private var pending: [UInt8] = []
 
+    package init() {}
+
     /// The characters that are whole with `bytes`; half of one is held back.
-    mutating func text(of bytes: [UInt8]) -> String {
+    package mutating func text(of bytes: [UInt8]) -> String {
         pending += bytes
         let whole = Self.wholeCount(pending)
         defer { pending.removeFirst(whole) }
@@ -14,7 +16,7 @@ struct UTF8Stream {
     }
 
     /// What was held back, when no more bytes come.
-    mutating func rest() -> String {
+    package mutating func rest() -> String {
         defer { pending = [] }
         return String(decoding: pending, as: UTF8.self)
     }

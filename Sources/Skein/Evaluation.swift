@@ -1,0 +1,55 @@
+import SkeinModels
+import SkeinTraining
+
+/// Loss of a model or an adapter over the rows of a file, without dropout.
+public struct Evaluation: Sendable, Equatable {
+    /// Mean over the loss tokens; nil when there are none.
+    public let loss: Double?
+    /// e to the power of `loss`.
+    public let perplexity: Double?
+    /// Share of the loss tokens that the model would have picked itself.
+    public let tokenAccuracy: Double?
+    public let lossTokens: Int
+    public let rows: Int
+
+    /// Measures all rows of a file.
+    ///
+    /// - Parameters:
+    ///   - model: the base model.
+    ///   - adapter: on top of it; nil measures the base model.
+    ///   - path: a .jsonl file.
+    ///   - recipe: how rows become text and tokens, and how many are computed together.
+    ///   - machine: how this machine is used.
+    /// - Returns: the same for any number of threads.
+    /// - Throws: `SkeinError`.
+    public static func measure(
+        _ model: Model, adapter: Adapter? = nil, data path: String, recipe: Recipe = Recipe(),
+        machine: Machine = Machine()
+    ) async throws -> Evaluation {
+        try await OwnThread.run("skein-evaluate") {
+            let options = try recipe.checked()
+            let adapted = try AdaptedModel(
+                model: model.directory, adapter: adapter?.path, threads: machine.threads,
+                weights: machine.residence)
+            let encoder = try RowEncoder(
+                encoder: TextEncoder(model: model.directory), format: options.promptFormat,
+                trainedTurns: options.trainOn, maximumLength: options.maxLength)
+            let rows = try encoder.encode(PairFile(path: path, skippingBadLines: false)).rows
+            let engine = try adapted.engine(
+                positions: rows.reduce(1) { max($0, $1.ids.count) })
+            return Evaluation(
+                try RowEvaluation.run(
+                    rows, engine: engine, parameters: adapted.adapter?.values,
+                    microBatchTokens: options.microBatchTokens,
+                    pool: ComputePool(threadCount: adapted.threads)))
+        }
+    }
+
+    init(_ sums: RowEvaluation) {
+        loss = sums.loss
+        perplexity = sums.perplexity
+        tokenAccuracy = sums.tokenAccuracy
+        lossTokens = sums.lossTokens
+        rows = sums.rows
+    }
+}

@@ -1,0 +1,29 @@
+import SkeinBasics
+
+/// A prompt that a model cannot answer.
+package enum GenerationError: Error, Equatable {
+    case emptyPrompt
+    /// A system turn needs a chat template.
+    case systemWithoutTemplate(model: String)
+    /// The prompt leaves no room for an answer.
+    case promptTooLong(tokens: Int, limit: Int)
+}
+
+extension GenerationError: Explained {
+    package var explanation: Explanation {
+        switch self {
+        case .emptyPrompt:
+            Explanation(
+                what: "the prompt has no tokens", place: "--prompt",
+                remedy: "give a text to answer or to continue", status: .badData)
+        case .promptTooLong(let tokens, let limit):
+            Explanation(
+                what: "the prompt has \(tokens) tokens, the model reads at most \(limit)",
+                remedy: "give a shorter --prompt", status: .badData)
+        case .systemWithoutTemplate(let model):
+            Explanation(
+                what: "the model has no chat template, so there is no place for --system",
+                place: model, remedy: "put that text into --prompt", status: .badData)
+        }
+    }
+}

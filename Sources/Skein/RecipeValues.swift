@@ -1,0 +1,166 @@
+import SkeinModels
+import SkeinTraining
+
+// The values of a recipe that are neither numbers nor flags.
+extension Recipe {
+    /// The learning rate after the warm-up.
+    public enum Schedule: String, Sendable, CaseIterable {
+        case constant
+        /// Falls to 0 at the last step.
+        case linear
+        /// Falls to 0 at the last step, on half a cosine.
+        case cosine
+    }
+
+    /// How a row of data becomes text.
+    public enum PromptFormat: String, Sendable, CaseIterable {
+        /// `chat` when the model has a template, else `eos`.
+        case auto
+        /// The model's chat template.
+        case chat
+        /// Prompt, end token, completion, end token.
+        case eos
+        /// Prompt, completion, end token.
+        case raw
+    }
+
+    /// Which assistant turns of a conversation carry loss.
+    public enum TrainedTurns: String, Sendable, CaseIterable {
+        case all
+        case last
+    }
+
+    /// Precision of a gradient that leaves its micro-batch.
+    public enum Precision: String, Sendable, CaseIterable {
+        /// As computed.
+        case fp32
+        /// Rounded to bfloat16.
+        case bf16
+        /// Blocks of 64 with one scale, rounded stochastically.
+        case int8
+    }
+
+    /// Precision of the products with frozen weights; all else is fp32.
+    public enum Compute: String, Sendable, CaseIterable {
+        case fp32
+        /// Weights and inputs are rounded to bfloat16, sums stay fp32.
+        case bf16
+    }
+
+    /// Which decoder blocks get an adapter.
+    public enum Layers: Sendable, Equatable {
+        case all
+        /// The last so many.
+        case last(Int)
+        /// From one to another, both included, counted from 0.
+        case range(ClosedRange<Int>)
+    }
+}
+
+// To and from the values of the rooms below, which a program cannot see.
+
+extension Recipe.Schedule {
+    init(_ value: SkeinTraining.Schedule.Kind) {
+        switch value {
+        case .constant: self = .constant
+        case .linear: self = .linear
+        case .cosine: self = .cosine
+        }
+    }
+
+    var value: SkeinTraining.Schedule.Kind {
+        switch self {
+        case .constant: .constant
+        case .linear: .linear
+        case .cosine: .cosine
+        }
+    }
+}
+
+extension Recipe.PromptFormat {
+    init(_ value: SkeinTraining.PromptFormat) {
+        switch value {
+        case .auto: self = .auto
+        case .chat: self = .chat
+        case .eos: self = .eos
+        case .raw: self = .raw
+        }
+    }
+
+    var value: SkeinTraining.PromptFormat {
+        switch self {
+        case .auto: .auto
+        case .chat: .chat
+        case .eos: .eos
+        case .raw: .raw
+        }
+    }
+}
+
+extension Recipe.TrainedTurns {
+    init(_ value: SkeinTraining.TrainedTurns) {
+        switch value {
+        case .all: self = .all
+        case .last: self = .last
+        }
+    }
+
+    var value: SkeinTraining.TrainedTurns {
+        switch self {
+        case .all: .all
+        case .last: .last
+        }
+    }
+}
+
+extension Recipe.Precision {
+    init(_ value: GradientCodec) {
+        switch value {
+        case .fp32: self = .fp32
+        case .bf16: self = .bf16
+        case .int8: self = .int8
+        }
+    }
+
+    var value: GradientCodec {
+        switch self {
+        case .fp32: .fp32
+        case .bf16: .bf16
+        case .int8: .int8
+        }
+    }
+}
+
+extension Recipe.Compute {
+    init(_ value: ComputeType) {
+        switch value {
+        case .fp32: self = .fp32
+        case .bf16: self = .bf16
+        }
+    }
+
+    var value: ComputeType {
+        switch self {
+        case .fp32: .fp32
+        case .bf16: .bf16
+        }
+    }
+}
+
+extension Recipe.Layers {
+    init(_ value: LayerSelection) {
+        switch value {
+        case .all: self = .all
+        case .last(let count): self = .last(count)
+        case .range(let range): self = .range(range)
+        }
+    }
+
+    var selection: LayerSelection {
+        switch self {
+        case .all: .all
+        case .last(let count): .last(count)
+        case .range(let range): .range(range)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import SkeinBasics
+
+/// What went wrong, where, and how to mend it.
+public struct SkeinError: Error, Sendable, Equatable, CustomStringConvertible, LocalizedError {
+    /// Who can mend it. The raw value is the exit status of `skein` for the same error.
+    public enum Code: Int32, Sendable {
+        /// A fault of Skein itself.
+        case internalError = 1
+        /// An option or a combination of options that is not allowed.
+        case usage = 64
+        /// A model, a data file or an adapter that cannot be used.
+        case badData = 65
+        /// A coordinator or its workers are gone, or do not let this one in.
+        case peerGone = 69
+        /// The system refused a file, a port or memory.
+        case inputOutput = 74
+        /// Stopped before its end, on request.
+        case interrupted = 130
+    }
+
+    public let code: Code
+    /// One sentence without a full stop.
+    public let what: String
+    /// The file, tensor, option or peer; empty when there is none.
+    public let place: String
+    /// What to do about it; empty when nothing can be done.
+    public let remedy: String
+
+    public var description: String {
+        var text = what
+        if !place.isEmpty { text += "\n  at: \(place)" }
+        if !remedy.isEmpty { text += "\n  fix: \(remedy)" }
+        return text
+    }
+
+    public var errorDescription: String? { description }
+
+    init(code: Code, what: String, place: String = "", remedy: String = "") {
+        self.code = code
+        self.what = what
+        self.place = place
+        self.remedy = remedy
+    }
+
+    /// What the rooms below threw, as the library's user sees it.
+    init(_ error: any Error) {
+        if let own = error as? SkeinError {
+            self = own
+            return
+        }
+        guard let explained = error as? any Explained else {
+            self.init(code: .internalError, what: "internal error: \(error)")
+            return
+        }
+        let explanation = explained.explanation
+        self.init(
+            code: Code(rawValue: explanation.status.rawValue) ?? .internalError,
+            what: explanation.what, place: explanation.place, remedy: explanation.remedy)
+    }
+
+    /// Calls `body`; every error but a cancellation leaves as a `SkeinError`.
+    static func wrapping<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw SkeinError(error)
+        }
+    }
+}

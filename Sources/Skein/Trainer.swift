@@ -1,0 +1,110 @@
+import SkeinBasics
+import SkeinTraining
+
+/// Fine-tunes a base model with LoRA in this process.
+///
+/// ```swift
+/// let trainer = Trainer(
+///     model: try Model(at: "SmolLM2-135M-Instruct.Q4_1.gguf"), data: Dataset(at: "pairs.jsonl"),
+///     output: "run")
+/// let outcome = try await trainer.run()
+/// print(outcome.adapter?.sha256 ?? "")
+/// ```
+///
+/// The adapter is a function of recipe, model and data: `skein train`, a cluster and this class end
+/// with the same bytes. Threads of its own compute; Swift's pool is never blocked.
+public final class Trainer: Sendable {
+    private let request: @Sendable () throws -> RunRequest
+    private let control = RunControl()
+
+    /// - Parameters:
+    ///   - recipe: what shapes the result.
+    ///   - model: the base model.
+    ///   - data: the rows.
+    ///   - output: the run directory; it is made. It holds the adapter, checkpoints and a ledger.
+    ///   - machine: how this machine is used.
+    ///   - adapter: to begin with, of the recipe's shape; nil for a random one.
+    public init(
+        recipe: Recipe = Recipe(), model: Model, data: Dataset, output: String,
+        machine: Machine = Machine(), startingFrom adapter: Adapter? = nil
+    ) {
+        request = {
+            try RunRequest(
+                recipe: recipe, model: model, data: data, output: output, machine: machine,
+                cluster: nil, adapter: adapter)
+        }
+    }
+
+    /// A run that was asked for on the command line.
+    package init(_ request: RunRequest) {
+        self.request = { request }
+    }
+
+    /// What happens from now on until the run ends, for the run under way or the first one. Each use
+    /// listens anew; one that is 4,096 events late misses the oldest. After a run there is nothing
+    /// to hear until another one begins.
+    public var events: some AsyncSequence<TrainingEvent, Never> & Sendable {
+        control.feed.stream()
+    }
+
+    /// Trains from the beginning to the end.
+    ///
+    /// - Returns: how it ended; not complete after `cancel()`, or when the task was cancelled.
+    /// - Throws: `SkeinError`, for instance when the output directory holds a run already;
+    ///   `CancellationError` when cancelled before the first step.
+    public func run() async throws -> Outcome { try await start(resuming: false) }
+
+    /// Goes on from the newest good checkpoint in the output directory; begins where there is none.
+    ///
+    /// - Returns: as `run()`.
+    /// - Throws: as `run()`; also when the run there has another recipe, model or data.
+    public func resume() async throws -> Outcome { try await start(resuming: true) }
+
+    /// Stops after the current step, with a checkpoint. Before a run it stops the next one.
+    public func cancel() { control.cancel() }
+
+    private func start(resuming: Bool) async throws -> Outcome {
+        try await control.run("skein-train") { [self, control] in
+            try control.checkCancellation()
+            let run = try prepare(resuming: resuming)
+            control.feed.send(.prepared(.init(run.job)))
+            for warning in run.job.report.warnings { control.feed.send(.warning(warning.text)) }
+            let ending = try run.run(
+                report: { event in
+                    switch event {
+                    case .memory, .loaded: try control.checkCancellation()
+                    case .ready: break
+                    case .loop(let event):
+                        for event in TrainingEvent.events(of: event) { control.feed.send(event) }
+                    }
+                }, shouldStop: { control.shouldStop })
+            return try Outcome(ending)
+        }
+    }
+
+    /// Reads and checks everything on the calling thread; what it returns runs there, too.
+    package func prepare(resuming: Bool) throws -> TrainingRun {
+        try TrainingRun(request(), resuming: resuming)
+    }
+}
+
+extension RunRequest {
+    /// As the library's `Trainer` and `Coordinator` are given it; `cluster` is nil for one process.
+    ///
+    /// - Throws: `TrainingError.badOption`.
+    init(
+        recipe: Recipe, model: Model, data: Dataset, output: String, machine: Machine,
+        cluster: Cluster?, adapter: Adapter?
+    ) throws {
+        var configuration = try recipe.checked()
+        configuration.validData = data.validation
+        configuration.testData = data.test
+        configuration.skipBadLines = data.skipsBadLines
+        configuration.initAdapter = adapter?.path
+        machine.apply(to: &configuration)
+        cluster?.apply(to: &configuration)
+        self.init(
+            configuration: configuration, model: .opened(model.directory), data: data.path,
+            output: output, tokenCache: machine.tokenCache)
+    }
+}

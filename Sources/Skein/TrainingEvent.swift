@@ -1,0 +1,95 @@
+import SkeinBasics
+import SkeinModels
+import SkeinTraining
+
+/// What happens in a run, as it happens.
+public enum TrainingEvent: Sendable, Equatable {
+    /// Model, data and recipe are read and checked.
+    case prepared(Plan)
+    /// A coordinator takes workers in at this `HOST:PORT`.
+    case listening(address: String)
+    /// The run goes on after this step; 0 when it had no checkpoint yet.
+    case resumed(step: Int)
+    case step(Step)
+    /// `loss` is the mean over the loss tokens of the validation rows; nil when there are none.
+    case validation(step: Int, loss: Double?, isBest: Bool)
+    /// What is needed to go on from this step is on disk.
+    case checkpoint(step: Int, path: String)
+    /// Validations no longer got better; the adapter of step `best` is kept.
+    case stoppedEarly(step: Int, best: Int)
+    /// Something that a person should know; the run goes on.
+    case warning(String)
+
+    public struct Plan: Sendable, Equatable {
+        public let trainingRows: Int
+        public let validationRows: Int
+        public let steps: Int
+        /// Numbers of the adapter.
+        public let trainedParameters: Int
+    }
+
+    public struct Step: Sendable, Equatable {
+        /// Counted from 1.
+        public let step: Int
+        /// Steps of the run.
+        public let stepCount: Int
+        /// Counted from 1.
+        public let epoch: Int
+        /// Mean over the loss tokens of the step, before its update.
+        public let loss: Double
+        public let learningRate: Double
+        /// Of the mean gradient, before clipping.
+        public let gradientNorm: Double
+        /// All tokens of the step's rows.
+        public let tokens: Int
+        public let tokensPerSecond: Double
+        /// Processes that computed: 1 for a run in one process.
+        public let workers: Int
+    }
+}
+
+extension TrainingEvent.Plan {
+    init(_ job: TrainingJob) {
+        trainingRows = job.training.count
+        validationRows = job.validation.count
+        steps = job.plan.stepCount
+        trainedParameters = job.shape.layout.count
+    }
+}
+
+extension TrainingEvent {
+    /// One of the loop's events; each may be several of a program's.
+    static func events(of event: TrainingLoop.Event) -> [TrainingEvent] {
+        func text(_ error: TrainingError) -> String {
+            "\(error.explanation.what) (\(error.explanation.place))"
+        }
+        switch event {
+        case .rowsNotRecorded(let path, _):
+            return [
+                .warning(
+                    "the version of Skein that began this run did not record its rows and its "
+                        + "plan: whether they are the same now cannot be checked (\(path))")
+            ]
+        case .resumed(let step, let rejected):
+            return rejected.map { .warning(text($0)) } + [.resumed(step: step)]
+        case .ledgerDoubted(let error): return [.warning(text(error))]
+        case .adapterRestored(let step):
+            return [
+                .warning("the adapter was gone; it is restored from the checkpoint of step \(step)")
+            ]
+        case .step(let metrics, let stepCount):
+            return [
+                .step(
+                    Step(
+                        step: metrics.step, stepCount: stepCount, epoch: metrics.epoch,
+                        loss: metrics.loss, learningRate: metrics.learningRate,
+                        gradientNorm: metrics.gradientNorm, tokens: metrics.tokens,
+                        tokensPerSecond: metrics.tokensPerSecond, workers: metrics.workers))
+            ]
+        case .validation(let metrics, let isBest):
+            return [.validation(step: metrics.step, loss: metrics.loss, isBest: isBest)]
+        case .checkpoint(let step, let path): return [.checkpoint(step: step, path: path)]
+        case .stoppedEarly(let step, let best): return [.stoppedEarly(step: step, best: best)]
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import SkeinBasics
+import SkeinFormats
+import SkeinModels
+import SkeinTensors
+
+/// What computes a micro-batch: the loaded model with its adapter's shape, and what a run says about
+/// dropout, codec and seed. It has no threads; the calling one computes.
+///
+/// `train`, workers, `evaluate` and `bench` all load their model here.
+package struct MicroBatchEngine: Sendable {
+    package let decoder: Decoder
+    /// nil: nothing is dropped.
+    package let dropout: Dropout?
+    package let codec: GradientCodec
+    package let seed: UInt64
+
+    package init(decoder: Decoder, dropout: Dropout?, codec: GradientCodec, seed: UInt64) {
+        self.decoder = decoder
+        self.dropout = dropout
+        self.codec = codec
+        self.seed = seed
+    }
+
+    /// Loads the weights of `model`.
+    ///
+    /// - Parameters:
+    ///   - model: opened and checked.
+    ///   - adapter: shape of the LoRA matrices; nil for the base model alone.
+    ///   - configuration: dropout, codec, seed, compute type and gradient checkpointing are used.
+    ///   - residence: where the weights are held.
+    ///   - positions: tokens of the longest row.
+    ///   - threads: threads that dequantize while loading.
+    ///   - progress: told of bytes of the model's file that have been read; false ends the loading.
+    /// - Throws: `FormatError`; `CancellationError` when `progress` returned false.
+    package init(
+        model: ModelDirectory, adapter: AdapterShape?, configuration: TrainingConfiguration,
+        residence: WeightResidence, positions: Int, threads: Int,
+        progress: @Sendable (Int) -> Bool = { _ in true }
+    ) throws {
+        let weights = try DecoderWeights(
+            model: model, residence: residence, compute: configuration.compute,
+            positions: positions, threads: threads, progress: progress)
+        self.init(
+            decoder: Decoder(
+                weights: weights, adapter: adapter,
+                gradientCheckpointing: configuration.gradientCheckpointing),
+            configuration: configuration)
+    }
+
+    /// Takes dropout, codec and seed from `configuration`.
+    package init(decoder: Decoder, configuration: TrainingConfiguration) {
+        let seed = configuration.addressedSeed
+        self.init(
+            decoder: decoder,
+            dropout: configuration.dropout > 0
+                ? Dropout(probability: Float(configuration.dropout), seed: seed) : nil,
+            codec: configuration.gradientCodec, seed: seed)
+    }
+}
+
+extension ResidenceChoice {
+    /// Where the weights of `model` are held when nothing else needs much memory: resident if they
+    /// fit into what the process may use.
+    package func residence(of model: ModelDirectory, compute: ComputeType) -> WeightResidence {
+        switch self {
+        case .resident: return .resident
+        case .streamed: return .streamed
+        case .auto:
+            guard let usable = SystemMemory.usable else { return .resident }
+            return model.configuration.residentBytes(compute) <= usable ? .resident : .streamed
+        }
+    }
+}
+
+/// A micro-batch's result, and the bytes that stand for its gradient on a wire.
+package struct PackedDelivery: Sendable {
+    package var delivery: GradientDelivery
+    /// Of `delivery.result.gradient`, by the run's codec.
+    package var payload: [UInt8]
+}
+
+// One micro-batch, on the calling thread.
+extension MicroBatchEngine {
+    /// Loss and gradient of a micro-batch, rounded and hashed.
+    package func gradient(
+        of microBatch: MicroBatch, parameters: [Float], workspace: DecoderWorkspace,
+        worker: String = "local"
+    ) -> GradientDelivery {
+        let rounded = compute(
+            microBatch, parameters, workspace, progress: nil, worker: worker
+        ) {
+            codec.round(
+                &$0, seed: seed, step: microBatch.step, microBatch: microBatch.index)
+        }
+        guard let rounded else {
+            preconditionFailure("only who holds a progress can abandon a pass")
+        }
+        return rounded.delivery
+    }
+
+    /// Loss and gradient of a micro-batch, rounded, hashed and packed: the same numbers.
+    ///
+    /// - Parameters:
+    ///   - microBatch: its tokens and targets are the model's (`TokenizedRow.fits`).
+    ///   - parameters: the flat vector of LoRA matrices.
+    ///   - workspace: of the calling thread.
+    ///   - progress: lets another thread follow and abandon.
+    /// - Returns: nil when the pass was abandoned.
+    package func packedGradient(
+        of microBatch: MicroBatch, parameters: [Float], workspace: DecoderWorkspace,
+        progress: PassProgress? = nil
+    ) -> PackedDelivery? {
+        compute(microBatch, parameters, workspace, progress: progress, worker: "") {
+            codec.pack(&$0, seed: seed, step: microBatch.step, microBatch: microBatch.index)
+        }.map { PackedDelivery(delivery: $0.delivery, payload: $0.rest) }
+    }
+
+    private func compute<Rest>(
+        _ microBatch: MicroBatch, _ parameters: [Float], _ workspace: DecoderWorkspace,
+        progress: PassProgress?, worker: String, rounding round: (inout [Float]) -> Rest
+    ) -> (delivery: GradientDelivery, rest: Rest)? {
+        let address = dropout.map { Decoder.DropoutAddress(dropout: $0, step: microBatch.step) }
+        var loss: BatchLoss?
+        var gradient = [Float](unsafeUninitializedCapacity: parameters.count) { buffer, count in
+            guard let out = buffer.baseAddress else { return }
+            parameters.withUnsafeBufferPointer { parameters in
+                guard let parameters = parameters.baseAddress else { return }
+                loss = decoder.gradient(
+                    of: microBatch.packed, parameters: parameters, dropout: address,
+                    workspace: workspace, into: out, progress: progress)
+            }
+            count = loss == nil ? 0 : parameters.count
+        }
+        guard let loss else { return nil }
+        let rest = round(&gradient)
+        let digest = GradientCodec.digest(of: gradient)
+        let delivery = GradientDelivery(
+            index: microBatch.index,
+            result: MicroBatchResult(
+                tokens: microBatch.tokenCount, lossTokens: loss.lossTokens,
+                lossSum: loss.lossSum, gradient: gradient),
+            digest: digest, worker: worker, attempt: 1)
+        return (delivery, rest)
+    }
+}
+
+extension MicroBatchEngine {
+    /// Loss over rows that are judged together, on the calling thread, without dropout.
+    ///
+    /// - Parameters:
+    ///   - group: of `RowEvaluation.groups`; its ids are the model's (`TokenizedRow.fits`).
+    ///   - parameters: the flat vector of LoRA matrices; nil judges the base model.
+    ///   - workspace: of the calling thread.
+    ///   - progress: lets another thread follow and abandon.
+    /// - Returns: nil when the pass was abandoned.
+    package func loss(
+        of group: [TokenizedRow], parameters: [Float]?, workspace: DecoderWorkspace,
+        progress: PassProgress? = nil
+    ) -> BatchLoss? {
+        let batch = PackedBatch(group.map(PackedBatch.Sequence.init))
+        guard let parameters else {
+            return decoder.loss(
+                of: batch, parameters: nil, workspace: workspace, progress: progress)
+        }
+        return parameters.withUnsafeBufferPointer {
+            decoder.loss(
+                of: batch, parameters: $0.baseAddress, workspace: workspace, progress: progress)
+        }
+    }
+}
+
+extension MicroBatch {
+    /// The rows end to end, as the decoder takes them.
+    package var packed: PackedBatch { PackedBatch(rows.map(PackedBatch.Sequence.init)) }
+}
+
+extension PackedBatch.Sequence {
+    /// A tokenized row as the decoder takes it.
+    package init(_ row: TokenizedRow) {
+        var isTarget = [Bool](repeating: false, count: row.ids.count)
+        for range in row.targets {
+            for position in range { isTarget[position] = true }
+        }
+        self.init(
+            tokens: row.ids, isTarget: isTarget, number: UInt32(truncatingIfNeeded: row.number))
+    }
+}

@@ -1,0 +1,63 @@
+import SkeinBasics
+import SkeinFormats
+
+/// What somebody wants trained, before anything of it is read: by `train`, by a coordinator, by a
+/// program that uses the library.
+package struct RunRequest: Sendable {
+    package enum ModelSource: Sendable {
+        /// A GGUF file or a Hugging Face folder.
+        case path(String)
+        case opened(ModelDirectory)
+    }
+
+    package var configuration: TrainingConfiguration
+    package var model: ModelSource
+    /// A .jsonl file or a directory.
+    package var data: String
+    /// The run directory.
+    package var output: String
+    /// Where encoded rows are looked up and kept; nil: every row is encoded.
+    package var tokenCache: TokenCache?
+
+    package init(
+        configuration: TrainingConfiguration, model: ModelSource, data: String, output: String,
+        tokenCache: TokenCache?
+    ) {
+        self.configuration = configuration
+        self.model = model
+        self.data = data
+        self.output = output
+        self.tokenCache = tokenCache
+    }
+
+    /// Reads and checks all that the run is determined by.
+    ///
+    /// - Throws: as `TrainingJob.init`.
+    package func job() throws -> TrainingJob {
+        try TrainingJob(
+            configuration: configuration,
+            model: {
+                switch model {
+                case .path(let path): try ModelDirectory.open(path)
+                case .opened(let model): model
+                }
+            }, dataPath: data, version: Version.text, tokenCache: tokenCache)
+    }
+}
+
+/// How a run ended, in one process or over a cluster.
+package struct RunEnding: Sendable {
+    package let outcome: TrainingLoop.Outcome
+    /// Locked until this is let go of.
+    package let directory: RunDirectory
+    /// Over the test rows; nil without any, and for a run that is not complete.
+    package let test: RowEvaluation?
+
+    package init(
+        outcome: TrainingLoop.Outcome, directory: RunDirectory, test: RowEvaluation?
+    ) {
+        self.outcome = outcome
+        self.directory = directory
+        self.test = test
+    }
+}

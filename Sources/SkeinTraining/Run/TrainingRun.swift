@@ -1,0 +1,73 @@
+import Foundation
+import SkeinModels
+
+/// A run in one process, put together: from what was asked for to how it ended.
+///
+/// `skein train` and the library's `Trainer` come here; over a cluster it is `CoordinatorRun`.
+package struct TrainingRun: Sendable {
+    /// What a run tells about itself, in this order.
+    package enum Event: Sendable {
+        case memory(MemoryEstimate, WeightResidence)
+        /// The weights are there; from here on the run can be stopped with a checkpoint.
+        case loaded
+        /// The first step begins.
+        case ready
+        case loop(TrainingLoop.Event)
+    }
+
+    package let job: TrainingJob
+    private let output: String
+    private let isResuming: Bool
+
+    /// Reads and checks model, data and options; writes nothing and loads no weights.
+    ///
+    /// - Parameters:
+    ///   - request: what is wanted.
+    ///   - resuming: goes on with the run that is in the output directory, if there is one.
+    /// - Throws: as `TrainingJob.init`.
+    package init(_ request: RunRequest, resuming: Bool) throws {
+        job = try request.job()
+        output = request.output
+        isResuming = resuming
+    }
+
+    /// Runs on the calling thread, which waits while others compute.
+    ///
+    /// - Parameters:
+    ///   - report: called on this thread; what it throws ends the run.
+    ///   - shouldStop: asked after every step; true ends the run with a checkpoint.
+    /// - Returns: how it ended.
+    /// - Throws: `MemoryError`, `TrainingError`, `FileError`, `FormatError`.
+    package func run(
+        report: @escaping (Event) throws -> Void, shouldStop: @escaping () -> Bool
+    ) throws -> RunEnding {
+        let configuration = job.configuration
+        let threads = configuration.threads ?? ProcessInfo.processInfo.activeProcessorCount
+        let (residence, estimate) = try job.fit(available: SystemMemory.usable, threads: threads)
+        try report(.memory(estimate, residence))
+        let directory = try RunDirectory(path: output, resuming: isResuming)
+        let engine = try MicroBatchEngine(
+            model: job.model, adapter: job.shape, configuration: configuration,
+            residence: residence, positions: job.longestRow, threads: threads)
+        let pool = ComputePool(threadCount: threads)
+        func evaluate(_ rows: [TokenizedRow], _ parameters: [Float]) throws -> RowEvaluation {
+            try RowEvaluation.run(
+                rows, engine: engine, parameters: parameters,
+                microBatchTokens: configuration.microBatchTokens, pool: pool)
+        }
+        try report(.loaded)
+        var loop = try TrainingLoop(
+            job: job, directory: directory,
+            source: LocalGradientSource(engine: engine, pool: pool),
+            validate: { [job] in try evaluate(job.validation, $0) },
+            report: { try report(.loop($0)) }, shouldStop: shouldStop)
+        try report(.ready)
+        let outcome = try loop.run()
+        guard outcome.isComplete, !job.test.isEmpty else {
+            return RunEnding(outcome: outcome, directory: directory, test: nil)
+        }
+        return RunEnding(
+            outcome: outcome, directory: directory,
+            test: try evaluate(job.test, loop.keptParameters()))
+    }
+}

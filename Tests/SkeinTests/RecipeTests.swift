@@ -1,0 +1,74 @@
+import Foundation
+import SkeinBasics
+import SkeinModels
+import SkeinTraining
+import Testing
+
+@testable import Skein
+
+/// The library's recipe beside the options of the command line.
+@Suite struct RecipeTests {
+    /// A change of each property, by the name of its option.
+    private static let changes: [(name: String, change: @Sendable (inout Recipe) -> Void)] = [
+        ("rank", { $0.rank = 9 }), ("alpha", { $0.alpha = 3 }),
+        ("dropout", { $0.dropout = 0.25 }), ("target-modules", { $0.targetModules = ["up_proj"] }),
+        ("layers", { $0.layers = .last(1) }), ("learning-rate", { $0.learningRate = 0.25 }),
+        ("weight-decay", { $0.weightDecay = 0.25 }), ("beta1", { $0.beta1 = 0.25 }),
+        ("beta2", { $0.beta2 = 0.25 }), ("epsilon", { $0.epsilon = 0.25 }),
+        ("schedule", { $0.schedule = .cosine }), ("warmup-steps", { $0.warmupSteps = 7 }),
+        ("max-grad-norm", { $0.maxGradNorm = 7 }), ("epochs", { $0.epochs = 7 }),
+        ("iterations", { $0.iterations = 7 }), ("batch-size", { $0.batchSize = 7 }),
+        ("micro-batch-tokens", { $0.microBatchTokens = 7 }), ("slots", { $0.slots = 7 }),
+        ("max-length", { $0.maxLength = 7 }), ("seed", { $0.seed = 7 }),
+        ("shuffle", { $0.shuffle = false }), ("validation-split", { $0.validationSplit = 0.25 }),
+        ("prompt-format", { $0.promptFormat = .raw }), ("train-on", { $0.trainOn = .last }),
+        ("early-stop-patience", { $0.earlyStopPatience = 7 }),
+        ("gradient-codec", { $0.gradientCodec = .int8 }), ("compute", { $0.compute = .bf16 }),
+    ]
+
+    @Test("a recipe has exactly the options that the digest covers, and each of them reaches it")
+    func complete() throws {
+        let shaping = TrainingConfiguration.options.filter(\.shapesResult).map(\.name)
+        #expect(Set(Self.changes.map(\.name)) == Set(shaping))
+        let plain = Recipe()
+        #expect(try plain.checked() == TrainingConfiguration())
+        #expect(try plain.sha256() == TrainingConfiguration().digest.description)
+        for (name, change) in Self.changes {
+            var recipe = plain
+            change(&recipe)
+            let changed = try recipe.checked().differences(from: TrainingConfiguration())
+            #expect(changed.map(\.field) == [name])
+            #expect(try recipe.sha256() != plain.sha256())
+        }
+    }
+
+    @Test("a value that is not allowed is refused by the name of its option")
+    func refused() {
+        let refused: [(String, (inout Recipe) -> Void)] = [
+            ("--rank", { $0.rank = 0 }), ("--seed", { $0.seed = -1 }),
+            ("--learning-rate", { $0.learningRate = .nan }),
+            ("--layers", { $0.layers = .last(0) }),
+            ("--target-modules", { $0.targetModules = ["q_proj", "nonsense"] }),
+            ("--target-modules", { $0.targetModules = [] }),
+        ]
+        for (name, change) in refused {
+            var recipe = Recipe()
+            change(&recipe)
+            let error = #expect(throws: SkeinError.self) { _ = try recipe.sha256() }
+            #expect(error?.code == .usage && error?.description.contains(name) == true, "\(name)")
+        }
+    }
+
+    @Test("every choice of a recipe is one of the engine's, by the same name")
+    func choices() {
+        for value in Recipe.Schedule.allCases { #expect(value.value.rawValue == value.rawValue) }
+        for value in Recipe.PromptFormat.allCases {
+            #expect(value.value.rawValue == value.rawValue)
+        }
+        for value in Recipe.TrainedTurns.allCases {
+            #expect(value.value.rawValue == value.rawValue)
+        }
+        for value in Recipe.Precision.allCases { #expect(value.value.rawValue == value.rawValue) }
+        for value in Recipe.Compute.allCases { #expect(value.value.rawValue == value.rawValue) }
+    }
+}

@@ -1,0 +1,227 @@
+import Foundation
+import Skein
+import SkeinBasics
+import SkeinTestSupport
+import SkeinTraining
+import Testing
+
+/// The library as a program uses it, beside what the command line does.
+@Suite struct TrainerTests {
+    private struct Bench {
+        let directory: String
+        let model: Model
+        let data: Dataset
+
+        func output(_ name: String) -> String { directory + "/" + name }
+
+        func trainer(_ name: String, seed: Int = 0, machine: Machine = .one) -> Trainer {
+            Trainer(
+                recipe: .short(seed: seed), model: model, data: data, output: output(name),
+                machine: machine)
+        }
+
+        /// What `skein train` ends with.
+        func reference(seed: Int = 0) throws -> String {
+            var configuration = TrainingConfiguration()
+            configuration.seed = seed
+            configuration.iterations = 8
+            configuration.checkpointEvery = 2
+            configuration.threads = 1
+            let run = try TrainingRun(
+                RunRequest(
+                    configuration: configuration, model: .path(model.path), data: data.path,
+                    output: output("reference-\(seed)"), tokenCache: nil), resuming: false)
+            let ending = try run.run(report: { _ in }, shouldStop: { false })
+            return try ending.directory.adapterDigest().description
+        }
+    }
+
+    private func withBench(_ body: (Bench) async throws -> Void) async throws {
+        try await TestPaths.inTemporaryDirectory { directory in
+            let path = directory + "/tiny.gguf"
+            try TinyModel().writeGGUF(to: path)
+            let rows = (0..<20).map {
+                "{\"prompt\": \"\($0)?\", \"completion\": \"the answer is \($0)\"}\n"
+            }
+            try AtomicFile.write(rows.joined(), to: directory + "/rows.jsonl")
+            try await body(
+                Bench(
+                    directory: directory, model: Model(at: path),
+                    data: Dataset(at: directory + "/rows.jsonl")))
+        }
+    }
+
+    @Test("a trainer ends with the adapter of skein train, and tells of every step")
+    func trains() async throws {
+        try await withBench { bench in
+            let trainer = bench.trainer("a")
+            let events = trainer.events
+            let outcome = try await trainer.run()
+            let reference = try bench.reference()
+            #expect(outcome.isComplete && outcome.step == 8)
+            #expect(outcome.adapter?.sha256 == reference)
+            #expect(outcome.adapter?.rank == 8 && outcome.bestValidationLoss != nil)
+            // All waits in the feed by now, and the feed has ended.
+            var steps: [Int] = []
+            var checkpoints: [Int] = []
+            var plan: TrainingEvent.Plan?
+            for await event in events {
+                switch event {
+                case .prepared(let prepared): plan = prepared
+                case .step(let step): steps.append(step.step)
+                case .checkpoint(let step, _): checkpoints.append(step)
+                default: continue
+                }
+            }
+            #expect(plan?.steps == 8 && plan?.trainingRows == 16 && plan?.validationRows == 4)
+            #expect(steps == Array(1...8) && checkpoints == [2, 4, 6, 8])
+            // Who comes too late hears nothing and does not wait.
+            for await event in trainer.events { Issue.record("\(event)") }
+            await #expect(throws: SkeinError.self) { try await trainer.run() }
+        }
+    }
+
+    @Test("a run that is cancelled goes on to the same adapter; one of another recipe is refused")
+    func resumes() async throws {
+        try await withBench { bench in
+            let trainer = bench.trainer("a")
+            let events = trainer.events
+            async let stopped = trainer.run()
+            for await event in events {
+                if case .step(let step) = event, step.step == 3 { trainer.cancel() }
+            }
+            let first = try await stopped
+            // The feed ends with the run; how far that got before it was asked is its own affair.
+            #expect(first.step >= 3 && first.isComplete == (first.step == 8))
+            #expect(first.isComplete || first.adapter == nil)
+            let other = bench.trainer("a", seed: 5)
+            let error = await #expect(throws: SkeinError.self) { try await other.resume() }
+            #expect(error?.description.contains("seed") == true)
+            let outcome = try await bench.trainer("a").resume()
+            let reference = try bench.reference()
+            #expect(outcome.isComplete && outcome.adapter?.sha256 == reference)
+        }
+    }
+
+    @Test("a cancelled trainer stops after its first step at the latest; the next run is its own")
+    func cancelled() async throws {
+        try await withBench { bench in
+            let trainer = bench.trainer("a")
+            trainer.cancel()
+            await #expect(throws: CancellationError.self) { try await trainer.run() }
+            let outcome = try await trainer.run()
+            #expect(outcome.isComplete)
+            let task = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try await bench.trainer("b").run()
+            }
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+    }
+
+    @Test("two trainers at once end with their two adapters")
+    func twoAtOnce() async throws {
+        try await withBench { bench in
+            async let first = bench.trainer("a", seed: 0).run()
+            async let second = bench.trainer("b", seed: 1).run()
+            let hashes = try await [first.adapter?.sha256, second.adapter?.sha256]
+            let references = try [bench.reference(seed: 0), bench.reference(seed: 1)]
+            #expect(hashes == references)
+            #expect(references[0] != references[1])
+        }
+    }
+
+    @Test("a coordinator and a worker in one program end with the adapter of one process")
+    func cluster() async throws {
+        try await withBench { bench in
+            let coordinator = Coordinator(
+                recipe: .short(), model: bench.model, data: bench.data,
+                output: bench.output("a"), machine: .one)
+            async let run = coordinator.run()
+            let worker = try await Worker(
+                coordinator: coordinator.address, model: bench.model, name: "w", machine: .one)
+            let ending = try await worker.run()
+            let outcome = try await run
+            let reference = try bench.reference()
+            #expect(ending == .complete && outcome.adapter?.sha256 == reference)
+            await #expect(throws: SkeinError.self) { try await coordinator.address }
+        }
+    }
+
+    @Test("what cannot run says so, and whoever waits for its address hears of it")
+    func refused() async throws {
+        try await withBench { bench in
+            let missing = #expect(throws: SkeinError.self) { try Model(at: "/nowhere") }
+            #expect(missing?.description.contains("/nowhere") == true)
+            var cluster = Cluster()
+            cluster.token = Array("short".utf8)
+            let coordinator = Coordinator(
+                recipe: .short(), model: bench.model, data: bench.data,
+                output: bench.output("a"), cluster: cluster)
+            let run = Task { try await coordinator.run() }
+            await #expect(throws: SkeinError.self) { try await coordinator.address }
+            await #expect(throws: SkeinError.self) { try await run.value }
+            cluster = Cluster()
+            cluster.patience = .seconds(1)
+            let impatient = Coordinator(
+                model: bench.model, data: bench.data, output: bench.output("a"), cluster: cluster)
+            let error = await #expect(throws: SkeinError.self) { try await impatient.run() }
+            #expect(error?.code == .usage)
+            let waiting = Coordinator(
+                model: bench.model, data: bench.data, output: bench.output("b"))
+            let address = Task { try await waiting.address }
+            address.cancel()
+            await #expect(throws: CancellationError.self) { try await address.value }
+        }
+    }
+
+    @Test("an adapter is measured and answers, and the next run begins with it")
+    func uses() async throws {
+        try await withBench { bench in
+            let outcome = try await bench.trainer("a").run()
+            let adapter = try #require(outcome.adapter)
+            let base = try await Evaluation.measure(
+                bench.model, data: bench.data.path, machine: .one)
+            let adapted = try await Evaluation.measure(
+                bench.model, adapter: adapter, data: bench.data.path, machine: .one)
+            #expect(base.rows == 20 && base.lossTokens == adapted.lossTokens)
+            #expect(try #require(adapted.loss) < #require(base.loss))
+
+            let generator = try await TextGenerator(
+                model: bench.model, adapter: adapter, machine: .one)
+            var options = TextGenerator.Options()
+            options.maximumTokens = 12
+            let answer = try await generator.answer(to: "7?", options: options)
+            var pieces = ""
+            for try await piece in generator.stream("7?", options: options) { pieces += piece }
+            #expect(pieces == answer)
+            options.topP = 0
+            await #expect(throws: SkeinError.self) {
+                try await generator.answer(to: "7?", options: options)
+            }
+
+            let next = Trainer(
+                recipe: .short(), model: bench.model, data: bench.data, output: bench.output("b"),
+                machine: .one, startingFrom: adapter)
+            #expect(try await next.run().adapter?.sha256 != adapter.sha256)
+        }
+    }
+}
+
+extension Recipe {
+    fileprivate static func short(seed: Int = 0) -> Recipe {
+        var recipe = Recipe()
+        recipe.seed = seed
+        recipe.iterations = 8
+        return recipe
+    }
+}
+
+extension Machine {
+    fileprivate static var one: Machine {
+        var machine = Machine(threads: 1)
+        machine.keepsTokens = false
+        machine.checkpointEvery = 2
+        return machine
+    }
+}
