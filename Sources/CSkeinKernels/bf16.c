@@ -12,13 +12,6 @@ const char *skein_bf16_kernel_name(void) {
     return level >= SKEIN_AVX2 ? "avx2" : "plain";
 }
 
-size_t skein_bf16_panel(size_t k) { return (k + 1) / 2 * 2 * SKEIN_BF16_COLUMNS; }
-
-size_t skein_bf16_bytes(size_t k, size_t n) {
-    return (n + SKEIN_BF16_COLUMNS - 1) / SKEIN_BF16_COLUMNS * skein_bf16_panel(k) *
-           sizeof(uint16_t);
-}
-
 size_t skein_bf16_stride(size_t k) {
     const size_t line = 32, stride = (k + line - 1) / line * line;
     return stride % (16 * line) == 0 ? stride + line : stride;

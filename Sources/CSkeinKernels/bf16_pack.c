@@ -7,6 +7,13 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
+size_t skein_bf16_panel(size_t k) { return (k + 1) / 2 * 2 * SKEIN_BF16_COLUMNS; }
+
+size_t skein_bf16_bytes(size_t k, size_t n) {
+    return (n + SKEIN_BF16_COLUMNS - 1) / SKEIN_BF16_COLUMNS * skein_bf16_panel(k) *
+           sizeof(uint16_t);
+}
+
 /* To the nearest, ties to even; subnormal numbers to zero, NaN stays NaN. Without branches, for the
    compiler to make vectors of it. */
 INLINE uint16_t rounded(float x) {
