@@ -112,7 +112,7 @@ struct GenerateCommand: Command {
         let session = try ModelSession(
             model: options.model, adapter: options.adapter, threads: options.threads,
             weights: .auto)
-        let tokenizer = try Tokenizer(model: session.model)
+        let tokenizer = try Tokenizer(model: session.model.raw)
         try session.check(tokenizer)
         let prompt = try self.prompt(session.model, tokenizer)
         let limit = session.model.configuration.contextLength
