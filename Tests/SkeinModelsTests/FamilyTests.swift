@@ -154,6 +154,55 @@ import Testing
             fields(projection) == ["module", "address", "name", "inputs", "outputs", "hasBias"])
     }
 
+    @Test("names of tensors are the family's, and so are those of an adapter")
+    func names() throws {
+        let family = MadeUp(change: { design in
+            design.names = DecoderDesign.Names(
+                embedding: "wte", finalNorm: "ln_f", head: "out", blocks: "h.")
+            for layer in design.blocks.indices {
+                design.blocks[layer].norms.beforeAttention = "ln_1"
+                for i in design.blocks[layer].projections.indices {
+                    design.blocks[layer].projections[i].name = "p\(i)"
+                }
+            }
+        })
+        let model = try open(family) { directory in
+            let tensors = TinyModel().weights().map { weight in
+                var name = weight.name.replacing("model.layers.", with: "h.")
+                for (i, module) in TargetModule.allCases.enumerated() {
+                    for part in ["self_attn", "mlp"] {
+                        name = name.replacing("\(part).\(module.name)", with: "p\(i)")
+                    }
+                }
+                for (old, new) in [
+                    ("model.embed_tokens.weight", "wte"), ("model.norm.weight", "ln_f"),
+                    ("input_layernorm", "ln_1"),
+                ] { name = name.replacing(old, with: new) }
+                return SafetensorsWriter.Tensor(
+                    name: name, shape: weight.shape, floats: weight.floats)
+            }
+            try SafetensorsWriter.write(
+                tensors, metadata: [:], to: directory + "/model.safetensors")
+        }
+        #expect(try model.tensor("h.1.p3.weight").shape == [64, 64])
+        let lora = LoRAConfiguration(
+            rank: 2, scale: 1, dropout: 0, targets: [.output], layers: 1..<2)
+        let shape = AdapterShape(lora, model: model.configuration)
+        #expect(
+            shape.layout.entries.map(\.name) == [
+                "base_model.model.h.1.p3.lora_A.weight", "base_model.model.h.1.p3.lora_B.weight",
+            ])
+        let weights = try DecoderWeights(
+            model: model, residence: .resident, positions: 64, threads: 1)
+        let plain = try TinyDecoder.weights()
+        let batch = TinyDecoder.batch([20, 7])
+        let losses = [weights, plain].map {
+            Decoder(weights: $0, adapter: nil).loss(
+                of: batch, parameters: nil, workspace: DecoderWorkspace())
+        }
+        #expect(losses[0] == losses[1])
+    }
+
     @Test("what a design asks for beyond Llama's tensors is asked of the files, in order")
     func tensors() {
         var model = ModelConfiguration(

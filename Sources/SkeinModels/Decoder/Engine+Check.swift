@@ -1,3 +1,5 @@
+import SkeinTensors
+
 /// The one list of what the engine computes of a design. Who teaches it something new takes it off here.
 extension Engine {
     /// One field of a design.
@@ -101,5 +103,26 @@ extension Engine {
                 "projections", isSeparate, block.projections.map(\.name),
                 "\(separate.map(\.name)) at their addresses"),
         ]
+    }
+}
+
+extension BlockDesign {
+    /// What `Engine.check` finds in every block.
+    var computed: (inputNorm: String, middleNorm: String, rotaryTable: Int) {
+        guard let input = norms.beforeAttention, let middle = norms.beforeFeedForward,
+            let rotaryTable
+        else { preconditionFailure("Engine.check refuses a block without") }
+        return (input, middle, rotaryTable)
+    }
+}
+
+extension DecoderDesign {
+    /// The tables themselves, for positions 0 ..< `positions`.
+    func rotaryTables(positions: Int) -> [RotaryEmbedding] {
+        rotaryTables.map {
+            RotaryEmbedding(
+                headDimension: $0.dimension, theta: $0.theta, divisors: $0.divisors,
+                positions: positions)
+        }
     }
 }
