@@ -52,7 +52,7 @@ package struct AdaptedModel: Sendable {
     ///
     /// - Throws: `TokenizerError`, `VocabularyError`.
     package func tokenizer() throws -> Tokenizer {
-        let tokenizer = try Tokenizer(model: model)
+        let tokenizer = try Tokenizer(model: model.raw)
         try VocabularyError.check(tokenizer, against: model)
         return tokenizer
     }

@@ -1,5 +1,5 @@
 import SkeinBasics
-import SkeinFormats
+import SkeinModels
 import SkeinText
 
 /// `skein tokenize`: texts as a model's token ids, and back.
@@ -51,7 +51,7 @@ struct TokenizeCommand: Command {
 
     func run(_ io: CommandIO) throws {
         let model = try ModelDirectory.open(options.model)
-        let tokenizer = try Tokenizer(model: model)
+        let tokenizer = try Tokenizer(model: model.raw)
         let template = try options.chat ? Self.template(of: model) : nil
         for (index, word) in options.texts.enumerated() {
             let text = try TextArgument(word, number: index + 1, io)

@@ -28,15 +28,10 @@ enum Limits {
     static let indexBytes = 64 << 20
     static let templateBytes = 1 << 20
 
-    /// Sizes of a model. Together they bound the largest matrix to 2^22 x 2^16 = 2^38 elements.
-    static let vocabularySize = 1 << 22
-    static let width = 1 << 16
-    static let feedForwardWidth = 1 << 20
-    static let layers = 1 << 12
-    static let heads = 1 << 10
-    static let headDimension = 1 << 10
-    static let contextLength = 1 << 26
-
+    /// Layers of a model that an adapter is for.
+    static let adapterLayers = 1 << 12
+    /// Rows or columns of a weight that an adapter is added to.
+    static let adapterDimension = 1 << 20
     /// Rank of an adapter: above the width of any model it would adapt.
     static let adapterRank = 1 << 14
 }

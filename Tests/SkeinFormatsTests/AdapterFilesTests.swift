@@ -47,9 +47,6 @@ import Testing
                 #expect(read.tensors[tensor.name]?.floats() == tensor.floats)
                 #expect(read.tensors[tensor.name]?.shape == tensor.shape)
             }
-            try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
-            let model = try ModelDirectory.open(directory + "/tiny.gguf")
-            try read.outline.check(against: model.configuration)
         }
     }
 
@@ -207,22 +204,10 @@ import Testing
         }
     }
 
-    @Test("an adapter for another model is refused, and a missing file is named")
-    func otherModel() throws {
-        try withAdapter(#"{"r":4}"#, Self.tensors(layers: [0, 1, 2])) { directory in
-            let path = directory + "/adapter_model.safetensors"
-            try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
-            var configuration = try ModelDirectory.open(directory + "/tiny.gguf").configuration
-            let adapter = try AdapterFiles.read(directory) { _ in }
-            let third = AdapterTensorName(layer: 2, module: "q_proj", matrix: .a).text
-            #expect(throws: FormatError.unexpectedTensor(path: path, tensor: third)) {
-                try adapter.outline.check(against: configuration)
-            }
-            configuration.layerCount = 3
-            try adapter.outline.check(against: configuration)
-            configuration.width = 32
-            #expect(throws: FormatError.self) { try adapter.outline.check(against: configuration) }
-            try FileManager.default.removeItem(atPath: path)
+    @Test("a missing file is named")
+    func missingFile() throws {
+        try withAdapter(#"{"r":4}"#, Self.tensors()) { directory in
+            try FileManager.default.removeItem(atPath: directory + "/adapter_model.safetensors")
             #expect(
                 throws: FormatError.missingFile(
                     path: directory, expected: "adapter_model.safetensors")
@@ -270,13 +255,10 @@ import Testing
                 #expect(errno == EFBIG)
                 return
             }
-            try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
-            let model = try ModelDirectory.open(directory + "/tiny.gguf").configuration
-            #expect(
-                throws: FormatError.wrongShape(
-                    path: path, tensor: names[0], expected: [16384, 64],
-                    found: [16384, 1_048_576])
-            ) { _ = try AdapterFiles.read(directory) { try $0.check(against: model) } }
+            struct Refused: Error, Equatable { let shape: [Int]? }
+            #expect(throws: Refused(shape: [16384, 1_048_576])) {
+                _ = try AdapterFiles.read(directory) { throw Refused(shape: $0.shapes[names[0]]) }
+            }
             #expect(try AdapterFiles.map(directory).layers.count == 64)
         }
     }

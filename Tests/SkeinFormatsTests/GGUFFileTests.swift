@@ -106,8 +106,3 @@ import Testing
         return image
     }
 }
-
-func tensor(_ name: String, _ dimensions: [UInt64], floats: [Float]) -> GGUFImage.Tensor {
-    GGUFImage.Tensor(
-        name: name, dimensions: dimensions, type: 0, data: floats.withUnsafeBytes { Array($0) })
-}

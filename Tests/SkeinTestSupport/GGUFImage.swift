@@ -120,3 +120,9 @@ package struct GGUFImage: Sendable {
         append(UInt64(count), to: &out)
     }
 }
+
+/// A tensor of F32; `dimensions` as `GGUFImage.Tensor` has them.
+package func tensor(_ name: String, _ dimensions: [UInt64], floats: [Float]) -> GGUFImage.Tensor {
+    GGUFImage.Tensor(
+        name: name, dimensions: dimensions, type: 0, data: floats.withUnsafeBytes { Array($0) })
+}

@@ -134,7 +134,7 @@ import Testing
                     encoder: text, format: format, trainedTurns: .all, maximumLength: 256)
                 #expect(try rows.map { try encoder.draft($0).ids } == expected, "\(format)")
             }
-            let tokenizer = try Tokenizer(model: model)
+            let tokenizer = try Tokenizer(model: model.raw)
             for template in unnamed.templates {
                 let chat = try ChatTemplate(source: template.source, name: "t")
                 func render() throws -> String {

@@ -1,5 +1,5 @@
 import Foundation
-import SkeinFormats
+import SkeinModels
 import SkeinTestSupport
 import SkeinText
 import Testing

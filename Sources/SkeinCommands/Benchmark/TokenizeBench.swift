@@ -1,5 +1,5 @@
 import SkeinBasics
-import SkeinFormats
+import SkeinModels
 import SkeinText
 import SkeinTraining
 
@@ -14,7 +14,7 @@ struct TokenizeBench {
     ///   - dataPath: rows as `train` takes them; nil: the pages of `--help`.
     /// - Throws: what the model, its tokenizer and the rows throw.
     init(modelPath: String, dataPath: String?) throws {
-        tokenizer = try Tokenizer(model: try ModelDirectory.open(modelPath))
+        tokenizer = try Tokenizer(model: try ModelDirectory.open(modelPath).raw)
         texts =
             try dataPath.map { path in
                 try PairFile(path: DataFiles(path: path).train).rows.flatMap(Self.texts)

@@ -87,7 +87,7 @@ extension Facts {
     private mutating func addTokenizer(of model: ModelDirectory) {
         guard model.tokenizerSource != nil else { return add("tokenizer", false) }
         do {
-            let tokenizer = try Tokenizer(model: model)
+            let tokenizer = try Tokenizer(model: model.raw)
             add(
                 "tokenizer", .bool(true),
                 shown: "\(Figures.grouped(tokenizer.vocabularySize)) tokens")

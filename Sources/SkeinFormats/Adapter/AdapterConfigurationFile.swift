@@ -75,8 +75,9 @@ struct AdapterConfigurationFile: Decodable {
         guard dropout >= 0, dropout < 1 else {
             throw check.bad("lora_dropout", "0 or above and below 1", String(dropout))
         }
-        for layer in layers?.indices ?? [] where !(0..<Limits.layers).contains(layer) {
-            throw check.bad("layers_to_transform", "0 to \(Limits.layers - 1)", String(layer))
+        for layer in layers?.indices ?? [] where !(0..<Limits.adapterLayers).contains(layer) {
+            throw check.bad(
+                "layers_to_transform", "0 to \(Limits.adapterLayers - 1)", String(layer))
         }
         if usesDoRA == true { throw check.unsupported("use_dora", "true", "false") }
         if loraBias == true { throw check.unsupported("lora_bias", "true", "false") }

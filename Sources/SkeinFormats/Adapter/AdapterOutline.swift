@@ -39,25 +39,6 @@ package struct AdapterOutline: Sendable {
         layers = found.layers
         self.path = path
     }
-
-    /// Checks that every matrix fits the weight of `model` that it is added to.
-    ///
-    /// - Throws: `FormatError.unexpectedTensor` for a layer that the model does not have, `.wrongShape`.
-    package func check(against model: ModelConfiguration) throws {
-        var weights: [String: [Int]] = [:]
-        for (name, shape) in model.requiredTensors { weights[name] = shape }
-        for (text, found) in shapes.sorted(by: { $0.key < $1.key }) {
-            guard let name = AdapterTensorName(text), let weight = weights[name.weightName],
-                let out = weight.first, let input = weight.last
-            else { throw FormatError.unexpectedTensor(path: path, tensor: text) }
-            let rank = configuration.rank
-            let expected = name.matrix == .a ? [rank, input] : [out, rank]
-            guard found == expected else {
-                throw FormatError.wrongShape(
-                    path: path, tensor: text, expected: expected, found: found)
-            }
-        }
-    }
 }
 
 /// Which modules and layers a set of LoRA matrices covers.
@@ -80,10 +61,10 @@ struct AdapterContents {
                     path: path, tensor: text, expected: expected, found: shape)
             }
             // No weight that an adapter is added to has more rows or columns.
-            guard shape.allSatisfy({ $0 <= Limits.feedForwardWidth }) else {
+            guard shape.allSatisfy({ $0 <= Limits.adapterDimension }) else {
                 throw FormatError.badTensor(
                     path: path, tensor: text, field: "dimension",
-                    expected: "at most \(Limits.feedForwardWidth)", found: "\(shape)")
+                    expected: "at most \(Limits.adapterDimension)", found: "\(shape)")
             }
             names.insert(name)
         }

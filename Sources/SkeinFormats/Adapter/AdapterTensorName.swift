@@ -28,8 +28,9 @@ package struct AdapterTensorName: Sendable, Hashable {
     /// Reads a name; nil when it is not that of a known LoRA matrix.
     package init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 9, let layer = Int(parts[4]), (0..<Limits.layers).contains(layer),
-            Self.modules.contains(parts[6]), let matrix = Matrix(rawValue: parts[7])
+        guard parts.count == 9, let layer = Int(parts[4]),
+            (0..<Limits.adapterLayers).contains(layer), Self.modules.contains(parts[6]),
+            let matrix = Matrix(rawValue: parts[7])
         else { return nil }
         self.init(layer: layer, module: parts[6], matrix: matrix)
         // Catches another prefix, another parent and "01" for 1.

@@ -2,7 +2,7 @@ import SkeinBasics
 
 /// One weight inside a mapped file, read row by row as Float. Keeps the mapping alive.
 package struct TensorView: Sendable {
-    /// The name as the opener knows it: in a `ModelDirectory` the Hugging Face name.
+    /// The name as the opener knows it: the file's own until `renamed`.
     package let name: String
     package let elementType: ElementType
     /// Row-major, outermost first: a projection is [out, in], a norm [width].
@@ -39,8 +39,8 @@ package struct TensorView: Sendable {
 
     /// Writes rows `range` as Float, row-major, columns contiguous.
     ///
-    /// A "llama" GGUF stores the rows of q and k for rotation of neighbours; they are handed out for
-    /// rotation of halves, as Hugging Face has them, so that one decoder serves both.
+    /// Interleaved rows, which are stored for rotation of neighbours, are handed out for rotation of
+    /// halves, as Hugging Face has them, so that one decoder serves both.
     ///
     /// - Parameters:
     ///   - range: Rows within 0 ..< `rows`.
@@ -109,7 +109,12 @@ package struct TensorView: Sendable {
     }
 
     /// The same bytes under another name.
-    func renamed(_ name: String, interleavedHeadRows: Int? = nil) -> TensorView {
+    ///
+    /// - Parameters:
+    ///   - name: what it is called from here on.
+    ///   - interleavedHeadRows: rows of one head, even, when their halves lie interleaved in the file.
+    /// - Returns: a view of the same file.
+    package func renamed(_ name: String, interleavedHeadRows: Int? = nil) -> TensorView {
         TensorView(
             name: name, elementType: elementType, shape: shape, file: file, offset: offset,
             interleavedHeadRows: interleavedHeadRows)

@@ -7,8 +7,12 @@ enum JSONFile {
     static func decode<Value: Decodable>(
         _ type: Value.Type, path: String, limit: Int
     ) throws -> Value {
-        let file = try MappedFile(copying: path) { try check($0.count, limit: limit, path: path) }
-        return try decode(type, file: file, limit: limit)
+        try decode(type, file: read(path, limit: limit), limit: limit)
+    }
+
+    /// The file at `path` in memory, of at most `limit` bytes.
+    static func read(_ path: String, limit: Int) throws -> MappedFile {
+        try MappedFile(copying: path) { try check($0.count, limit: limit, path: path) }
     }
 
     private static func check(_ count: Int, limit: Int, path: String) throws {
@@ -79,11 +83,11 @@ enum JSONFile {
 }
 
 /// A key of a JSON object whose keys are data.
-struct NamedKey: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
+package struct NamedKey: CodingKey {
+    package let stringValue: String
+    package var intValue: Int? { nil }
 
     init(_ name: String) { stringValue = name }
-    init?(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { return nil }
+    package init?(stringValue: String) { self.stringValue = stringValue }
+    package init?(intValue: Int) { return nil }
 }

@@ -7,7 +7,7 @@ struct FolderWeights {
     private(set) var tensors: [String: TensorView] = [:]
     /// Element types of tensors that cannot be weights, by name.
     private(set) var otherTensors: [String: String] = [:]
-    private(set) var sources: [ModelDirectory.SourceFile] = []
+    private(set) var sources: [ModelFiles.SourceFile] = []
 
     init(_ directory: String) throws {
         let single = directory + "/model.safetensors"
@@ -16,7 +16,7 @@ struct FolderWeights {
             let file = try SafetensorsFile(path: single)
             tensors = file.tensors
             otherTensors = file.otherTensors
-            sources = [ModelDirectory.SourceFile(name: "model.safetensors", file: file.file)]
+            sources = [ModelFiles.SourceFile(name: "model.safetensors", file: file.file)]
         } else if FileManager.default.fileExists(atPath: index) {
             try readShards(directory, index: index)
         } else {
@@ -45,7 +45,7 @@ struct FolderWeights {
             throw FormatError.overLimit(path: index, field: field, limit: limit, found: count)
         }
         sources.append(
-            ModelDirectory.SourceFile(name: "model.safetensors.index.json", file: indexFile))
+            ModelFiles.SourceFile(name: "model.safetensors.index.json", file: indexFile))
         var shards: [String: SafetensorsFile] = [:]
         for name in names {
             // A name with a separator could reach any file that the user can read.
@@ -56,7 +56,7 @@ struct FolderWeights {
             }
             let shard = try SafetensorsFile(path: "\(directory)/\(name)")
             shards[name] = shard
-            sources.append(ModelDirectory.SourceFile(name: name, file: shard.file))
+            sources.append(ModelFiles.SourceFile(name: name, file: shard.file))
         }
         for (tensor, name) in places.sorted(by: { $0.key < $1.key }) {
             guard let shard = shards[name] else { continue }
@@ -71,16 +71,16 @@ struct FolderWeights {
 
 /// The tokenizer files of a Hugging Face folder.
 struct FolderTokenizer {
-    let source: ModelDirectory.TokenizerSource?
+    let source: ModelFiles.TokenizerSource?
     let chatTemplate: String?
-    let sources: [ModelDirectory.SourceFile]
+    let sources: [ModelFiles.SourceFile]
 
     init(_ directory: String) throws {
-        var files: [ModelDirectory.SourceFile] = []
+        var files: [ModelFiles.SourceFile] = []
         func map(_ name: String) throws -> MappedFile? {
             guard FileManager.default.fileExists(atPath: "\(directory)/\(name)") else { return nil }
             let file = try MappedFile(path: "\(directory)/\(name)")
-            files.append(ModelDirectory.SourceFile(name: name, file: file))
+            files.append(ModelFiles.SourceFile(name: name, file: file))
             return file
         }
         let tokenizer = try map("tokenizer.json")

@@ -7,19 +7,18 @@ package struct AdapterParameters: Sendable {
     package var values: [Float]
 
     /// A from Kaiming uniform with a = sqrt(5), which is U(-1/sqrt(in), 1/sqrt(in)); B zero, as PEFT
-    /// starts. Each number is addressed by (seed, layer, module, index), so it does not depend on
-    /// which other modules are adapted.
+    /// starts. Each number is addressed by (seed, layer, projection's address, index), so it does not
+    /// depend on which other projections are adapted.
     package init(shape: AdapterShape, seed: UInt64) {
         self.shape = shape
         MemoryShortage.check(floats: shape.layout.count, for: "the adapter")
         values = [Float](repeating: 0, count: shape.layout.count)
         let random = AddressedRandom(seed: seed, purpose: .adapterInitialization)
-        for (layer, modules) in shape.pairs.enumerated() {
-            for (module, pair) in modules.enumerated() {
-                guard let pair else { continue }
+        for (layer, pairs) in shape.pairs.enumerated() {
+            for case let pair? in pairs {
                 let bound = 1 / Float(pair.inputs).squareRoot()
                 for i in 0..<(shape.configuration.rank * pair.inputs) {
-                    let words = random.block(UInt32(i / 4), UInt32(layer), UInt32(module))
+                    let words = random.block(UInt32(i / 4), UInt32(layer), UInt32(pair.address))
                     let unit = AddressedRandom.unitFloat(words[i % 4])
                     values[pair.a + i] = (2 * unit - 1) * bound
                 }

@@ -21,11 +21,6 @@ package enum TargetModule: Int, Sendable, CaseIterable, Comparable {
         }
     }
 
-    /// The block's part that holds it: `self_attn` or `mlp`.
-    package var parent: String {
-        self < .gate ? "self_attn" : "mlp"
-    }
-
     package init?(name: String) {
         guard let match = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = match

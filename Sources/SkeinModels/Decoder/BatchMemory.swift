@@ -44,6 +44,7 @@ struct BatchMemory {
         /// [T, F] with padded rows, what is kept of gate and up with bf16.
         let roundedGate: UnsafeMutablePointer<UInt16>
         let roundedUp: UnsafeMutablePointer<UInt16>
+        /// Beside `BlockDesign.projections`.
         let adapted: [Adapted?]
     }
 
@@ -105,14 +106,13 @@ struct BatchMemory {
                 gate: isSingle ? arena.take(perBlock) : shared.gate,
                 up: isSingle ? arena.take(perBlock) : shared.up,
                 roundedGate: arena.takeHalves(rounded), roundedUp: arena.takeHalves(rounded),
-                adapted: TargetModule.allCases.map { module in
+                adapted: model.design.blocks[layer].projections.map { projection in
                     guard let adapter = size.adapter,
                         keep
-                            ? adapter.has(module, in: layer)
-                            : adapter.configuration.targets.contains(module)
+                            ? adapter.has(projection.module, in: layer)
+                            : adapter.configuration.targets.contains(projection.module)
                     else { return nil }
-                    let inputs = module.dimensions(in: model).inputs
-                    let maskBytes = size.dropout ? t * Dropout.maskBytes(inputs) : 0
+                    let maskBytes = size.dropout ? t * Dropout.maskBytes(projection.inputs) : 0
                     return Adapted(
                         reduced: arena.take(t * rank),
                         mask: arena.takeBytes(maskBytes))
@@ -147,11 +147,5 @@ struct BatchMemory {
         v = arena.take(backward * t * keys)
         attendedGradient = arena.take(backward * t * queries)
         reducedGradient = arena.take(backward * t * rank)
-    }
-}
-
-extension AdapterShape {
-    func has(_ module: TargetModule, in layer: Int) -> Bool {
-        pairs[layer][module.rawValue] != nil
     }
 }

@@ -2,7 +2,7 @@ import SkeinBasics
 import SkeinFormats
 import SkeinTensors
 
-/// A Llama-family decoder with an optional LoRA adapter: loss and gradient of one micro-batch, on
+/// A decoder with an optional LoRA adapter: loss and gradient of one micro-batch, on
 /// the calling thread.
 ///
 /// The result depends on the batch, the parameters and the dropout address alone. Letters as in
@@ -158,24 +158,31 @@ struct DecoderPass {
 
     /// A projection of a layer with its adapter.
     func linear(_ module: TargetModule, _ layer: Int) -> LoRALinear {
+        let weights = decoder.weights.blocks[layer]
+        let index = weights.design.index(of: module)
         let isUpper = module >= .output
         return LoRALinear(
-            weight: decoder.weights.blocks[layer].projections[module.rawValue],
-            adapter: adapter(module, layer), rows: isUpper ? upperRows(layer) : tokens,
+            weight: weights.projections[index], adapter: adapter(index, layer, isUpper: isUpper),
+            rows: isUpper ? upperRows(layer) : tokens,
             transposed: memory.transposed, reducedGradient: memory.reducedGradient, tools: tools)
     }
 
-    private func adapter(_ module: TargetModule, _ layer: Int) -> LoRALinear.Adapter? {
+    /// Whether a projection of a layer has an adapter.
+    func has(_ module: TargetModule, _ layer: Int) -> Bool {
+        decoder.adapter?.has(module, in: layer) ?? false
+    }
+
+    /// `index`: of `BlockDesign.projections`.
+    private func adapter(_ index: Int, _ layer: Int, isUpper: Bool) -> LoRALinear.Adapter? {
         guard let shape = decoder.adapter, let parameters,
-            let pair = shape.pairs[layer][module.rawValue],
-            let kept = block(layer).adapted[module.rawValue]
+            let pair = shape.pairs[layer][index], let kept = block(layer).adapted[index]
         else { return nil }
         let draw = dropout.map {
             DropoutDraw(
                 dropout: $0.dropout, step: $0.step,
-                place: UInt32(layer * 8 + module.rawValue), offsets: batch.offsets,
+                place: UInt32(layer * 8 + pair.address), offsets: batch.offsets,
                 sequenceNumbers: batch.sequenceNumbers,
-                rows: module >= .output && isTrimmed(layer) ? batch.lossRows : nil)
+                rows: isUpper && isTrimmed(layer) ? batch.lossRows : nil)
         }
         return LoRALinear.Adapter(
             a: parameters + pair.a, b: parameters + pair.b, rank: shape.configuration.rank,

@@ -8,14 +8,14 @@ extension DecoderPass {
     var keyWidth: Int { model.keyValueHeadCount * model.headDimension }
 
     /// Rotates q and k and attends, each sequence by itself.
-    func attend(_ kept: BatchMemory.Block) {
+    func attend(_ kept: BatchMemory.Block, _ layer: Int) {
+        let rotary = decoder.weights.blocks[layer].rotary
         for (start, end) in zip(batch.offsets, batch.offsets.dropFirst()) {
             let count = end - start
             let q = kept.q + start * queryWidth
             let k = kept.k + start * keyWidth
-            decoder.weights.rotary.rotate(
-                q, tokens: count, heads: model.headCount, firstPosition: 0)
-            decoder.weights.rotary.rotate(
+            rotary.rotate(q, tokens: count, heads: model.headCount, firstPosition: 0)
+            rotary.rotate(
                 k, tokens: count, heads: model.keyValueHeadCount, firstPosition: 0)
             let v = kept.v + start * keyWidth
             let out = kept.attended + start * queryWidth
@@ -35,7 +35,8 @@ extension DecoderPass {
     }
 
     /// From `attendedGradient` to the gradients of q, k and v before rotation.
-    func attendBackward(_ kept: BatchMemory.Block) {
+    func attendBackward(_ kept: BatchMemory.Block, _ layer: Int) {
+        let rotary = decoder.weights.blocks[layer].rotary
         for (start, end) in zip(batch.offsets, batch.offsets.dropFirst()) {
             let count = end - start
             let dq = memory.q + start * queryWidth
@@ -56,9 +57,9 @@ extension DecoderPass {
                     q: q, k: k, v: v, out: out, dOut: dOut, logSumExp: logSumExp, tokens: count,
                     dq: dq, dk: dk, dv: dv, scratch: memory.attention)
             }
-            decoder.weights.rotary.rotate(
+            rotary.rotate(
                 dq, tokens: count, heads: model.headCount, firstPosition: 0, inverse: true)
-            decoder.weights.rotary.rotate(
+            rotary.rotate(
                 dk, tokens: count, heads: model.keyValueHeadCount, firstPosition: 0, inverse: true)
         }
     }

@@ -14,8 +14,8 @@ extension DecoderPass {
             if progress?.isAbandoned == true { return false }
             if decoder.gradientCheckpointing { blockForward(layer, again: true) }
             let isLowest = layer == lowest
-            let trainsAttention = TargetModule.allCases.contains { module in
-                module < .gate && shape.has(module, in: layer)
+            let trainsAttention = shape.pairs[layer].contains { pair in
+                pair.map { $0.module < .gate } ?? false
             }
             feedForwardBackward(layer, gradient, needsInput: !isLowest || trainsAttention)
             if !isLowest || trainsAttention {
@@ -128,7 +128,7 @@ extension DecoderPass {
             scatter(memory.attendedGradient, columns: queryWidth)
             scatter(memory.gradient, columns: model.width)
         }
-        attendBackward(kept)
+        attendBackward(kept, layer)
         if adaptsInput {
             RMSNorm.again(
                 residual(layer), weight: weights.inputNorm.base, inverse: kept.inverseInput,
@@ -160,7 +160,7 @@ extension DecoderPass {
         x: UnsafePointer<Float>, dx: UnsafeMutablePointer<Float>, accumulating: Bool,
         rounded: UnsafeMutablePointer<UInt16>? = nil, _ gradient: UnsafeMutablePointer<Float>
     ) {
-        let pair = decoder.adapter?.pairs[layer][module.rawValue]
+        let pair = decoder.adapter?.pair(module, in: layer)
         linear(module, layer).backward(
             dy, operand, x: x, dx: dx, accumulating: accumulating, rounded: rounded,
             dA: pair.map { gradient + $0.a }, dB: pair.map { gradient + $0.b })

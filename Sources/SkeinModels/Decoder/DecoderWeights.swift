@@ -11,7 +11,7 @@ package enum WeightResidence: String, Sendable, CaseIterable {
     case streamed
 }
 
-/// The frozen weights of a Llama-family decoder.
+/// The frozen weights of a decoder.
 package struct DecoderWeights: Sendable {
     /// One decoder block.
     package struct Block: Sendable {
@@ -19,8 +19,10 @@ package struct DecoderWeights: Sendable {
         let inputNorm: FloatBuffer
         /// [D], before the feed-forward part.
         let middleNorm: FloatBuffer
-        /// One per `TargetModule`, in its order; [out, in].
+        let design: BlockDesign
+        /// Beside the design's, [out, in].
         let projections: [WeightMatrix]
+        let rotary: RotaryEmbedding
     }
 
     package let configuration: ModelConfiguration
@@ -33,7 +35,6 @@ package struct DecoderWeights: Sendable {
     let head: WeightMatrix
     /// [D].
     let finalNorm: FloatBuffer
-    let rotary: RotaryEmbedding
 
     /// Loads or maps every tensor of `model`.
     ///
@@ -49,6 +50,7 @@ package struct DecoderWeights: Sendable {
         positions: Int, threads: Int, progress: @Sendable (Int) -> Bool = { _ in true }
     ) throws {
         let configuration = model.configuration
+        let design = configuration.design
         guard compute == .fp32 || configuration.feedForwardWidth.isMultiple(of: 2) else {
             throw FormatError.unsupported(
                 path: model.path, field: "feed_forward_length",
@@ -57,38 +59,37 @@ package struct DecoderWeights: Sendable {
         }
         var loader = WeightLoader(residence: residence, compute: compute)
         var blocks: [Block] = []
-        for layer in 0..<configuration.layerCount {
-            let prefix = "model.layers.\(layer)."
+        let tables = design.rotaryTables(positions: positions)
+        for (layer, block) in design.blocks.enumerated() {
+            func name(_ part: String) -> String { design.tensor(part + ".weight", in: layer) }
+            let parts = block.computed
             blocks.append(
                 Block(
-                    inputNorm: try Self.vector(model, prefix + "input_layernorm.weight"),
-                    middleNorm: try Self.vector(model, prefix + "post_attention_layernorm.weight"),
-                    projections: try TargetModule.allCases.map { module in
-                        let name = "\(prefix)\(module.parent).\(module.name).weight"
-                        return try loader.add(model.tensor(name))
-                    }))
+                    inputNorm: try Self.vector(model, name(parts.inputNorm)),
+                    middleNorm: try Self.vector(model, name(parts.middleNorm)), design: block,
+                    projections: try block.projections.map {
+                        try loader.add(model.tensor(name($0.name)))
+                    },
+                    rotary: tables[parts.rotaryTable]))
         }
         self.blocks = blocks
-        let table = try model.tensor("model.embed_tokens.weight")
+        let table = try model.tensor(design.names.embedding)
         let tied = configuration.tiedEmbeddings
         switch compute {
         case .fp32:
             embedding = try loader.add(table)
-            head = tied ? embedding : try loader.add(model.tensor("lm_head.weight"))
+            head = tied ? embedding : try loader.add(model.tensor(design.names.head))
         case .bf16:
             // A step reads as many rows as it has tokens: the mapped file does for that.
             embedding = WeightMatrix(streaming: table, compute: compute)
-            head = try loader.add(tied ? table : model.tensor("lm_head.weight"))
+            head = try loader.add(tied ? table : model.tensor(design.names.head))
         }
-        finalNorm = try Self.vector(model, "model.norm.weight")
+        finalNorm = try Self.vector(model, design.names.finalNorm)
         guard loader.run(threads: threads, progress: progress) else { throw CancellationError() }
         if residence == .resident { model.releasePages() }
         self.configuration = configuration
         self.residence = residence
         self.compute = compute
-        rotary = RotaryEmbedding(
-            headDimension: configuration.headDimension, theta: configuration.ropeTheta,
-            divisors: configuration.ropeFrequencyDivisors, positions: positions)
     }
 
     private static func vector(_ model: ModelDirectory, _ name: String) throws -> FloatBuffer {

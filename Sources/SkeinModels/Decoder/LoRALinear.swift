@@ -121,7 +121,7 @@ struct LoRALinear {
 struct DropoutDraw {
     let dropout: Dropout
     let step: UInt32
-    /// layer * 8 + module.
+    /// layer * 8 + the projection's address.
     let place: UInt32
     let offsets: [Int]
     let sequenceNumbers: [UInt32]

@@ -113,34 +113,37 @@ package struct MemoryEstimate: Sendable, Equatable {
 extension ModelConfiguration {
     /// Numbers in the base model; a tied head counts once.
     package var parameterCount: Int {
-        let perLayer = TargetModule.allCases.reduce(2 * width) { sum, module in
-            let (inputs, outputs) = module.dimensions(in: self)
-            return sum + inputs * outputs
+        let blocks = design.blocks.reduce(0) { sum, block in
+            block.projections.reduce(sum + block.norms.names.count * width) {
+                $0 + $1.inputs * $1.outputs
+            }
         }
         let embeddings = (tiedEmbeddings ? 1 : 2) * vocabularySize * width
-        return layerCount * perLayer + embeddings + width
+        return blocks + embeddings + width
     }
 
     /// Bytes of all weights, ready in memory.
     package func residentBytes(_ compute: ComputeType) -> Int {
         guard compute == .bf16 else { return 4 * parameterCount }
-        let perLayer = TargetModule.allCases.reduce(8 * width) { sum, module in
-            let (inputs, outputs) = module.dimensions(in: self)
-            return sum + PackedWeight.bytes(rows: outputs, columns: inputs)
+        let blocks = design.blocks.reduce(0) { sum, block in
+            block.projections.reduce(sum + 4 * block.norms.names.count * width) {
+                $0 + PackedWeight.bytes(rows: $1.outputs, columns: $1.inputs)
+            }
         }
-        return layerCount * perLayer + PackedWeight.bytes(rows: vocabularySize, columns: width)
+        return blocks + PackedWeight.bytes(rows: vocabularySize, columns: width)
     }
 
     /// Floats of the largest piece that a streamed pass dequantizes at once.
     func largestStreamedFloats(_ compute: ComputeType) -> Int {
         let panel = (inputs: width, outputs: min(DecoderWorkspace.headPanel, vocabularySize))
-        let matrices = TargetModule.allCases.map { $0.dimensions(in: self) } + [panel]
-        let floats = matrices.map { inputs, outputs in
+        func floats(_ inputs: Int, _ outputs: Int) -> Int {
             switch compute {
             case .fp32: inputs * outputs
             case .bf16: StreamedProduct(outputs: outputs, inputs: inputs).scratchBytes / 4
             }
         }
-        return floats.max() ?? 0
+        return design.blocks.reduce(floats(panel.inputs, panel.outputs)) { most, block in
+            block.projections.reduce(most) { max($0, floats($1.inputs, $1.outputs)) }
+        }
     }
 }

@@ -61,7 +61,9 @@ extension DecoderSession {
 
     /// Rotates keys, and queries if there are any, and puts keys and values into the cache.
     private func store(_ layer: Int, tokens: Int, rotatesQueries: Bool) {
-        let (model, memory, rotary, count) = (self.model, self.memory, self.rotary, self.count)
+        let (model, memory, rotary, count) = (
+            self.model, self.memory, self.rotary[layer], self.count
+        )
         let (attention, cached) = (self.attention, cached(layer))
         run(tokens: tokens) { range in
             let position = count + range.lowerBound

@@ -30,12 +30,12 @@ extension DecoderSession {
                     query, (projections[layer, .key], memory.k),
                     (projections[layer, .value], memory.v),
                 ], memory.normed)
-            rotary.rotate(
+            rotary[layer].rotate(
                 memory.k, tokens: 1, heads: model.keyValueHeadCount, firstPosition: position)
             attention.append(
                 k: memory.k, v: memory.v, tokens: 1, position: position, to: cached(layer))
         }
-        rotary.rotate(memory.q, tokens: 1, heads: model.headCount, firstPosition: position)
+        rotary[layer].rotate(memory.q, tokens: 1, heads: model.headCount, firstPosition: position)
         attend(layer, keys: position + 1)
         multiply([(projections[layer, .output], x)], memory.attended, adding: true)
         normalize(x, block.middleNorm)

@@ -18,7 +18,8 @@ package final class DecoderSession {
     let projections: GenerationProjections
     let team: ComputeTeam
     let memory: GenerationMemory
-    let rotary: RotaryEmbedding
+    /// One for each layer.
+    let rotary: [RotaryEmbedding]
     let attention: CachedAttention
     /// Keys and values per layer.
     private let cache: FloatBuffer
@@ -69,9 +70,8 @@ package final class DecoderSession {
             model, compute: compute, tokens: max(1, min(Self.blockTokens(compute), capacity)),
             capacity: capacity,
             rank: projections.rank, threads: team.threadCount)
-        rotary = RotaryEmbedding(
-            headDimension: model.headDimension, theta: model.ropeTheta,
-            divisors: model.ropeFrequencyDivisors, positions: capacity)
+        let tables = model.design.rotaryTables(positions: capacity)
+        rotary = model.design.blocks.map { tables[$0.computed.rotaryTable] }
         attention = CachedAttention(
             heads: model.headCount, keyValueHeads: model.keyValueHeadCount,
             headDimension: model.headDimension, capacity: capacity)

@@ -62,13 +62,15 @@ struct GenerationProjection {
 
 /// All projections of a model with an adapter's matrices beside them.
 struct GenerationProjections {
-    /// Per layer, per `TargetModule`.
+    /// Per layer, beside `BlockDesign.projections`.
     private let layers: [[GenerationProjection]]
+    private let designs: [BlockDesign]
     /// R; 0 without an adapter.
     let rank: Int
     private let memory: InterleavedMemory?
 
     init(_ weights: GenerationWeights, adapter: AdapterShape?, parameters: [Float]?) {
+        designs = weights.blocks.map(\.design)
         guard let adapter, let parameters else {
             layers = weights.blocks.map { block in
                 block.projections.map { GenerationProjection(weight: $0, adapter: nil) }
@@ -115,6 +117,6 @@ struct GenerationProjections {
     }
 
     subscript(_ layer: Int, _ module: TargetModule) -> GenerationProjection {
-        layers[layer][module.rawValue]
+        layers[layer][designs[layer].index(of: module)]
     }
 }

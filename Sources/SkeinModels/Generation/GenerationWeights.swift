@@ -13,7 +13,8 @@ package final class GenerationWeights: Sendable {
         let inputNorm: FloatBuffer
         /// [D], before the feed-forward part.
         let middleNorm: FloatBuffer
-        /// One per `TargetModule`, in its order; [out, in].
+        let design: BlockDesign
+        /// Beside the design's, [out, in].
         let projections: [InterleavedMatrix]
     }
 
@@ -42,18 +43,17 @@ package final class GenerationWeights: Sendable {
             view.dequantize(rows: 0..<view.rows, into: buffer.base)
             return buffer
         }
+        let design = configuration.design
         var norms: [FloatBuffer] = []
-        var sources = [try matrix("model.embed_tokens.weight")]
-        for layer in 0..<configuration.layerCount {
-            let prefix = "model.layers.\(layer)."
-            norms.append(try vector(prefix + "input_layernorm.weight"))
-            norms.append(try vector(prefix + "post_attention_layernorm.weight"))
-            for module in TargetModule.allCases {
-                sources.append(try matrix("\(prefix)\(module.parent).\(module.name).weight"))
-            }
+        var sources = [try matrix(design.names.embedding)]
+        for (layer, block) in design.blocks.enumerated() {
+            func name(_ part: String) -> String { design.tensor(part + ".weight", in: layer) }
+            norms.append(try vector(name(block.computed.inputNorm)))
+            norms.append(try vector(name(block.computed.middleNorm)))
+            sources += try block.projections.map { try matrix(name($0.name)) }
         }
-        norms.append(try vector("model.norm.weight"))
-        if !configuration.tiedEmbeddings { sources.append(try matrix("lm_head.weight")) }
+        norms.append(try vector(design.names.finalNorm))
+        if !configuration.tiedEmbeddings { sources.append(try matrix(design.names.head)) }
         self.init(configuration, sources, norms: norms, team: team)
     }
 
@@ -79,17 +79,18 @@ package final class GenerationWeights: Sendable {
         team: ComputeTeam
     ) {
         let (memory, matrices) = MatrixSource.pack(sources, team: team)
-        let perLayer = TargetModule.allCases.count
         self.configuration = configuration
         self.memory = memory
         embedding = matrices[0]
         head = configuration.tiedEmbeddings ? matrices[0] : matrices[matrices.count - 1]
         finalNorm = norms[norms.count - 1]
-        blocks = (0..<configuration.layerCount).map { layer in
-            let first = 1 + layer * perLayer
+        var first = 1
+        blocks = configuration.design.blocks.enumerated().map { layer, design in
+            let end = first + design.projections.count
+            defer { first = end }
             return Block(
-                inputNorm: norms[2 * layer], middleNorm: norms[2 * layer + 1],
-                projections: Array(matrices[first..<(first + perLayer)]))
+                inputNorm: norms[2 * layer], middleNorm: norms[2 * layer + 1], design: design,
+                projections: Array(matrices[first..<end]))
         }
     }
 

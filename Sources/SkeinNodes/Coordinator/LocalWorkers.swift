@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinCoordination
-import SkeinFormats
+import SkeinModels
 import SkeinTraining
 
 /// A worker inside of the coordinator's process (`--local-workers`): as any other it dials the port,

@@ -12,11 +12,11 @@ struct RunIdentity: Sendable {
     let mostGradientBytes: Int
     /// Bound of packed parameters of this run.
     let mostParameterBytes: Int
-    private let files: [ModelDirectory.SourceFile]
+    private let files: [ModelFiles.SourceFile]
 
     init(
         offer: Offer, mostGradientBytes: Int, mostParameterBytes: Int,
-        files: [ModelDirectory.SourceFile]
+        files: [ModelFiles.SourceFile]
     ) {
         self.offer = offer
         self.mostGradientBytes = mostGradientBytes

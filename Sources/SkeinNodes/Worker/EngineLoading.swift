@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinCoordination
 import SkeinFormats
+import SkeinModels
 import SkeinTraining
 
 /// Gets a worker ready for an offer, on a thread of its own: fetches the model if it must, hashes it

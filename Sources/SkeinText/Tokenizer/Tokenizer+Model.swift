@@ -6,7 +6,7 @@ extension Tokenizer {
     /// - Parameter model: a GGUF file or a Hugging Face folder.
     /// - Throws: `TokenizerError` when there is none, when it is damaged or of an unsupported kind;
     ///   `FileError`.
-    package init(model: ModelDirectory) throws {
+    package init(model: ModelFiles) throws {
         switch model.tokenizerSource {
         case .gguf(let metadata): try self.init(ggufMetadata: metadata)
         case .files(let tokenizerJSON, let tokenizerConfig):

@@ -1,4 +1,4 @@
-import SkeinFormats
+import SkeinModels
 import SkeinText
 
 extension TextEncoder {
@@ -6,7 +6,7 @@ extension TextEncoder {
     ///
     /// - Throws: `TokenizerError`, `VocabularyError`, `TemplateError`, `FileError`.
     package init(model: ModelDirectory) throws {
-        let tokenizer = try Tokenizer(model: model)
+        let tokenizer = try Tokenizer(model: model.raw)
         try VocabularyError.check(tokenizer, against: model)
         let template = try model.chatTemplate.map {
             try ChatTemplate(source: $0, name: "the chat template of \(model.path)")

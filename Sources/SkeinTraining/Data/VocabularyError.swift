@@ -1,5 +1,5 @@
 import SkeinBasics
-import SkeinFormats
+import SkeinModels
 import SkeinText
 
 /// A tokenizer that does not belong to the model beside it.

@@ -1,5 +1,5 @@
 import SkeinBasics
-import SkeinFormats
+import SkeinModels
 
 /// What somebody wants trained, before anything of it is read: by `train`, by a coordinator, by a
 /// program that uses the library.

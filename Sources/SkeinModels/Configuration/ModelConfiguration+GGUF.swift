@@ -1,44 +1,43 @@
+import SkeinFormats
 import SkeinTensors
 
 extension ModelConfiguration {
-    /// Reads the metadata of a GGUF file whose architecture is "llama" (Llama, SmolLM2, Mistral).
+    /// The tensor of the divisors of the rotation's frequencies; no weight.
+    static let ropeDivisorsName = "rope_freqs.weight"
+
+    /// Takes what the metadata of a GGUF file states, under keys that begin with its architecture.
     ///
     /// - Throws: `FormatError` for a missing or senseless field and for what is not computed: experts,
     ///   sliding windows, partial rotation, rope scaling other than "linear" and rope_freqs.
-    init(_ gguf: GGUFFile) throws {
-        let fields = GGUFFields(gguf)
+    init(
+        _ gguf: GGUFFile, _ fields: GGUFFields, _ family: any ModelFamily, _ layout: GGUFLayout
+    ) throws {
         let check = fields.check
-        guard let architecture = try fields.string("general.architecture") else {
-            throw FormatError.missingField(path: gguf.path, field: "general.architecture")
-        }
-        guard architecture == "llama" else {
-            throw check.unsupported("general.architecture", architecture, "llama")
-        }
+        architecture = fields.architecture
         if let type = try fields.string("general.type"), type != "model" {
             throw check.unsupported("general.type", type, "model")
         }
-        self.architecture = architecture
-        contextLength = try fields.size("llama.context_length", limit: Limits.contextLength)
-        width = try fields.size("llama.embedding_length", limit: Limits.width)
+        contextLength = try fields.size(fields.key("context_length"), limit: Limits.contextLength)
+        width = try fields.size(fields.key("embedding_length"), limit: Limits.width)
         feedForwardWidth = try fields.size(
-            "llama.feed_forward_length", limit: Limits.feedForwardWidth)
-        layerCount = try fields.size("llama.block_count", limit: Limits.layers)
-        let headsField = "llama.attention.head_count"
+            fields.key("feed_forward_length"), limit: Limits.feedForwardWidth)
+        layerCount = try fields.size(fields.key("block_count"), limit: Limits.layers)
+        let headsField = fields.key("attention.head_count")
         headCount = try fields.size(headsField, limit: Limits.heads)
-        let keyValueField = "llama.attention.head_count_kv"
+        let keyValueField = fields.key("attention.head_count_kv")
         keyValueHeadCount = try check.size(
             keyValueField, try fields.integer(keyValueField) ?? headCount, limit: Limits.heads)
         try check.keyValueHeads(keyValueField, keyValueHeadCount, heads: headCount)
+        let dimensionField = fields.key("attention.key_length")
         headDimension = try check.headDimension(
-            "llama.attention.key_length", try fields.integer("llama.attention.key_length"),
-            width: width, heads: headCount, headsField: headsField)
+            dimensionField, try fields.integer(dimensionField), width: width, heads: headCount,
+            headsField: headsField)
         vocabularySize = try Self.vocabularySize(fields, gguf)
+        let epsilonField = fields.key("attention.layer_norm_rms_epsilon")
         normEpsilon = Float(
-            try check.positive(
-                "llama.attention.layer_norm_rms_epsilon",
-                try fields.required("llama.attention.layer_norm_rms_epsilon"), below: 1))
+            try check.positive(epsilonField, try fields.required(epsilonField), below: 1))
         ropeTheta = try check.ropeTheta(
-            "llama.rope.freq_base", try fields.number("llama.rope.freq_base") ?? 10_000)
+            fields.key("rope.freq_base"), try fields.number(fields.key("rope.freq_base")) ?? 10_000)
         tiedEmbeddings = gguf.tensors["output.weight"] == nil
         ropeFrequencyDivisors = nil
         try Self.refuseVariants(fields, headDimension: headDimension, contextLength)
@@ -46,16 +45,18 @@ extension ModelConfiguration {
         ropeFrequencyDivisors = try Self.ropeDivisors(
             gguf, factor: Float(factor), headDimension: headDimension)
         newlyReadRopeFactor = isNew ? factor : nil
+        design = family.design(of: self)
+        design.normOffset = layout.normOffset
     }
 
     /// The stated size, else the tokens' count, else the embedding's rows.
     private static func vocabularySize(_ fields: GGUFFields, _ gguf: GGUFFile) throws -> Int {
-        var size = try fields.integer("llama.vocab_size")
+        var size = try fields.integer(fields.key("vocab_size"))
         if size == nil, case .strings(let tokens) = gguf.metadata["tokenizer.ggml.tokens"] {
             size = tokens.count
         }
         return try fields.check.size(
-            "llama.vocab_size", size ?? gguf.tensors["token_embd.weight"]?.shape.first,
+            fields.key("vocab_size"), size ?? gguf.tensors["token_embd.weight"]?.shape.first,
             limit: Limits.vocabularySize)
     }
 
@@ -64,20 +65,20 @@ extension ModelConfiguration {
         _ fields: GGUFFields, headDimension: Int, _ contextLength: Int
     ) throws {
         let check = fields.check
-        for field in ["llama.attention.value_length", "llama.rope.dimension_count"] {
+        for field in [fields.key("attention.value_length"), fields.key("rope.dimension_count")] {
             if let value = try fields.integer(field), value != headDimension {
                 throw check.unsupported(
                     field, String(value), "\(headDimension), the head dimension")
             }
         }
-        if let experts = try fields.integer("llama.expert_count"), experts != 0 {
-            throw check.unsupported("llama.expert_count", String(experts), "0")
+        if let experts = try fields.integer(fields.key("expert_count")), experts != 0 {
+            throw check.unsupported(fields.key("expert_count"), String(experts), "0")
         }
-        if let window = try fields.integer("llama.attention.sliding_window"),
+        if let window = try fields.integer(fields.key("attention.sliding_window")),
             window != 0, window < contextLength
         {
             throw check.unsupported(
-                "llama.attention.sliding_window", String(window), "full attention")
+                fields.key("attention.sliding_window"), String(window), "full attention")
         }
     }
 
@@ -85,7 +86,7 @@ extension ModelConfiguration {
     private static func ropeDivisors(
         _ gguf: GGUFFile, factor: Float, headDimension: Int
     ) throws -> [Float]? {
-        guard let tensor = gguf.tensors["rope_freqs.weight"] else {
+        guard let tensor = gguf.tensors[ropeDivisorsName] else {
             return factor == 1
                 ? nil : [Float](repeating: factor, count: headDimension / 2)
         }
@@ -112,11 +113,11 @@ extension ModelConfiguration {
     private static func linearFactor(
         _ fields: GGUFFields
     ) throws -> (factor: Double, isNew: Bool) {
-        let typeField = "llama.rope.scaling.type"
-        let factorField = "llama.rope.scaling.factor"
+        let typeField = fields.key("rope.scaling.type")
+        let factorField = fields.key("rope.scaling.factor")
         let type = try fields.string(typeField)
         // The key of older files.
-        let older = try fields.number("llama.rope.scale_linear")
+        let older = try fields.number(fields.key("rope.scale_linear"))
         func judged(_ factor: Double) -> (Double, Bool) {
             (factor, type != "linear" && factor != older ?? 1)
         }
@@ -132,52 +133,5 @@ extension ModelConfiguration {
             return judged(1)
         }
         return judged(factor == 0 ? 1 : try fields.check.ropeFactor(factorField, factor))
-    }
-}
-
-/// Typed access to metadata.
-private struct GGUFFields {
-    let metadata: [String: GGUFValue]
-    let check: ConfigurationCheck
-
-    init(_ gguf: GGUFFile) {
-        metadata = gguf.metadata
-        check = ConfigurationCheck(path: gguf.path)
-    }
-
-    func string(_ field: String) throws -> String? {
-        switch metadata[field] {
-        case nil: return nil
-        case .string(let text): return text
-        case .some(let value): throw check.bad(field, "a string", value.kind)
-        }
-    }
-
-    func integer(_ field: String) throws -> Int? {
-        switch metadata[field] {
-        case nil: return nil
-        case .unsigned(let number): return Int(clamping: number)
-        case .integer(let number): return Int(clamping: number)
-        case .some(let value): throw check.bad(field, "an integer", value.kind)
-        }
-    }
-
-    func number(_ field: String) throws -> Double? {
-        switch metadata[field] {
-        case nil: return nil
-        case .float(let number): return number
-        case .some(let value): throw check.bad(field, "a float", value.kind)
-        }
-    }
-
-    func required(_ field: String) throws -> Double {
-        guard let number = try number(field) else {
-            throw FormatError.missingField(path: check.path, field: field)
-        }
-        return number
-    }
-
-    func size(_ field: String, limit: Int) throws -> Int {
-        try check.size(field, try integer(field), limit: limit)
     }
 }

@@ -1,15 +1,13 @@
+import SkeinFormats
+
 extension ModelConfiguration {
-    /// Reads config.json; absent fields have the defaults of transformers' LlamaConfig.
+    /// Takes what config.json states; absent fields have the defaults of transformers' LlamaConfig.
     ///
     /// - Throws: `FormatError` for a missing or senseless field and for what is not computed: other
-    ///   model types, activations, biases, sliding windows, partial rotation, quantized weights.
-    init(configPath path: String) throws {
-        let file = try JSONFile.decode(
-            ConfigFile.self, path: path, limit: Limits.configurationBytes)
-        let check = ConfigurationCheck(path: path)
-        guard file.modelType == "llama" || file.modelType == "mistral" else {
-            throw check.unsupported("model_type", file.modelType, "llama or mistral")
-        }
+    ///   activations, biases, sliding windows, partial rotation, quantized weights.
+    init(
+        _ file: ConfigurationFields, _ family: any ModelFamily, _ check: ConfigurationCheck
+    ) throws {
         architecture = file.modelType
         vocabularySize = try check.size(
             "vocab_size", file.vocabularySize, limit: Limits.vocabularySize)
@@ -36,11 +34,13 @@ extension ModelConfiguration {
         try file.refuseVariants(check, contextLength: contextLength)
         ropeFrequencyDivisors = try rope?.divisors(
             headDimension: headDimension, theta: ropeTheta, check)
+        design = family.design(of: self)
+        design.normOffset = family.folderNormOffset
     }
 }
 
 /// The fields of config.json that matter here.
-private struct ConfigFile: Decodable {
+struct ConfigurationFields: Decodable {
     let modelType: String
     let vocabularySize: Int?
     let width: Int?
@@ -112,8 +112,8 @@ private struct ConfigFile: Decodable {
 }
 
 /// Any JSON object; only that it is there matters.
-private struct PresentObject: Decodable {
-    init(from decoder: any Decoder) throws {
+struct PresentObject: Decodable {
+    init(from decoder: any Swift.Decoder) throws {
         _ = try decoder.container(keyedBy: NamedKey.self)
     }
 }

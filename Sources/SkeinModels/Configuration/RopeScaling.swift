@@ -1,3 +1,4 @@
+import SkeinFormats
 import SkeinTensors
 
 /// config.json's rope_scaling, or its successor rope_parameters.
@@ -21,7 +22,7 @@ struct RopeScaling: Decodable {
         case partialRotaryFactor = "partial_rotary_factor"
     }
 
-    init(from decoder: any Decoder) throws {
+    init(from decoder: any Swift.Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let stated =
             try container.decodeIfPresent(String.self, forKey: .type)

@@ -1,9 +1,10 @@
 import Foundation
 import SkeinBasics
+import SkeinFormats
 import SkeinTestSupport
 import Testing
 
-@testable import SkeinFormats
+@testable import SkeinModels
 
 @Suite struct ModelConfigurationTests {
     /// A change of config.json or of GGUF metadata, and the error that it must give.
@@ -336,7 +337,8 @@ import Testing
             let change = Change(field, json) { .notFound(path: $0) }
             let path = directory + "/config.json"
             try write(TinyModel().configuration(), changing: change, to: path)
-            return try ModelConfiguration(configPath: path).ropeFrequencyDivisors
+            return try FamilyRegistry.standard.read(ModelDescription.open(directory))
+                .configuration.ropeFrequencyDivisors
         }
     }
 

@@ -1,12 +1,13 @@
 import Foundation
 import SkeinBasics
+import SkeinFormats
 import SkeinTestSupport
 import Testing
 
-@testable import SkeinFormats
+@testable import SkeinModels
 
 @Suite(.enabled(if: TestPaths.model != nil, "needs SKEIN_TEST_MODEL, see Scripts/test"))
-struct RealModelTests {
+struct RealFileTests {
     struct Golden: Decodable {
         let file: String
         let allTensors: String
@@ -22,7 +23,7 @@ struct RealModelTests {
                     architecture: "llama", vocabularySize: 49_152, width: 576,
                     feedForwardWidth: 1536, layerCount: 30, headCount: 9, keyValueHeadCount: 3,
                     headDimension: 64, contextLength: 8192, normEpsilon: 1e-5, ropeTheta: 100_000,
-                    ropeFrequencyDivisors: nil, tiedEmbeddings: true))
+                    ropeFrequencyDivisors: nil, tiedEmbeddings: true, family: Llama()))
         #expect(model.chatTemplate?.contains("<|im_start|>") == true)
         guard case .gguf(let metadata) = model.tokenizerSource,
             case .strings(let merges) = metadata["tokenizer.ggml.merges"]
@@ -40,9 +41,11 @@ struct RealModelTests {
         let model = try ModelDirectory.open(try #require(TestPaths.model))
         #expect(model.contentDigest().description == golden.file)
         let gguf = try GGUFFile(path: try #require(TestPaths.model))
+        let layout = try #require(Llama().gguf)
         var all = ""
         for name in gguf.tensors.keys.sorted() {
-            let view = try model.tensor(GGUFTensorNames.huggingFaceName(name) ?? name)
+            let match = try #require(layout.tensor(name, in: model.configuration.design))
+            let view = try model.tensor(match.name)
             let digest = view.floats().withUnsafeBytes { SHA256.digest(of: $0) }.description
             if let expected = golden.tensors[name] { #expect(digest == expected, "\(name)") }
             all += digest

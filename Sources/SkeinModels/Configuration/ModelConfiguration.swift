@@ -1,8 +1,9 @@
+import SkeinFormats
 import SkeinTensors
 
-/// The sizes and constants of a Llama-family decoder, from GGUF metadata or config.json.
+/// The sizes and constants of a decoder, from GGUF metadata or config.json, and its family's design.
 package struct ModelConfiguration: Sendable, Equatable {
-    /// "llama" or "mistral": GGUF's general.architecture, config.json's model_type.
+    /// GGUF's general.architecture, config.json's model_type: "llama" or "mistral".
     package var architecture: String
     package var vocabularySize: Int
     /// Elements of the residual stream (hidden_size).
@@ -26,12 +27,14 @@ package struct ModelConfiguration: Sendable, Equatable {
     package var newlyReadRopeFactor: Double?
     /// The output head is the token embedding.
     package var tiedEmbeddings: Bool
+    /// What is computed with these sizes.
+    package var design = DecoderDesign()
 
     package init(
         architecture: String, vocabularySize: Int, width: Int, feedForwardWidth: Int,
         layerCount: Int, headCount: Int, keyValueHeadCount: Int, headDimension: Int,
         contextLength: Int, normEpsilon: Float, ropeTheta: Double,
-        ropeFrequencyDivisors: [Float]?, tiedEmbeddings: Bool
+        ropeFrequencyDivisors: [Float]?, tiedEmbeddings: Bool, family: any ModelFamily
     ) {
         self.architecture = architecture
         self.vocabularySize = vocabularySize
@@ -46,61 +49,11 @@ package struct ModelConfiguration: Sendable, Equatable {
         self.ropeTheta = ropeTheta
         self.ropeFrequencyDivisors = ropeFrequencyDivisors
         self.tiedEmbeddings = tiedEmbeddings
-    }
-
-    /// Every tensor that the model needs, with its row-major shape, in the order of computation.
-    package var requiredTensors: [(name: String, shape: [Int])] {
-        let attention = headCount * headDimension
-        let keyValue = keyValueHeadCount * headDimension
-        var tensors = [("model.embed_tokens.weight", [vocabularySize, width])]
-        for layer in 0..<layerCount {
-            let block = "model.layers.\(layer)"
-            tensors += [
-                ("\(block).input_layernorm.weight", [width]),
-                ("\(block).self_attn.q_proj.weight", [attention, width]),
-                ("\(block).self_attn.k_proj.weight", [keyValue, width]),
-                ("\(block).self_attn.v_proj.weight", [keyValue, width]),
-                ("\(block).self_attn.o_proj.weight", [width, attention]),
-                ("\(block).post_attention_layernorm.weight", [width]),
-                ("\(block).mlp.gate_proj.weight", [feedForwardWidth, width]),
-                ("\(block).mlp.up_proj.weight", [feedForwardWidth, width]),
-                ("\(block).mlp.down_proj.weight", [width, feedForwardWidth]),
-            ]
-        }
-        tensors.append(("model.norm.weight", [width]))
-        if !tiedEmbeddings { tensors.append(("lm_head.weight", [vocabularySize, width])) }
-        return tensors
+        design = family.design(of: self)
     }
 }
 
-/// Checks numbers of a configuration file; every error carries the field's name in that file.
-struct ConfigurationCheck {
-    let path: String
-
-    func size(_ field: String, _ value: Int?, limit: Int) throws -> Int {
-        guard let value else { throw FormatError.missingField(path: path, field: field) }
-        guard (1...limit).contains(value) else {
-            throw bad(field, "1 to \(limit)", String(value))
-        }
-        return value
-    }
-
-    func positive(_ field: String, _ value: Double, below limit: Double) throws -> Double {
-        guard value > 0, value < limit else {
-            throw bad(field, "above 0 and below \(limit)", String(value))
-        }
-        return value
-    }
-
-    func number(
-        _ field: String, _ value: Double, from least: Double, below limit: Double
-    ) throws -> Double {
-        guard value >= least, value < limit else {
-            throw bad(field, "from \(least) to below \(limit)", String(value))
-        }
-        return value
-    }
-
+extension ConfigurationCheck {
     /// Base of the rotation's frequencies: below 1 they would grow instead of shrink.
     func ropeTheta(_ field: String, _ value: Double) throws -> Double {
         try number(field, value, from: 1, below: 1e15)
@@ -126,13 +79,5 @@ struct ConfigurationCheck {
         let dimension = try size(field, stated ?? width / heads, limit: Limits.headDimension)
         guard dimension % 2 == 0 else { throw bad(field, "even", String(dimension)) }
         return dimension
-    }
-
-    func bad(_ field: String, _ expected: String, _ found: String) -> FormatError {
-        .badField(path: path, field: field, expected: expected, found: found)
-    }
-
-    func unsupported(_ field: String, _ found: String, _ supported: String) -> FormatError {
-        .unsupported(path: path, field: field, found: found, supported: supported)
     }
 }

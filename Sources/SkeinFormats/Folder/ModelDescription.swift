@@ -1,0 +1,45 @@
+import Foundation
+import SkeinBasics
+
+/// What a model says of itself before its weights are looked at: the metadata of a GGUF file, or the
+/// config.json of a Hugging Face folder.
+package enum ModelDescription: Sendable {
+    case gguf(GGUFFile)
+    case folder(FolderConfiguration)
+
+    /// Reads what stands at `path`; of a folder, config.json alone.
+    ///
+    /// - Throws: `FileError` when a file cannot be read, `FormatError` when there is none or it is not
+    ///   sound.
+    package static func open(_ path: String) throws -> ModelDescription {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+            throw FormatError.notFound(path: path)
+        }
+        if !isDirectory.boolValue { return .gguf(try GGUFFile(path: path)) }
+        guard FileManager.default.fileExists(atPath: path + "/config.json") else {
+            throw FormatError.notAModel(path: path)
+        }
+        return .folder(try FolderConfiguration(path))
+    }
+}
+
+/// The text of a folder's config.json, to be decoded by who knows its fields.
+package struct FolderConfiguration: Sendable {
+    package let directory: String
+    private let file: MappedFile
+
+    /// Of config.json.
+    package var path: String { file.path }
+
+    /// - Throws: `FileError`; `FormatError.overLimit`.
+    init(_ directory: String) throws {
+        self.directory = directory
+        file = try JSONFile.read(directory + "/config.json", limit: Limits.configurationBytes)
+    }
+
+    /// - Throws: `FormatError` with the field that is missing or of another type.
+    package func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try JSONFile.decode(type, file: file, limit: Limits.configurationBytes)
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import SkeinBasics
+
+/// A model on disk as its files have it: a GGUF file or a Hugging Face folder, mapped.
+///
+/// Names, shapes and the order of rows are the files' own; what they mean is the family's to say.
+package struct ModelFiles: Sendable {
+    package enum TokenizerSource: Sendable {
+        /// The metadata of a GGUF file.
+        case gguf([String: GGUFValue])
+        /// Paths of tokenizer.json and, where there is one, tokenizer_config.json.
+        case files(tokenizerJSON: String, tokenizerConfig: String?)
+    }
+
+    /// What the caller gave to `open`.
+    package let path: String
+    package let tokenizerSource: TokenizerSource?
+    /// chat_template.jinja, else tokenizer_config.json's, else GGUF's tokenizer.chat_template.
+    package let chatTemplate: String?
+    package let tensors: [String: TensorView]
+    /// Element types of tensors that cannot be weights, by name.
+    package let otherTensors: [String: String]
+    private let sources: [SourceFile]
+
+    /// A file that the model is made of.
+    package struct SourceFile: Sendable {
+        /// Without a directory; empty for a GGUF file, whose name tells nothing.
+        package let name: String
+        package let file: MappedFile
+
+        /// SHA-256 of the file; reads every byte.
+        package func digest() -> SHA256.Digest { file.withBytes { SHA256.digest(of: $0) } }
+    }
+
+    /// Opens a GGUF file or a folder with config.json; weights are mapped, not read.
+    ///
+    /// - Throws: `FileError` when a file cannot be mapped, `FormatError` when there is none or it is
+    ///   not sound.
+    package static func open(_ path: String) throws -> ModelFiles {
+        try ModelFiles(ModelDescription.open(path))
+    }
+
+    /// Maps the files that belong to a description.
+    ///
+    /// - Throws: `FileError`, `FormatError`.
+    package init(_ description: ModelDescription) throws {
+        switch description {
+        case .gguf(let file): self.init(file)
+        case .folder(let configuration): try self.init(configuration)
+        }
+    }
+
+    private init(_ gguf: GGUFFile) {
+        path = gguf.path
+        tensors = gguf.tensors
+        otherTensors = [:]
+        tokenizerSource =
+            gguf.metadata["tokenizer.ggml.tokens"] == nil ? nil : .gguf(gguf.metadata)
+        if case .string(let template) = gguf.metadata["tokenizer.chat_template"] {
+            chatTemplate = template
+        } else {
+            chatTemplate = nil
+        }
+        sources = [SourceFile(name: "", file: gguf.file)]
+    }
+
+    private init(_ configuration: FolderConfiguration) throws {
+        path = configuration.directory
+        let weights = try FolderWeights(path)
+        let tokenizer = try FolderTokenizer(path)
+        tensors = weights.tensors
+        otherTensors = weights.otherTensors
+        tokenizerSource = tokenizer.source
+        chatTemplate = tokenizer.chatTemplate
+        let config = try MappedFile(path: configuration.path)
+        sources =
+            [SourceFile(name: "config.json", file: config)] + weights.sources + tokenizer.sources
+    }
+
+    /// The files that the model is made of and no others, in the order of their names: copied into
+    /// an empty folder they are the same model, with the same `contentDigest`.
+    package var files: [SourceFile] { sources.sorted { $0.name < $1.name } }
+
+    /// Gives back the memory of the mapped files, for who has read what is needed.
+    package func releasePages() {
+        for source in sources { source.file.releasePages() }
+    }
+
+    /// SHA-256 of the model's bytes: of the GGUF file, or of names, lengths and contents of the
+    /// folder's configuration, weights and tokenizer files in the order of their names.
+    ///
+    /// Reads every byte: about a second for 1 GB.
+    package func contentDigest() -> SHA256.Digest { contentDigest { _ in } }
+
+    /// The same; `progress` is told of bytes that have been read, some at a time, and may end it by
+    /// an error.
+    package func contentDigest(progress: (Int) throws -> Void) rethrows -> SHA256.Digest {
+        var hash = SHA256()
+        let isFile = sources.count == 1 && sources.first?.name.isEmpty == true
+        for source in files {
+            if !isFile { hash.update("\(source.name)\n\(source.file.count)\n") }
+            try source.file.update(&hash, progress: progress)
+        }
+        return hash.finish()
+    }
+}

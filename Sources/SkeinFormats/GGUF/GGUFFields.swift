@@ -1,0 +1,63 @@
+/// Typed access to the metadata of a GGUF file.
+package struct GGUFFields {
+    private let metadata: [String: GGUFValue]
+    package let check: ConfigurationCheck
+    /// general.architecture; empty when it is missing or no string.
+    package let architecture: String
+
+    package init(_ gguf: GGUFFile) {
+        metadata = gguf.metadata
+        check = ConfigurationCheck(path: gguf.path)
+        if case .string(let name) = metadata["general.architecture"] {
+            architecture = name
+        } else {
+            architecture = ""
+        }
+    }
+
+    /// The key of a field of this architecture: "llama.block_count" for "block_count".
+    package func key(_ name: String) -> String { "\(architecture).\(name)" }
+
+    /// nil when the field is missing, here and below.
+    ///
+    /// - Throws: `FormatError.badField` for another type.
+    package func string(_ field: String) throws -> String? {
+        switch metadata[field] {
+        case nil: return nil
+        case .string(let text): return text
+        case .some(let value): throw check.bad(field, "a string", value.kind)
+        }
+    }
+
+    /// - Throws: `FormatError.badField` for another type.
+    package func integer(_ field: String) throws -> Int? {
+        switch metadata[field] {
+        case nil: return nil
+        case .unsigned(let number): return Int(clamping: number)
+        case .integer(let number): return Int(clamping: number)
+        case .some(let value): throw check.bad(field, "an integer", value.kind)
+        }
+    }
+
+    /// - Throws: `FormatError.badField` for another type.
+    package func number(_ field: String) throws -> Double? {
+        switch metadata[field] {
+        case nil: return nil
+        case .float(let number): return number
+        case .some(let value): throw check.bad(field, "a float", value.kind)
+        }
+    }
+
+    /// - Throws: `FormatError.missingField`, `.badField`.
+    package func required(_ field: String) throws -> Double {
+        guard let number = try number(field) else {
+            throw FormatError.missingField(path: check.path, field: field)
+        }
+        return number
+    }
+
+    /// - Throws: `FormatError.missingField`, `.badField`.
+    package func size(_ field: String, limit: Int) throws -> Int {
+        try check.size(field, try integer(field), limit: limit)
+    }
+}

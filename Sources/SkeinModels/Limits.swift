@@ -1,0 +1,12 @@
+/// What a model's description may ask for. Beyond a limit it is refused before memory is taken for it.
+///
+/// Together they bound the largest matrix to 2^22 x 2^16 = 2^38 elements.
+enum Limits {
+    static let vocabularySize = 1 << 22
+    static let width = 1 << 16
+    static let feedForwardWidth = 1 << 20
+    static let layers = 1 << 12
+    static let heads = 1 << 10
+    static let headDimension = 1 << 10
+    static let contextLength = 1 << 26
+}
