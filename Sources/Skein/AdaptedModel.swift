@@ -36,16 +36,23 @@ package struct AdaptedModel: Sendable {
 
     /// Loads the weights for evaluation.
     ///
-    /// - Parameter positions: tokens of the longest sequence that will be read.
+    /// - Parameters:
+    ///   - positions: tokens of the longest sequence that will be read.
+    ///   - compute: of the products with frozen weights.
+    ///   - shouldStop: asked while they are loaded; true ends it with a `CancellationError`.
     /// - Returns: an engine of the base model with the adapter's shape.
     /// - Throws: `FormatError`.
-    package func engine(positions: Int) throws -> MicroBatchEngine {
+    package func engine(
+        positions: Int, compute: ComputeType = .fp32,
+        shouldStop: @escaping @Sendable () -> Bool = { false }
+    ) throws -> MicroBatchEngine {
         var configuration = TrainingConfiguration()
+        configuration.compute = compute
         configuration.dropout = 0
         return try MicroBatchEngine(
             model: model, adapter: adapter?.shape, configuration: configuration,
             residence: weights.residence(of: model, compute: configuration.compute),
-            positions: positions, threads: threads)
+            positions: positions, threads: threads, progress: { _ in !shouldStop() })
     }
 
     /// The model's tokenizer, which has no id that the model has no embedding for.

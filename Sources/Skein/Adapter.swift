@@ -13,7 +13,7 @@ public struct Adapter: Sendable, Equatable {
     /// the run.
     public let sha256: String
 
-    /// Opens an adapter and checks that its two files belong together.
+    /// Opens an adapter and checks that its two files belong together. Reads both on the calling thread.
     ///
     /// - Throws: `SkeinError` when a file is missing, damaged, or holds more than plain LoRA.
     public init(at path: String) throws {

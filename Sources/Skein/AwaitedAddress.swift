@@ -5,22 +5,15 @@ final class AwaitedAddress: Sendable {
     private typealias Waiter = CheckedContinuation<String, any Error>
 
     private struct State: Sendable {
-        var address: String?
-        var hasEnded = false
+        /// What whoever asks is told; nil: to wait.
+        var answer: Result<String, any Error>?
         var waiting: [Int: Waiter] = [:]
         var next = 0
-
-        mutating func takeWaiting() -> [Waiter] {
-            defer { waiting = [:] }
-            return Array(waiting.values)
-        }
     }
 
     private let state = Mutex(State())
 
-    private static let ended = SkeinError(
-        code: .usage, what: "the run has ended: nobody listens any more",
-        remedy: "see what run() has thrown")
+    deinit { set(.failure(CancellationError())) }
 
     /// - Returns: the address, at once when it is known.
     func value() async throws -> String {
@@ -30,13 +23,11 @@ final class AwaitedAddress: Sendable {
         }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let known: Result<String, any Error>? = state.withLock { state in
-                    if let address = state.address { return .success(address) }
-                    if state.hasEnded { return .failure(Self.ended) }
-                    state.waiting[number] = continuation
-                    return nil
+                let answer: Result<String, any Error>? = state.withLock { state in
+                    if state.answer == nil { state.waiting[number] = continuation }
+                    return state.answer
                 }
-                if let known { return continuation.resume(with: known) }
+                if let answer { return continuation.resume(with: answer) }
                 // The handler may have run before there was anything to cancel.
                 if Task.isCancelled { cancel(number) }
             }
@@ -45,27 +36,14 @@ final class AwaitedAddress: Sendable {
         }
     }
 
-    /// A run begins: whoever asks waits for it.
-    func begin() {
-        state.withLock { $0.hasEnded = false }
-    }
-
-    func set(_ address: String) {
+    /// Tells all who wait, and whoever asks from now on.
+    func set(_ answer: Result<String, any Error>) {
         let waiting = state.withLock { state in
-            state.address = address
-            return state.takeWaiting()
+            state.answer = answer
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
         }
-        for continuation in waiting { continuation.resume(returning: address) }
-    }
-
-    /// Nobody listens any more.
-    func end() {
-        let waiting = state.withLock { state in
-            state.address = nil
-            state.hasEnded = true
-            return state.takeWaiting()
-        }
-        for continuation in waiting { continuation.resume(throwing: Self.ended) }
+        for continuation in waiting { continuation.resume(with: answer) }
     }
 
     private func cancel(_ number: Int) {

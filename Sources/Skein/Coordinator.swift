@@ -1,5 +1,4 @@
 import SkeinBasics
-import SkeinCoordination
 import SkeinNodes
 import SkeinTraining
 
@@ -11,6 +10,7 @@ public final class Coordinator: Sendable {
     private let request: @Sendable () throws -> RunRequest
     private let options: CoordinatorOptions
     private let log: Log
+    private let adapter: Adapter?
     private let control = RunControl()
     private let place = AwaitedAddress()
 
@@ -27,6 +27,7 @@ public final class Coordinator: Sendable {
         cluster: Cluster = Cluster(), machine: Machine = Machine(),
         startingFrom adapter: Adapter? = nil
     ) {
+        self.adapter = adapter
         request = {
             try cluster.check()
             return try RunRequest(
@@ -40,73 +41,71 @@ public final class Coordinator: Sendable {
     /// A run that was asked for on the command line.
     package init(_ request: RunRequest, options: CoordinatorOptions, log: Log) {
         self.request = { request }
+        adapter = nil
         self.options = options
         self.log = log
     }
 
     /// Where workers dial in, `HOST:PORT`: waits until the run listens.
     ///
-    /// - Throws: `SkeinError` when the run has ended; `CancellationError` when this task is cancelled.
+    /// - Throws: what the run has thrown; `SkeinError` when it has ended; `CancellationError` when this
+    ///   task is cancelled. Without a run it waits until somebody calls `run()`.
     public var address: String {
         get async throws { try await place.value() }
     }
 
-    /// As `Trainer.events`.
+    /// What happens from now on until the run ends; each use listens anew. A listener that is 4,096
+    /// events late misses the oldest. After the run there is nothing to hear.
     public var events: some AsyncSequence<TrainingEvent, Never> & Sendable {
         control.feed.stream()
     }
 
-    /// Trains from the beginning to the end.
+    /// Trains from the beginning to the end. A coordinator runs once.
     ///
-    /// - Returns: how it ended; not complete after `cancel()`, or when the task was cancelled.
-    /// - Throws: `SkeinError`, also when no worker comes within the cluster's patience.
+    /// - Returns: how it ended; after `cancel()`, or when the task was cancelled, it is not complete.
+    /// - Throws: `SkeinError`, also when no worker comes within the cluster's patience;
+    ///   `CancellationError` when it was stopped before it listened.
     public func run() async throws -> Outcome { try await start(resuming: false) }
 
-    /// Goes on from the newest good checkpoint in the output directory; begins where there is none.
+    /// Continues from the newest good checkpoint in the output directory; begins where there is none.
+    ///
+    /// - Returns: as `run()`.
+    /// - Throws: as `run()`; also when the run there has another recipe, model or data.
     public func resume() async throws -> Outcome { try await start(resuming: true) }
 
-    /// Stops after the current step, with a checkpoint. Before a run it stops the next one.
+    /// Stops the run after the current step, with a checkpoint, or before its first one.
     public func cancel() { control.cancel() }
 
     private func start(resuming: Bool) async throws -> Outcome {
-        try await control.run("skein-train") { [self, control] in
-            place.begin()
-            defer { place.end() }
-            try control.checkCancellation()
-            let run = try prepare(resuming: resuming)
-            control.feed.send(.prepared(.init(run.job)))
-            for warning in run.job.report.warnings { control.feed.send(.warning(warning.text)) }
-            control.feed.send(.listening(address: run.address))
-            place.set(run.address)
-            let ending = try run.run(
-                report: { event in
-                    for event in TrainingEvent.events(of: event) { control.feed.send(event) }
-                }, shouldStop: { control.shouldStop })
-            return try Outcome(ending)
+        do {
+            let outcome = try await control.run("skein-train") { [self, control] in
+                try control.checkCancellation()
+                let run = try prepare(resuming: resuming)
+                control.feed.prepared(run.job)
+                control.feed.send(.listening(address: run.address))
+                place.set(.success(run.address))
+                let ending = try run.run(
+                    report: { event in
+                        for event in TrainingEvent.events(of: event) { control.feed.send(event) }
+                    }, shouldStop: { control.shouldStop })
+                return try Outcome(ending)
+            }
+            place.set(
+                .failure(
+                    SkeinError(code: .usage, what: "the run has ended: nobody listens any more")))
+            return outcome
+        } catch {
+            // Whoever waits for the address is to know why there is none.
+            place.set(.failure(error))
+            throw error
         }
     }
 
     /// Reads and checks everything and begins to listen, on the calling thread; what it returns runs
     /// there, too.
     package func prepare(resuming: Bool) throws -> CoordinatorRun {
-        try CoordinatorRun(request(), options: options, resuming: resuming, log: log)
-    }
-}
-
-extension Cluster {
-    /// - Throws: `SkeinError` for a token or a patience that no cluster can work with.
-    func check() throws {
-        if let token, !TokenFile.allowedBytes.contains(token.count) {
-            throw SkeinError(
-                code: .usage, what: "the token is \(token.count) bytes long",
-                remedy: "use one of \(TokenFile.allowedBytes.lowerBound) to "
-                    + "\(TokenFile.allowedBytes.upperBound) bytes")
-        }
-        let lost = CoordinatorSettings().lostAfter
-        guard patience > lost else {
-            throw SkeinError(
-                code: .usage, what: "the cluster's patience is \(patience)",
-                remedy: "use more than \(lost), after which a silent worker counts as lost")
-        }
+        let run = try CoordinatorRun(request(), options: options, resuming: resuming, log: log)
+        try adapter?.checkUnchanged(run.job)
+        return run
     }
 }

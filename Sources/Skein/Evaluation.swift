@@ -18,15 +18,17 @@ public struct Evaluation: Sendable, Equatable {
     ///   - model: the base model.
     ///   - adapter: on top of it; nil measures the base model.
     ///   - path: a .jsonl file.
-    ///   - recipe: how rows become text and tokens, and how many are computed together.
+    ///   - recipe: how rows become text and tokens, how many are computed together, and in which
+    ///     precision.
     ///   - machine: how this machine is used.
     /// - Returns: the same for any number of threads.
-    /// - Throws: `SkeinError`.
+    /// - Throws: `SkeinError`; `CancellationError` when the task is cancelled.
     public static func measure(
         _ model: Model, adapter: Adapter? = nil, data path: String, recipe: Recipe = Recipe(),
         machine: Machine = Machine()
     ) async throws -> Evaluation {
-        try await OwnThread.run("skein-evaluate") {
+        try await OwnThread.run("skein-evaluate") { flag in
+            try machine.check()
             let options = try recipe.checked()
             let adapted = try AdaptedModel(
                 model: model.directory, adapter: adapter?.path, threads: machine.threads,
@@ -36,12 +38,14 @@ public struct Evaluation: Sendable, Equatable {
                 trainedTurns: options.trainOn, maximumLength: options.maxLength)
             let rows = try encoder.encode(PairFile(path: path, skippingBadLines: false)).rows
             let engine = try adapted.engine(
-                positions: rows.reduce(1) { max($0, $1.ids.count) })
+                positions: rows.reduce(1) { max($0, $1.ids.count) }, compute: options.compute,
+                shouldStop: { flag.isSet })
             return Evaluation(
                 try RowEvaluation.run(
                     rows, engine: engine, parameters: adapted.adapter?.values,
                     microBatchTokens: options.microBatchTokens,
-                    pool: ComputePool(threadCount: adapted.threads)))
+                    threads: DecoderThreads(threadCount: adapted.threads),
+                    checkCancellation: { try flag.check() }))
         }
     }
 

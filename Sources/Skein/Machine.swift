@@ -18,13 +18,15 @@ public struct Machine: Sendable {
     public var weights = Weights.auto
     /// Computes activations twice instead of keeping them: less memory, a third more time.
     public var gradientCheckpointing = false
-    /// Keeps encoded rows on disk, so that the next run over the same data starts at once.
+    /// Keeps encoded rows in the user's cache directory (`~/.cache/skein/tokens`, for its owner alone),
+    /// so that the next run over the same data starts at once.
     public var keepsTokens = true
     /// Steps between checkpoints, besides those after each epoch; 0: only those.
     public var checkpointEvery = 50
     /// Newest checkpoints that stay on disk, besides that of the best step.
     public var keepCheckpoints = 3
-    /// Told what `skein` would say on standard error, on whatever thread says it; nil: nobody is.
+    /// Hears what a coordinator or a worker says of its network, on the thread that says it, which must
+    /// not be held up; nil drops it. `events` tell of the run itself.
     public var log: (@Sendable (String) -> Void)?
 
     public init(threads: Int? = nil) {

@@ -5,7 +5,7 @@ import SkeinModels
 public struct Model: Sendable {
     package let directory: ModelDirectory
 
-    /// Opens a model.
+    /// Opens a model: maps its files and reads their headers on the calling thread.
     ///
     /// - Parameter path: a GGUF file or a Hugging Face folder.
     /// - Throws: `SkeinError` when a file is missing or damaged, or is of a kind that Skein does not
@@ -22,6 +22,6 @@ public struct Model: Sendable {
     public var vocabularySize: Int { directory.configuration.vocabularySize }
     /// Positions that the model was made for.
     public var contextLength: Int { directory.configuration.contextLength }
-    /// Numbers of all weights.
+    /// Number of parameters.
     public var parameterCount: Int { directory.configuration.parameterCount }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import SkeinBasics
 
 /// Work that takes long or blocks, on a thread of its own: Swift's pool has one thread for each
 /// processor, and one that computes would delay everything else in the program.
@@ -9,17 +9,33 @@ enum OwnThread {
     ///   - name: of the thread, as debuggers and `top -H` show it.
     ///   - body: the work.
     /// - Returns: what `body` returns.
-    /// - Throws: what `body` throws, as `SkeinError` or `CancellationError`.
+    /// - Throws: what `body` throws, as `SkeinError` or `CancellationError`; `SkeinError` when the
+    ///   system refuses another thread.
     static func run<Value: Sendable>(
         _ name: String, _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
-            let thread = Thread {
+            let isStarted = SystemThread.start(name, stackBytes: 8 << 20) {
                 continuation.resume(with: Result { try SkeinError.wrapping(body) })
             }
-            thread.name = name
-            thread.stackSize = 8 << 20
-            thread.start()
+            if !isStarted {
+                continuation.resume(
+                    throwing: SkeinError(
+                        code: .inputOutput, what: "the system refuses another thread",
+                        remedy: "raise the limit of processes (ulimit -u, that of the container)"))
+            }
+        }
+    }
+
+    /// As `run`, of a `body` that asks now and then whether the task is cancelled.
+    static func run<Value: Sendable>(
+        _ name: String, _ body: @escaping @Sendable (CancelFlag) throws -> Value
+    ) async throws -> Value {
+        let flag = CancelFlag()
+        return try await withTaskCancellationHandler {
+            try await run(name) { try body(flag) }
+        } onCancel: {
+            flag.set()
         }
     }
 }

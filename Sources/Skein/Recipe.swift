@@ -129,7 +129,7 @@ public struct Recipe: Sendable, Equatable {
         set { configuration.earlyStopPatience = newValue }
     }
 
-    /// Of the split, the order of rows, A and the dropout; from 0.
+    /// Seed of the split, the row order, the initial A and dropout; 0 or more.
     public var seed: Int {
         get { configuration.seed }
         set { configuration.seed = newValue }

@@ -50,7 +50,7 @@ extension Recipe {
     /// Which decoder blocks get an adapter.
     public enum Layers: Sendable, Equatable {
         case all
-        /// The last so many.
+        /// The last n blocks.
         case last(Int)
         /// From one to another, both included, counted from 0.
         case range(ClosedRange<Int>)

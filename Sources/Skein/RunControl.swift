@@ -1,42 +1,34 @@
 import Synchronization
 
-/// What a run and those who watch it share: its events, whether it runs, and whether it should stop.
+/// What a run and those who watch it share: its events, and whether it should stop.
 final class RunControl: Sendable {
     let feed = EventFeed()
-    private let isRunning = Atomic<Bool>(false)
-    private let isCancelled = Atomic<Bool>(false)
+    private let hasBegun = Atomic<Bool>(false)
+    private let isCancelled = CancelFlag()
 
-    var shouldStop: Bool { isCancelled.load(ordering: .relaxed) }
+    var shouldStop: Bool { isCancelled.isSet }
 
-    func cancel() { isCancelled.store(true, ordering: .relaxed) }
+    func cancel() { isCancelled.set() }
 
-    /// Runs `body` on a thread of its own, one at a time; a task that is cancelled cancels the run.
+    /// - Throws: `CancellationError` when the run should stop.
+    func checkCancellation() throws { try isCancelled.check() }
+
+    /// Runs `body` on a thread of its own, once; a task that is cancelled cancels the run.
     ///
-    /// - Throws: what `body` throws, and `SkeinError` while another one runs.
+    /// - Throws: what `body` throws, and `SkeinError` the second time.
     func run<Value: Sendable>(
         _ name: String, _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        guard !isRunning.exchange(true, ordering: .acquiringAndReleasing) else {
+        guard !hasBegun.exchange(true, ordering: .relaxed) else {
             throw SkeinError(
-                code: .usage, what: "this run is under way already",
-                remedy: "wait for its end, or make another one with another output")
+                code: .usage, what: "this run has begun already",
+                remedy: "make another object for another run, or to go on with this one")
         }
-        defer {
-            // Whoever cancelled meant the run that ends here.
-            isCancelled.store(false, ordering: .relaxed)
-            isRunning.store(false, ordering: .releasing)
-            feed.finish()
-        }
-        feed.begin()
+        defer { feed.finish() }
         return try await withTaskCancellationHandler {
             try await OwnThread.run(name, body)
         } onCancel: {
             cancel()
         }
-    }
-
-    /// - Throws: `CancellationError` when the run should stop.
-    func checkCancellation() throws {
-        if shouldStop { throw CancellationError() }
     }
 }

@@ -1,14 +1,13 @@
-import Foundation
 import SkeinModels
 import SkeinTensors
 import SkeinText
 import SkeinTraining
-import Synchronization
 
 /// Answers prompts with a model and, if there is one, its adapter.
 ///
-/// Threads of its own compute, for one answer at a time; others wait for their turn. An answer is a
-/// function of prompt and options: it does not depend on the number of threads.
+/// Threads of its own compute one answer at a time; other prompts wait for their turn, first come
+/// first served. An answer is a function of prompt and options: it does not depend on the number of
+/// threads.
 public final class TextGenerator: Sendable {
     public struct Options: Sendable, Equatable {
         /// Tokens of the answer, at most.
@@ -19,7 +18,7 @@ public final class TextGenerator: Sendable {
         public var topK = 0
         /// Choose among the likeliest tokens that have this probability together; 1: all.
         public var topP = 1.0
-        /// Of the choice.
+        /// Seed of the sampler.
         public var seed: UInt64 = 0
         /// A system turn before the prompt.
         public var system: String?
@@ -32,6 +31,7 @@ public final class TextGenerator: Sendable {
     private let adapted: AdaptedModel
     private let tokenizer: Tokenizer
     private let weights: GenerationWeights
+    private let turns = Turns()
     private let threads: SharedTeam
 
     /// Loads a model.
@@ -44,7 +44,8 @@ public final class TextGenerator: Sendable {
     public init(
         model: Model, adapter: Adapter? = nil, machine: Machine = Machine()
     ) async throws {
-        let parts = try await OwnThread.run("skein-load") {
+        (adapted, tokenizer, weights) = try await OwnThread.run("skein-load") {
+            try machine.check()
             let adapted = try AdaptedModel(
                 model: model.directory, adapter: adapter?.path, threads: machine.threads,
                 weights: .auto)
@@ -54,41 +55,34 @@ public final class TextGenerator: Sendable {
                     model: model.directory, team: ComputeTeam(threadCount: adapted.threads))
             )
         }
-        (adapted, tokenizer, weights) = parts
-        threads = SharedTeam(threadCount: parts.0.threads)
+        threads = SharedTeam(threadCount: adapted.threads)
     }
 
     /// The whole answer to a prompt.
     ///
     /// - Throws: `SkeinError`; `CancellationError` when the task is cancelled.
     public func answer(to prompt: String, options: Options = Options()) async throws -> String {
-        let isCancelled = Flag()
-        return try await withTaskCancellationHandler {
-            try await OwnThread.run("skein-generate") { [self] in
+        try await turns.take {
+            try await OwnThread.run("skein-generate") { [self] flag in
                 var text = ""
-                try generate(prompt, options, until: isCancelled) { text += $0 }
-                if isCancelled.isSet { throw CancellationError() }
+                try generate(prompt, options, until: flag) { text += $0 }
                 return text
             }
-        } onCancel: {
-            isCancelled.set()
         }
     }
 
     /// The answer to a prompt, piece by piece as it is made; no more pieces than tokens.
     ///
-    /// Whoever stops to listen ends the generation.
+    /// Generation ends when the consumer stops listening.
     public func stream(
         _ prompt: String, options: Options = Options()
     ) -> AsyncThrowingStream<String, any Error> {
         AsyncThrowingStream { continuation in
-            let isCancelled = Flag()
-            continuation.onTermination = { _ in isCancelled.set() }
-            Task {
+            let task = Task {
                 do {
-                    try await OwnThread.run("skein-generate") { [self] in
-                        try generate(prompt, options, until: isCancelled) {
-                            continuation.yield($0)
+                    try await turns.take {
+                        try await OwnThread.run("skein-generate") { [self] flag in
+                            try generate(prompt, options, until: flag) { continuation.yield($0) }
                         }
                     }
                     continuation.finish()
@@ -96,21 +90,32 @@ public final class TextGenerator: Sendable {
                     continuation.finish(throwing: error)
                 }
             }
+            continuation.onTermination = { _ in task.cancel() }
         }
     }
 
-    /// On the calling thread.
+    /// On the calling thread, whose turn it is.
     private func generate(
-        _ text: String, _ options: Options, until isCancelled: Flag, each: (String) -> Void
+        _ text: String, _ options: Options, until flag: CancelFlag, each: (String) -> Void
     ) throws {
+        try flag.check()
         try options.check()
         let prompt = try adapted.prompt(
             text, system: options.system, raw: options.isRaw,
             maximumTokens: options.maximumTokens, tokenizer: tokenizer)
-        threads.use { team in
+        let capacity = prompt.tokens.count + prompt.maximumTokens
+        let needed = DecoderSession.cacheBytes(capacity, of: adapted.model.configuration)
+        if let usable = SystemMemory.usable, needed > usable {
+            throw SkeinError(
+                code: .inputOutput,
+                what:
+                    "a prompt and an answer of \(capacity) tokens need \(needed) bytes of memory, "
+                    + "and \(usable) are free",
+                remedy: "use a smaller maximumTokens or a shorter prompt")
+        }
+        try threads.use { team in
             let session = DecoderSession(
-                weights: weights, adapter: adapted.adapter,
-                capacity: prompt.tokens.count + prompt.maximumTokens, team: team)
+                weights: weights, adapter: adapted.adapter, capacity: capacity, team: team)
             let generator = Generator(
                 session: session,
                 sampler: Sampler(
@@ -119,10 +124,13 @@ public final class TextGenerator: Sendable {
                 stopTokens: tokenizer.endOfTurnIDs)
             // A character may need several tokens.
             var stream = UTF8Stream()
-            generator.run(prompt: prompt.tokens, maximumTokens: prompt.maximumTokens) { token in
+            try generator.run(
+                prompt: prompt.tokens, maximumTokens: prompt.maximumTokens
+            ) { token in
+                try flag.check()
                 let piece = stream.text(of: tokenizer.bytes(of: token))
                 if !piece.isEmpty { each(piece) }
-                return !isCancelled.isSet
+                return true
             }
             let rest = stream.rest()
             if !rest.isEmpty { each(rest) }
@@ -138,6 +146,7 @@ extension TextGenerator.Options {
             ((0...100).contains(temperature), "temperature is 0 to 100"),
             ((0...1_048_576).contains(topK), "topK is 0 to 1048576"),
             (topP > 0 && topP <= 1, "topP is above 0 and at most 1"),
+            (!isRaw || system == nil, "a raw prompt has no system turn"),
         ]
         for (isMet, rule) in rules where !isMet {
             throw SkeinError(code: .usage, what: "an option of generation is not allowed: \(rule)")
@@ -145,28 +154,14 @@ extension TextGenerator.Options {
     }
 }
 
-/// Set once, by whoever does not want the rest.
-private final class Flag: Sendable {
-    private let value = Atomic<Bool>(false)
-
-    var isSet: Bool { value.load(ordering: .relaxed) }
-
-    func set() { value.store(true, ordering: .relaxed) }
-}
-
-/// Threads that do one thing at a time, for whoever's turn it is.
+/// A team of threads that does one thing at a time, for whoever's turn it is.
 private final class SharedTeam: @unchecked Sendable {
-    // `team` is used with the lock held; hence Sendable.
-    private let lock = NSLock()
+    // `Turns` lets one at a time in; hence Sendable.
     private let team: ComputeTeam
 
     init(threadCount: Int) {
         team = ComputeTeam(threadCount: threadCount)
     }
 
-    func use(_ body: (ComputeTeam) -> Void) {
-        lock.lock()
-        defer { lock.unlock() }
-        body(team)
-    }
+    func use(_ body: (ComputeTeam) throws -> Void) rethrows { try body(team) }
 }

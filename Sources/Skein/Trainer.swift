@@ -12,10 +12,14 @@ import SkeinTraining
 /// ```
 ///
 /// The adapter is a function of recipe, model and data: `skein train`, a cluster and this class end
-/// with the same bytes. Threads of its own compute; Swift's pool is never blocked.
+/// with the same bytes. Threads of its own compute and read; Swift's pool is never blocked.
+///
+/// When the system refuses memory for a large buffer in the middle of a run, the process ends with
+/// status 74 and a line on standard error, as `skein` does; what a run needs to go on is on disk.
 public final class Trainer: Sendable {
     private let request: @Sendable () throws -> RunRequest
-    private let control = RunControl()
+    private let adapter: Adapter?
+    let control = RunControl()
 
     /// - Parameters:
     ///   - recipe: what shapes the result.
@@ -28,6 +32,7 @@ public final class Trainer: Sendable {
         recipe: Recipe = Recipe(), model: Model, data: Dataset, output: String,
         machine: Machine = Machine(), startingFrom adapter: Adapter? = nil
     ) {
+        self.adapter = adapter
         request = {
             try RunRequest(
                 recipe: recipe, model: model, data: data, output: output, machine: machine,
@@ -38,43 +43,39 @@ public final class Trainer: Sendable {
     /// A run that was asked for on the command line.
     package init(_ request: RunRequest) {
         self.request = { request }
+        adapter = nil
     }
 
-    /// What happens from now on until the run ends, for the run under way or the first one. Each use
-    /// listens anew; one that is 4,096 events late misses the oldest. After a run there is nothing
-    /// to hear until another one begins.
+    /// What happens from now on until the run ends; each use listens anew. A listener that is 4,096
+    /// events late misses the oldest. After the run there is nothing to hear.
     public var events: some AsyncSequence<TrainingEvent, Never> & Sendable {
         control.feed.stream()
     }
 
-    /// Trains from the beginning to the end.
+    /// Trains from the beginning to the end. A trainer runs once.
     ///
-    /// - Returns: how it ended; not complete after `cancel()`, or when the task was cancelled.
+    /// - Returns: how it ended; after `cancel()`, or when the task was cancelled, it is not complete.
     /// - Throws: `SkeinError`, for instance when the output directory holds a run already;
-    ///   `CancellationError` when cancelled before the first step.
+    ///   `CancellationError` when it was stopped before the weights were loaded.
     public func run() async throws -> Outcome { try await start(resuming: false) }
 
-    /// Goes on from the newest good checkpoint in the output directory; begins where there is none.
+    /// Continues from the newest good checkpoint in the output directory; begins where there is none.
     ///
     /// - Returns: as `run()`.
     /// - Throws: as `run()`; also when the run there has another recipe, model or data.
     public func resume() async throws -> Outcome { try await start(resuming: true) }
 
-    /// Stops after the current step, with a checkpoint. Before a run it stops the next one.
+    /// Stops the run after the current step, with a checkpoint, or before its first one.
     public func cancel() { control.cancel() }
 
     private func start(resuming: Bool) async throws -> Outcome {
         try await control.run("skein-train") { [self, control] in
             try control.checkCancellation()
             let run = try prepare(resuming: resuming)
-            control.feed.send(.prepared(.init(run.job)))
-            for warning in run.job.report.warnings { control.feed.send(.warning(warning.text)) }
+            control.feed.prepared(run.job)
             let ending = try run.run(
                 report: { event in
-                    switch event {
-                    case .memory, .loaded: try control.checkCancellation()
-                    case .ready: break
-                    case .loop(let event):
+                    if case .loop(let event) = event {
                         for event in TrainingEvent.events(of: event) { control.feed.send(event) }
                     }
                 }, shouldStop: { control.shouldStop })
@@ -84,7 +85,9 @@ public final class Trainer: Sendable {
 
     /// Reads and checks everything on the calling thread; what it returns runs there, too.
     package func prepare(resuming: Bool) throws -> TrainingRun {
-        try TrainingRun(request(), resuming: resuming)
+        let run = try TrainingRun(request(), resuming: resuming)
+        try adapter?.checkUnchanged(run.job)
+        return run
     }
 }
 
@@ -96,6 +99,7 @@ extension RunRequest {
         recipe: Recipe, model: Model, data: Dataset, output: String, machine: Machine,
         cluster: Cluster?, adapter: Adapter?
     ) throws {
+        try machine.check()
         var configuration = try recipe.checked()
         configuration.validData = data.validation
         configuration.testData = data.test

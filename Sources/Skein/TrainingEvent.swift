@@ -24,7 +24,7 @@ public enum TrainingEvent: Sendable, Equatable {
         public let trainingRows: Int
         public let validationRows: Int
         public let steps: Int
-        /// Numbers of the adapter.
+        /// Number of trained parameters.
         public let trainedParameters: Int
     }
 
@@ -57,6 +57,17 @@ extension TrainingEvent.Plan {
     }
 }
 
+extension EventFeed {
+    /// Tells what is known of a run before its first step.
+    func prepared(_ job: TrainingJob) {
+        send(.prepared(.init(job)))
+        let warnings =
+            job.report.warnings.map(\.text) + job.tokenOrigin.warnings.map(\.text)
+            + [job.contextWarning].compactMap { $0 }
+        for warning in warnings { send(.warning(warning)) }
+    }
+}
+
 extension TrainingEvent {
     /// One of the loop's events; each may be several of a program's.
     static func events(of event: TrainingLoop.Event) -> [TrainingEvent] {
@@ -64,11 +75,12 @@ extension TrainingEvent {
             "\(error.explanation.what) (\(error.explanation.place))"
         }
         switch event {
-        case .rowsNotRecorded(let path, _):
+        case .rowsNotRecorded(let path, let beginToken):
+            let texts = beginToken.map { "; texts now begin with \($0), which it left out" } ?? ""
             return [
                 .warning(
                     "the version of Skein that began this run did not record its rows and its "
-                        + "plan: whether they are the same now cannot be checked (\(path))")
+                        + "plan: whether they are the same now cannot be checked (\(path))\(texts)")
             ]
         case .resumed(let step, let rejected):
             return rejected.map { .warning(text($0)) } + [.resumed(step: step)]

@@ -11,6 +11,7 @@ public final class Worker: Sendable {
         case left
     }
 
+    private let machine: Machine
     private let options: WorkerOptions
     private let log: Log
     private let control = RunControl()
@@ -18,7 +19,8 @@ public final class Worker: Sendable {
     /// - Parameters:
     ///   - address: of the coordinator, `HOST:PORT`.
     ///   - token: the secret that all share; nil: none, as on loopback.
-    ///   - model: the run's base model; nil: fetched from the coordinator, by hash, and kept.
+    ///   - model: the run's base model, opened again by its path; nil: fetched from the coordinator, by
+    ///     hash, and kept in the cache directory.
     ///   - name: in ledger and status; nil: made of host, process and chance.
     ///   - patience: how long to try to reach a coordinator that is gone.
     ///   - machine: threads, weights and log are used.
@@ -26,6 +28,7 @@ public final class Worker: Sendable {
         coordinator address: String, token: [UInt8]? = nil, model: Model? = nil,
         name: String? = nil, patience: Duration = .seconds(60), machine: Machine = Machine()
     ) {
+        self.machine = machine
         options = WorkerOptions(
             coordinator: address, token: token, modelPath: model?.path, threads: machine.threads,
             name: name, patience: patience, weights: machine.residence)
@@ -34,22 +37,25 @@ public final class Worker: Sendable {
 
     /// A worker that was asked for on the command line.
     package init(_ options: WorkerOptions, log: Log) {
+        machine = Machine()
         self.options = options
         self.log = log
     }
 
-    /// Works until the run is complete, `cancel()` is called or the task is cancelled; comes back by
-    /// itself when the connection is lost.
+    /// Works until the run is complete, `cancel()` is called or the task is cancelled; returns by itself
+    /// when the connection is lost. A worker runs once.
     ///
     /// - Throws: `SkeinError` when the coordinator cannot be reached within the patience, does not
     ///   let this worker in, or says that the run has failed.
     public func run() async throws -> Ending {
         try await control.run("skein-worker") { [self, control] in
-            try work { control.shouldStop } == .complete ? .complete : .left
+            try machine.check()
+            try options.check()
+            return try work { control.shouldStop } == .complete ? .complete : .left
         }
     }
 
-    /// Leaves when what is being computed is done and handed in.
+    /// Leaves when what is being computed is done and handed in; a run that has not begun ends at once.
     public func cancel() { control.cancel() }
 
     /// As `run()`, on the calling thread, until `shouldDrain` says so.

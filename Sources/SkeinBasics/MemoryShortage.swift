@@ -17,7 +17,11 @@ package struct MemoryShortage: Error, Equatable {
         self.purpose = purpose
     }
 
-    private static let listener = Mutex<(@Sendable (MemoryShortage) -> Void)?>(nil)
+    /// A program that set no other one hears of it on standard error.
+    private static let listener = Mutex<@Sendable (MemoryShortage) -> Void> { shortage in
+        FileHandle.standardError.write(
+            Data("skein: \(shortage.explanation.what); the process ends\n".utf8))
+    }
 
     /// Sets who tells a person of a shortage, on whatever thread it is met, before the process ends.
     package static func listen(_ body: @escaping @Sendable (MemoryShortage) -> Void) {
@@ -28,7 +32,7 @@ package struct MemoryShortage: Error, Equatable {
     package static func end(bytes: Int, for purpose: String) -> Never {
         let shortage = MemoryShortage(bytes: bytes, purpose: purpose)
         // The first one speaks; others that are met meanwhile wait here for the end.
-        listener.withLock { $0?(shortage) }
+        listener.withLock { $0(shortage) }
         _exit(shortage.explanation.status.rawValue)
     }
 

@@ -1,6 +1,7 @@
 import SkeinBasics
 import SkeinFormats
 import SkeinModels
+import SkeinTensors
 import SkeinTraining
 
 /// `skein bench`: how fast kernels, training steps, generation, the wire and recovery are, each beside
@@ -157,7 +158,7 @@ struct BenchCommand: Command {
         let machine = Machine.current()
         let sizes = KernelSizes(tokens: options.tokens)
         var results: [KernelResult] = []
-        try ComputePool(threadCount: 1).forEach(1) { _, _ in
+        try DecoderThreads(threadCount: 1).forEach(1) { _, _, _ in
             Result { try KernelBench(sizes: sizes).run(effort) }
         } receive: { _, measured in
             results = try measured.get()

@@ -56,6 +56,7 @@ struct CoordinatorCommand: Command {
 
     func run(_ io: CommandIO) throws {
         ParentPipe.watch()
+        ProcessFigures.raiseFileLimit()
         let token = try options.tokenFile.map { try TokenFile(reading: $0).bytes }
         let run = try Coordinator(
             options.training.request,

@@ -96,17 +96,17 @@ struct EvaluateCommand: Command {
         ).rows
         let engine = try adapted.engine(
             positions: rows.reduce(1) { max($0, $1.ids.count) })
-        let pool = ComputePool(threadCount: adapted.threads)
+        let threads = DecoderThreads(threadCount: adapted.threads)
         if let path = options.gradients, let adapter = adapted.adapter {
-            try writeGradients(of: rows, engine, adapter, pool, to: path)
+            try writeGradients(of: rows, engine, adapter, threads, to: path)
             io.log.info("gradients of \(rows.count) rows: \(path)")
         }
         // The JSON form promises both; a table shows the base where it was asked for.
         let needsBase =
             options.compare || options.requireImprovement || options.json
             || adapted.adapter == nil
-        let base = try needsBase ? judge(rows, engine, nil, pool) : nil
-        let result = try adapted.adapter.map { try judge(rows, engine, $0.values, pool) }
+        let base = try needsBase ? judge(rows, engine, nil, threads) : nil
+        let result = try adapted.adapter.map { try judge(rows, engine, $0.values, threads) }
         try show(base: base, adapter: result, io)
         if options.requireImprovement, let base = base?.loss, let adapter = result?.loss,
             // A loss that is not a number is no improvement either.
@@ -118,21 +118,21 @@ struct EvaluateCommand: Command {
 
     private func judge(
         _ rows: [TokenizedRow], _ engine: MicroBatchEngine, _ parameters: [Float]?,
-        _ pool: ComputePool
+        _ threads: DecoderThreads
     ) throws -> RowEvaluation {
         try RowEvaluation.run(
             rows, engine: engine, parameters: parameters,
-            microBatchTokens: options.microBatchTokens, pool: pool)
+            microBatchTokens: options.microBatchTokens, threads: threads)
     }
 
     /// The gradient of the mean loss over all rows, by every LoRA matrix, without dropout.
     private func writeGradients(
         of rows: [TokenizedRow], _ engine: MicroBatchEngine, _ adapter: AdapterParameters,
-        _ pool: ComputePool, to path: String
+        _ threads: DecoderThreads, to path: String
     ) throws {
         let sum = try RowEvaluation.gradient(
             rows, engine: engine, parameters: adapter.values,
-            microBatchTokens: options.microBatchTokens, pool: pool)
+            microBatchTokens: options.microBatchTokens, threads: threads)
         var mean = sum.gradient
         GradientNorm.divide(&mean, by: sum.lossTokens)
         try SafetensorsWriter.write(

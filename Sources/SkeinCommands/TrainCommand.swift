@@ -47,6 +47,7 @@ struct TrainCommand: Command {
                 case .loaded: reporter.stopOnInterrupt()
                 case .ready: reporter.showReady()
                 case .loop(let event): reporter.show(event)
+                case .trained: reporter.finishLine()
                 }
             }, shouldStop: { io.interrupt.isSet })
         try reporter.showEnding(ending)

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBasics
 import SkeinTraining
 
 /// A thread that takes what it is given in order, one at a time: what the network's thread must not

@@ -36,7 +36,7 @@ struct LateResultTests {
         }
 
         func result(of lease: LeaseGrant) throws -> WorkResult {
-            let job = ComputeThreads.Job(lease: lease, term: try peer.offer.term)
+            let job = LeaseJob(lease: lease, term: try peer.offer.term)
             return try #require(
                 try engine.perform(job, workspace: workspace) { _ in
                     Issue.record("parameters are missing")

@@ -9,7 +9,7 @@ import Testing
 struct ResultCheckTests {
     private static let count = 1000
     private let check = ResultCheck(
-        round: OpenRound(
+        round: LeasedRound(
             number: 7, label: .step(3), kind: .gradient, step: 3,
             rows: (0..<4).map { index in
                 [TokenizedRow(number: index, ids: [1, 2, 3, 4], targets: [1..<4])]
@@ -34,8 +34,9 @@ struct ResultCheckTests {
     /// A verdict as text, with the gradient that is to be summed.
     private func text(_ verdict: ResultCheck.Verdict) -> String {
         switch verdict {
-        case .accepted(let result): "accepted \(result.index) \(result.worker) \(result.gradient)"
-        case .notFinite(let result, let detail): "\(result.index) \(result.gradient) \(detail)"
+        case .accepted(let result):
+            "accepted \(result.index) \(result.worker) \(result.sum.gradient)"
+        case .notFinite(let result, let detail): "\(result.index) \(result.sum.gradient) \(detail)"
         case .refused(let detail): detail
         }
     }

@@ -37,8 +37,7 @@ import Testing
         for opB in [MatMul.Operand.plain, .transposed] {
             func product(_ place: WorkSharing.Place?) -> [Float] {
                 var c = Operand.numbers(m * n, 3)
-                var matMul = MatMul()
-                matMul.place = place
+                let matMul = MatMul().sharing(place)
                 for _ in 0..<20 {
                     matMul(
                         m: m, n: n, k: k, a, strideA: k, b, opB, strideB: opB == .plain ? n : k,

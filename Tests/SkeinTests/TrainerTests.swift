@@ -1,9 +1,10 @@
 import Foundation
-import Skein
 import SkeinBasics
 import SkeinTestSupport
 import SkeinTraining
 import Testing
+
+@testable import Skein
 
 /// The library as a program uses it, beside what the command line does.
 @Suite struct TrainerTests {
@@ -77,7 +78,10 @@ import Testing
             #expect(steps == Array(1...8) && checkpoints == [2, 4, 6, 8])
             // Who comes too late hears nothing and does not wait.
             for await event in trainer.events { Issue.record("\(event)") }
-            await #expect(throws: SkeinError.self) { try await trainer.run() }
+            let second = await #expect(throws: SkeinError.self) { try await trainer.resume() }
+            #expect(second?.what.contains("begun") == true)
+            let full = await #expect(throws: SkeinError.self) { try await bench.trainer("a").run() }
+            #expect(full?.code == .badData || full?.code == .usage)
         }
     }
 
@@ -85,37 +89,59 @@ import Testing
     func resumes() async throws {
         try await withBench { bench in
             let trainer = bench.trainer("a")
-            let events = trainer.events
-            async let stopped = trainer.run()
-            for await event in events {
+            // On the thread of the run, so that the run is not ahead of it.
+            trainer.control.feed.listen { event in
                 if case .step(let step) = event, step.step == 3 { trainer.cancel() }
             }
-            let first = try await stopped
-            // The feed ends with the run; how far that got before it was asked is its own affair.
-            #expect(first.step >= 3 && first.isComplete == (first.step == 8))
-            #expect(first.isComplete || first.adapter == nil)
+            let stopped = try await trainer.run()
+            #expect(stopped.step == 3 && !stopped.isComplete && stopped.adapter == nil)
             let other = bench.trainer("a", seed: 5)
             let error = await #expect(throws: SkeinError.self) { try await other.resume() }
             #expect(error?.description.contains("seed") == true)
-            let outcome = try await bench.trainer("a").resume()
+            let again = bench.trainer("a")
+            let events = again.events
+            let outcome = try await again.resume()
             let reference = try bench.reference()
             #expect(outcome.isComplete && outcome.adapter?.sha256 == reference)
+            var steps: [Int] = []
+            for await case .step(let step) in events { steps.append(step.step) }
+            #expect(steps == Array(4...8))
         }
     }
 
-    @Test("a cancelled trainer stops after its first step at the latest; the next run is its own")
+    @Test("a trainer that is cancelled before its run, or whose task is, does not begin")
     func cancelled() async throws {
         try await withBench { bench in
             let trainer = bench.trainer("a")
             trainer.cancel()
             await #expect(throws: CancellationError.self) { try await trainer.run() }
-            let outcome = try await trainer.run()
-            #expect(outcome.isComplete)
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
                 return try await bench.trainer("b").run()
             }
             await #expect(throws: CancellationError.self) { try await task.value }
+            let evaluation = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try await Evaluation.measure(bench.model, data: bench.data.path)
+            }
+            await #expect(throws: CancellationError.self) { try await evaluation.value }
+        }
+    }
+
+    @Test("a coordinator without workers, and a worker without a coordinator, can be cancelled")
+    func cancelledCluster() async throws {
+        try await withBench { bench in
+            let coordinator = Coordinator(
+                recipe: .short(), model: bench.model, data: bench.data, output: bench.output("a"),
+                machine: .one)
+            let run = Task { try await coordinator.run() }
+            let address = try await coordinator.address
+            coordinator.cancel()
+            let outcome = try await run.value
+            #expect(!outcome.isComplete && outcome.step == 0)
+            let worker = Worker(coordinator: address, model: bench.model, machine: .one)
+            worker.cancel()
+            #expect(try await worker.run() == .left)
         }
     }
 
@@ -159,8 +185,9 @@ import Testing
                 recipe: .short(), model: bench.model, data: bench.data,
                 output: bench.output("a"), cluster: cluster)
             let run = Task { try await coordinator.run() }
-            await #expect(throws: SkeinError.self) { try await coordinator.address }
-            await #expect(throws: SkeinError.self) { try await run.value }
+            let told = await #expect(throws: SkeinError.self) { try await coordinator.address }
+            let thrown = await #expect(throws: SkeinError.self) { try await run.value }
+            #expect(told == thrown && thrown?.what.contains("token") == true)
             cluster = Cluster()
             cluster.patience = .seconds(1)
             let impatient = Coordinator(
@@ -172,6 +199,46 @@ import Testing
             let address = Task { try await waiting.address }
             address.cancel()
             await #expect(throws: CancellationError.self) { try await address.value }
+            var machine = Machine.one
+            for threads in [-1, 0, .max] {
+                machine.threads = threads
+                let worker = Worker(coordinator: "127.0.0.1:1", machine: machine)
+                await #expect(throws: SkeinError.self) { try await worker.run() }
+                await #expect(throws: SkeinError.self) {
+                    try await Evaluation.measure(
+                        bench.model, data: bench.data.path, machine: machine)
+                }
+                await #expect(throws: SkeinError.self) {
+                    try await TextGenerator(model: bench.model, machine: machine)
+                }
+                let trainer = bench.trainer("c", machine: machine)
+                await #expect(throws: SkeinError.self) { try await trainer.run() }
+            }
+            let refused = [
+                Worker(coordinator: "10.0.0.1:7534"), Worker(coordinator: "nonsense"),
+                Worker(coordinator: "127.0.0.1:1", token: [1]),
+                Worker(coordinator: "127.0.0.1:1", name: "a b"),
+                Worker(coordinator: "127.0.0.1:1", patience: .seconds(Int64.max)),
+            ]
+            for worker in refused {
+                await #expect(throws: SkeinError.self) { try await worker.run() }
+            }
+        }
+    }
+
+    @Test("an adapter that changes behind its back is not begun with")
+    func changed() async throws {
+        try await withBench { bench in
+            let adapter = try #require(try await bench.trainer("a").run().adapter)
+            let other = try #require(try await bench.trainer("b", seed: 1).run().adapter)
+            let name = "/adapter_model.safetensors"
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: other.path + name))
+            try AtomicFile.write(Array(bytes), to: adapter.path + name)
+            let next = Trainer(
+                recipe: .short(), model: bench.model, data: bench.data, output: bench.output("c"),
+                machine: .one, startingFrom: adapter)
+            let error = await #expect(throws: SkeinError.self) { try await next.run() }
+            #expect(error?.what.contains("changed") == true)
         }
     }
 
@@ -194,7 +261,17 @@ import Testing
             let answer = try await generator.answer(to: "7?", options: options)
             var pieces = ""
             for try await piece in generator.stream("7?", options: options) { pieces += piece }
-            #expect(pieces == answer)
+            #expect(pieces == answer && !answer.isEmpty)
+            let chosen = options
+            async let first = generator.answer(to: "7?", options: chosen)
+            async let second = generator.answer(to: "7?", options: chosen)
+            #expect(try await [first, second] == [answer, answer])
+            let cancelled = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try await generator.answer(to: "7?", options: chosen)
+            }
+            await #expect(throws: CancellationError.self) { try await cancelled.value }
+            for try await _ in generator.stream("7?", options: options) { break }
             options.topP = 0
             await #expect(throws: SkeinError.self) {
                 try await generator.answer(to: "7?", options: options)

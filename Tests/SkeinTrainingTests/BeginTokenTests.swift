@@ -78,7 +78,7 @@ import Testing
             residence: .resident, positions: 256, threads: 1)
         let judged = try RowEvaluation.run(
             encoded, engine: engine, parameters: nil,
-            microBatchTokens: 512, pool: ComputePool(threadCount: 1))
+            microBatchTokens: 512, threads: DecoderThreads(threadCount: 1))
         let loss = try #require(judged.loss)
         #expect(judged.lossTokens == expected.lossTokens)
         #expect(abs(loss - expected.loss) < 2e-6 * expected.loss, "\(loss) \(expected.loss)")

@@ -48,8 +48,8 @@ import Testing
                 bench.engine.packedGradient(
                     of: microBatch, parameters: bench.parameters, workspace: DecoderWorkspace(),
                     progress: progress))
-            #expect(packed.delivery.digest == plain.digest)
-            #expect(packed.delivery.result == plain.result)
+            #expect(packed.result.digest == plain.digest)
+            #expect(packed.result.sum == plain.sum)
             let unpacked = try codec.unpack(packed.payload, count: bench.parameters.count)
             #expect(GradientCodec.digest(of: unpacked) == plain.digest)
             #expect(progress.thousandths == 1000)
@@ -77,7 +77,7 @@ import Testing
             let whole = try RowEvaluation.run(
                 bench.rows, engine: bench.engine, parameters: bench.parameters,
                 microBatchTokens: 40,
-                pool: ComputePool(threadCount: 2))
+                threads: DecoderThreads(threadCount: 2))
             #expect(RowEvaluation(losses: losses, rows: bench.rows.count) == whole)
             #expect(whole.lossTokens > 0)
         }

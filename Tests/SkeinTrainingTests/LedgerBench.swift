@@ -59,7 +59,7 @@ struct LedgerBench {
                 ledger += Array((entry.line.text + "\n").utf8)
                 tree.add(
                     index,
-                    MicroBatchResult(tokens: 200, lossTokens: 50, lossSum: loss, gradient: []))
+                    GradientSum(tokens: 200, lossTokens: 50, lossSum: loss, gradient: []))
                 lines += 1
             }
             let sum = try #require(tree.total)

@@ -4,7 +4,7 @@ import Testing
 @testable import SkeinTraining
 
 @Suite struct ReductionTreeTests {
-    private func results(_ count: Int, seed: UInt64) -> [MicroBatchResult] {
+    private func results(_ count: Int, seed: UInt64) -> [GradientSum] {
         let random = AddressedRandom(seed: seed, purpose: .benchmark)
         return (0..<count).map { leaf in
             let gradient = (0..<5).map { index -> Float in
@@ -13,14 +13,14 @@ import Testing
                 return (AddressedRandom.unitFloat(words.x) - 0.5)
                     * Float(sign: .plus, exponent: Int(words.y % 32) - 16, significand: 1)
             }
-            return MicroBatchResult(
+            return GradientSum(
                 tokens: leaf + 1, lossTokens: leaf, lossSum: Double(gradient[0]) / 3,
                 gradient: gradient)
         }
     }
 
     /// The same tree by recursion: a node splits at the largest power of two below its size.
-    private func oracle(_ results: ArraySlice<MicroBatchResult>) -> MicroBatchResult {
+    private func oracle(_ results: ArraySlice<GradientSum>) -> GradientSum {
         guard results.count > 1 else { return results[results.startIndex] }
         var half = 1
         while half * 2 < results.count { half *= 2 }
@@ -89,7 +89,7 @@ import Testing
             // A copy of its own waits in the tree, so that nobody else has it.
             tree.add(
                 order[0],
-                MicroBatchResult(
+                GradientSum(
                     tokens: results[order[0]].tokens, lossTokens: results[order[0]].lossTokens,
                     lossSum: results[order[0]].lossSum,
                     gradient: results[order[0]].gradient.map { $0 }))

@@ -19,7 +19,7 @@ import Testing
 
         func compute(
             _ microBatches: [MicroBatch], parameters: [Float],
-            deliver: (GradientDelivery) throws -> Void
+            deliver: (MicroBatchResult) throws -> Void
         ) throws {
             if microBatches.first?.step == failingStep { throw Gone() }
             try local.compute(microBatches, parameters: parameters, deliver: deliver)
@@ -45,14 +45,14 @@ import Testing
         let engine = try MicroBatchEngine(
             model: job.model, adapter: job.shape, configuration: configuration,
             residence: .resident, positions: job.longestRow, threads: 1)
-        let pool = ComputePool(threadCount: 1)
+        let threads = DecoderThreads(threadCount: 1)
         var log: [String] = []
         defer { events += log }
         var newest = 0
         var loop = try TrainingLoop(
             job: job, directory: RunDirectory(path: output, resuming: resuming),
             source: Source(
-                local: LocalGradientSource(engine: engine, pool: pool),
+                local: LocalGradientSource(engine: engine, threads: threads),
                 failingStep: failingStep),
             validate: {
                 if interruptsValidation { throw SourceStopped(reason: .interrupted) }
@@ -63,7 +63,7 @@ import Testing
                 }
                 return try RowEvaluation.run(
                     job.validation, engine: engine, parameters: $0, microBatchTokens: 512,
-                    pool: pool)
+                    threads: threads)
             },
             report: { event in
                 switch event {

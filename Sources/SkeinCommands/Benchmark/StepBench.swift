@@ -20,7 +20,7 @@ struct StepBench {
     private static let peakPasses = 10
     private let engine: MicroBatchEngine
     private let shape: AdapterShape
-    private let pool: ComputePool
+    private let computing: DecoderThreads
 
     /// Loads the weights, in memory when everything fits there, and starts the threads.
     ///
@@ -40,7 +40,7 @@ struct StepBench {
         engine = try MicroBatchEngine(
             model: model, adapter: shape, configuration: configuration, residence: residence,
             positions: longest, threads: threads)
-        pool = ComputePool(threadCount: threads)
+        computing = DecoderThreads(threadCount: threads)
         self.configuration = configuration
         self.model = model
         self.threads = threads
@@ -95,7 +95,7 @@ struct StepBench {
         let operands = try (0..<threads).map { _ in try ProductReplay(wide) }
         let kind: MatMulTally.Kind = configuration.compute == .fp32 ? .single : .packed
         var trainer = BenchedTrainer(
-            configuration, engine: engine, shape: shape, pool: pool)
+            configuration, engine: engine, shape: shape, threads: computing)
         _ = try trainer.step(microBatches)
         var steps: [BenchedTrainer.Times] = []
         var alone: [Timing] = []
@@ -105,7 +105,7 @@ struct StepBench {
             steps.append(try trainer.step(microBatches))
             alone.append(
                 try Stopwatch.time {
-                    try pool.forEach(threads) { index, _ in
+                    try computing.forEach(threads) { index, _, _ in
                         operands[index].run()
                     } receive: { _, _ in
                     }
@@ -113,7 +113,7 @@ struct StepBench {
             peakOperations = 0
             peaks.append(
                 try Stopwatch.time {
-                    try pool.forEach(threads) { _, _ in
+                    try computing.forEach(threads) { _, _, _ in
                         (0..<Self.peakPasses).reduce(0) { sum, _ in sum + RegisterPeak.run(kind) }
                     } receive: { _, operations in
                         peakOperations += operations
@@ -168,10 +168,10 @@ struct BenchedTrainer {
 
     init(
         _ configuration: TrainingConfiguration, engine: MicroBatchEngine, shape: AdapterShape,
-        pool: ComputePool
+        threads: DecoderThreads
     ) {
         self.configuration = configuration
-        source = LocalGradientSource(engine: engine, pool: pool)
+        source = LocalGradientSource(engine: engine, threads: threads)
         parameters = AdapterParameters(shape: shape, seed: configuration.addressedSeed).values
         optimizer = AdamW(settings: configuration.adamW, count: parameters.count)
     }
@@ -182,8 +182,8 @@ struct BenchedTrainer {
         var update = 0.0
         let whole = try Stopwatch.time {
             var tree = ReductionTree(count: microBatches.count)
-            try source.compute(microBatches, parameters: parameters) { delivery in
-                reduction += Stopwatch.time { tree.add(delivery.index, delivery.result) }.seconds
+            try source.compute(microBatches, parameters: parameters) { result in
+                reduction += Stopwatch.time { tree.add(result.index, result.sum) }.seconds
             }
             guard let sum = tree.finish() else { return }
             update =

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinCoordination
+import SkeinNodes
 import SkeinTraining
 
 /// Options of coordinators, workers and those who start them.
@@ -72,14 +73,6 @@ extension ValueFormat where Value == String {
         ValueFormat(
             placeholder: "S", accepted: "1 to 64 letters, digits, dots, dashes and underscores",
             read: { WorkerName.isValid($0) ? $0 : nil }, json: { .string($0) })
-    }
-}
-
-/// What a worker may be called.
-enum WorkerName {
-    static func isValid(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count)
-            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
     }
 }
 

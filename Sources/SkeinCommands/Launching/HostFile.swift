@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinNodes
 
 /// The hosts that `skein launch --hosts` starts workers on. Pure.
 ///

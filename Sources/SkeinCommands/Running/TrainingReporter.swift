@@ -33,12 +33,7 @@ final class TrainingReporter: Sendable {
         for line in report.lines { io.log.info(line) }
         for warning in report.warnings { io.log.warning(warning.text) }
         showTokens()
-        if job.longestRow > job.model.configuration.contextLength {
-            io.log.warning(
-                "the longest row has \(job.longestRow) tokens, more than the "
-                    + "\(job.model.configuration.contextLength) that the model was made for; "
-                    + "give a smaller --max-length")
-        }
+        if let warning = job.contextWarning { io.log.warning(warning) }
         let lora = job.shape.configuration
         io.log.info(
             "adapter: rank \(lora.rank), scale \(lora.scale) (alpha / rank), "

@@ -60,7 +60,7 @@ package struct CoordinatorSnapshot: Sendable, Equatable {
         package var failures: Int
     }
 
-    package struct OpenRound: Sendable, Equatable {
+    package struct RoundSummary: Sendable, Equatable {
         package var number: UInt64
         package var label: RoundLabel
         package var since: Duration
@@ -73,7 +73,7 @@ package struct CoordinatorSnapshot: Sendable, Equatable {
     }
 
     package var phase: RunPhase
-    package var round: OpenRound?
+    package var round: RoundSummary?
     package var workers: [Worker]
     package var quarantined: [Absentee]
     package var waiting: Waiting

@@ -6,7 +6,7 @@ extension CoordinatorState {
     private static let mostVotes = 8
 
     /// Somebody else's result of an accepted piece: the same, or one of the two computes wrongly.
-    mutating func vote(_ other: Candidate, _ index: Int) {
+    mutating func vote(_ other: Claim, _ index: Int) {
         guard let open else { return }
         let piece = open.pieces[index]
         var dispute = open.disputes[index]

@@ -31,7 +31,7 @@ extension CoordinatorState {
             }
             release(index, of: worker)
         }
-        let candidate = Candidate(peer: peer, name: worker.name, digest: digest, since: clock)
+        let candidate = Claim(peer: peer, name: worker.name, digest: digest, since: clock)
         if phase == .accepted {
             reject(duplicate: candidate, index)
             return
@@ -74,7 +74,7 @@ extension CoordinatorState {
                 "\(describe(index)) was never leased to \(worker.name)"))
     }
 
-    private mutating func check(_ candidate: Candidate, _ index: Int) {
+    private mutating func check(_ candidate: Claim, _ index: Int) {
         open?.change(index) { $0.phase = .checking }
         open?.histories[index, default: PieceHistory()].checking = candidate
         if let key = open?.key(index) { say(.check(candidate.peer, key)) }
@@ -103,7 +103,7 @@ extension CoordinatorState {
         }
     }
 
-    private mutating func accept(_ candidate: Candidate, _ index: Int) {
+    private mutating func accept(_ candidate: Claim, _ index: Int) {
         guard let key = open?.key(index), let holders = open?.pieces[index].holders else { return }
         noteProgress()
         let history = open?.histories[index] ?? PieceHistory()
@@ -146,7 +146,7 @@ extension CoordinatorState {
         say(.cancel(peer, key, reason))
     }
 
-    private mutating func reject(duplicate: Candidate, _ index: Int) {
+    private mutating func reject(duplicate: Claim, _ index: Int) {
         guard let open else { return }
         counters.duplicates += 1
         let piece = open.pieces[index]
@@ -157,7 +157,7 @@ extension CoordinatorState {
     }
 
     /// A result with NaN or infinity: one worker's fault, unless another one says the same.
-    private mutating func judge(notFinite candidate: Candidate, _ index: Int, _ detail: String) {
+    private mutating func judge(notFinite candidate: Claim, _ index: Int, _ detail: String) {
         guard let key = open?.key(index) else { return }
         var history = open?.histories[index] ?? PieceHistory()
         let own = history.notFinite.first { $0.name == candidate.name }
@@ -192,7 +192,7 @@ extension CoordinatorState {
     }
 
     private mutating func refuse(
-        _ candidate: Candidate, _ index: Int, _ detail: String, counts: Bool
+        _ candidate: Claim, _ index: Int, _ detail: String, counts: Bool
     ) {
         guard let key = open?.key(index) else { return }
         noteProgress()

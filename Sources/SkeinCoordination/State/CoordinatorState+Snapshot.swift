@@ -13,7 +13,7 @@ extension CoordinatorState {
         return CoordinatorSnapshot(
             phase: phase,
             round: open.map { open in
-                CoordinatorSnapshot.OpenRound(
+                CoordinatorSnapshot.RoundSummary(
                     number: open.round.number, label: open.round.label, since: open.opened,
                     pieces: open.pieces.count, accepted: open.pieces.count - open.remaining,
                     unleased: open.unleased, unchecked: open.unchecked, counters: counters)

@@ -1,7 +1,7 @@
 import SkeinBasics
 
 /// A result that is here and not answered.
-struct Candidate: Sendable {
+struct Claim: Sendable {
     let peer: PeerID
     let name: String
     let digest: [UInt8]
@@ -29,9 +29,9 @@ struct Piece: Sendable {
 
 /// What few pieces have.
 struct PieceHistory: Sendable {
-    var checking: Candidate?
+    var checking: Claim?
     /// In order of arrival, behind the one that is being checked.
-    var waiting: [Candidate] = []
+    var waiting: [Claim] = []
     /// Names whose results of it were not taken: others go first.
     private(set) var avoided: [String] = []
     var notFinite: [(name: String, digest: [UInt8])] = []

@@ -1,5 +1,3 @@
-import SkeinFormats
-
 /// What a LoRA configuration means on one model: which matrices exist, and where each lies in the
 /// flat vector.
 package struct AdapterShape: Sendable, Equatable {

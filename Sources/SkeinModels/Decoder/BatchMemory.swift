@@ -1,4 +1,3 @@
-import SkeinFormats
 import SkeinTensors
 
 /// All that the memory of a batch depends on.

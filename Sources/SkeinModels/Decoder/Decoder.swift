@@ -1,5 +1,4 @@
 import SkeinBasics
-import SkeinFormats
 import SkeinTensors
 
 /// A decoder with an optional LoRA adapter: loss and gradient of one micro-batch, on
@@ -54,17 +53,18 @@ package struct Decoder: Sendable {
 
     /// Sum loss and *sum* gradient of a batch; nil, and no gradient, when the pass was abandoned.
     ///
-    /// The bits are those of a pass that nobody follows.
+    /// The bits are those of a pass that nobody follows. `place`: of the calling thread among those that
+    /// help it with its products; nil: it is alone.
     package func gradient(
         of batch: PackedBatch, parameters: UnsafePointer<Float>, dropout: DropoutAddress?,
-        workspace: DecoderWorkspace, into gradient: UnsafeMutablePointer<Float>,
-        progress: PassProgress?
+        workspace: DecoderWorkspace, place: WorkSharing.Place? = nil,
+        into gradient: UnsafeMutablePointer<Float>, progress: PassProgress?
     ) -> BatchLoss? {
         let lowest = adapter?.lowestLayer ?? model.layerCount
         progress?.begin(layers: 2 * model.layerCount - lowest)
         let pass = DecoderPass(
             decoder: self, batch: batch, parameters: parameters, dropout: dropout,
-            training: true, progress: progress, workspace: workspace)
+            training: true, progress: progress, workspace: workspace, place: place)
         guard pass.forward() else { return nil }
         let loss = pass.head(gradient: true)
         return pass.backward(into: gradient) ? loss : nil
@@ -81,12 +81,12 @@ package struct Decoder: Sendable {
     /// Sum loss of a batch, without gradient and without dropout; nil when the pass was abandoned.
     package func loss(
         of batch: PackedBatch, parameters: UnsafePointer<Float>?, workspace: DecoderWorkspace,
-        progress: PassProgress?
+        place: WorkSharing.Place? = nil, progress: PassProgress?
     ) -> BatchLoss? {
         progress?.begin(layers: model.layerCount)
         let pass = DecoderPass(
             decoder: self, batch: batch, parameters: parameters, dropout: nil, training: false,
-            progress: progress, workspace: workspace)
+            progress: progress, workspace: workspace, place: place)
         return pass.forward() ? pass.head(gradient: false) : nil
     }
 
@@ -115,7 +115,8 @@ struct DecoderPass {
     init(
         decoder: Decoder, batch: PackedBatch, parameters: UnsafePointer<Float>?,
         dropout: Decoder.DropoutAddress?, training: Bool,
-        progress: PassProgress? = nil, workspace: DecoderWorkspace
+        progress: PassProgress? = nil, workspace: DecoderWorkspace,
+        place: WorkSharing.Place? = nil
     ) {
         let model = decoder.model
         self.progress = progress
@@ -132,7 +133,7 @@ struct DecoderPass {
                 compute: decoder.weights.compute,
                 checkpointing: decoder.gradientCheckpointing, dropout: dropout != nil,
                 streamedFloats: decoder.streamedFloats))
-        matMul = workspace.matMul
+        matMul = workspace.matMul.sharing(place)
         attention = Attention(
             heads: model.headCount, keyValueHeads: model.keyValueHeadCount,
             headDimension: model.headDimension)
@@ -159,7 +160,7 @@ struct DecoderPass {
     /// A projection of a layer with its adapter.
     func linear(_ module: TargetModule, _ layer: Int) -> LoRALinear {
         let weights = decoder.weights.blocks[layer]
-        let index = weights.design.index(of: module)
+        let index = weights.places[module.rawValue]
         let isUpper = module >= .output
         return LoRALinear(
             weight: weights.projections[index], adapter: adapter(index, layer, isUpper: isUpper),

@@ -1,4 +1,3 @@
-import SkeinFormats
 import SkeinTensors
 
 extension DecoderPass {

@@ -1,4 +1,3 @@
-import SkeinFormats
 import SkeinTensors
 
 extension DecoderPass {
@@ -69,45 +68,6 @@ extension DecoderPass {
             memory.normedGradient, x: kept.middle, weight: weights.middleNorm.base,
             inverse: kept.inverseMiddle, tokens: rows, width: model.width,
             addingTo: memory.gradient)
-    }
-
-    /// [T, F] in the memory of `activated`, which is not used then.
-    private var roundedActivationGradient: UnsafeMutablePointer<UInt16> {
-        UnsafeMutableRawPointer(memory.activated).assumingMemoryBound(to: UInt16.self)
-    }
-
-    /// From the gradient of silu(gate) * up to those of gate and up.
-    ///
-    /// `isRounded`: the first is in `roundedActivationGradient` and the others are made as bf16 only;
-    /// otherwise it is in `gateGradient`, and the others are there and in `upGradient` as well.
-    private func activationBackward(
-        _ kept: BatchMemory.Block, rows: Int, isRounded: Bool
-    ) -> (gate: Operand, up: Operand) {
-        let columns = model.feedForwardWidth
-        let count = rows * columns
-        switch compute {
-        case .fp32:
-            SwiGLU.backward(
-                da: memory.gateGradient, gate: kept.gate, up: kept.up, count: count,
-                du: memory.upGradient)
-            return (.single(memory.gateGradient), .single(memory.upGradient))
-        case .bf16 where isRounded:
-            SwiGLU.backward(
-                da: roundedActivationGradient, gate: kept.roundedGate, up: kept.roundedUp,
-                rows: rows, columns: columns, dg: kept.roundedGate, du: kept.roundedUp)
-        case .bf16:
-            widenGateAndUp(kept, rows: rows)
-            SwiGLU.backward(
-                da: memory.gateGradient, gate: kept.gate, up: kept.up, count: count,
-                du: memory.upGradient)
-            BFloat16.round(
-                memory.gateGradient, rows: rows, columns: columns, into: kept.roundedGate)
-            BFloat16.round(memory.upGradient, rows: rows, columns: columns, into: kept.roundedUp)
-        }
-        // The gradients take the place of what they were made from.
-        return (
-            activations(kept.roundedGate, rows: rows), activations(kept.roundedUp, rows: rows)
-        )
     }
 
     /// Adds to `memory.gradient` (that of the block's middle) what flows back to its input.

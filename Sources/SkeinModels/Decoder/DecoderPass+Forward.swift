@@ -1,4 +1,3 @@
-import SkeinFormats
 import SkeinTensors
 
 extension DecoderPass {
@@ -90,60 +89,5 @@ extension DecoderPass {
             RoundedRows(
                 base: memory.rounded, rows: rows, columns: width,
                 stride: RoundedRows.stride(columns: width)))
-    }
-
-    /// Gate and up of a block from its normed middle.
-    ///
-    /// With bf16 they are kept rounded for the backward pass.
-    private func gateAndUp(_ kept: BatchMemory.Block, _ layer: Int, _ middle: Operand, rows: Int) {
-        let gate = linear(.gate, layer)
-        let up = linear(.up, layer)
-        let adapts = has(.gate, layer) || has(.up, layer)
-        if compute == .bf16 && !adapts {
-            gate.forward(memory.normed, middle, into: kept.gate, rounded: kept.roundedGate)
-            up.forward(memory.normed, middle, into: kept.up, rounded: kept.roundedUp)
-            return
-        }
-        gate.forward(memory.normed, middle, into: kept.gate)
-        up.forward(memory.normed, middle, into: kept.up)
-        guard compute == .bf16 else { return }
-        let columns = model.feedForwardWidth
-        BFloat16.round(kept.gate, rows: rows, columns: columns, into: kept.roundedGate)
-        BFloat16.round(kept.up, rows: rows, columns: columns, into: kept.roundedUp)
-    }
-
-    /// silu(gate) * up of a block, as the down projection takes it.
-    ///
-    /// With bf16 it is that of the rounded numbers. `wantsSingle`: also as Float, in
-    /// `memory.activated`.
-    private func activate(_ kept: BatchMemory.Block, rows: Int, wantsSingle: Bool) -> Operand {
-        let columns = model.feedForwardWidth
-        switch compute {
-        case .fp32:
-            SwiGLU.forward(
-                gate: kept.gate, up: kept.up, count: rows * columns, into: memory.activated)
-            return .single(memory.activated)
-        case .bf16:
-            SwiGLU.forward(
-                gate: kept.roundedGate, up: kept.roundedUp, rows: rows, columns: columns,
-                into: memory.rounded)
-            if wantsSingle { widenActivations(kept, rows: rows) }
-            return activations(memory.rounded, rows: rows)
-        }
-    }
-
-    /// Gate and up as Float again, and `memory.activated` of them.
-    func widenActivations(_ kept: BatchMemory.Block, rows: Int) {
-        widenGateAndUp(kept, rows: rows)
-        SwiGLU.forward(
-            gate: kept.gate, up: kept.up, count: rows * model.feedForwardWidth,
-            into: memory.activated)
-    }
-
-    /// Gate and up as Float again.
-    func widenGateAndUp(_ kept: BatchMemory.Block, rows: Int) {
-        let columns = model.feedForwardWidth
-        BFloat16.widen(kept.roundedGate, rows: rows, columns: columns, into: kept.gate)
-        BFloat16.widen(kept.roundedUp, rows: rows, columns: columns, into: kept.up)
     }
 }

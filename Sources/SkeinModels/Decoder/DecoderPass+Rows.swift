@@ -1,4 +1,3 @@
-import SkeinFormats
 import SkeinTensors
 
 // The rows that matter: from the last block's attention on, only those that carry loss.

@@ -19,7 +19,8 @@ package struct DecoderWeights: Sendable {
         let inputNorm: FloatBuffer
         /// [D], before the feed-forward part.
         let middleNorm: FloatBuffer
-        let design: BlockDesign
+        /// `BlockDesign.places`.
+        let places: [Int]
         /// Beside the design's, [out, in].
         let projections: [WeightMatrix]
         let rotary: RotaryEmbedding
@@ -66,7 +67,8 @@ package struct DecoderWeights: Sendable {
             blocks.append(
                 Block(
                     inputNorm: try Self.vector(model, name(parts.inputNorm)),
-                    middleNorm: try Self.vector(model, name(parts.middleNorm)), design: block,
+                    middleNorm: try Self.vector(model, name(parts.middleNorm)),
+                    places: block.places,
                     projections: try block.projections.map {
                         try loader.add(model.tensor(name($0.name)))
                     },

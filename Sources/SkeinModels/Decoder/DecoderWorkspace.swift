@@ -1,4 +1,3 @@
-import SkeinFormats
 import SkeinTensors
 
 /// The memory that one compute thread needs for one micro-batch; reused from batch to batch.
@@ -13,18 +12,11 @@ package final class DecoderWorkspace {
     /// of the head's backward product.
     static let headPanel = 8192
 
-    private(set) var matMul: MatMul
+    let matMul: MatMul
     let memory = GrowingMemory()
 
     package init(tally: MatMulTally? = nil) {
         matMul = MatMul(tally: tally)
-    }
-
-    /// The place of the thread that computes with this workspace, where others help it with its
-    /// products; nil: it is alone.
-    package var place: WorkSharing.Place? {
-        get { matMul.place }
-        set { matMul.place = newValue }
     }
 
     /// Carves the pieces for a batch, growing the memory if it is the largest so far.
@@ -33,5 +25,15 @@ package final class DecoderWorkspace {
         _ = BatchMemory(size, &count)
         var arena = Arena(memory.reserve(count.used))
         return BatchMemory(size, &arena)
+    }
+}
+
+/// Threads that compute micro-batches, each with a workspace that it is lent.
+package typealias DecoderThreads = ComputeThreads<DecoderWorkspace>
+
+extension ComputeThreads where Workspace == DecoderWorkspace {
+    /// - Parameter threadCount: at least 1.
+    package convenience init(threadCount: Int) {
+        self.init(threadCount: threadCount) { DecoderWorkspace() }
     }
 }

@@ -1,5 +1,4 @@
 import SkeinBasics
-import SkeinFormats
 import SkeinTensors
 
 /// What the bits of a gradient depend on besides model, data and configuration.

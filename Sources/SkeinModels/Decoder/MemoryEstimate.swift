@@ -1,4 +1,3 @@
-import SkeinFormats
 import SkeinTensors
 
 /// What a training run will hold in memory, in bytes, computed before any of it is allocated.

@@ -1,5 +1,3 @@
-import SkeinFormats
-
 extension ModelConfiguration {
     /// What a row takes to be trained on, in multiplications of one pass: every token goes through all
     /// blocks, and those with loss through the head as well. Attention, which grows with the square of

@@ -1,4 +1,3 @@
-import SkeinFormats
 import SkeinTensors
 
 /// A frozen matrix W [rows, columns] in bf16, packed for both directions of a pass.

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBasics
 import SkeinFormats
 import SkeinTensors
 import Synchronization
@@ -56,7 +57,7 @@ struct WeightLoader {
         let widest = compute == .fp32 ? 0 : pending.reduce(0) { max($0, $1.view.columns) }
         let lanes = max(1, threads)
         let isWanted = Atomic<Bool>(true)
-        DispatchQueue.concurrentPerform(iterations: lanes) { lane in
+        BriefThreads.perform(lanes) { lane in
             let scratch = FloatBuffer(count: Self.pieceRows * widest)
             for index in stride(from: lane, to: pieces.count, by: lanes) {
                 guard isWanted.load(ordering: .relaxed) else { return }

@@ -69,14 +69,14 @@ package struct BlockDesign: Sendable, Equatable {
         self.projections = projections
     }
 
-    /// The place of a projection in `projections` and in what is kept beside them.
+    /// Where each `TargetModule` stands in `projections` and in what is kept beside them, by raw value;
+    /// -1 for one that there is not, which `Engine.check` refuses.
     ///
-    /// Every engine asks once for each product; a block has seven.
-    func index(of module: TargetModule) -> Int {
-        guard let index = projections.firstIndex(where: { $0.module == module }) else {
-            preconditionFailure("Engine.check refuses a block without \(module)")
+    /// Made once for each layer: the engines look it up for each product.
+    var places: [Int] {
+        TargetModule.allCases.map { module in
+            projections.firstIndex { $0.module == module } ?? -1
         }
-        return index
     }
 }
 

@@ -1,4 +1,3 @@
-import SkeinFormats
 import SkeinTensors
 
 /// Many tokens: pieces of the weights as floats, multiplied with all tokens of a block at once.

@@ -1,4 +1,3 @@
-import SkeinFormats
 import SkeinTensors
 
 /// One token: products of packed weights with a vector, as fast as memory gives the weights.

@@ -1,4 +1,3 @@
-import SkeinFormats
 import SkeinTensors
 
 /// Reads tokens one after the other with a cache and gives the logits of the last one.
@@ -27,6 +26,11 @@ package final class DecoderSession {
     private let capacity: Int
     /// Tokens that the cache holds.
     private(set) var count = 0
+
+    /// Bytes of keys and values for so many tokens of prompt and answer.
+    package static func cacheBytes(_ tokens: Int, of model: ModelConfiguration) -> Int {
+        8 * model.layerCount * model.keyValueHeadCount * model.headDimension * tokens
+    }
 
     /// Shapes and ranges:
     ///   - adapter: nil for the base model.

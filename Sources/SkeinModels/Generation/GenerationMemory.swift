@@ -1,4 +1,3 @@
-import SkeinFormats
 import SkeinTensors
 
 /// Activations of one block of tokens, and each thread's scratch.

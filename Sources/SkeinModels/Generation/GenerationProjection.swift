@@ -64,13 +64,14 @@ struct GenerationProjection {
 struct GenerationProjections {
     /// Per layer, beside `BlockDesign.projections`.
     private let layers: [[GenerationProjection]]
-    private let designs: [BlockDesign]
+    /// Per layer, `BlockDesign.places`.
+    private let places: [[Int]]
     /// R; 0 without an adapter.
     let rank: Int
     private let memory: InterleavedMemory?
 
     init(_ weights: GenerationWeights, adapter: AdapterShape?, parameters: [Float]?) {
-        designs = weights.blocks.map(\.design)
+        places = weights.blocks.map(\.places)
         guard let adapter, let parameters else {
             layers = weights.blocks.map { block in
                 block.projections.map { GenerationProjection(weight: $0, adapter: nil) }
@@ -117,6 +118,6 @@ struct GenerationProjections {
     }
 
     subscript(_ layer: Int, _ module: TargetModule) -> GenerationProjection {
-        layers[layer][designs[layer].index(of: module)]
+        layers[layer][places[layer][module.rawValue]]
     }
 }

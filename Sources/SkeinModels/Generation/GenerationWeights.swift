@@ -13,7 +13,8 @@ package final class GenerationWeights: Sendable {
         let inputNorm: FloatBuffer
         /// [D], before the feed-forward part.
         let middleNorm: FloatBuffer
-        let design: BlockDesign
+        /// `BlockDesign.places`.
+        let places: [Int]
         /// Beside the design's, [out, in].
         let projections: [InterleavedMatrix]
     }
@@ -89,7 +90,8 @@ package final class GenerationWeights: Sendable {
             let end = first + design.projections.count
             defer { first = end }
             return Block(
-                inputNorm: norms[2 * layer], middleNorm: norms[2 * layer + 1], design: design,
+                inputNorm: norms[2 * layer], middleNorm: norms[2 * layer + 1],
+                places: design.places,
                 projections: Array(matrices[first..<end]))
         }
     }

@@ -43,6 +43,7 @@ package final class WireBench: Sendable {
         log: Log
     ) throws {
         self.load = load
+        ProcessFigures.raiseFileLimit()
         let room = ProcessFigures.connectionRoom()
         let name = try NetworkAddress(parsing: listen)
         let addresses = try name.resolved(for: .listening)
@@ -121,7 +122,7 @@ package final class WireBench: Sendable {
         }
         var tree = ReductionTree(count: microBatches.count)
         try source.compute(microBatches, parameters: parameters) {
-            tree.add($0.index, $0.result)
+            tree.add($0.index, $0.sum)
         }
         guard let sum = tree.finish() else {
             preconditionFailure("a gradient source delivers every micro-batch of a step")

@@ -44,21 +44,13 @@ final class ClusterSource: GradientSource {
 
     func compute(
         _ microBatches: [MicroBatch], parameters: [Float],
-        deliver: (GradientDelivery) throws -> Void
+        deliver: (MicroBatchResult) throws -> Void
     ) throws {
         guard let step = microBatches.first?.step else { return }
         try run(
             RoundLabel.step(step), kind: .gradient, step: step, rows: microBatches.map(\.rows),
             parameters: parameters
-        ) { checked in
-            try deliver(
-                GradientDelivery(
-                    index: checked.index,
-                    result: MicroBatchResult(
-                        tokens: checked.tokens, lossTokens: checked.loss.lossTokens,
-                        lossSum: checked.loss.lossSum, gradient: checked.gradient),
-                    digest: checked.digest, worker: checked.worker, attempt: checked.attempt))
-        }
+        ) { try deliver($0) }
     }
 
     /// Loss over `rows`, computed by the workers and summed as `RowEvaluation.run` sums it.
@@ -108,13 +100,13 @@ final class ClusterSource: GradientSource {
     /// One round from its opening to its last result.
     private func run(
         _ label: RoundLabel, kind: WorkKind, step: Int, rows: [[TokenizedRow]],
-        parameters: [Float], accept: (CheckedResult) throws -> Void
+        parameters: [Float], accept: (MicroBatchResult) throws -> Void
     ) throws {
         let (number, publication) = own.withLock { own in
             own.round += 1
             return (own.round, own.publisher.publish(parameters))
         }
-        let round = OpenRound(
+        let round = LeasedRound(
             number: number, label: label, kind: kind, step: step, rows: rows,
             publication: publication)
         desk.open(round)

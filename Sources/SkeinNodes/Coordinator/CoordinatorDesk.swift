@@ -11,7 +11,7 @@ struct CoordinatorDesk: Sendable {
     /// Workers that the open round waits for.
     var missingCount: Int { counts.missing }
 
-    func open(_ round: OpenRound) {
+    func open(_ round: LeasedRound) {
         hub.post { hub in
             hub.round = round
             hub.noteOpened(round)

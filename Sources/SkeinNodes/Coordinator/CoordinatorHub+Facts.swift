@@ -29,7 +29,7 @@ extension CoordinatorHub {
         [("event", .string(fact.rawValue)), ("seconds", .number(sinceStart / .seconds(1)))] + more
     }
 
-    func noteOpened(_ round: OpenRound) {
+    func noteOpened(_ round: LeasedRound) {
         note(
             .opened,
             [

@@ -19,7 +19,7 @@ final class CoordinatorHub {
     var peers: [PeerID: Peer] = [:] {
         didSet { counts.setConnections(peers.count) }
     }
-    var round: OpenRound?
+    var round: LeasedRound?
     var publication: ParameterPublication?
     /// The version whose whole was asked of the training loop's thread.
     var snapshotAsked: UInt64 = 0

@@ -3,27 +3,15 @@ import SkeinCoordination
 import SkeinModels
 import SkeinTraining
 
-/// A result that is what its work must give.
-struct CheckedResult: Sendable {
-    let index: Int
-    let worker: String
-    let attempt: Int
-    let tokens: Int
-    let loss: BatchLoss
-    let digest: SHA256.Digest
-    /// Empty for an evaluation.
-    let gradient: [Float]
-}
-
 /// Unpacks a result and compares it with what the plan says: nothing a worker sends is trusted.
 struct ResultCheck: Sendable {
     enum Verdict: Sendable {
-        case accepted(CheckedResult)
+        case accepted(MicroBatchResult)
         /// Well-formed, with NaN or infinity in it: a broken worker, or a run that diverged.
-        case notFinite(CheckedResult, detail: String)
+        case notFinite(MicroBatchResult, detail: String)
         case refused(detail: String)
 
-        var result: CheckedResult? {
+        var result: MicroBatchResult? {
             switch self {
             case .accepted(let result), .notFinite(let result, _): result
             case .refused: nil
@@ -39,7 +27,7 @@ struct ResultCheck: Sendable {
         }
     }
 
-    let round: OpenRound
+    let round: LeasedRound
     let codec: GradientCodec
     let parameterCount: Int
 
@@ -120,13 +108,13 @@ struct ResultCheck: Sendable {
         if round.kind == .gradient, digest != opened.digest {
             return .refused(detail: "its gradient has another SHA-256 than it says")
         }
-        let checked = CheckedResult(
-            index: Int(result.key.index), worker: opened.candidate.worker,
-            attempt: Int(result.attempt), tokens: Int(result.tokens),
-            loss: BatchLoss(
-                lossSum: result.lossSum, lossTokens: Int(result.lossTokens),
-                correct: Int(result.correct)),
-            digest: opened.digest, gradient: gradient)
+        let checked = MicroBatchResult(
+            index: Int(result.key.index),
+            sum: GradientSum(
+                tokens: Int(result.tokens), lossTokens: Int(result.lossTokens),
+                lossSum: result.lossSum, gradient: gradient),
+            correct: Int(result.correct), digest: opened.digest, worker: opened.candidate.worker,
+            attempt: Int(result.attempt))
         guard result.lossSum.isFinite else {
             return .notFinite(checked, detail: "its loss is \(result.lossSum)")
         }
@@ -135,58 +123,6 @@ struct ResultCheck: Sendable {
                 checked, detail: "its gradient is not finite, first at number \(place)")
         }
         return .accepted(checked)
-    }
-}
-
-/// A round as both threads of a coordinator see it.
-struct OpenRound: Sendable {
-    struct Expected: Sendable {
-        let tokens: Int
-        let lossTokens: Int
-    }
-
-    let number: UInt64
-    let label: RoundLabel
-    let kind: WorkKind
-    let step: Int
-    /// Rows of each piece of work.
-    let rows: [[TokenizedRow]]
-    let expected: [Expected]
-    let publication: ParameterPublication
-
-    init(
-        number: UInt64, label: RoundLabel, kind: WorkKind, step: Int, rows: [[TokenizedRow]],
-        publication: ParameterPublication
-    ) {
-        self.number = number
-        self.label = label
-        self.kind = kind
-        self.step = step
-        self.rows = rows
-        expected = rows.map { rows in
-            Expected(
-                tokens: rows.reduce(0) { $0 + $1.ids.count },
-                lossTokens: rows.reduce(0) { $0 + $1.lossTokenCount })
-        }
-        self.publication = publication
-    }
-
-    /// The round as the coordinator's state sees it.
-    var forState: Round {
-        Round(number: number, label: label, costs: expected.map(\.tokens))
-    }
-
-    /// The work at `index` as it is sent.
-    func grant(_ index: Int, attempt: UInt32) -> LeaseGrant {
-        LeaseGrant(
-            key: WorkKey(round: number, index: UInt32(index)), attempt: attempt,
-            kind: kind, step: UInt32(truncatingIfNeeded: step),
-            parameterVersion: publication.version,
-            rows: rows[index].map {
-                LeaseGrant.Row(
-                    number: UInt32(truncatingIfNeeded: $0.number), ids: $0.ids,
-                    targets: $0.targets)
-            })
     }
 }
 

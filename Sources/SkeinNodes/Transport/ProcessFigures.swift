@@ -52,29 +52,34 @@ package enum ProcessFigures {
         return UInt64(clamping: usage.ru_maxrss) * unit
     }
 
+    #if canImport(Glibc)
+        private static let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+        private static let openFiles = RLIMIT_NOFILE
+    #endif
+
+    private static var fileLimit: rlimit? {
+        var limit = rlimit()
+        return getrlimit(openFiles, &limit) == 0 ? limit : nil
+    }
+
     /// Raises the soft limit of open files to `Limits.openFiles`, as far as the hard one allows.
     ///
     /// - Returns: the limit that holds now, or nil where the system does not tell.
     @discardableResult
     package static func raiseFileLimit() -> UInt64? {
-        #if canImport(Glibc)
-            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        #else
-            let resource = RLIMIT_NOFILE
-        #endif
-        var limit = rlimit()
-        guard getrlimit(resource, &limit) == 0 else { return nil }
+        guard var limit = fileLimit else { return nil }
         let wanted = min(limit.rlim_max, rlim_t(Limits.openFiles))
         guard limit.rlim_cur < wanted else { return UInt64(limit.rlim_cur) }
         let before = limit.rlim_cur
         limit.rlim_cur = wanted
-        return UInt64(setrlimit(resource, &limit) == 0 ? wanted : before)
+        return UInt64(setrlimit(openFiles, &limit) == 0 ? wanted : before)
     }
 
-    /// Connections for which this process has descriptors, once the limit is raised as far as it goes;
-    /// `Limits.otherFiles` are kept for files.
+    /// Connections for which this process has descriptors; `Limits.otherFiles` are kept for files. The
+    /// limit is the program's own affair: `skein` raises it before it starts a coordinator.
     static func connectionRoom() -> Int {
-        max(0, Int(clamping: raiseFileLimit() ?? UInt64(Limits.openFiles)) - Limits.otherFiles)
+        max(0, Int(clamping: fileLimit?.rlim_cur ?? rlim_t(Limits.openFiles)) - Limits.otherFiles)
     }
 
     private static func seconds(of clock: clockid_t) -> Double? {

@@ -3,6 +3,7 @@ import SkeinBasics
 import SkeinCoordination
 import SkeinFormats
 import SkeinModels
+import SkeinTensors
 import SkeinTraining
 
 /// What a worker computes with: the model, loaded, and the run's configuration.
@@ -78,7 +79,7 @@ final class WorkerEngine: Sendable {
     /// - Returns: nil when the work was abandoned.
     /// - Throws: `NodeError.leaseUnusable` for rows that this model cannot compute with.
     func perform(
-        _ job: ComputeThreads.Job, workspace: DecoderWorkspace,
+        _ job: LeaseJob, workspace: DecoderWorkspace, place: WorkSharing.Place? = nil,
         needParameters: (UInt64) -> Void
     ) throws -> WorkResult? {
         let lease = job.lease
@@ -93,37 +94,38 @@ final class WorkerEngine: Sendable {
             case .unusable(let version): needParameters(version)
             case .parameters(let values):
                 switch lease.kind {
-                case .gradient: return gradient(job, rows, values, workspace: workspace)
-                case .evaluation: return loss(job, rows, values, workspace: workspace)
+                case .gradient: return gradient(job, rows, values, workspace, place)
+                case .evaluation: return loss(job, rows, values, workspace, place)
                 }
             }
         }
     }
 
     private func gradient(
-        _ job: ComputeThreads.Job, _ rows: [TokenizedRow], _ values: [Float],
-        workspace: DecoderWorkspace
+        _ job: LeaseJob, _ rows: [TokenizedRow], _ values: [Float],
+        _ workspace: DecoderWorkspace, _ place: WorkSharing.Place?
     ) -> WorkResult? {
         let lease = job.lease
         let packed = engine.packedGradient(
             of: MicroBatch(step: Int(lease.step), index: Int(lease.key.index), rows: rows),
-            parameters: values, workspace: workspace, progress: job.progress)
+            parameters: values, workspace: workspace, place: place, progress: job.progress)
         guard let packed else { return nil }
-        let result = packed.delivery.result
+        let (result, sum) = (packed.result, packed.result.sum)
         return WorkResult(
             key: lease.key, attempt: lease.attempt, kind: .gradient,
-            tokens: UInt32(clamping: result.tokens),
-            lossTokens: UInt32(clamping: result.lossTokens), correct: 0, lossSum: result.lossSum,
-            digest: packed.delivery.digest.bytes, payload: packed.payload)
+            tokens: UInt32(clamping: sum.tokens),
+            lossTokens: UInt32(clamping: sum.lossTokens), correct: 0, lossSum: sum.lossSum,
+            digest: result.digest.bytes, payload: packed.payload)
     }
 
     private func loss(
-        _ job: ComputeThreads.Job, _ rows: [TokenizedRow], _ values: [Float],
-        workspace: DecoderWorkspace
+        _ job: LeaseJob, _ rows: [TokenizedRow], _ values: [Float],
+        _ workspace: DecoderWorkspace, _ place: WorkSharing.Place?
     ) -> WorkResult? {
         let lease = job.lease
         let loss = engine.loss(
-            of: rows, parameters: values, workspace: workspace, progress: job.progress)
+            of: rows, parameters: values, workspace: workspace, place: place,
+            progress: job.progress)
         guard let loss else { return nil }
         return WorkResult(
             key: lease.key, attempt: lease.attempt, kind: .evaluation,

@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinCoordination
 import SkeinModels
+import SkeinTensors
 import SkeinTraining
 
 // What the coordinator says, and what the compute threads say.
@@ -159,19 +160,25 @@ extension WorkerHub {
     private func use(_ engine: WorkerEngine) {
         self.engine = engine
         hasFetchedAnew = false
+        threads = DecoderThreads(threadCount: setup.threads)
+    }
+
+    /// Has a job computed for the thread of this number; the state gives a thread one job at a time.
+    func start(_ job: LeaseJob, on thread: Int) {
+        guard let engine, let threads else { return }
         let desk = desk
-        threads = ComputeThreads(count: setup.threads) { thread, job, workspace in
+        threads.start { workspace, place in
             let outcome = Result {
-                try engine.perform(job, workspace: workspace) { version in
+                try engine.perform(job, workspace: workspace, place: place) { version in
                     desk?.post { $0.needParameters(version) }
                 }
             }
-            desk?.post { $0.ended(thread, job, outcome, by: engine) }
+            return { desk?.post { $0.ended(thread, job, outcome, by: engine) } }
         }
     }
 
     private func ended(
-        _ thread: Int, _ job: ComputeThreads.Job,
+        _ thread: Int, _ job: LeaseJob,
         _ outcome: Result<WorkResult?, any Error>, by engine: WorkerEngine
     ) {
         running[thread] = nil

@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinCoordination
 import SkeinModels
+import SkeinTensors
 import SkeinTraining
 
 /// The worker's side of the network: carries out what `WorkerState` directs.
@@ -22,9 +23,9 @@ final class WorkerHub {
     var offer: Offer?
     var loading: EngineLoading?
     var engine: WorkerEngine?
-    var threads: ComputeThreads?
+    var threads: DecoderThreads?
     /// Those of a run that this worker has left, until the last of them has ended.
-    var leavingThreads: ComputeThreads?
+    var leavingThreads: DecoderThreads?
     /// Whether the model came damaged once.
     var hasFetchedAnew = false
     /// What was leased and not yet forgotten.
@@ -34,7 +35,7 @@ final class WorkerHub {
     /// Parameters that could not be used since the last READY, while this worker was no member.
     var versionNeeded: UInt64?
     /// What each thread computes, and what it made last.
-    var running: [Int: ComputeThreads.Job] = [:]
+    var running: [Int: LeaseJob] = [:]
     var made: [Int: WorkResult] = [:]
     /// This hub for other threads; set by whoever made it.
     var desk: Confined<WorkerHub>?
@@ -162,6 +163,9 @@ final class WorkerHub {
     /// Lets go of everything; nothing happens any more.
     func end() {
         hangUp("the worker ends")
+        // In a program that goes on, nobody wants what is still being read.
+        loading?.abandon()
+        loading = nil
         for job in running.values { job.progress.abandon() }
         threads?.close()
         engine?.parameters.close()
@@ -213,9 +217,9 @@ final class WorkerHub {
 
     private func compute(_ key: WorkKey, on thread: Int) {
         guard let lease = leases[key], let offer else { return }
-        let job = ComputeThreads.Job(lease: lease, term: offer.term)
+        let job = LeaseJob(lease: lease, term: offer.term)
         running[thread] = job
         made[thread] = nil
-        threads?.start(thread, job)
+        start(job, on: thread)
     }
 }

@@ -18,7 +18,7 @@ package struct MatMul {
     /// Counts products when a benchmark asks for it.
     package var tally: MatMulTally?
     /// The calling thread's place among those that help each other; nil: it is alone.
-    package var place: WorkSharing.Place?
+    package private(set) var place: WorkSharing.Place?
     /// Floats that a product of our own needs.
     static let scratchCount = Int(SKEIN_PRODUCT_SCRATCH)
     private let scratch = FloatBuffer(count: scratchCount)
@@ -32,6 +32,13 @@ package struct MatMul {
     init(tally: MatMulTally? = nil, level: skein_level?) {
         self.tally = tally
         self.level = level
+    }
+
+    /// The same for a thread at `place`, with the same scratch.
+    package func sharing(_ place: WorkSharing.Place?) -> MatMul {
+        var copy = self
+        copy.place = place
+        return copy
     }
 
     /// Whether products are chains of fused multiply-adds, and not OpenBLAS's.

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBasics
 
 /// Work that a thread of its own does while the caller goes on with something else.
 package final class Background<Value: Sendable>: Sendable {

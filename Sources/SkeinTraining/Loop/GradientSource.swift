@@ -1,4 +1,5 @@
-import SkeinBasics
+import SkeinModels
+import SkeinTensors
 
 /// The seam between planning a step and computing it: who computes a micro-batch.
 ///
@@ -15,7 +16,7 @@ package protocol GradientSource: Sendable {
     ///   when the step is to be computed again.
     func compute(
         _ microBatches: [MicroBatch], parameters: [Float],
-        deliver: (GradientDelivery) throws -> Void
+        deliver: (MicroBatchResult) throws -> Void
     ) throws
 
     /// What the source has spent since it was asked last; nil when it does not count.
@@ -88,48 +89,27 @@ package struct StepFigures: Sendable, Equatable {
     }
 }
 
-/// One micro-batch's result, rounded by the codec and hashed.
-package struct GradientDelivery: Sendable {
-    /// Its leaf in the reduction tree.
-    package var index: Int
-    package var result: MicroBatchResult
-    /// SHA-256 of the rounded gradient's canonical bytes.
-    package var digest: SHA256.Digest
-    package var worker: String
-    /// Counted from 1.
-    package var attempt: Int
-
-    package init(
-        index: Int, result: MicroBatchResult, digest: SHA256.Digest, worker: String, attempt: Int
-    ) {
-        self.index = index
-        self.result = result
-        self.digest = digest
-        self.worker = worker
-        self.attempt = attempt
-    }
-}
-
 /// Computes micro-batches on threads of this process.
 package struct LocalGradientSource: GradientSource {
     package let engine: MicroBatchEngine
-    package let pool: ComputePool
+    package let threads: DecoderThreads
 
-    package init(engine: MicroBatchEngine, pool: ComputePool) {
+    package init(engine: MicroBatchEngine, threads: DecoderThreads) {
         self.engine = engine
-        self.pool = pool
+        self.threads = threads
     }
 
     package var workerCount: Int { 1 }
 
     package func compute(
         _ microBatches: [MicroBatch], parameters: [Float],
-        deliver: (GradientDelivery) throws -> Void
+        deliver: (MicroBatchResult) throws -> Void
     ) throws {
-        try pool.forEach(microBatches.count) { [engine] index, workspace in
-            engine.gradient(of: microBatches[index], parameters: parameters, workspace: workspace)
-        } receive: { _, delivery in
-            try deliver(delivery)
+        try threads.forEach(microBatches.count) { [engine] index, workspace, place in
+            engine.gradient(
+                of: microBatches[index], parameters: parameters, workspace: workspace, place: place)
+        } receive: { _, result in
+            try deliver(result)
         }
     }
 }

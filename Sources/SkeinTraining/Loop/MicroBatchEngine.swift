@@ -72,53 +72,45 @@ extension ResidenceChoice {
     }
 }
 
-/// A micro-batch's result, and the bytes that stand for its gradient on a wire.
-package struct PackedDelivery: Sendable {
-    package var delivery: GradientDelivery
-    /// Of `delivery.result.gradient`, by the run's codec.
-    package var payload: [UInt8]
-}
-
 // One micro-batch, on the calling thread.
 extension MicroBatchEngine {
     /// Loss and gradient of a micro-batch, rounded and hashed.
-    package func gradient(
-        of microBatch: MicroBatch, parameters: [Float], workspace: DecoderWorkspace,
-        worker: String = "local"
-    ) -> GradientDelivery {
-        let rounded = compute(
-            microBatch, parameters, workspace, progress: nil, worker: worker
-        ) {
-            codec.round(
-                &$0, seed: seed, step: microBatch.step, microBatch: microBatch.index)
-        }
-        guard let rounded else {
-            preconditionFailure("only who holds a progress can abandon a pass")
-        }
-        return rounded.delivery
-    }
-
-    /// Loss and gradient of a micro-batch, rounded, hashed and packed: the same numbers.
     ///
     /// - Parameters:
     ///   - microBatch: its tokens and targets are the model's (`TokenizedRow.fits`).
     ///   - parameters: the flat vector of LoRA matrices.
-    ///   - workspace: of the calling thread.
-    ///   - progress: lets another thread follow and abandon.
-    /// - Returns: nil when the pass was abandoned.
+    ///   - workspace: lent to the calling thread.
+    ///   - place: of the calling thread among those that help it; nil: it is alone.
+    /// - Returns: the result, of the worker "local".
+    package func gradient(
+        of microBatch: MicroBatch, parameters: [Float], workspace: DecoderWorkspace,
+        place: WorkSharing.Place? = nil
+    ) -> MicroBatchResult {
+        let rounded = compute(microBatch, parameters, workspace, place, progress: nil) {
+            codec.round(&$0, seed: seed, step: microBatch.step, microBatch: microBatch.index)
+        }
+        guard let rounded else {
+            preconditionFailure("only who holds a progress can abandon a pass")
+        }
+        return rounded.result
+    }
+
+    /// As `gradient`, and the bytes that stand for its gradient on a wire: the same numbers; nil when
+    /// the pass was abandoned by way of `progress`.
     package func packedGradient(
         of microBatch: MicroBatch, parameters: [Float], workspace: DecoderWorkspace,
-        progress: PassProgress? = nil
-    ) -> PackedDelivery? {
-        compute(microBatch, parameters, workspace, progress: progress, worker: "") {
+        place: WorkSharing.Place? = nil, progress: PassProgress? = nil
+    ) -> (result: MicroBatchResult, payload: [UInt8])? {
+        compute(microBatch, parameters, workspace, place, progress: progress) {
             codec.pack(&$0, seed: seed, step: microBatch.step, microBatch: microBatch.index)
-        }.map { PackedDelivery(delivery: $0.delivery, payload: $0.rest) }
+        }.map { ($0.result, payload: $0.rest) }
     }
 
     private func compute<Rest>(
         _ microBatch: MicroBatch, _ parameters: [Float], _ workspace: DecoderWorkspace,
-        progress: PassProgress?, worker: String, rounding round: (inout [Float]) -> Rest
-    ) -> (delivery: GradientDelivery, rest: Rest)? {
+        _ place: WorkSharing.Place?, progress: PassProgress?,
+        rounding round: (inout [Float]) -> Rest
+    ) -> (result: MicroBatchResult, rest: Rest)? {
         let address = dropout.map { Decoder.DropoutAddress(dropout: $0, step: microBatch.step) }
         var loss: BatchLoss?
         var gradient = [Float](unsafeUninitializedCapacity: parameters.count) { buffer, count in
@@ -127,44 +119,45 @@ extension MicroBatchEngine {
                 guard let parameters = parameters.baseAddress else { return }
                 loss = decoder.gradient(
                     of: microBatch.packed, parameters: parameters, dropout: address,
-                    workspace: workspace, into: out, progress: progress)
+                    workspace: workspace, place: place, into: out, progress: progress)
             }
             count = loss == nil ? 0 : parameters.count
         }
         guard let loss else { return nil }
         let rest = round(&gradient)
         let digest = GradientCodec.digest(of: gradient)
-        let delivery = GradientDelivery(
-            index: microBatch.index,
-            result: MicroBatchResult(
-                tokens: microBatch.tokenCount, lossTokens: loss.lossTokens,
-                lossSum: loss.lossSum, gradient: gradient),
-            digest: digest, worker: worker, attempt: 1)
-        return (delivery, rest)
+        let sum = GradientSum(
+            tokens: microBatch.tokenCount, lossTokens: loss.lossTokens, lossSum: loss.lossSum,
+            gradient: gradient)
+        return (
+            MicroBatchResult(
+                index: microBatch.index, sum: sum, digest: digest, worker: "local", attempt: 1),
+            rest
+        )
     }
-}
 
-extension MicroBatchEngine {
     /// Loss over rows that are judged together, on the calling thread, without dropout.
     ///
     /// - Parameters:
     ///   - group: of `RowEvaluation.groups`; its ids are the model's (`TokenizedRow.fits`).
     ///   - parameters: the flat vector of LoRA matrices; nil judges the base model.
-    ///   - workspace: of the calling thread.
+    ///   - workspace: lent to the calling thread.
+    ///   - place: of the calling thread among those that help it; nil: it is alone.
     ///   - progress: lets another thread follow and abandon.
     /// - Returns: nil when the pass was abandoned.
     package func loss(
         of group: [TokenizedRow], parameters: [Float]?, workspace: DecoderWorkspace,
-        progress: PassProgress? = nil
+        place: WorkSharing.Place? = nil, progress: PassProgress? = nil
     ) -> BatchLoss? {
         let batch = PackedBatch(group.map(PackedBatch.Sequence.init))
         guard let parameters else {
             return decoder.loss(
-                of: batch, parameters: nil, workspace: workspace, progress: progress)
+                of: batch, parameters: nil, workspace: workspace, place: place, progress: progress)
         }
         return parameters.withUnsafeBufferPointer {
             decoder.loss(
-                of: batch, parameters: $0.baseAddress, workspace: workspace, progress: progress)
+                of: batch, parameters: $0.baseAddress, workspace: workspace, place: place,
+                progress: progress)
         }
     }
 }

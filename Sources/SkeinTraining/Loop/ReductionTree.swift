@@ -15,8 +15,8 @@ package struct ReductionTree: Sendable {
     package let count: Int
     package private(set) var addedCount = 0
     private var added: [Bool]
-    private var waiting: [Place: MicroBatchResult] = [:]
-    private var root: MicroBatchResult?
+    private var waiting: [Place: GradientSum] = [:]
+    private var root: GradientSum?
 
     /// - Parameter count: micro-batches of the step, at least 1.
     package init(count: Int) {
@@ -29,7 +29,7 @@ package struct ReductionTree: Sendable {
     package var waitingCount: Int { waiting.count + (root == nil ? 0 : 1) }
 
     /// The sum of all leaves, once all are there.
-    package var total: MicroBatchResult? { root }
+    package var total: GradientSum? { root }
 
     /// Whether the result of this micro-batch is already in the tree.
     package func contains(_ leaf: Int) -> Bool { added[leaf] }
@@ -38,7 +38,7 @@ package struct ReductionTree: Sendable {
     ///
     /// - Returns: false when it was there already; the second one is then not used.
     @discardableResult
-    package mutating func add(_ leaf: Int, _ result: consuming MicroBatchResult) -> Bool {
+    package mutating func add(_ leaf: Int, _ result: consuming GradientSum) -> Bool {
         precondition((0..<count).contains(leaf), "a leaf outside of the tree")
         guard !added[leaf] else { return false }
         added[leaf] = true
@@ -65,14 +65,14 @@ package struct ReductionTree: Sendable {
     }
 
     /// Takes the sum out of the tree without a copy; nil while leaves are missing.
-    package consuming func finish() -> MicroBatchResult? {
+    package consuming func finish() -> GradientSum? {
         root
     }
 }
 
-extension MicroBatchResult {
+extension GradientSum {
     /// self = self + other, or other + self, element by element.
-    mutating func add(_ other: borrowing MicroBatchResult, onLeft: Bool = false) {
+    mutating func add(_ other: borrowing GradientSum, onLeft: Bool = false) {
         precondition(gradient.count == other.gradient.count, "gradients of different layouts")
         tokens += other.tokens
         lossTokens += other.lossTokens

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinModels
+import SkeinTensors
 
 /// Loss over rows without gradient and without dropout: validation, and `skein evaluate`.
 package struct RowEvaluation: Sendable, Equatable {
@@ -18,7 +19,7 @@ package struct RowEvaluation: Sendable, Equatable {
 
     package init() {}
 
-    /// Judges `rows` on the pool's threads.
+    /// Judges `rows`.
     ///
     /// Rows are packed in file order into batches of about `microBatchTokens` tokens; sums are made
     /// in that order. The result does not depend on the number of threads.
@@ -28,18 +29,22 @@ package struct RowEvaluation: Sendable, Equatable {
     ///   - engine: the model.
     ///   - parameters: the flat vector of LoRA matrices; nil judges the base model.
     ///   - microBatchTokens: about how many tokens one thread takes at once.
-    ///   - pool: who computes.
+    ///   - threads: who computes.
+    ///   - checkCancellation: called between groups; what it throws ends the evaluation.
     /// - Returns: sums over all rows.
-    /// - Throws: never by itself.
+    /// - Throws: what `checkCancellation` throws.
     package static func run(
         _ rows: [TokenizedRow], engine: MicroBatchEngine, parameters: [Float]?,
-        microBatchTokens: Int, pool: ComputePool
+        microBatchTokens: Int, threads: DecoderThreads,
+        checkCancellation: () throws -> Void = {}
     ) throws -> RowEvaluation {
         let groups = groups(of: rows, microBatchTokens: microBatchTokens)
         var losses = [BatchLoss](repeating: BatchLoss(), count: groups.count)
-        try pool.forEach(groups.count) { index, workspace in
-            engine.loss(of: groups[index], parameters: parameters, workspace: workspace)
+        try threads.forEach(groups.count) { index, workspace, place in
+            engine.loss(
+                of: groups[index], parameters: parameters, workspace: workspace, place: place)
         } receive: { index, loss in
+            try checkCancellation()
             // Only who holds a progress can abandon a pass.
             losses[index] = loss ?? BatchLoss()
         }
@@ -70,24 +75,24 @@ package struct RowEvaluation: Sendable, Equatable {
     ///   - engine: the model with the adapter's shape; its dropout and codec are not used.
     ///   - parameters: the flat vector of LoRA matrices.
     ///   - microBatchTokens: about how many tokens one thread takes at once.
-    ///   - pool: who computes.
+    ///   - threads: who computes.
     /// - Returns: the sums, added in the order of the reduction tree.
     /// - Throws: never by itself.
     package static func gradient(
         _ rows: [TokenizedRow], engine: MicroBatchEngine, parameters: [Float],
-        microBatchTokens: Int, pool: ComputePool
-    ) throws -> MicroBatchResult {
+        microBatchTokens: Int, threads: DecoderThreads
+    ) throws -> GradientSum {
         let groups = groups(of: rows, microBatchTokens: microBatchTokens)
         let source = LocalGradientSource(
             engine: MicroBatchEngine(
                 decoder: engine.decoder, dropout: nil, codec: .fp32, seed: 0),
-            pool: pool)
+            threads: threads)
         var tree = ReductionTree(count: groups.count)
         let microBatches = groups.enumerated().map { index, group in
             MicroBatch(step: 0, index: index, rows: group)
         }
         try source.compute(microBatches, parameters: parameters) {
-            tree.add($0.index, $0.result)
+            tree.add($0.index, $0.sum)
         }
         guard let sum = tree.finish() else {
             preconditionFailure("a gradient source delivers every micro-batch of a step")

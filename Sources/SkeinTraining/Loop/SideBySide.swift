@@ -1,10 +1,10 @@
-import Dispatch
 import Foundation
+import SkeinBasics
 import Synchronization
 
 /// Work between two steps, while nobody computes, on several cores at once.
 ///
-/// The calling thread does a part; the others are done by threads that the system lends, whose time
+/// The calling thread does a part; the others are done by brief threads, whose time
 /// is counted here, since whoever counts its own threads does not see them.
 package enum SideBySide {
     /// Numbers below which a second thread is not worth waking.
@@ -31,15 +31,11 @@ package enum SideBySide {
     private static func perform(_ pieces: Int, _ body: (Int) -> Void) {
         guard pieces > 1 else { return body(0) }
         let caller = pthread_self()
-        withoutActuallyEscaping(body) { body in
-            // The pieces are disjoint, and nobody goes on before all of them are done.
-            nonisolated(unsafe) let body = body
-            DispatchQueue.concurrentPerform(iterations: pieces) { piece in
-                guard pthread_equal(pthread_self(), caller) == 0 else { return body(piece) }
-                let before = threadNanoseconds
-                body(piece)
-                lentNanoseconds.add(threadNanoseconds &- before, ordering: .relaxed)
-            }
+        BriefThreads.perform(pieces) { piece in
+            guard pthread_equal(pthread_self(), caller) == 0 else { return body(piece) }
+            let before = threadNanoseconds
+            body(piece)
+            lentNanoseconds.add(threadNanoseconds &- before, ordering: .relaxed)
         }
     }
 

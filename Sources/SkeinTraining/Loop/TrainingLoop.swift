@@ -107,7 +107,7 @@ package struct TrainingLoop {
         for planned in job.plan.steps(from: step + 1) {
             if stopping.shouldStop { break }
             let began = ContinuousClock.now
-            var sum: MicroBatchResult
+            var sum: GradientSum
             let entries: [LedgerEntry]
             do {
                 (sum, entries) = try gradient(of: planned)
@@ -143,14 +143,14 @@ package struct TrainingLoop {
     /// All micro-batches of a step, summed in the tree's order.
     private func gradient(
         of planned: PlannedStep
-    ) throws -> (sum: MicroBatchResult, entries: [LedgerEntry]) {
+    ) throws -> (sum: GradientSum, entries: [LedgerEntry]) {
         let microBatches = planned.microBatches(of: job.training)
         return try StepSpoiled.repeating("step \(planned.step)") {
             var tree = ReductionTree(count: microBatches.count)
             var entries: [LedgerEntry] = []
-            try source.compute(microBatches, parameters: parameters) { delivery in
-                entries.append(LedgerEntry(step: planned.step, delivery))
-                tree.add(delivery.index, delivery.result)
+            try source.compute(microBatches, parameters: parameters) { result in
+                entries.append(LedgerEntry(step: planned.step, result))
+                tree.add(result.index, result.sum)
             }
             guard let sum = tree.finish() else {
                 preconditionFailure("a gradient source delivers every micro-batch of a step")
@@ -164,7 +164,7 @@ package struct TrainingLoop {
     ///
     /// - Returns: the gradient's norm before clipping.
     private mutating func update(
-        _ sum: inout MicroBatchResult, learningRate: Double, record: () throws -> Void
+        _ sum: inout GradientSum, learningRate: Double, record: () throws -> Void
     ) throws -> Double {
         let failing = optimizer.step + 1
         guard sum.lossSum.isFinite else {
@@ -219,7 +219,7 @@ package struct TrainingLoop {
     }
 
     private static func metrics(
-        _ planned: PlannedStep, _ sum: MicroBatchResult, rate: Double, norm: Double,
+        _ planned: PlannedStep, _ sum: GradientSum, rate: Double, norm: Double,
         seconds: Double, workers: Int, figures: StepFigures?
     ) -> StepMetrics {
         StepMetrics(
@@ -232,11 +232,10 @@ package struct TrainingLoop {
 }
 
 extension LedgerEntry {
-    init(step: Int, _ delivery: GradientDelivery) {
+    init(step: Int, _ result: MicroBatchResult) {
         self.init(
-            step: step, microBatch: delivery.index, worker: delivery.worker,
-            attempt: delivery.attempt, tokens: delivery.result.tokens,
-            lossTokens: delivery.result.lossTokens, lossSum: delivery.result.lossSum,
-            gradientDigest: delivery.digest.description)
+            step: step, microBatch: result.index, worker: result.worker, attempt: result.attempt,
+            tokens: result.sum.tokens, lossTokens: result.sum.lossTokens,
+            lossSum: result.sum.lossSum, gradientDigest: result.digest.description)
     }
 }

@@ -1,3 +1,6 @@
+import SkeinBasics
+import SkeinModels
+
 /// The unit of work: rows that are computed together, on one thread. Others may help it with products
 /// (`WorkSharing`), which changes no bit.
 package struct MicroBatch: Sendable, Equatable {
@@ -29,13 +32,14 @@ extension PlannedStep {
     }
 }
 
-/// What computing a micro-batch gives: sums, never means.
-package struct MicroBatchResult: Sendable, Equatable {
+/// What the rows of one micro-batch, or of several, give: sums, never means.
+package struct GradientSum: Sendable, Equatable {
     package var tokens: Int
     package var lossTokens: Int
     /// Sum of the cross-entropy over the loss tokens, in nats.
     package var lossSum: Double
-    /// Gradient of `lossSum` by every trained parameter, in the order of `ParameterLayout`.
+    /// Gradient of `lossSum` by every trained parameter, in the order of `ParameterLayout`; empty for
+    /// rows that are judged.
     package var gradient: [Float]
 
     package init(tokens: Int, lossTokens: Int, lossSum: Double, gradient: [Float]) {
@@ -43,5 +47,37 @@ package struct MicroBatchResult: Sendable, Equatable {
         self.lossTokens = lossTokens
         self.lossSum = lossSum
         self.gradient = gradient
+    }
+}
+
+/// A micro-batch's result from where it was computed to where it is added: with its gradient as
+/// numbers, rounded by the codec and hashed. Packed for the wire it is a `WorkResult`.
+package struct MicroBatchResult: Sendable {
+    /// Its leaf in the reduction tree.
+    package var index: Int
+    package var sum: GradientSum
+    /// Loss tokens that the model would have picked itself; counted for rows that are judged.
+    package var correct: Int
+    /// SHA-256 of the rounded gradient's canonical bytes.
+    package var digest: SHA256.Digest
+    package var worker: String
+    /// Counted from 1.
+    package var attempt: Int
+
+    package init(
+        index: Int, sum: GradientSum, correct: Int = 0, digest: SHA256.Digest, worker: String,
+        attempt: Int
+    ) {
+        self.index = index
+        self.sum = sum
+        self.correct = correct
+        self.digest = digest
+        self.worker = worker
+        self.attempt = attempt
+    }
+
+    /// Loss without gradient.
+    package var loss: BatchLoss {
+        BatchLoss(lossSum: sum.lossSum, lossTokens: sum.lossTokens, correct: correct)
     }
 }

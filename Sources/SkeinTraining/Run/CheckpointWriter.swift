@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBasics
 import SkeinModels
 
 /// Saves checkpoints on a thread of its own, one after the other, while the run goes on.

@@ -175,7 +175,7 @@ extension Ledger {
                 lossTokens &+= entry.lossTokens
                 tree.add(
                     place,
-                    MicroBatchResult(
+                    GradientSum(
                         tokens: 0, lossTokens: 0, lossSum: entry.lossSum, gradient: []))
             }
             report.steps += 1

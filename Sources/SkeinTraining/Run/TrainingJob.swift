@@ -149,6 +149,14 @@ package struct TrainingJob: Sendable {
     /// Whether validation was asked for, be there rows for it or not.
     var wantsValidation: Bool { !validation.isEmpty || configuration.validationSplit > 0 }
 
+    /// A row that is longer than the model was made for; nil when there is none.
+    package var contextWarning: String? {
+        guard longestRow > model.configuration.contextLength else { return nil }
+        return "the longest row has \(longestRow) tokens, more than the "
+            + "\(model.configuration.contextLength) that the model was made for; "
+            + "give a smaller --max-length"
+    }
+
     /// Tokens of the longest row of any kind: positions that the model must know.
     package var longestRow: Int {
         [training, validation, test].joined().reduce(1) { max($0, $1.ids.count) }

@@ -13,6 +13,8 @@ package struct TrainingRun: Sendable {
         /// The first step begins.
         case ready
         case loop(TrainingLoop.Event)
+        /// The steps are done, or the run was stopped; test rows may be judged now.
+        case trained
     }
 
     package let job: TrainingJob
@@ -35,11 +37,12 @@ package struct TrainingRun: Sendable {
     ///
     /// - Parameters:
     ///   - report: called on this thread; what it throws ends the run.
-    ///   - shouldStop: asked after every step; true ends the run with a checkpoint.
+    ///   - shouldStop: asked while weights are loaded, where true is a `CancellationError`, and after
+    ///     every step, where it ends the run with a checkpoint.
     /// - Returns: how it ended.
-    /// - Throws: `MemoryError`, `TrainingError`, `FileError`, `FormatError`.
+    /// - Throws: `CancellationError`, `MemoryError`, `TrainingError`, `FileError`, `FormatError`.
     package func run(
-        report: @escaping (Event) throws -> Void, shouldStop: @escaping () -> Bool
+        report: @escaping (Event) throws -> Void, shouldStop: @escaping @Sendable () -> Bool
     ) throws -> RunEnding {
         let configuration = job.configuration
         let threads = configuration.threads ?? ProcessInfo.processInfo.activeProcessorCount
@@ -48,21 +51,23 @@ package struct TrainingRun: Sendable {
         let directory = try RunDirectory(path: output, resuming: isResuming)
         let engine = try MicroBatchEngine(
             model: job.model, adapter: job.shape, configuration: configuration,
-            residence: residence, positions: job.longestRow, threads: threads)
-        let pool = ComputePool(threadCount: threads)
+            residence: residence, positions: job.longestRow, threads: threads,
+            progress: { _ in !shouldStop() })
+        let computing = DecoderThreads(threadCount: threads)
         func evaluate(_ rows: [TokenizedRow], _ parameters: [Float]) throws -> RowEvaluation {
             try RowEvaluation.run(
                 rows, engine: engine, parameters: parameters,
-                microBatchTokens: configuration.microBatchTokens, pool: pool)
+                microBatchTokens: configuration.microBatchTokens, threads: computing)
         }
         try report(.loaded)
         var loop = try TrainingLoop(
             job: job, directory: directory,
-            source: LocalGradientSource(engine: engine, pool: pool),
+            source: LocalGradientSource(engine: engine, threads: computing),
             validate: { [job] in try evaluate(job.validation, $0) },
             report: { try report(.loop($0)) }, shouldStop: shouldStop)
         try report(.ready)
         let outcome = try loop.run()
+        try report(.trained)
         guard outcome.isComplete, !job.test.isEmpty else {
             return RunEnding(outcome: outcome, directory: directory, test: nil)
         }

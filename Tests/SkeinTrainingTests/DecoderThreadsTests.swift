@@ -1,21 +1,22 @@
 import Foundation
 import SkeinFormats
 import SkeinModels
+import SkeinTensors
 import SkeinTestSupport
 import Synchronization
 import Testing
 
 @testable import SkeinTraining
 
-@Suite struct ComputePoolTests {
+@Suite struct DecoderThreadsTests {
     private struct Refusal: Error {}
 
     @Test("every result arrives once, however many threads there are", arguments: [1, 2, 7])
     func results(threads: Int) throws {
-        let pool = ComputePool(threadCount: threads)
+        let pool = DecoderThreads(threadCount: threads)
         for count in [0, 1, 5, 100] {
             var received: [Int] = []
-            try pool.forEach(count) { index, _ in
+            try pool.forEach(count) { index, _, _ in
                 index * index
             } receive: { index, result in
                 #expect(result == index * index)
@@ -28,7 +29,7 @@ import Testing
 
     @Test("an error of the receiver ends the work, and the pool can be used again")
     func refused() throws {
-        let pool = ComputePool(threadCount: 3)
+        let pool = DecoderThreads(threadCount: 3)
         // All of them together would take a minute; the receiver has refused long before that,
         // however late it is woken.
         let count = 200_000
@@ -36,7 +37,7 @@ import Testing
             let started = Mutex(0)
             var received = 0
             #expect(throws: Refusal.self) {
-                try pool.forEach(count) { index, _ in
+                try pool.forEach(count) { index, _, _ in
                     started.withLock { $0 += 1 }
                     Thread.sleep(forTimeInterval: 0.001)
                     return index
@@ -48,7 +49,7 @@ import Testing
             #expect(received == failing)
             #expect(started.withLock { $0 } < count)
             var sum = 0
-            try pool.forEach(10) { index, _ in
+            try pool.forEach(10) { index, _, _ in
                 index
             } receive: { _, result in
                 sum += result
@@ -59,10 +60,10 @@ import Testing
 
     @Test("as many workspaces are used as jobs run at once, not as there are threads")
     func workspaces() throws {
-        let pool = ComputePool(threadCount: 8)
+        let pool = DecoderThreads(threadCount: 8)
         var used: Set<ObjectIdentifier> = []
         for _ in 0..<300 {
-            try pool.forEach(2) { _, workspace in
+            try pool.forEach(2) { _, workspace, _ in
                 ObjectIdentifier(workspace)
             } receive: { _, workspace in
                 used.insert(workspace)
@@ -73,9 +74,9 @@ import Testing
 
     @Test("no two jobs have one workspace at the same time")
     func exclusive() throws {
-        let pool = ComputePool(threadCount: 4)
+        let pool = DecoderThreads(threadCount: 4)
         let busy = Mutex<Set<ObjectIdentifier>>([])
-        try pool.forEach(400) { _, workspace in
+        try pool.forEach(400) { _, workspace, _ in
             let isFree = busy.withLock { $0.insert(ObjectIdentifier(workspace)).inserted }
             Thread.sleep(forTimeInterval: 0.000_05)
             busy.withLock { _ = $0.remove(ObjectIdentifier(workspace)) }

@@ -1,0 +1,81 @@
+import Foundation
+
+/// A thread whose start may fail, and says so: `Thread` of Foundation does not, and whoever waited for
+/// it would wait for ever.
+package enum SystemThread {
+    /// What a thread is to do, on its way there.
+    private final class Start: Sendable {
+        let name: String
+        let body: @Sendable () -> Void
+
+        init(_ name: String, _ body: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.body = body
+        }
+
+        func run() {
+            Thread.current.name = name
+            body()
+        }
+    }
+
+    /// Runs `body` on a new thread that nobody waits for.
+    ///
+    /// - Parameters:
+    ///   - name: as debuggers and `top -H` show it.
+    ///   - stackBytes: of its stack.
+    ///   - body: called once, unless the result is false.
+    /// - Returns: false when the system refuses another thread.
+    package static func start(
+        _ name: String, stackBytes: Int = 1 << 20, _ body: @escaping @Sendable () -> Void
+    ) -> Bool {
+        guard let thread = create(Start(name, body), stackBytes) else { return false }
+        pthread_detach(thread)
+        return true
+    }
+
+    /// Runs `body` on a new thread.
+    ///
+    /// - Returns: what waits until the thread is gone and has let go of `body`, to be called once; nil
+    ///   when the system refuses another thread.
+    static func joinable(
+        _ name: String, _ body: @escaping @Sendable () -> Void
+    ) -> (() -> Void)? {
+        create(Start(name, body), 1 << 20).map { thread in { pthread_join(thread, nil) } }
+    }
+
+    private static func create(_ start: Start, _ stackBytes: Int) -> pthread_t? {
+        let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
+        pthread_attr_init(attributes)
+        defer {
+            pthread_attr_destroy(attributes)
+            attributes.deallocate()
+        }
+        pthread_attr_setstacksize(attributes, stackBytes)
+        let context = Unmanaged.passRetained(start)
+        #if canImport(Darwin)
+            var thread: pthread_t?
+            let status = pthread_create(
+                &thread, attributes,
+                { context in
+                    Unmanaged<Start>.fromOpaque(context).takeRetainedValue().run()
+                    return nil
+                }, context.toOpaque())
+        #else
+            var thread = pthread_t()
+            let status = pthread_create(
+                &thread, attributes,
+                { context in
+                    if let context {
+                        Unmanaged<Start>.fromOpaque(context).takeRetainedValue().run()
+                    }
+                    return nil
+                }, context.toOpaque())
+        #endif
+        guard status == 0 else {
+            context.release()
+            return nil
+        }
+        return thread
+    }
+}

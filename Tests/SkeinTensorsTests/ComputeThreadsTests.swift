@@ -1,0 +1,43 @@
+import Foundation
+import SkeinBasics
+import Testing
+
+@testable import SkeinTensors
+
+@Suite("the threads that compute")
+struct ComputeThreadsTests {
+    private final class Workspace {}
+
+    @Test("a job that waits when the threads are closed is done before their end is told")
+    func closedWithWork() {
+        let events = Condition<[String]>([])
+        let gate = Condition(false)
+        let threads = ComputeThreads(threadCount: 1) { Workspace() }
+        for number in 0..<2 {
+            threads.start { _, _ in
+                events.change { $0.append("job \(number)") }
+                gate.wait { $0 ? () : nil }
+                return { events.change { $0.append("result \(number)") } }
+            }
+        }
+        // The first one runs, the second one waits.
+        events.wait { $0.isEmpty ? nil : () }
+        threads.close { events.change { $0.append("the end") } }
+        gate.change { $0 = true }
+        let told = events.wait { $0.last == "the end" ? $0 : nil }
+        #expect(told == ["job 0", "result 0", "job 1", "result 1", "the end"])
+    }
+
+    @Test("jobs are begun in the order in which they came, those of one caller before the next's")
+    func order() {
+        let begun = Condition<[Int]>([])
+        let threads = ComputeThreads(threadCount: 1) { Workspace() }
+        for number in 0..<50 {
+            threads.start { _, _ in
+                begun.change { $0.append(number) }
+                return {}
+            }
+        }
+        #expect(begun.wait { $0.count == 50 ? $0 : nil } == Array(0..<50))
+    }
+}

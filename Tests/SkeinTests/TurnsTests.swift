@@ -1,0 +1,55 @@
+import SkeinBasics
+import Synchronization
+import Testing
+
+@testable import Skein
+
+@Suite struct TurnsTests {
+    @Test("tasks come in one at a time, and one that is cancelled while it waits is let go")
+    func turns() async throws {
+        let turns = Turns()
+        let inside = Condition(0)
+        let hasBegun = AwaitedAddress()
+        let mayEnd = AwaitedAddress()
+        let first = Task {
+            try await turns.take {
+                hasBegun.set(.success(""))
+                _ = try await mayEnd.value()
+            }
+        }
+        _ = try await hasBegun.value()
+        let others = (0..<20).map { _ in
+            Task {
+                try await turns.take {
+                    let before = inside.change { count in
+                        defer { count += 1 }
+                        return count
+                    }
+                    #expect(before == 0)
+                    await Task.yield()
+                    inside.change { $0 -= 1 }
+                }
+            }
+        }
+        others[7].cancel()
+        await #expect(throws: CancellationError.self) { try await others[7].value }
+        mayEnd.set(.success(""))
+        try await first.value
+        for (number, task) in others.enumerated() where number != 7 { try await task.value }
+    }
+
+    @Test("who waits for an address of an object that is gone does not wait for ever")
+    func gone() async {
+        let events = EventFeed().stream()
+        for await event in events { Issue.record("\(event)") }
+    }
+
+    @Test(
+        "parts of a piece of work are done once each, and all before it goes on",
+        arguments: [0, 1, 2, 9])
+    func brief(count: Int) {
+        let done = Mutex<[Int]>([])
+        BriefThreads.perform(count) { number in done.withLock { $0.append(number) } }
+        #expect(done.withLock { $0.sorted() } == Array(0..<count))
+    }
+}
