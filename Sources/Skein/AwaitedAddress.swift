@@ -13,8 +13,6 @@ final class AwaitedAddress: Sendable {
 
     private let state = Mutex(State())
 
-    deinit { set(.failure(CancellationError())) }
-
     /// - Returns: the address, at once when it is known.
     func value() async throws -> String {
         let number = state.withLock { state in

@@ -77,6 +77,8 @@ public final class Coordinator: Sendable {
     public func cancel() { control.cancel() }
 
     private func start(resuming: Bool) async throws -> Outcome {
+        // Before anything that only the run itself may say of its address.
+        try control.begin()
         do {
             let outcome = try await control.run("skein-train") { [self, control] in
                 try control.checkCancellation()
@@ -104,8 +106,8 @@ public final class Coordinator: Sendable {
     /// Reads and checks everything and begins to listen, on the calling thread; what it returns runs
     /// there, too.
     package func prepare(resuming: Bool) throws -> CoordinatorRun {
-        let run = try CoordinatorRun(request(), options: options, resuming: resuming, log: log)
-        try adapter?.checkUnchanged(run.job)
-        return run
+        try CoordinatorRun(
+            request(), options: options, resuming: resuming, log: log,
+            check: { try adapter?.checkUnchanged($0) })
     }
 }

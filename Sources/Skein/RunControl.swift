@@ -13,17 +13,21 @@ final class RunControl: Sendable {
     /// - Throws: `CancellationError` when the run should stop.
     func checkCancellation() throws { try isCancelled.check() }
 
-    /// Runs `body` on a thread of its own, once; a task that is cancelled cancels the run.
+    /// To be called before `run`.
     ///
-    /// - Throws: what `body` throws, and `SkeinError` the second time.
-    func run<Value: Sendable>(
-        _ name: String, _ body: @escaping @Sendable () throws -> Value
-    ) async throws -> Value {
+    /// - Throws: `SkeinError` the second time.
+    func begin() throws {
         guard !hasBegun.exchange(true, ordering: .relaxed) else {
             throw SkeinError(
                 code: .usage, what: "this run has begun already",
                 remedy: "make another object for another run, or to go on with this one")
         }
+    }
+
+    /// Runs `body` on a thread of its own; a task that is cancelled cancels the run.
+    func run<Value: Sendable>(
+        _ name: String, _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
         defer { feed.finish() }
         return try await withTaskCancellationHandler {
             try await OwnThread.run(name, body)

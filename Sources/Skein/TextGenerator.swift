@@ -73,7 +73,7 @@ public final class TextGenerator: Sendable {
 
     /// The answer to a prompt, piece by piece as it is made; no more pieces than tokens.
     ///
-    /// Generation ends when the consumer stops listening.
+    /// Generation ends when the consumer stops listening, at the next token.
     public func stream(
         _ prompt: String, options: Options = Options()
     ) -> AsyncThrowingStream<String, any Error> {
@@ -132,6 +132,7 @@ public final class TextGenerator: Sendable {
                 if !piece.isEmpty { each(piece) }
                 return true
             }
+            try flag.check()
             let rest = stream.rest()
             if !rest.isEmpty { each(rest) }
         }

@@ -69,7 +69,8 @@ public final class Trainer: Sendable {
     public func cancel() { control.cancel() }
 
     private func start(resuming: Bool) async throws -> Outcome {
-        try await control.run("skein-train") { [self, control] in
+        try control.begin()
+        return try await control.run("skein-train") { [self, control] in
             try control.checkCancellation()
             let run = try prepare(resuming: resuming)
             control.feed.prepared(run.job)

@@ -48,7 +48,8 @@ public final class Worker: Sendable {
     /// - Throws: `SkeinError` when the coordinator cannot be reached within the patience, does not
     ///   let this worker in, or says that the run has failed.
     public func run() async throws -> Ending {
-        try await control.run("skein-worker") { [self, control] in
+        try control.begin()
+        return try await control.run("skein-worker") { [self, control] in
             try machine.check()
             try options.check()
             return try work { control.shouldStop } == .complete ? .complete : .left

@@ -28,16 +28,20 @@ struct ComputeThreadsTests {
         #expect(told == ["job 0", "result 0", "job 1", "result 1", "the end"])
     }
 
-    @Test("jobs are begun in the order in which they came, those of one caller before the next's")
+    @Test("jobs are begun in the order in which they came")
     func order() {
         let begun = Condition<[Int]>([])
+        let gate = Condition(false)
         let threads = ComputeThreads(threadCount: 1) { Workspace() }
         for number in 0..<50 {
             threads.start { _, _ in
+                // None is begun before all are there.
+                gate.wait { $0 ? () : nil }
                 begun.change { $0.append(number) }
                 return {}
             }
         }
+        gate.change { $0 = true }
         #expect(begun.wait { $0.count == 50 ? $0 : nil } == Array(0..<50))
     }
 }

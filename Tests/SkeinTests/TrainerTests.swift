@@ -164,8 +164,11 @@ import Testing
                 recipe: .short(), model: bench.model, data: bench.data,
                 output: bench.output("a"), machine: .one)
             async let run = coordinator.run()
-            let worker = try await Worker(
-                coordinator: coordinator.address, model: bench.model, name: "w", machine: .one)
+            let address = try await coordinator.address
+            await #expect(throws: SkeinError.self) { try await coordinator.run() }
+            #expect(try await coordinator.address == address)
+            let worker = Worker(
+                coordinator: address, model: bench.model, name: "w", machine: .one)
             let ending = try await worker.run()
             let outcome = try await run
             let reference = try bench.reference()
@@ -239,6 +242,13 @@ import Testing
                 machine: .one, startingFrom: adapter)
             let error = await #expect(throws: SkeinError.self) { try await next.run() }
             #expect(error?.what.contains("changed") == true)
+            let coordinator = Coordinator(
+                recipe: .short(), model: bench.model, data: bench.data, output: bench.output("d"),
+                machine: .one, startingFrom: adapter)
+            let refused = await #expect(throws: SkeinError.self) { try await coordinator.run() }
+            #expect(refused == error)
+            // Nothing of it has begun.
+            #expect(!FileManager.default.fileExists(atPath: bench.output("d")))
         }
     }
 

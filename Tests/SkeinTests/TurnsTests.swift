@@ -35,10 +35,14 @@ import Testing
         await #expect(throws: CancellationError.self) { try await others[7].value }
         mayEnd.set(.success(""))
         try await first.value
+        // A turn that fails is over as well.
+        await #expect(throws: CancellationError.self) {
+            try await turns.take { throw CancellationError() }
+        }
         for (number, task) in others.enumerated() where number != 7 { try await task.value }
     }
 
-    @Test("who waits for an address of an object that is gone does not wait for ever")
+    @Test("the events of an object that is gone end")
     func gone() async {
         let events = EventFeed().stream()
         for await event in events { Issue.record("\(event)") }

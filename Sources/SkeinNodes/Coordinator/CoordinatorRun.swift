@@ -15,11 +15,15 @@ package struct CoordinatorRun: Sendable {
     ///   - options: where to listen, and whom to admit.
     ///   - resuming: goes on with the run that is in the output directory, if there is one.
     ///   - log: what happens.
-    /// - Throws: as `TrainingJob.init`, `RunDirectory.init` and `CoordinatorNode.init`.
+    ///   - check: looks at the job before anything on disk changes and anybody can dial in.
+    /// - Throws: as `TrainingJob.init`, `RunDirectory.init` and `CoordinatorNode.init`; what `check`
+    ///   throws.
     package init(
-        _ request: RunRequest, options: CoordinatorOptions, resuming: Bool, log: Log
+        _ request: RunRequest, options: CoordinatorOptions, resuming: Bool, log: Log,
+        check: (TrainingJob) throws -> Void = { _ in }
     ) throws {
         job = try request.job()
+        try check(job)
         // Before anything on disk changes.
         try CoordinatorNode.check(job: job, options: options)
         node = try CoordinatorNode(

@@ -76,10 +76,12 @@ package enum ProcessFigures {
         return UInt64(setrlimit(openFiles, &limit) == 0 ? wanted : before)
     }
 
-    /// Connections for which this process has descriptors; `Limits.otherFiles` are kept for files. The
-    /// limit is the program's own affair: `skein` raises it before it starts a coordinator.
+    /// Connections for which this process has descriptors; `Limits.otherFiles` are kept for files, or
+    /// half of all where there are few. The limit is the program's own affair: `skein` raises it before
+    /// it starts a coordinator.
     static func connectionRoom() -> Int {
-        max(0, Int(clamping: fileLimit?.rlim_cur ?? rlim_t(Limits.openFiles)) - Limits.otherFiles)
+        let limit = Int(clamping: fileLimit?.rlim_cur ?? rlim_t(Limits.openFiles))
+        return limit - min(Limits.otherFiles, limit / 2)
     }
 
     private static func seconds(of clock: clockid_t) -> Double? {

@@ -1,4 +1,3 @@
-import Foundation
 import SkeinBasics
 import Synchronization
 
@@ -23,7 +22,8 @@ package final class ComputeThreads<Workspace>: Sendable {
     /// Starts the threads.
     ///
     /// - Parameters:
-    ///   - threadCount: at least 1.
+    ///   - threadCount: at least 1. Where the system refuses some of them the others do the work; where
+    ///     it refuses all, the process ends as it does without memory: nothing could go on.
     ///   - makeWorkspace: makes a workspace, at most one for each thread.
     package init(threadCount: Int, makeWorkspace: @escaping @Sendable () -> Workspace) {
         let count = max(1, threadCount)
@@ -31,10 +31,10 @@ package final class ComputeThreads<Workspace>: Sendable {
         let queue = JobQueue(threadCount: count, makeWorkspace: makeWorkspace)
         self.queue = queue
         for number in 0..<count {
-            let thread = Thread { queue.work(as: number) }
-            thread.name = "skein-compute-\(number)"
-            thread.stackSize = 8 << 20
-            thread.start()
+            let isStarted = SystemThread.start("skein-compute-\(number)", stackBytes: 8 << 20) {
+                queue.work(as: number)
+            }
+            if !isStarted { queue.lacksThread() }
         }
     }
 
@@ -182,6 +182,15 @@ private final class JobQueue<Workspace>: Sendable {
             $0.workspaces.append(lent)
             sharing.leave()
         }
+    }
+
+    /// The system has refused a thread.
+    func lacksThread() {
+        let living = condition.change(waking: false) { state in
+            state.living -= 1
+            return state.living
+        }
+        if living == 0 { MemoryShortage.end(bytes: 8 << 20, for: "a thread that computes") }
     }
 
     private func end() {
