@@ -1,3 +1,4 @@
+import SkeinBasics
 import SkeinCoordination
 import SkeinNodes
 import SkeinTraining
@@ -5,12 +6,11 @@ import SkeinTraining
 // What the command line's options refuse, for values that are set in code.
 
 extension Machine {
-    /// - Throws: `SkeinError` for a number of threads that is none.
+    /// - Throws: `TrainingError.badOption`.
     func check() throws {
-        if let threads, !(1...1024).contains(threads) {
-            throw SkeinError(
-                code: .usage, what: "a machine of \(threads) threads", remedy: "use 1 to 1024")
-        }
+        var configuration = TrainingConfiguration()
+        configuration.machine = values
+        try configuration.validate()
     }
 }
 
@@ -19,10 +19,11 @@ extension Cluster {
     func check() throws {
         try Self.check(token: token)
         try Self.check(patience: patience)
-        guard (0...1024).contains(localThreads) else {
+        let range = CoordinatorOptions.localWorkerRange
+        guard range.contains(localThreads) else {
             throw SkeinError(
                 code: .usage, what: "a cluster with \(localThreads) local threads",
-                remedy: "use 0 to 1024")
+                remedy: "use \(range.lowerBound) to \(range.upperBound)")
         }
     }
 

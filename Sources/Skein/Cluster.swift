@@ -1,3 +1,4 @@
+import SkeinBasics
 import SkeinNodes
 import SkeinTraining
 
@@ -8,12 +9,22 @@ public struct Cluster: Sendable, Equatable {
     /// The secret that coordinator and workers share, at least 16 bytes; nil: none, which only
     /// loopback allows.
     public var token: [UInt8]?
-    /// Workers that must be there before a step begins.
-    public var minimumWorkers = 1
-    /// How long to wait while workers are missing.
-    public var patience = Duration.seconds(60)
+    /// Names, defaults and ranges are declared there.
+    private(set) var values = OptionValues<ClusterOptions>()
     /// Threads of this process that compute, too.
     public var localThreads = 0
+
+    /// Workers that must be there before a step begins.
+    public var minimumWorkers: Int {
+        get { values.minWorkers }
+        set { values.minWorkers = newValue }
+    }
+
+    /// How long to wait while workers are missing.
+    public var patience: Duration {
+        get { values.patience }
+        set { values.patience = newValue }
+    }
 
     public init(listen: String = "127.0.0.1:0", token: [UInt8]? = nil) {
         self.listen = listen
@@ -22,11 +33,6 @@ public struct Cluster: Sendable, Equatable {
 }
 
 extension Cluster {
-    func apply(to configuration: inout TrainingConfiguration) {
-        configuration.minWorkers = minimumWorkers
-        configuration.patience = patience
-    }
-
     var options: CoordinatorOptions {
         CoordinatorOptions(listen: listen, token: token, localWorkers: localThreads)
     }

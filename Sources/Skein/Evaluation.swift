@@ -1,3 +1,4 @@
+import SkeinBasics
 import SkeinModels
 import SkeinTraining
 
@@ -32,7 +33,7 @@ public struct Evaluation: Sendable, Equatable {
             let options = try recipe.checked()
             let adapted = try AdaptedModel(
                 model: model.directory, adapter: adapter?.path, threads: machine.threads,
-                weights: machine.residence)
+                weights: machine.values.weights)
             let encoder = try RowEncoder(
                 encoder: TextEncoder(model: model.directory), format: options.promptFormat,
                 trainedTurns: options.trainOn, maximumLength: options.maxLength)

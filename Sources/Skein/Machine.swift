@@ -13,18 +13,42 @@ public struct Machine: Sendable {
         case streamed
     }
 
+    /// Names, defaults and ranges are declared there.
+    private(set) var values = OptionValues<MachineOptions>()
+
     /// Threads that compute; nil: one for each processor. 1 to 1024.
-    public var threads: Int?
-    public var weights = Weights.auto
+    public var threads: Int? {
+        get { values.threads }
+        set { values.threads = newValue }
+    }
+
+    public var weights: Weights {
+        get { Weights(named: values.weights) }
+        set { values.weights = .init(named: newValue) }
+    }
+
     /// Computes activations twice instead of keeping them: less memory, a third more time.
-    public var gradientCheckpointing = false
+    public var gradientCheckpointing: Bool {
+        get { values.gradientCheckpointing }
+        set { values.gradientCheckpointing = newValue }
+    }
+
     /// Keeps encoded rows in the user's cache directory (`~/.cache/skein/tokens`, for its owner alone),
     /// so that the next run over the same data starts at once.
     public var keepsTokens = true
+
     /// Steps between checkpoints, besides those after each epoch; 0: only those.
-    public var checkpointEvery = 50
-    /// Newest checkpoints that stay on disk, besides that of the best step.
-    public var keepCheckpoints = 3
+    public var checkpointEvery: Int {
+        get { values.checkpointEvery }
+        set { values.checkpointEvery = newValue }
+    }
+
+    /// Newest checkpoints that stay on disk, besides that of the best step; 1 to 1,000,000.
+    public var keepCheckpoints: Int {
+        get { values.keepCheckpoints }
+        set { values.keepCheckpoints = newValue }
+    }
+
     /// Hears what a coordinator or a worker says of its network, on the thread that says it, which must
     /// not be held up; nil drops it. `events` tell of the run itself.
     public var log: (@Sendable (String) -> Void)?
@@ -35,23 +59,6 @@ public struct Machine: Sendable {
 }
 
 extension Machine {
-    /// Sets what the machine decides.
-    func apply(to configuration: inout TrainingConfiguration) {
-        configuration.threads = threads
-        configuration.weights = residence
-        configuration.gradientCheckpointing = gradientCheckpointing
-        configuration.checkpointEvery = checkpointEvery
-        configuration.keepCheckpoints = keepCheckpoints
-    }
-
-    var residence: ResidenceChoice {
-        switch weights {
-        case .auto: .auto
-        case .resident: .resident
-        case .streamed: .streamed
-        }
-    }
-
     var tokenCache: TokenCache? { keepsTokens ? TokenCache() : nil }
 
     /// The rooms below say what happens to a log, which hands it on.

@@ -7,8 +7,8 @@ import SkeinTraining
 ///
 /// The defaults are those of `skein train`. Values are checked when a run begins.
 public struct Recipe: Sendable, Equatable {
-    /// All but `targetModules`.
-    private var configuration = TrainingConfiguration()
+    /// All but `targetModules`. Names, defaults and ranges are declared there.
+    private var values = OptionValues<RecipeOptions>()
 
     public init() {}
 
@@ -16,170 +16,170 @@ public struct Recipe: Sendable, Equatable {
 
     /// Rows of A and columns of B; 1 to 1024.
     public var rank: Int {
-        get { configuration.rank }
-        set { configuration.rank = newValue }
+        get { values.rank }
+        set { values.rank = newValue }
     }
 
     /// Strength: the adapter's part is scaled by `alpha / rank`; above 0, at most 65536.
     public var alpha: Double {
-        get { configuration.alpha }
-        set { configuration.alpha = newValue }
+        get { values.alpha }
+        set { values.alpha = newValue }
     }
 
     /// Probability that an element of the adapter's input is dropped; from 0.
     public var dropout: Double {
-        get { configuration.dropout }
-        set { configuration.dropout = newValue }
+        get { values.dropout }
+        set { values.dropout = newValue }
     }
 
     /// Projections that get an adapter, by their Hugging Face names, in any order.
-    public var targetModules = TrainingConfiguration().targetModules.map(\.name)
+    public var targetModules = OptionValues<RecipeOptions>().targetModules.map(\.name)
 
     /// Decoder blocks that get an adapter.
     public var layers: Layers {
-        get { Layers(configuration.layers) }
-        set { configuration.layers = newValue.selection }
+        get { Layers(values.layers) }
+        set { values.layers = newValue.selection }
     }
 
     // MARK: Optimizer
 
     /// AdamW's step size; above 0, at most 10.
     public var learningRate: Double {
-        get { configuration.learningRate }
-        set { configuration.learningRate = newValue }
+        get { values.learningRate }
+        set { values.learningRate = newValue }
     }
 
     /// Decoupled decay of A and B; 0 to 10.
     public var weightDecay: Double {
-        get { configuration.weightDecay }
-        set { configuration.weightDecay = newValue }
+        get { values.weightDecay }
+        set { values.weightDecay = newValue }
     }
 
     /// Decay of the mean gradient; from 0 to below 1.
     public var beta1: Double {
-        get { configuration.beta1 }
-        set { configuration.beta1 = newValue }
+        get { values.beta1 }
+        set { values.beta1 = newValue }
     }
 
     /// Decay of the mean squared gradient; from 0 to below 1.
     public var beta2: Double {
-        get { configuration.beta2 }
-        set { configuration.beta2 = newValue }
+        get { values.beta2 }
+        set { values.beta2 = newValue }
     }
 
     /// Added to the root of that mean; 1e-30 to 1.
     public var epsilon: Double {
-        get { configuration.epsilon }
-        set { configuration.epsilon = newValue }
+        get { values.epsilon }
+        set { values.epsilon = newValue }
     }
 
     /// How the learning rate goes on after the warm-up.
     public var schedule: Schedule {
-        get { Schedule(configuration.schedule) }
-        set { configuration.schedule = newValue.value }
+        get { Schedule(named: values.schedule) }
+        set { values.schedule = .init(named: newValue) }
     }
 
     /// Steps over which the learning rate rises from 0.
     public var warmupSteps: Int {
-        get { configuration.warmupSteps }
-        set { configuration.warmupSteps = newValue }
+        get { values.warmupSteps }
+        set { values.warmupSteps = newValue }
     }
 
     /// Longer gradients are scaled to this norm; 0 switches it off.
     public var maxGradNorm: Double {
-        get { configuration.maxGradNorm }
-        set { configuration.maxGradNorm = newValue }
+        get { values.maxGradNorm }
+        set { values.maxGradNorm = newValue }
     }
 
     // MARK: Plan
 
     /// Passes over the training rows.
     public var epochs: Int {
-        get { configuration.epochs }
-        set { configuration.epochs = newValue }
+        get { values.epochs }
+        set { values.epochs = newValue }
     }
 
     /// Steps of the run, whatever the epochs; nil: all epochs.
     public var iterations: Int? {
-        get { configuration.iterations }
-        set { configuration.iterations = newValue }
+        get { values.iterations }
+        set { values.iterations = newValue }
     }
 
     /// Rows of an optimizer step.
     public var batchSize: Int {
-        get { configuration.batchSize }
-        set { configuration.batchSize = newValue }
+        get { values.batchSize }
+        set { values.batchSize = newValue }
     }
 
     /// Tokens that are computed together, at least one row.
     public var microBatchTokens: Int {
-        get { configuration.microBatchTokens }
-        set { configuration.microBatchTokens = newValue }
+        get { values.microBatchTokens }
+        set { values.microBatchTokens = newValue }
     }
 
     /// Threads of all workers that steps are cut for; nil: for any number.
     public var slots: Int? {
-        get { configuration.slots }
-        set { configuration.slots = newValue }
+        get { values.slots }
+        set { values.slots = newValue }
     }
 
     /// Ends after so many validations without a better loss; nil: never.
     public var earlyStopPatience: Int? {
-        get { configuration.earlyStopPatience }
-        set { configuration.earlyStopPatience = newValue }
+        get { values.earlyStopPatience }
+        set { values.earlyStopPatience = newValue }
     }
 
     /// Seed of the split, the row order, the initial A and dropout; 0 or more.
     public var seed: Int {
-        get { configuration.seed }
-        set { configuration.seed = newValue }
+        get { values.seed }
+        set { values.seed = newValue }
     }
 
     // MARK: Data
 
     /// Tokens of a row; a longer one is cut at the right.
     public var maxLength: Int {
-        get { configuration.maxLength }
-        set { configuration.maxLength = newValue }
+        get { values.maxLength }
+        set { values.maxLength = newValue }
     }
 
     /// Another order of the rows in each epoch.
     public var shuffle: Bool {
-        get { configuration.shuffle }
-        set { configuration.shuffle = newValue }
+        get { values.shuffle }
+        set { values.shuffle = newValue }
     }
 
     /// Share of the rows that is kept for validation when there are no rows for it; from 0 to below
     /// 1.
     public var validationSplit: Double {
-        get { configuration.validationSplit }
-        set { configuration.validationSplit = newValue }
+        get { values.validationSplit }
+        set { values.validationSplit = newValue }
     }
 
     /// How a row becomes text.
     public var promptFormat: PromptFormat {
-        get { PromptFormat(configuration.promptFormat) }
-        set { configuration.promptFormat = newValue.value }
+        get { PromptFormat(named: values.promptFormat) }
+        set { values.promptFormat = .init(named: newValue) }
     }
 
     /// Assistant turns of a conversation that carry loss.
     public var trainOn: TrainedTurns {
-        get { TrainedTurns(configuration.trainOn) }
-        set { configuration.trainOn = newValue.value }
+        get { TrainedTurns(named: values.trainOn) }
+        set { values.trainOn = .init(named: newValue) }
     }
 
     // MARK: Numbers
 
     /// Precision of a micro-batch's gradient.
     public var gradientCodec: Precision {
-        get { Precision(configuration.gradientCodec) }
-        set { configuration.gradientCodec = newValue.value }
+        get { Precision(named: values.gradientCodec) }
+        set { values.gradientCodec = .init(named: newValue) }
     }
 
     /// Precision of the products with frozen weights.
     public var compute: Compute {
-        get { Compute(configuration.compute) }
-        set { configuration.compute = newValue.value }
+        get { Compute(named: values.compute) }
+        set { values.compute = .init(named: newValue) }
     }
 }
 
@@ -195,7 +195,8 @@ extension Recipe {
     ///
     /// - Throws: `TrainingError.badOption`.
     func checked() throws -> TrainingConfiguration {
-        var configuration = configuration
+        var configuration = TrainingConfiguration()
+        configuration.recipe = values
         try configuration.set("target-modules", to: targetModules.joined(separator: ","))
         try configuration.validate()
         return configuration

@@ -1,4 +1,3 @@
-import SkeinModels
 import SkeinTraining
 
 // The values of a recipe that are neither numbers nor flags.
@@ -57,93 +56,14 @@ extension Recipe {
     }
 }
 
-// To and from the values of the rooms below, which a program cannot see.
-
-extension Recipe.Schedule {
-    init(_ value: SkeinTraining.Schedule.Kind) {
-        switch value {
-        case .constant: self = .constant
-        case .linear: self = .linear
-        case .cosine: self = .cosine
+extension RawRepresentable<String> {
+    /// The case of this name: the library's enumerations are public twins of the engine's, which a
+    /// program cannot see.
+    init(named other: some RawRepresentable<String>) {
+        guard let value = Self(rawValue: other.rawValue) else {
+            preconditionFailure("\(Self.self) has no \(other.rawValue)")
         }
-    }
-
-    var value: SkeinTraining.Schedule.Kind {
-        switch self {
-        case .constant: .constant
-        case .linear: .linear
-        case .cosine: .cosine
-        }
-    }
-}
-
-extension Recipe.PromptFormat {
-    init(_ value: SkeinTraining.PromptFormat) {
-        switch value {
-        case .auto: self = .auto
-        case .chat: self = .chat
-        case .eos: self = .eos
-        case .raw: self = .raw
-        }
-    }
-
-    var value: SkeinTraining.PromptFormat {
-        switch self {
-        case .auto: .auto
-        case .chat: .chat
-        case .eos: .eos
-        case .raw: .raw
-        }
-    }
-}
-
-extension Recipe.TrainedTurns {
-    init(_ value: SkeinTraining.TrainedTurns) {
-        switch value {
-        case .all: self = .all
-        case .last: self = .last
-        }
-    }
-
-    var value: SkeinTraining.TrainedTurns {
-        switch self {
-        case .all: .all
-        case .last: .last
-        }
-    }
-}
-
-extension Recipe.Precision {
-    init(_ value: GradientCodec) {
-        switch value {
-        case .fp32: self = .fp32
-        case .bf16: self = .bf16
-        case .int8: self = .int8
-        }
-    }
-
-    var value: GradientCodec {
-        switch self {
-        case .fp32: .fp32
-        case .bf16: .bf16
-        case .int8: .int8
-        }
-    }
-}
-
-extension Recipe.Compute {
-    init(_ value: ComputeType) {
-        switch value {
-        case .fp32: self = .fp32
-        case .bf16: self = .bf16
-        }
-    }
-
-    var value: ComputeType {
-        switch self {
-        case .fp32: .fp32
-        case .bf16: .bf16
-        }
+        self = value
     }
 }
 

@@ -1,3 +1,4 @@
+import SkeinBasics
 import SkeinModels
 import SkeinTensors
 import SkeinText

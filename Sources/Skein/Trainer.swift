@@ -100,14 +100,14 @@ extension RunRequest {
         recipe: Recipe, model: Model, data: Dataset, output: String, machine: Machine,
         cluster: Cluster?, adapter: Adapter?
     ) throws {
-        try machine.check()
         var configuration = try recipe.checked()
-        configuration.validData = data.validation
-        configuration.testData = data.test
-        configuration.skipBadLines = data.skipsBadLines
-        configuration.initAdapter = adapter?.path
-        machine.apply(to: &configuration)
-        cluster?.apply(to: &configuration)
+        configuration.inputs.validData = data.validation
+        configuration.inputs.testData = data.test
+        configuration.inputs.skipBadLines = data.skipsBadLines
+        configuration.inputs.initAdapter = adapter?.path
+        configuration.machine = machine.values
+        if let cluster { configuration.cluster = cluster.values }
+        try configuration.validate()
         self.init(
             configuration: configuration, model: .opened(model.directory), data: data.path,
             output: output, tokenCache: machine.tokenCache)

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinNodes
+import SkeinTraining
 
 /// Computes gradients for a `Coordinator` or a `skein coordinator`, here or on another machine.
 public final class Worker: Sendable {
@@ -31,7 +32,7 @@ public final class Worker: Sendable {
         self.machine = machine
         options = WorkerOptions(
             coordinator: address, token: token, modelPath: model?.path, threads: machine.threads,
-            name: name, patience: patience, weights: machine.residence)
+            name: name, patience: patience, weights: machine.values.weights)
         log = machine.roomLog
     }
 

@@ -45,56 +45,57 @@ struct BenchCommand: Command {
 
     static let threads = Option.optional(
         "threads", .integer(1...1024), absent: "all cores",
-        "step, generate: threads that compute at once; each kernel is measured on one")
+        "step, generate: compute threads; each kernel is measured on one")
     static let model = Option.optional(
         "model", .path(),
-        "step, generate, recovery, tokenize: the base model, a GGUF file or a Hugging Face folder")
+        "step, generate, recovery, tokenize: base model, a GGUF file or a Hugging Face folder")
     static let promptTokens = Option(
         "prompt-tokens", .integer(1...1_048_576), default: "512", "generate: tokens of the prompt")
     static let answerTokens = Option(
         "tokens", .integer(1...1_048_576), default: "128", "generate: tokens of the answer")
     static let data = Option.optional(
-        "data", .path(), absent: "of tokenize: the pages of --help",
+        "data", .path(), absent: "tokenize: the pages of --help",
         "recovery, tokenize: rows as skein train takes them")
     static let steps = Option.optional(
-        "steps", .integer(1...1_000_000), absent: "5 of step, 20 of wire, 40 of recovery",
-        "step: steps that are measured; wire, recovery: steps of a run")
+        "steps", .integer(1...1_000_000), absent: "step 5, wire 20, recovery 40",
+        "step: steps to measure; wire, recovery: steps of a run")
     static let workers = Option(
         "workers", .integer(1...1024), default: "64",
-        "wire: workers that send gradients and do not compute")
+        "wire: workers, which send gradients without computing them")
     static let parameters = Option.optional(
-        "parameters", .integer(1...1_000_000_000), absent: "of SmolLM2-135M with --rank",
+        "parameters", .integer(1...1_000_000_000), absent: "those of SmolLM2-135M with --rank",
         "wire: numbers in a gradient")
     static let lineRate = Option.optional(
         "line-rate", .integer(1...100_000), absent: "as fast as loopback",
-        "wire: megabytes that each worker reads in a second at most, as on a slow line")
+        "wire: most megabytes per second that a worker reads, as on a slow line")
     static let dial = Option.optional(
         "dial", .endpoint, absent: "both sides",
-        "wire: be only the workers of a benchmark that listens there; it starts them so itself")
+        "wire: run only the workers, of the benchmark that listens at this address")
     static let kills = Option(
         "kills", .integer(1...10_000), default: "50",
-        "recovery: SIGKILLs of workers; half as many SIGSTOPs come with them")
+        "recovery: SIGKILLs to send to workers, besides half as many SIGSTOPs")
     static let seed = Option(
-        "seed", .seed, default: "0", "recovery: of the moments and of who is hit")
+        "seed", .seed, default: "0", "recovery: seed of when and whom to hit")
 
     static let table = ArgumentTable(
         command: "bench",
-        summary: "measures kernels, steps, answers, the wire and more, beside limits",
+        summary:
+            "benchmarks kernels, training, generation, network and recovery",
         positional: Positional(
             "WHAT", count: .one, choices: Subject.allCases.map(\.rawValue),
-            "kernels: each kernel alone; step: a whole training step of a model; generate: a prompt "
-                + "and an answer of a model; wire: a coordinator and many workers that do not "
-                + "compute; recovery: a cluster whose workers are killed and stopped; tokenize: a "
-                + "model's tokenizer"),
+            "kernels: each kernel alone; step: a whole training step; generate: a prompt and an "
+                + "answer; wire: a coordinator with many workers that do not compute; recovery: a "
+                + "cluster whose workers are killed and stopped; tokenize: a model's tokenizer"),
         groups: [
             OptionGroup(
                 title: "what",
                 options: [
-                    model.description, data.description, DataFlags.microBatchTokens.description,
+                    model.description, data.description,
+                    RecipeOptions.table.microBatchTokens.description,
                     promptTokens.description, answerTokens.description,
                     threads.description, steps.description, workers.description,
-                    TrainingFlags.rank.description, TrainingFlags.compute.description,
-                    TrainingFlags.gradientCodec.description,
+                    RecipeOptions.table.rank.description, RecipeOptions.table.compute.description,
+                    RecipeOptions.table.gradientCodec.description,
                     parameters.description, lineRate.description,
                     dial.description, kills.description, seed.description,
                     SharedFlags.json.description,
@@ -110,13 +111,13 @@ struct BenchCommand: Command {
         }
         options = Options(
             subject: subject, model: arguments[Self.model], data: arguments[Self.data],
-            tokens: arguments[DataFlags.microBatchTokens],
+            tokens: arguments[RecipeOptions.table.microBatchTokens],
             promptTokens: arguments[Self.promptTokens],
             answerTokens: arguments[Self.answerTokens], threads: arguments[Self.threads],
             steps: arguments[Self.steps] ?? Self.defaultSteps(of: subject),
-            workers: arguments[Self.workers], rank: arguments[TrainingFlags.rank],
-            compute: arguments[TrainingFlags.compute],
-            codec: arguments[TrainingFlags.gradientCodec],
+            workers: arguments[Self.workers], rank: arguments[RecipeOptions.table.rank],
+            compute: arguments[RecipeOptions.table.compute],
+            codec: arguments[RecipeOptions.table.gradientCodec],
             parameters: arguments[Self.parameters], lineRate: arguments[Self.lineRate],
             dial: arguments[Self.dial],
             kills: arguments[Self.kills], seed: arguments[Self.seed],

@@ -19,7 +19,7 @@ struct CoordinatorCommand: Command {
 
     static let table = ArgumentTable(
         command: "coordinator",
-        summary: "fine-tunes as train does, with workers that dial in",
+        summary: "fine-tunes as train does, on workers that connect to it",
         groups: [
             OptionGroup(
                 title: "where",

@@ -27,10 +27,12 @@ struct EvaluateCommand: Command {
         var json: Bool
     }
 
+    private static let recipe = RecipeOptions.table
     static let data = Option.required("data", .path("FILE"), "rows to evaluate, a .jsonl file")
-    static let compare = Option.flag("compare", "show the base model beside the adapter")
+    static let compare = Option.flag("compare", "show the base model next to the adapter")
     static let requireImprovement = Option.flag(
-        "require-improvement", "exit with status 65 unless the adapter's loss is below the base's")
+        "require-improvement",
+        "exit with status 65 unless the adapter's loss is below the base model's")
     static let gradients = Option.optional(
         "gradients", .path("FILE"),
         "write the mean gradient of every LoRA matrix over all rows, as safetensors")
@@ -49,9 +51,9 @@ struct EvaluateCommand: Command {
             OptionGroup(
                 title: "data",
                 options: [
-                    DataFlags.promptFormat.description, DataFlags.trainOn.description,
-                    DataFlags.maximumLength.description, DataFlags.microBatchTokens.description,
-                    DataFlags.skipBadLines.description,
+                    recipe.promptFormat.description, recipe.trainOn.description,
+                    recipe.maxLength.description, recipe.microBatchTokens.description,
+                    InputOptions.table.skipBadLines.description,
                 ]),
             SharedFlags.machine,
         ],
@@ -67,11 +69,11 @@ struct EvaluateCommand: Command {
             data: arguments[Self.data], compare: arguments[Self.compare],
             requireImprovement: arguments[Self.requireImprovement],
             gradients: arguments[Self.gradients],
-            promptFormat: arguments[DataFlags.promptFormat],
-            trainOn: arguments[DataFlags.trainOn],
-            maximumLength: arguments[DataFlags.maximumLength],
-            microBatchTokens: arguments[DataFlags.microBatchTokens],
-            skipBadLines: arguments[DataFlags.skipBadLines],
+            promptFormat: arguments[Self.recipe.promptFormat],
+            trainOn: arguments[Self.recipe.trainOn],
+            maximumLength: arguments[Self.recipe.maxLength],
+            microBatchTokens: arguments[Self.recipe.microBatchTokens],
+            skipBadLines: arguments[InputOptions.table.skipBadLines],
             threads: arguments[SharedFlags.threads], weights: arguments[SharedFlags.weights],
             json: arguments[SharedFlags.json])
         guard options.adapter == nil else { return }

@@ -32,28 +32,29 @@ struct GenerateCommand: Command {
         var json: Bool
     }
 
-    static let prompt = Option.required("prompt", .text("TEXT"), "what to answer")
+    static let prompt = Option.required("prompt", .text("TEXT"), "prompt to answer")
     static let system = Option.optional(
-        "system", .text("TEXT"), "system turn to put before the prompt")
-    static let raw = Option.flag("raw", "continue the prompt as it stands, without a chat template")
+        "system", .text("TEXT"), "system message before the prompt")
+    static let raw = Option.flag("raw", "continue the prompt as it is, without a chat template")
     static let maximumTokens = Option(
-        "max-tokens", .integer(1...1_048_576), default: "256", "tokens to generate at most")
+        "max-tokens", .integer(1...1_048_576), default: "256", "most tokens to generate")
     static let temperature = Option(
         "temperature", .number(0...100), default: "0",
-        "spread of the choice; 0 = always the likeliest token")
+        "sampling temperature; 0 = always the most likely token")
     static let topK = Option(
-        "top-k", .integer(0...1_048_576), default: "0", "choose among so many tokens; 0 = all")
+        "top-k", .integer(0...1_048_576), default: "0",
+        "sample from the K most likely tokens; 0 = all")
     static let topP = Option(
         "top-p", .number(above: 0, to: 1), default: "1",
-        "choose among the likeliest tokens that have this probability together")
+        "sample from the most likely tokens that together have this probability")
     static let logits = Option.optional(
         "logits", .path("FILE"),
         "write the logits at every position of the prompt, as safetensors, and generate nothing")
-    static let seed = Option("seed", .seed, default: "0", "of the choice")
+    static let seed = Option("seed", .seed, default: "0", "seed of sampling")
     static let compute = Option<ComputeType>(
         "compute", .choice, default: "fp32",
-        "precision of a prompt's products with the weights; bf16 is about twice as fast on a CPU "
-            + "that has instructions for it")
+        "precision of multiplying a prompt by the weights; bf16 is about twice as fast on CPUs "
+            + "with bf16 instructions")
     /// Weights are used as small as they are in the file, so there is nothing to choose. Scripts that
     /// make the choice for every command that loads a model go on working.
     static let weights = Option<ResidenceChoice>.retired("weights", .choice, default: "auto")
@@ -70,7 +71,7 @@ struct GenerateCommand: Command {
                     logits.description, SharedFlags.json.description,
                 ]),
             OptionGroup(
-                title: "choice of tokens",
+                title: "sampling",
                 options: [
                     maximumTokens.description, temperature.description, topK.description,
                     topP.description, seed.description,
@@ -107,8 +108,7 @@ struct GenerateCommand: Command {
     func run(_ io: CommandIO) throws {
         if options.namesWeights {
             io.log.warning(
-                "--weights makes no difference to generate, which uses weights as small as they are "
-                    + "in the file")
+                "generate ignores --weights: it always uses the weights as they are in the file")
         }
         let adapted = try AdaptedModel(
             model: ModelDirectory.open(options.model), adapter: options.adapter,

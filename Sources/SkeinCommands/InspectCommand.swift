@@ -13,7 +13,7 @@ struct InspectCommand: Command {
 
     static let table = ArgumentTable(
         command: "inspect",
-        summary: "tells what a model, adapter, checkpoint or run directory is",
+        summary: "describes a model, adapter, checkpoint or run directory",
         positional: Positional(
             "PATH", count: .one,
             "a GGUF or safetensors file, or the folder of a model, adapter, checkpoint or run"

@@ -26,7 +26,7 @@ struct LaunchCommand: Command {
 
     static let table = ArgumentTable(
         command: "launch",
-        summary: "starts a coordinator and its workers, here or over ssh",
+        summary: "starts a coordinator and its workers, on this machine or over ssh",
         groups: [
             OptionGroup(
                 title: "where",
@@ -85,7 +85,7 @@ struct LaunchCommand: Command {
                 ClusterFlags.localWorkers.description, ClusterFlags.admitOtherEngines.description,
             ])
         workerWords = arguments.words([
-            TrainingFlags.patience.description, SharedFlags.weights.description,
+            ClusterOptions.table.patience.description, SharedFlags.weights.description,
             SharedFlags.logFormat.description,
         ])
     }

@@ -23,7 +23,7 @@ struct StatusCommand: Command {
 
     static let table = ArgumentTable(
         command: "status",
-        summary: "tells what a coordinator does and whom it waits for",
+        summary: "shows what a coordinator is doing and what it waits for",
         groups: [
             OptionGroup(
                 title: "what",

@@ -17,10 +17,10 @@ struct TokenizeCommand: Command {
 
     static let chat = Option.flag(
         "chat",
-        "put each TEXT through the chat template: a JSON list of messages, an object with messages "
-            + "and add_generation_prompt, or else one user turn")
+        "apply the chat template to each TEXT: a JSON list of messages, an object with messages and "
+            + "add_generation_prompt, or plain text as one user turn")
     static let decode = Option.flag(
-        "decode", "the other way: each TEXT is ids with blanks or commas between them")
+        "decode", "decode: each TEXT is a list of ids, separated by blanks or commas")
 
     static let table = ArgumentTable(
         command: "tokenize",

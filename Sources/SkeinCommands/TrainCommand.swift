@@ -28,11 +28,11 @@ struct TrainCommand: Command {
     let options: Options
 
     init(_ arguments: ParsedArguments) throws {
-        options = Options(
+        options = try Options(
             model: arguments[SharedFlags.model], data: arguments[TrainingFlags.data],
             output: arguments[TrainingFlags.output], resume: arguments[TrainingFlags.resume],
             usesTokenCache: !arguments[TrainingFlags.noTokenCache],
-            configuration: TrainingConfiguration(arguments))
+            configuration: arguments.configuration)
     }
 
     func run(_ io: CommandIO) throws {
@@ -51,51 +51,5 @@ struct TrainCommand: Command {
                 }
             }, shouldStop: { io.interrupt.isSet })
         try reporter.showEnding(ending)
-    }
-}
-
-extension TrainingConfiguration {
-    init(_ arguments: ParsedArguments) {
-        self.init()
-        rank = arguments[TrainingFlags.rank]
-        alpha = arguments[TrainingFlags.alpha]
-        dropout = arguments[TrainingFlags.dropout]
-        targetModules = arguments[TrainingFlags.targetModules]
-        layers = arguments[TrainingFlags.layers]
-        initAdapter = arguments[TrainingFlags.initialAdapter]
-        learningRate = arguments[TrainingFlags.learningRate]
-        weightDecay = arguments[TrainingFlags.weightDecay]
-        beta1 = arguments[TrainingFlags.beta1]
-        beta2 = arguments[TrainingFlags.beta2]
-        epsilon = arguments[TrainingFlags.epsilon]
-        schedule = arguments[TrainingFlags.schedule]
-        warmupSteps = arguments[TrainingFlags.warmupSteps]
-        maxGradNorm = arguments[TrainingFlags.maximumGradientNorm]
-        epochs = arguments[TrainingFlags.epochs]
-        iterations = arguments[TrainingFlags.iterations]
-        batchSize = arguments[TrainingFlags.batchSize]
-        microBatchTokens = arguments[DataFlags.microBatchTokens]
-        slots = arguments[TrainingFlags.slots]
-        maxLength = arguments[DataFlags.maximumLength]
-        seed = Int(arguments[TrainingFlags.seed])
-        shuffle = arguments[TrainingFlags.shuffle]
-        validationSplit = arguments[TrainingFlags.validationSplit]
-        validData = arguments[TrainingFlags.validData]
-        testData = arguments[TrainingFlags.testData]
-        promptFormat = arguments[DataFlags.promptFormat]
-        trainOn = arguments[DataFlags.trainOn]
-        skipBadLines = arguments[DataFlags.skipBadLines]
-        reportEvery = arguments[TrainingFlags.reportEvery]
-        checkpointEvery = arguments[TrainingFlags.checkpointEvery]
-        keepCheckpoints = arguments[TrainingFlags.keepCheckpoints]
-        earlyStopPatience = arguments[TrainingFlags.earlyStopPatience]
-        gradientCodec = arguments[TrainingFlags.gradientCodec]
-        compute = arguments[TrainingFlags.compute]
-        threads = arguments[SharedFlags.threads]
-        weights = arguments[SharedFlags.weights]
-        gradientCheckpointing = arguments[TrainingFlags.gradientCheckpointing]
-        logFormat = arguments[SharedFlags.logFormat]
-        minWorkers = arguments[TrainingFlags.minimumWorkers]
-        patience = arguments[TrainingFlags.patience]
     }
 }

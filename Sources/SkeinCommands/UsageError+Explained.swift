@@ -22,13 +22,13 @@ extension UsageError: Explained {
             (
                 "there is no option \(name)", "skein \(command)",
                 suggestion.map { "did you mean \($0)?" }
-                    ?? "skein \(command) --help lists them all"
+                    ?? "`skein \(command) --help` lists them all"
             )
         case .missingValue(let option, let accepted):
-            ("--\(option) stands there without a value", "--\(option)", "give it \(accepted)")
+            ("--\(option) needs a value", "--\(option)", "give it \(accepted)")
         case .unexpectedValue(let option, let value):
             (
-                "--\(option) takes no value, not \"\(value)\" either", "--\(option)",
+                "--\(option) takes no value, but \"\(value)\" was given", "--\(option)",
                 "write --\(option) alone"
             )
         case .badValue(let option, let value, let accepted, let suggestion):
@@ -41,13 +41,13 @@ extension UsageError: Explained {
         case .missingPositional, .unexpectedPositional, .badPositional: positionalSentences
         case .needs(let option, let other, let command):
             (
-                "--\(option) means nothing without --\(other)", "skein \(command)",
+                "--\(option) needs --\(other)", "skein \(command)",
                 "add --\(other), or leave out --\(option)"
             )
         case .excludes(let option, let other, let command):
             (
-                "--\(option) and --\(other) exclude each other", "skein \(command)",
-                "leave out one of them"
+                "--\(option) and --\(other) cannot be combined", "skein \(command)",
+                "remove one of them"
             )
         case .needsOne, .tokenNeeded, .patienceTooShort, .notDiallable: clusterSentences
         case .badEnvironment, .configurationIsNoObject, .unknownKey, .repeatedKey, .badKeyValue:
@@ -64,19 +64,19 @@ extension UsageError: Explained {
             )
         case .tokenNeeded(let option, let address, let command):
             (
-                "--\(option) \(address) is not loopback, and there is no --token-file",
+                "--\(option) \(address) is not a loopback address, which needs --token-file",
                 "skein \(command)",
-                "make a token and give its file (docs/OPERATING.md), or use 127.0.0.1"
+                "create a token file (docs/OPERATING.md), or use 127.0.0.1"
             )
         case .patienceTooShort(let patience):
             (
-                "--patience is \(DurationText.text(of: patience)), not longer than the "
+                "--patience \(DurationText.text(of: patience)) is not longer than the "
                     + "\(DurationText.text(of: PeerTimeouts.lost)) after which a peer counts as lost",
-                "--patience", "give it more, such as 60s"
+                "--patience", "give a longer time, such as 60s"
             )
         case .notDiallable(let address, let command):
             (
-                "workers on other hosts cannot dial \(address)", "skein \(command)",
+                "workers on other hosts cannot connect to \(address)", "skein \(command)",
                 "give --listen an address of this machine that the hosts can reach"
             )
         default: ("", "", "")
@@ -89,11 +89,11 @@ extension UsageError: Explained {
         case .missingPositional(let placeholder, let command):
             (
                 "\(placeholder) is missing", "skein \(command)",
-                "add it; skein \(command) --help shows an example"
+                "add it; `skein \(command) --help` shows an example"
             )
         case .unexpectedPositional(let word, let command):
             (
-                "\"\(word)\" was not expected here", "skein \(command)",
+                "unexpected argument \"\(word)\"", "skein \(command)",
                 "options begin with --; put a value with blanks in quotes"
             )
         case .badPositional(let word, let command, let accepted, let suggestion):
@@ -110,20 +110,20 @@ extension UsageError: Explained {
         case .configurationIsNoObject(let path):
             (
                 "the configuration is not a JSON object", path,
-                "write { \"option\": value, ... }; --print-config prints one to begin with"
+                "write { \"option\": value, ... }; --print-config prints an example"
             )
         case .unknownKey(let key, let path, let suggestion):
             (
                 "there is no option \"\(key)\"", path,
                 suggestion.map { "did you mean \"\($0)\"?" }
-                    ?? "--print-config prints all that may stand there"
+                    ?? "--print-config prints all options"
             )
         case .repeatedKey(let name, let path):
-            ("\"\(name)\" stands there twice", path, "leave out one of them")
+            ("\"\(name)\" is given twice", path, "remove one of them")
         case .badEnvironment(let variable, let value, let accepted):
             (
                 "the environment variable \(variable) takes \(Words.either(accepted)), not "
-                    + "\"\(value)\"", "environment", "give it one of these, or unset it"
+                    + "\"\(value)\"", "environment", "set it to one of these, or unset it"
             )
         case .badKeyValue(let key, let path, let value, let accepted):
             ("\"\(key)\" takes \(accepted), not \(value)", path, "give it \(accepted)")
@@ -147,7 +147,7 @@ extension CommandError: Explained {
         case .inputTooLong(let name, let limit):
             Explanation(
                 what: "the input is longer than \(limit) bytes", place: name,
-                remedy: "give a part of it at a time", status: .badData)
+                remedy: "split it into smaller parts", status: .badData)
         case .badInput(let problem, let place):
             Explanation(
                 what: problem.what, place: place, remedy: problem.remedy, status: .badData)
@@ -159,8 +159,8 @@ extension CommandError: Explained {
                 remedy: "try again on a quiet machine, then report it", status: .internalError)
         case .outputClosed:
             Explanation(
-                what: "nobody reads standard output any more", place: "standard output",
-                remedy: "keep the reading end open", status: .inputOutput)
+                what: "standard output was closed by its reader", place: "standard output",
+                remedy: "keep the reader running until the end", status: .inputOutput)
         }
     }
 
@@ -174,11 +174,11 @@ extension CommandError: Explained {
         case .memberFailed(let name, let ending, let status):
             Explanation(
                 what: "\(name) ended with \(ending)", place: "skein launch",
-                remedy: "its own lines above say why", status: status)
+                remedy: "its log lines above say why", status: status)
         case .notStarted(let program, let code):
             Explanation(
                 what: "cannot start a program: \(String(cString: strerror(code)))",
-                place: program, remedy: "check that it is there and may be run",
+                place: program, remedy: "check that the file exists and is executable",
                 status: .inputOutput)
         default: Explanation(what: "", status: .internalError)
         }

@@ -14,7 +14,7 @@ enum UsageError: Error, Equatable {
     case missingPositional(_ placeholder: String, command: String)
     case unexpectedPositional(_ word: String, command: String)
     case badPositional(_ word: String, command: String, accepted: String, suggestion: String?)
-    /// `option` means nothing without `other`.
+    /// `option` needs `other`.
     case needs(option: String, other: String, command: String)
     /// `option` and `other` ask for different things.
     case excludes(option: String, other: String, command: String)
@@ -30,7 +30,7 @@ enum UsageError: Error, Equatable {
     case badEnvironment(variable: String, value: String, accepted: [String])
     case configurationIsNoObject(path: String)
     case unknownKey(_ key: String, path: String, suggestion: String?)
-    /// The same option stands there in dashes and in camelCase.
+    /// An option is given twice, in dashes and in camelCase.
     case repeatedKey(_ name: String, path: String)
     case badKeyValue(_ key: String, path: String, value: String, accepted: String)
 }

@@ -201,7 +201,7 @@ struct RefusedWorkerTests {
             Complaint(65, "its mode is 0644", "token", "chmod 600").check(
                 try SkeinProcess.run(words))
             for address in ["0.0.0.0:0", "[::]:0"] {
-                Complaint(64, "is not loopback", "--token-file", "make a token").check(
+                Complaint(64, "not a loopback address", "--token-file", "create a token").check(
                     try coordinator(["--listen", address]))
             }
             #expect(!FileManager.default.fileExists(atPath: bench.path("run")))

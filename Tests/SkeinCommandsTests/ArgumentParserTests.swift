@@ -14,7 +14,7 @@ import Testing
     private static let layers = "all, N for the last N, or a range such as 8-15"
 
     /// A list by its format alone, without parser and table.
-    private let modules = { try #require(TrainingFlags.targetModules.format.read($0)) }
+    private let modules = { try #require(RecipeOptions.table.targetModules.format.read($0)) }
 
     @Test("the defaults of train are those of the contract")
     func defaults() throws {

@@ -46,7 +46,7 @@ import Testing
         (
             ["evaluate", "--model", "m", "--data", "d", "--compare", "--json"], 64,
             """
-            error: --compare means nothing without --adapter
+            error: --compare needs --adapter
               at: skein evaluate
               fix: add --adapter, or leave out --compare
 

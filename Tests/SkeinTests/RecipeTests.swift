@@ -28,7 +28,7 @@ import Testing
 
     @Test("a recipe has exactly the options that the digest covers, and each of them reaches it")
     func complete() throws {
-        let shaping = TrainingConfiguration.options.filter(\.shapesResult).map(\.name)
+        let shaping = RecipeOptions.options.map(\.description.name)
         #expect(Set(Self.changes.map(\.name)) == Set(shaping))
         let plain = Recipe()
         #expect(try plain.checked() == TrainingConfiguration())
@@ -59,16 +59,45 @@ import Testing
         }
     }
 
-    @Test("every choice of a recipe is one of the engine's, by the same name")
+    private func names<Value: RawRepresentable<String> & CaseIterable>(
+        _ type: Value.Type
+    ) -> [String] {
+        type.allCases.map(\.rawValue)
+    }
+
+    @Test("every choice of the library is one of the engine's, by the same name")
     func choices() {
-        for value in Recipe.Schedule.allCases { #expect(value.value.rawValue == value.rawValue) }
-        for value in Recipe.PromptFormat.allCases {
-            #expect(value.value.rawValue == value.rawValue)
-        }
-        for value in Recipe.TrainedTurns.allCases {
-            #expect(value.value.rawValue == value.rawValue)
-        }
-        for value in Recipe.Precision.allCases { #expect(value.value.rawValue == value.rawValue) }
-        for value in Recipe.Compute.allCases { #expect(value.value.rawValue == value.rawValue) }
+        #expect(names(Recipe.Schedule.self) == names(SkeinTraining.Schedule.Kind.self))
+        #expect(names(Recipe.PromptFormat.self) == names(SkeinTraining.PromptFormat.self))
+        #expect(names(Recipe.TrainedTurns.self) == names(SkeinTraining.TrainedTurns.self))
+        #expect(names(Recipe.Precision.self) == names(GradientCodec.self))
+        #expect(names(Recipe.Compute.self) == names(ComputeType.self))
+        #expect(names(Machine.Weights.self) == names(ResidenceChoice.self))
+    }
+
+    @Test("machine and cluster have the options that their tables declare")
+    func besides() throws {
+        var machine = Machine(threads: 7)
+        machine.weights = .streamed
+        machine.gradientCheckpointing = true
+        machine.checkpointEvery = 7
+        machine.keepCheckpoints = 7
+        var cluster = Cluster()
+        cluster.minimumWorkers = 7
+        cluster.patience = .seconds(7)
+        var configuration = TrainingConfiguration()
+        configuration.machine = machine.values
+        configuration.cluster = cluster.values
+        let plain = TrainingConfiguration()
+        let changed = zip(configuration.fields, plain.fields).filter {
+            $0.1.optionText != $1.1.optionText
+        }.map(\.0.0)
+        // How a command line reports is no business of a program.
+        let others: Set = ["report-every", "log-format"]
+        let declared = (MachineOptions.options + ClusterOptions.options).map(\.description.name)
+        #expect(Set(changed).union(others) == Set(declared))
+        machine.keepCheckpoints = 0
+        let error = #expect(throws: TrainingError.self) { try machine.check() }
+        #expect(error?.explanation.what.contains("keep-checkpoints") == true)
     }
 }

@@ -8,8 +8,8 @@ import Testing
 @Suite struct TrainingConfigurationTests {
     @Test("the defaults are those that were promised")
     func defaults() {
-        let text = TrainingConfiguration.options.compactMap { option in
-            option.text(in: TrainingConfiguration()).map { "\(option.name) \($0)" }
+        let text = TrainingConfiguration().fields.compactMap { name, value in
+            value.optionText.map { "\(name) \($0)" }
         }
         #expect(
             text == [
@@ -19,12 +19,13 @@ import Testing
                 "epsilon 1e-08", "schedule constant", "warmup-steps 0", "max-grad-norm 1",
                 "epochs 3", "batch-size 4", "micro-batch-tokens 512", "max-length 512", "seed 0",
                 "shuffle on", "validation-split 0.2", "prompt-format auto", "train-on all",
-                "skip-bad-lines off", "report-every 1", "checkpoint-every 50",
-                "keep-checkpoints 3", "weights auto", "gradient-checkpointing off",
-                "gradient-codec fp32", "compute fp32", "min-workers 1", "patience 60s",
-                "log-format text",
+                "gradient-codec fp32", "compute fp32", "skip-bad-lines off", "weights auto",
+                "gradient-checkpointing off", "report-every 1", "checkpoint-every 50",
+                "keep-checkpoints 3", "log-format text", "min-workers 1", "patience 60s",
             ])
         #expect(throws: Never.self) { try TrainingConfiguration().validate() }
+        let names = TrainingConfiguration.options.map(\.description.name)
+        #expect(Set(names).count == names.count)
     }
 
     static let bad: [(String, String)] = [
@@ -73,6 +74,7 @@ import Testing
             ("learning-rate", "3e-4"), ("iterations", "70"), ("shuffle", "off"),
             ("patience", "1500ms"), ("threads", "2"), ("early-stop-patience", "3"),
             ("gradient-codec", "int8"), ("valid-data", "v.jsonl"), ("seed", "9007199254740993"),
+            ("skip-bad-lines", "on"), ("gradient-checkpointing", "true"),
         ] { try configuration.set(name, to: text) }
         return configuration
     }
@@ -129,13 +131,13 @@ import Testing
             "gradient-codec": "bf16", "compute": "bf16", "patience": "3s", "log-format": "json",
             "epsilon": "0.1",
         ]
-        for option in TrainingConfiguration.options {
+        for name in TrainingConfiguration.options.map(\.description.name) {
             var other = plain
-            try other.set(option.name, to: values[option.name] ?? "7")
-            #expect(other != plain, "\(option.name)")
-            let counts = !neutral.contains(option.name)
-            #expect((other.digest != plain.digest) == counts, "\(option.name)")
-            #expect(other.differences(from: plain).map(\.field) == (counts ? [option.name] : []))
+            try other.set(name, to: values[name] ?? "7")
+            #expect(other != plain, "\(name)")
+            let counts = !neutral.contains(name)
+            #expect((other.digest != plain.digest) == counts, "\(name)")
+            #expect(other.differences(from: plain).map(\.field) == (counts ? [name] : []))
         }
     }
 

@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// All that can be typed behind `skein <command>`: parser, help and `--print-config` read this alone.
 struct ArgumentTable: Sendable {
     let command: String
@@ -18,7 +20,7 @@ struct ArgumentTable: Sendable {
         self.groups = groups + [GeneralFlags.group]
         self.example = example
         let names = self.groups.flatMap(\.options).map(\.name)
-        precondition(Set(names).count == names.count, "an option of \(command) stands there twice")
+        precondition(Set(names).count == names.count, "\(command) declares an option twice")
     }
 
     var options: [OptionDescription] { groups.flatMap(\.options) }
@@ -56,9 +58,9 @@ struct Positional: Sendable {
 enum GeneralFlags {
     static let config = Option.optional(
         "config", .path("FILE"),
-        "JSON object with any of these options; the command line wins over it")
+        "JSON object with any of these options; the command line overrides it")
     static let printConfig = Option.flag(
-        "print-config", "print the options that would be used, as JSON, and stop")
+        "print-config", "print the options that would be used, as JSON, and exit")
     static let help = Option.flag("help", "print this text")
 
     static let group = OptionGroup(

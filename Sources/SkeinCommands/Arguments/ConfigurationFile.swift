@@ -22,7 +22,7 @@ struct ConfigurationFile {
         let names = table.options.map(\.name).filter { !GeneralFlags.names.contains($0) }
         var texts: [String: String] = [:]
         for (key, field) in fields.sorted(by: { $0.key < $1.key }) {
-            let name = Self.dashed(key)
+            let name = OptionDescription.name(of: key)
             guard names.contains(name), let option = table.option(named: name) else {
                 throw UsageError.unknownKey(
                     key, path: path, suggestion: Words.nearest(to: name, among: names))
@@ -33,17 +33,6 @@ struct ConfigurationFile {
             }
         }
         self.texts = texts
-    }
-
-    /// `batchSize` as `batch-size`.
-    static func dashed(_ key: String) -> String {
-        key.reduce(into: "") { name, letter in
-            if letter.isASCII, letter.isUppercase {
-                name += "-" + letter.lowercased()
-            } else {
-                name.append(letter)
-            }
-        }
     }
 }
 

@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// Renders tables as text of at most 100 columns. Frozen by snapshots under Tests/Fixtures/help.
 enum HelpText {
     static let columns = 100

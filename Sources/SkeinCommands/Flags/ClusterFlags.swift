@@ -7,53 +7,51 @@ import SkeinTraining
 enum ClusterFlags {
     static let listen = Option<Endpoint>(
         "listen", .endpoint, default: "127.0.0.1:7534",
-        "where workers dial in; 0.0.0.0 is every address of this machine, port 0 a free one")
+        "address that workers connect to; 0.0.0.0: every address of this machine; port 0: a free port"
+    )
     static let tokenFile = Option.optional(
-        "token-file", .path("FILE"), absent: "none, on loopback alone",
-        "the secret that all share, readable by its owner alone")
+        "token-file", .path("FILE"), absent: "none, which only loopback allows",
+        "file with the shared secret, readable only by its owner")
     static let coordinator = Option<Endpoint>.required(
-        "coordinator", .endpoint, "where the coordinator listens; without a port it is 7534")
+        "coordinator", .endpoint, "address of the coordinator; the default port is 7534")
     static let localWorkers = Option(
-        "local-workers", .integer(0...1024), default: "0",
-        "threads of the coordinator's own process that compute, too")
+        "local-workers", .integer(CoordinatorOptions.localWorkerRange), default: "0",
+        "compute threads in the coordinator's own process")
     static let admitOtherEngines = Option.flag(
         "admit-other-engines",
-        "WARNING, gives up the one hash: take workers whose engine (version, kernels) "
-            + "differs; who computed what then enters the result, and no run can be repeated")
+        "WARNING, gives up the one hash: admit workers with a different engine (version, kernels); "
+            + "the result then depends on who computed what, and no run can be repeated")
 
     static let workerName = Option.optional(
         "name", .workerName, absent: "HOST-PID-RANDOM",
-        "of this worker in ledger and status; a new worker takes the place of an old one of the "
-            + "same name")
+        "name in ledger and status; a new worker replaces an old one of the same name")
     static let workerModel = Option.optional(
         "model", .path(), absent: "fetched from the coordinator",
         "base model: a GGUF file or a Hugging Face folder")
     static let workerPatience = Option<Duration>(
         "patience", .patience, default: "60s",
-        "how long to try to reach a coordinator that is gone")
+        "how long to try to reach the coordinator")
 
-    static let why = Option.flag("why", "print one sentence: what is being waited for, and why")
+    static let why = Option.flag("why", "print one sentence: what the run is waiting for, and why")
 
     static let local = Option.optional(
-        "local", .integer(1...256), "start so many workers on this machine")
+        "local", .integer(1...256), "start N workers on this machine")
     static let hosts = Option.optional(
         "hosts", .path("FILE"),
         "start a worker on each host of this file, over ssh: one line each, "
             + "user@host [threads=N] [model=PATH] [skein=PATH] [name=S]")
     static let launchListen = Option.optional(
         "listen", .endpoint, absent: "a free port of 127.0.0.1",
-        "where workers dial in; with --hosts an address that the hosts can reach")
+        "address that workers connect to; with --hosts, one that the hosts can reach")
     static let launchToken = Option.optional(
         "token-file", .path("FILE"), absent: "token in --output",
-        "the secret that all share; it is made when it is not there")
-    static let launchThreads = Option.optional(
-        "threads", .integer(1...1024),
-        absent: "--local: the cores, shared out; --hosts: all of a host's",
-        "threads of each worker; the result does not depend on it")
+        "file with the shared secret; created if missing")
+    static let launchThreads = SharedFlags.threads.described(
+        absent: "--local: the cores divided by N; --hosts: all cores of the host",
+        "threads of each worker; they do not change the result")
 
-    static let coordinatorThreads = Option.optional(
-        "threads", .integer(1...1024), absent: "all cores",
-        "of a run in one process; a coordinator computes on --local-workers threads")
+    static let coordinatorThreads = SharedFlags.threads.described(
+        "used by train; a coordinator computes on --local-workers threads")
 
     /// The training options for a command that has its own `threads`, with `cluster` added.
     static func groups(

@@ -8,6 +8,8 @@ import Synchronization
 
 /// What a coordinator needs besides the job.
 package struct CoordinatorOptions: Sendable {
+    package static let localWorkerRange = 0...1024
+
     /// `HOST:PORT`; port 0 lets the system choose.
     package var listen: String
     /// nil: only workers of this machine are served.

@@ -39,10 +39,10 @@ final class WorkerEngine: Sendable {
         } catch let error as TrainingError {
             throw NodeError.offerUnusable(detail: error.explanation.what)
         }
-        guard offer.longestRow <= TrainingConfiguration.mostTokens else {
+        guard offer.longestRow <= RecipeOptions.mostTokens else {
             throw NodeError.offerUnusable(
                 detail: "a row of \(offer.longestRow) tokens; at most "
-                    + "\(TrainingConfiguration.mostTokens) are possible")
+                    + "\(RecipeOptions.mostTokens) are possible")
         }
         let lora = try configuration.lora(layerCount: model.configuration.layerCount)
         let shape = AdapterShape(lora, model: model.configuration)

@@ -1,86 +1,62 @@
+import Foundation
 import SkeinBasics
 import SkeinModels
 
-/// Everything that `skein train` can be told about a run, with the defaults that its help shows.
-///
-/// `TrainingConfiguration.options` is the one table behind run.json, the comparison for `--resume` and
-/// the digest. The flags have a table of their own, typed, in Commands.
+/// Everything that a run can be told. An option is declared in one of four tables, by what depends on
+/// it, and read as if it were a property here: `configuration.rank`.
+@dynamicMemberLookup
 package struct TrainingConfiguration: Sendable, Equatable {
-    // The adapter
-    package var rank = 8
-    package var alpha = 16.0
-    package var dropout = 0.05
-    package var targetModules: [TargetModule] = [.query, .key, .value, .output]
-    package var layers = LayerSelection.all
-    /// A PEFT folder to start from; its bytes stand in run.json.
-    package var initAdapter: String?
-
-    // The optimizer
-    package var learningRate = 1e-4
-    package var weightDecay = 0.01
-    package var beta1 = 0.9
-    package var beta2 = 0.999
-    package var epsilon = 1e-8
-    package var schedule = Schedule.Kind.constant
-    package var warmupSteps = 0
-    /// 0 switches clipping off.
-    package var maxGradNorm = 1.0
-
-    // The plan
-    package var epochs = 3
-    /// Steps of the run; nil: as many as the epochs have.
-    package var iterations: Int?
-    package var batchSize = 4
-    package var microBatchTokens = 512
-    /// Threads of all workers for which steps are cut; nil: for any number.
-    package var slots: Int?
-    package var maxLength = 512
-    package var seed = 0
-    package var shuffle = true
-
-    // The data
-    package var validationSplit = 0.2
-    package var validData: String?
-    package var testData: String?
-    package var promptFormat = PromptFormat.auto
-    package var trainOn = TrainedTurns.all
-    package var skipBadLines = false
-
-    // The run
-    package var reportEvery = 1
-    /// Steps between checkpoints, besides those after each epoch; 0: only those.
-    package var checkpointEvery = 50
-    package var keepCheckpoints = 3
-    /// Validations without improvement after which the run ends; nil: never.
-    package var earlyStopPatience: Int?
-    package var gradientCodec = GradientCodec.fp32
-    /// Of the products with frozen weights.
-    package var compute = ComputeType.fp32
-
-    // The machine
-    /// nil: all cores.
-    package var threads: Int?
-    package var weights = ResidenceChoice.auto
-    package var gradientCheckpointing = false
-    package var minWorkers = 1
-    /// How long to wait for a peer that is gone.
-    package var patience = Duration.seconds(60)
-    package var logFormat = Log.Format.text
+    /// What shapes the result.
+    package var recipe = OptionValues<RecipeOptions>()
+    package var inputs = OptionValues<InputOptions>()
+    package var machine = OptionValues<MachineOptions>()
+    package var cluster = OptionValues<ClusterOptions>()
 
     package init() {}
 
+    package subscript<Value>(dynamicMember path: KeyPath<RecipeOptions, Option<Value>>) -> Value {
+        get { recipe[dynamicMember: path] }
+        set { recipe[dynamicMember: path] = newValue }
+    }
+
+    package subscript<Value>(dynamicMember path: KeyPath<InputOptions, Option<Value>>) -> Value {
+        get { inputs[dynamicMember: path] }
+        set { inputs[dynamicMember: path] = newValue }
+    }
+
+    package subscript<Value>(dynamicMember path: KeyPath<MachineOptions, Option<Value>>) -> Value {
+        get { machine[dynamicMember: path] }
+        set { machine[dynamicMember: path] = newValue }
+    }
+
+    package subscript<Value>(dynamicMember path: KeyPath<ClusterOptions, Option<Value>>) -> Value {
+        get { cluster[dynamicMember: path] }
+        set { cluster[dynamicMember: path] = newValue }
+    }
+
+    /// All options, in the order of run.json.
+    package static let options: [any AnyOption] =
+        RecipeOptions.options + InputOptions.options + MachineOptions.options
+        + ClusterOptions.options
+}
+
+// What the engine is told.
+extension TrainingConfiguration {
     /// The seed as random numbers are addressed with it.
-    package var addressedSeed: UInt64 { UInt64(seed) }
+    package var addressedSeed: UInt64 { UInt64(self.seed) }
 
     /// The settings of the optimizer.
     package var adamW: AdamW.Settings {
-        AdamW.Settings(beta1: beta1, beta2: beta2, epsilon: epsilon, weightDecay: weightDecay)
+        AdamW.Settings(
+            beta1: self.beta1, beta2: self.beta2, epsilon: self.epsilon,
+            weightDecay: self.weightDecay)
     }
 
     /// The learning rate of each of `stepCount` steps.
     package func learningRates(stepCount: Int) -> Schedule {
         Schedule(
-            kind: schedule, peak: learningRate, warmupSteps: warmupSteps, stepCount: stepCount)
+            kind: self.schedule, peak: self.learningRate, warmupSteps: self.warmupSteps,
+            stepCount: stepCount)
     }
 
     /// The adapter's shape on a model of `layerCount` layers.
@@ -88,62 +64,148 @@ package struct TrainingConfiguration: Sendable, Equatable {
     /// - Throws: `TrainingError.layersOutOfRange`.
     package func lora(layerCount: Int) throws -> LoRAConfiguration {
         LoRAConfiguration(
-            rank: rank, scale: Float(alpha / Double(rank)), dropout: Float(dropout),
-            targets: targetModules, layers: try layers.range(layerCount: layerCount))
+            rank: self.rank, scale: Float(self.alpha / Double(self.rank)),
+            dropout: Float(self.dropout), targets: self.targetModules,
+            layers: try self.layers.range(layerCount: layerCount))
     }
 }
 
-/// Where the frozen weights are held (`--weights`).
-package enum ResidenceChoice: String, Sendable, CaseIterable {
-    /// Resident when they fit into memory, else streamed.
-    case auto
-    /// As Float in memory.
-    case resident
-    /// Dequantized layer by layer from the mapped file.
-    case streamed
-}
-
-/// Which layers of the model carry an adapter (`--layers`).
-package enum LayerSelection: Sendable, Equatable {
-    case all
-    /// The last so many layers, as mlx-lm counts them.
-    case last(Int)
-    /// From one layer to another, both included, counted from 0.
-    case range(ClosedRange<Int>)
-
-    /// Reads `all`, `16` (the last 16 layers) or `8-23` (layers 8 to 23); nil when it is none.
-    package init?(_ text: String) {
-        if text == "all" {
-            self = .all
-        } else if let count = Int(text), count > 0 {
-            self = .last(count)
-        } else {
-            let bounds = text.split(separator: "-", omittingEmptySubsequences: false)
-            guard bounds.count == 2, let first = Int(bounds[0]), let last = Int(bounds[1]),
-                first >= 0, first <= last
-            else { return nil }
-            self = .range(first...last)
-        }
-    }
-
-    package var text: String {
-        switch self {
-        case .all: "all"
-        case .last(let count): String(count)
-        case .range(let range): "\(range.lowerBound)-\(range.upperBound)"
-        }
-    }
-
-    /// The layers of a model of `layerCount` layers.
+// Options as text.
+extension TrainingConfiguration {
+    /// Sets one option from text.
     ///
-    /// - Throws: `TrainingError.layersOutOfRange`.
-    package func range(layerCount: Int) throws -> Range<Int> {
-        switch self {
-        case .all: return 0..<layerCount
-        case .last(let count) where count <= layerCount: return (layerCount - count)..<layerCount
-        case .range(let range) where range.upperBound < layerCount: return Range(range)
-        default:
-            throw TrainingError.layersOutOfRange(layers: text, layerCount: layerCount)
+    /// - Parameters:
+    ///   - name: `learning-rate` or `learningRate`.
+    ///   - text: as on the command line.
+    /// - Throws: `TrainingError.unknownOption`, `.badOption`.
+    package mutating func set(_ name: String, to text: String) throws {
+        let option = try Self.option(named: name)
+        let accepted =
+            if RecipeOptions.has(option) {
+                recipe.set(option, to: text)
+            } else if InputOptions.has(option) {
+                inputs.set(option, to: text)
+            } else if MachineOptions.has(option) {
+                machine.set(option, to: text)
+            } else {
+                cluster.set(option, to: text)
+            }
+        guard accepted else { throw TrainingError.badOption(option.description, text) }
+    }
+
+    /// Checks values that were set in code as `set` checks those from text.
+    ///
+    /// - Throws: `TrainingError.badOption`.
+    package func validate() throws {
+        let refused =
+            recipe.firstRefused ?? inputs.firstRefused ?? machine.firstRefused
+            ?? cluster.firstRefused
+        if let (option, text) = refused { throw TrainingError.badOption(option, text) }
+    }
+
+    private static func option(named name: String) throws -> any AnyOption {
+        let dashed = OptionDescription.name(of: name)
+        guard let option = options.first(where: { $0.description.name == dashed }) else {
+            throw TrainingError.unknownOption(name: name)
         }
+        return option
+    }
+
+    /// SHA-256 of the recipe: all that the result depends on, beside the bytes of model, data and
+    /// adapter.
+    package var digest: SHA256.Digest {
+        var text = "skein configuration 1\n"
+        for option in recipe.named {
+            text += "\(option.description.name)=\(recipe.text(of: option) ?? "")\n"
+        }
+        return SHA256.digest(of: text)
+    }
+
+    /// The options on which the result depends and that differ from those of a recorded run.
+    package func differences(from recorded: TrainingConfiguration) -> [Difference] {
+        RecipeOptions.options.compactMap { option in
+            let (now, then) = (recipe.text(of: option), recorded.recipe.text(of: option))
+            guard now != then else { return nil }
+            return Difference(
+                field: option.description.name, recorded: then ?? "not given",
+                requested: now ?? "not given")
+        }
+    }
+}
+
+// Options as JSON: in run.json, and from a coordinator to its workers.
+extension TrainingConfiguration {
+    /// The fields of run.json's `configuration`, in the order of the options.
+    package var fields: [JSONLine.Field] {
+        recipe.fields + inputs.fields + machine.fields + cluster.fields
+    }
+
+    /// The `configuration` object of run.json, on one line.
+    package var json: [UInt8] { Array(JSONLine(fields).text.utf8) }
+
+    /// Reads `json` back.
+    ///
+    /// - Parameters:
+    ///   - bytes: of a JSON object that names options; those it does not name keep their defaults.
+    ///   - path: where they come from, for the error.
+    /// - Throws: `TrainingError.damagedRecord` that names the option.
+    package init(json bytes: [UInt8], path: String) throws {
+        guard bytes.count <= Limits.recordFileBytes else {
+            throw TrainingError.damagedRecord(
+                path: path, line: nil,
+                detail: "\(bytes.count) bytes, more than \(Limits.recordFileBytes)")
+        }
+        try self.init(recorded: RecordFile.object(from: bytes, path: path), path: path)
+    }
+
+    /// Takes what `fields` gave.
+    init(recorded object: [String: Any], path: String) throws {
+        self.init()
+        do {
+            try apply(object)
+        } catch let error as TrainingError {
+            throw TrainingError.damagedRecord(
+                path: path, line: nil, detail: "configuration: \(error.explanation.what)")
+        }
+    }
+
+    /// Sets every option that a JSON object names; a null leaves the option as it is.
+    ///
+    /// - Throws: `TrainingError.unknownOption`, `.badOption`.
+    mutating func apply(_ object: [String: Any]) throws {
+        for (name, value) in object.sorted(by: { $0.key < $1.key }) {
+            let option = try Self.option(named: name)
+            if value is NSNull { continue }
+            guard let text = Self.text(of: value) else {
+                throw TrainingError.badOption(option.description, JSONKind.name(of: value))
+            }
+            try set(name, to: text)
+        }
+    }
+
+    /// A JSON value as the command line would have it; nil for an object.
+    private static func text(of value: Any) -> String? {
+        switch value {
+        case let text as String: text
+        case let number as NSNumber where JSONKind.isBool(number):
+            number.boolValue ? "on" : "off"
+        case let number as NSNumber:
+            (value as? Int).map { String($0) } ?? number.doubleValue.description
+        case let list as [String]: list.joined(separator: ",")
+        default: nil
+        }
+    }
+}
+
+extension OptionTable {
+    fileprivate static func has(_ option: any AnyOption) -> Bool {
+        options.contains { $0.description.name == option.description.name }
+    }
+}
+
+extension TrainingError {
+    fileprivate static func badOption(_ option: OptionDescription, _ text: String) -> TrainingError
+    {
+        .badOption(flag: option.name, value: text, allowed: option.accepted)
     }
 }

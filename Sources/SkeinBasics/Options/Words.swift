@@ -1,7 +1,7 @@
 /// Lists and near misses, as sentences need them.
-enum Words {
+package enum Words {
     /// `a, b or c`.
-    static func either(_ words: [String]) -> String {
+    package static func either(_ words: [String]) -> String {
         guard let last = words.last, words.count > 1 else { return words.first ?? "" }
         return words.dropLast().joined(separator: ", ") + " or " + last
     }
@@ -10,7 +10,7 @@ enum Words {
     ///
     /// Case and `_` against `-` do not count; a candidate that begins with the word, or a distance
     /// of a third of the word's length (at least 2), is near.
-    static func nearest(to word: String, among candidates: [String]) -> String? {
+    package static func nearest(to word: String, among candidates: [String]) -> String? {
         let wanted = folded(word)
         let limit = max(2, wanted.count / 3)
         var best: (distance: Int, candidate: String)?
@@ -31,7 +31,7 @@ enum Words {
 
     /// Insertions, deletions, replacements and swaps of neighbours that turn `left` into `right`
     /// (optimal string alignment).
-    static func editDistance(_ left: [Character], _ right: [Character]) -> Int {
+    package static func editDistance(_ left: [Character], _ right: [Character]) -> Int {
         var before: [Int] = []
         var previous = Array(0...right.count)
         for (i, a) in left.enumerated() {

@@ -1,0 +1,152 @@
+/// One option: its name, what it takes, its default, and what it does. Flags, help, configuration
+/// files, run.json, digests and the library read this declaration.
+///
+/// The type of the value is part of the option, so that `arguments[GenerateCommand.topK]` is an `Int`
+/// and a misspelt name does not compile.
+package struct Option<Value: Sendable>: Sendable {
+    package private(set) var description: OptionDescription
+    package let format: ValueFormat<Value>
+    /// The value when it is not given; nil when it must be given.
+    package let fallback: Value?
+
+    /// An option with a default, written as it would be typed.
+    ///
+    /// - Parameters:
+    ///   - name: without the two dashes.
+    ///   - format: what it takes.
+    ///   - text: the default.
+    ///   - heading: under which help shows it, where an `OptionTable` declares it.
+    ///   - help: what it does.
+    package init(
+        _ name: String, _ format: ValueFormat<Value>, default text: String,
+        in heading: OptionHeading? = nil, _ help: String
+    ) {
+        guard let value = format.read(text) else {
+            preconditionFailure("the default of --\(name) is not accepted by its own format")
+        }
+        description = OptionDescription(
+            name, format, heading: heading, help: help, fallback: text)
+        self.format = format
+        fallback = value
+    }
+
+    /// An option that must be given.
+    package static func required(
+        _ name: String, _ format: ValueFormat<Value>, _ help: String
+    ) -> Option {
+        Option(
+            description: OptionDescription(name, format, help: help, isRequired: true),
+            format: format, fallback: nil)
+    }
+
+    /// An option without which something else happens, in the words of `absent`.
+    package static func optional<Base>(
+        _ name: String, _ format: ValueFormat<Base>, absent: String? = nil,
+        in heading: OptionHeading? = nil, _ help: String
+    ) -> Option where Value == Base? {
+        Option(
+            description: OptionDescription(
+                name, format.optional, heading: heading, help: help, fallback: absent),
+            format: format.optional, fallback: .some(nil))
+    }
+
+    /// An option that is accepted and ignored: help does not name it, and command lines that have it
+    /// go on working.
+    package static func retired(
+        _ name: String, _ format: ValueFormat<Value>, default text: String
+    ) -> Option {
+        var option = Option(name, format, default: text, "")
+        option.description.isRetired = true
+        return option
+    }
+
+    /// The same option in a command for which help says something else.
+    package func described(absent: String? = nil, _ help: String) -> Option {
+        var option = self
+        option.description.help = help
+        option.description.fallback = absent ?? description.fallback
+        return option
+    }
+
+    /// Younger than run.json, offers and digests: where it is not given they do not name it, so that
+    /// versions without it read them and digests stay what they were.
+    package func namedOnlyWhenGiven() -> Option {
+        var option = self
+        option.description.isNamedOnlyWhenGiven = true
+        return option
+    }
+
+    private init(description: OptionDescription, format: ValueFormat<Value>, fallback: Value?) {
+        self.description = description
+        self.format = format
+        self.fallback = fallback
+    }
+}
+
+extension Option where Value == Bool {
+    /// An option that takes no value: given or not.
+    package static func flag(
+        _ name: String, in heading: OptionHeading? = nil, _ help: String
+    ) -> Option {
+        Option(
+            description: OptionDescription(
+                name, .presence, heading: heading, help: help, isFlag: true),
+            format: .presence, fallback: false)
+    }
+}
+
+/// The line of help under which options stand together.
+package struct OptionHeading: Sendable, Equatable {
+    package let title: String
+
+    package init(_ title: String) {
+        self.title = title
+    }
+}
+
+/// What the parser, the help text and `--print-config` know of an option, whatever its type.
+package struct OptionDescription: Sendable {
+    /// Without the two dashes.
+    package let name: String
+    package let placeholder: String
+    package let accepted: String
+    package let choices: [String]
+    package let heading: OptionHeading?
+    package fileprivate(set) var help: String
+    /// What holds without it, as help prints it.
+    package fileprivate(set) var fallback: String?
+    package let isRequired: Bool
+    package let isFlag: Bool
+    /// It is ignored.
+    package fileprivate(set) var isRetired = false
+    package fileprivate(set) var isNamedOnlyWhenGiven = false
+    /// The value of a text as JSON, or nil when the text is not accepted.
+    package let json: @Sendable (String) -> JSONLine.Value?
+
+    init<Value>(
+        _ name: String, _ format: ValueFormat<Value>, heading: OptionHeading? = nil, help: String,
+        fallback: String? = nil, isRequired: Bool = false, isFlag: Bool = false
+    ) {
+        self.name = name
+        placeholder = format.placeholder
+        accepted = format.accepted
+        choices = format.choices
+        self.heading = heading
+        self.help = help
+        self.fallback = fallback
+        self.isRequired = isRequired
+        self.isFlag = isFlag
+        json = { text in format.read(text).map(format.json) }
+    }
+
+    /// The name that a key of a configuration file stands for: `batchSize` is `batch-size`.
+    package static func name(of key: String) -> String {
+        key.reduce(into: "") { name, letter in
+            if letter.isASCII, letter.isUppercase {
+                name += "-" + letter.lowercased()
+            } else {
+                name.append(letter)
+            }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+import SkeinBasics
+
+/// What a run reads besides the model and its rows. Paths are no part of the digest: the bytes are
+/// compared, by their own digests in run.json.
+package struct InputOptions: OptionTable {
+    package let validData = Option.optional(
+        "valid-data", .path("FILE"), in: .data, "validation rows, instead of a share of --data")
+    package let testData = Option.optional(
+        "test-data", .path("FILE"), in: .data, "test rows, evaluated once at the end of the run")
+    package let skipBadLines = Option.flag(
+        "skip-bad-lines", in: .data, "count invalid lines and go on")
+    package let initAdapter = Option.optional(
+        "init-adapter", .path("DIR"), in: .adapter,
+        "start from this adapter (PEFT)")
+
+    package static let table = InputOptions()
+    package static let options = list(table)
+}

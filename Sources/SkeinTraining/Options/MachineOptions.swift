@@ -1,0 +1,44 @@
+import SkeinBasics
+
+/// How a run uses the machine that it is on. Nothing here changes the result.
+package struct MachineOptions: OptionTable {
+    package let threads = Option.optional(
+        "threads", .integer(1...1024), absent: "all cores", in: .machine,
+        "compute threads; they do not change the result")
+    package let weights = Option<ResidenceChoice>(
+        "weights", .choice, default: "auto", in: .machine,
+        "keep the frozen weights in memory as fp32, or convert them layer by layer from the file; "
+            + "auto: in memory if they fit")
+    package let gradientCheckpointing = Option.flag(
+        "gradient-checkpointing", in: .run,
+        "recompute activations instead of keeping them: less memory, slower")
+    package let reportEvery = Option(
+        "report-every", .integer(1...1_000_000), default: "1", in: .reports,
+        "steps between reports")
+    package let checkpointEvery = Option(
+        "checkpoint-every", .integer(0...1_000_000_000), default: "50", in: .reports,
+        "steps between checkpoints; 0 = only after each epoch")
+    package let keepCheckpoints = Option(
+        "keep-checkpoints", .integer(1...1_000_000), default: "3", in: .reports,
+        "newest checkpoints to keep, besides the best one")
+    package let logFormat = Option<Log.Format>(
+        "log-format", .choice, default: "text", in: .machine, "format of the log on standard error")
+
+    package static let table = MachineOptions()
+    package static let options = list(table)
+}
+
+extension OptionHeading {
+    package static let machine = OptionHeading("machine")
+    package static let reports = OptionHeading("reports and checkpoints")
+}
+
+/// Where the frozen weights are held (`--weights`).
+package enum ResidenceChoice: String, Sendable, CaseIterable {
+    /// Resident when they fit into memory, else streamed.
+    case auto
+    /// As Float in memory.
+    case resident
+    /// Dequantized layer by layer from the mapped file.
+    case streamed
+}

@@ -1,0 +1,106 @@
+import SkeinBasics
+import SkeinModels
+import SkeinTensors
+
+/// The options that shape the result, besides the bytes of model, data and starting adapter: what the
+/// digest of a configuration covers, in the digest's order. A new option goes anywhere, but it is
+/// `namedOnlyWhenGiven`, so that digests of runs without it stay what they were.
+package struct RecipeOptions: OptionTable {
+    package let rank = Option(
+        "rank", .integer(1...1024), default: "8", in: .adapter,
+        "rank of the adapter: rows of A, columns of B")
+    package let alpha = Option(
+        "alpha", .number(above: 0, to: 65536), default: "16", in: .adapter,
+        "the adapter's output is scaled by alpha / rank")
+    package let dropout = Option(
+        "dropout", .number(0...Dropout.mostProbable), default: "0.05", in: .adapter,
+        "probability of dropping an element of the adapter's input")
+    package let targetModules = Option(
+        "target-modules", .targetModules, default: "q_proj,k_proj,v_proj,o_proj", in: .adapter,
+        "projections that get an adapter, separated by commas; all-linear means all seven")
+    package let layers = Option(
+        "layers", .layers, default: "all", in: .adapter,
+        "decoder blocks that get an adapter: all, the last N, or a range from 0 such as 8-15")
+
+    package let learningRate = Option(
+        "learning-rate", .number(above: 0, to: 10), default: "1e-4", in: .optimizer,
+        "AdamW's step size")
+    package let weightDecay = Option(
+        "weight-decay", .number(0...10), default: "0.01", in: .optimizer,
+        "decoupled weight decay of A and B")
+    package let beta1 = Option(
+        "beta1", .number(0..<1), default: "0.9", in: .optimizer, "decay of the mean gradient")
+    package let beta2 = Option(
+        "beta2", .number(0..<1), default: "0.999", in: .optimizer,
+        "decay of the mean squared gradient")
+    // As Float, too, it must be above 0: where a gradient is 0, the update is 0 / epsilon.
+    package let epsilon = Option(
+        "epsilon", .number(1e-30...1), default: "1e-8", in: .optimizer,
+        "added to the root of the mean squared gradient")
+    package let schedule = Option<Schedule.Kind>(
+        "schedule", .choice, default: "constant", in: .optimizer,
+        "learning rate after the warm-up")
+    package let warmupSteps = Option(
+        "warmup-steps", .integer(0...1_000_000_000), default: "0", in: .optimizer,
+        "steps over which the learning rate rises from 0")
+    package let maxGradNorm = Option(
+        "max-grad-norm", .number(0...1e6), default: "1.0", in: .optimizer,
+        "clip the gradient to this norm; 0 = off")
+
+    package let epochs = Option(
+        "epochs", .integer(1...1_000_000), default: "3", in: .run, "passes over the training rows")
+    package let iterations = Option.optional(
+        "iterations", .integer(1...1_000_000_000), absent: "all epochs", in: .run,
+        "optimizer steps; overrides --epochs")
+    package let batchSize = Option(
+        "batch-size", .integer(1...65536), default: "4", in: .run, "rows per optimizer step")
+    package let microBatchTokens = Option(
+        "micro-batch-tokens", .integer(1...mostTokens), default: "512", in: .run,
+        "tokens computed together, at least one row")
+    package let slots = Option.optional(
+        "slots", .integer(1...65536), absent: "any number", in: .run,
+        "cut each step for this many threads, over all workers; changes the result"
+    ).namedOnlyWhenGiven()
+    package let maxLength = Option(
+        "max-length", .integer(2...mostTokens), default: "512", in: .data,
+        "tokens per row; longer rows are cut at the right")
+    package let seed = Option(
+        "seed", .integer(0...Int.max), default: "0", in: .run,
+        "seed of the split, the row order, the initial A and dropout")
+    package let shuffle = Option(
+        "shuffle", .onOff, default: "on", in: .data, "shuffle the rows in each epoch")
+    package let validationSplit = Option(
+        "validation-split", .number(0..<1), default: "0.2", in: .data,
+        "share of the rows kept for validation when there is no validation file")
+    package let promptFormat = Option<PromptFormat>(
+        "prompt-format", .choice, default: "auto", in: .data,
+        "how a row becomes text: the model's chat template, or prompt and completion joined by the "
+            + "end token (eos) or by nothing (raw); auto: chat when there is a template, else eos")
+    package let trainOn = Option<TrainedTurns>(
+        "train-on", .choice, default: "all", in: .data,
+        "assistant turns that carry loss")
+    package let earlyStopPatience = Option.optional(
+        "early-stop-patience", .integer(1...1_000_000), absent: "off", in: .run,
+        "stop after this many validations without a lower loss")
+    package let gradientCodec = Option<GradientCodec>(
+        "gradient-codec", .choice, default: "fp32", in: .run,
+        "precision of a micro-batch's gradient")
+    package let compute = Option<ComputeType>(
+        "compute", .choice, default: "fp32", in: .run,
+        "precision of multiplying by the frozen weights; bf16 is about twice as fast on CPUs with "
+            + "bf16 instructions")
+
+    /// Tokens of a row and of a micro-batch: more than any context that a machine without
+    /// accelerators can train.
+    package static let mostTokens = 1 << 20
+
+    package static let table = RecipeOptions()
+    package static let options = list(table)
+}
+
+extension OptionHeading {
+    package static let adapter = OptionHeading("adapter")
+    package static let optimizer = OptionHeading("optimizer")
+    package static let run = OptionHeading("run")
+    package static let data = OptionHeading("data")
+}
