@@ -56,7 +56,9 @@ public struct SkeinError: Error, Sendable, Equatable, CustomStringConvertible, L
         let explanation = explained.explanation
         self.init(
             code: Code(rawValue: explanation.status.rawValue) ?? .internalError,
-            what: explanation.what, place: explanation.place, remedy: explanation.remedy)
+            what: OptionNames.inCode(explanation.what),
+            place: OptionNames.inCode(explanation.place),
+            remedy: OptionNames.inCode(explanation.remedy))
     }
 
     /// Calls `body`; every error but a cancellation leaves as a `SkeinError`.

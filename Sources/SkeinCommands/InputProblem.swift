@@ -21,7 +21,7 @@ enum InputProblem: Error, Equatable {
     case noRun
 
     // status
-    /// What came is no JSON object.
+    /// What came is no snapshot of a run.
     case noStatus
 }
 
@@ -37,7 +37,7 @@ extension InputProblem {
         case .badField(let path, let expected): "\"\(path)\" is missing or not \(expected)"
         case .unknownKind: "this is no model, adapter, checkpoint, run or safetensors file"
         case .noRun: "this is no run directory, so it has no ledger"
-        case .noStatus: "the coordinator's report is not a JSON object"
+        case .noStatus: "the coordinator's answer is no status that this version can read"
         }
     }
 
@@ -52,7 +52,7 @@ extension InputProblem {
                 + "{\"messages\": [...], \"add_generation_prompt\": true}"
         case .unknownKind(let lookedFor): "looked for " + Words.either(lookedFor)
         case .noRun: "give the --output folder of a training run"
-        case .noStatus: "check that a coordinator of this version listens there"
+        case .noStatus: "use the version of skein that runs the coordinator"
         }
     }
 }

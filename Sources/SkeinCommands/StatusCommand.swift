@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinCoordination
 import SkeinNodes
 
 /// `skein status`: what a coordinator does and whom it waits for.
@@ -59,12 +60,15 @@ struct StatusCommand: Command {
     ///
     /// - Throws: `CommandError.badInput` when it is none.
     func show(_ bytes: [UInt8], _ io: CommandIO) throws {
-        guard let status = ClusterStatus(json: bytes) else {
+        let snapshot: RunSnapshot
+        do {
+            snapshot = try RunSnapshot(json: bytes)
+        } catch {
             throw CommandError.badInput(.noStatus, place: options.coordinator.text)
         }
         switch options.form {
-        case .table: try io.write(StatusText.table(of: status))
-        case .why: try io.print(StatusText.why(of: status))
+        case .table: try io.write(StatusText.table(of: snapshot))
+        case .why: try io.print(StatusText.why(of: snapshot))
         case .json: try io.writeOutput(bytes + [UInt8(ascii: "\n")])
         }
     }

@@ -56,9 +56,9 @@ struct StatusQueryTests {
             let cluster = try ClusterBench(
                 bench, "waiting", endless + ["--min-workers", "2", "--patience", "1h"])
             try cluster.startWorker("w1")
-            let why = try ask(cluster, "--why") { $0.contains("1 of --min-workers 2 is here") }
-            #expect(why.hasPrefix("step 1 waits "), "\(why)")
-            #expect(why.contains("for 1 more worker (1 of --min-workers 2 is here); gives up in"))
+            let why = try ask(cluster, "--why") { $0.contains("1 of 2 needed is here") }
+            #expect(why.hasPrefix("step 1 has waited "), "\(why)")
+            #expect(why.contains("for 1 more worker (1 of 2 needed is here); the run gives up in"))
             #expect(why.filter { $0 == "\n" }.count == 1)
         }
     }
@@ -69,12 +69,12 @@ struct StatusQueryTests {
             let cluster = try ClusterBench(bench, "silent", endless + ["--patience", "1h"])
             try cluster.startWorker("w1")
             try cluster.waitForSteps(3)
-            let why = try askStopped(cluster, "--why", until: "it counts as lost and")
+            let why = try askStopped(cluster, "--why", until: "it counts as lost in")
             #expect(why.contains("on worker w1 (127.0.0.1:"), "\(why)")
-            #expect(why.contains("the micro-batch waits for another worker to come"), "\(why)")
+            #expect(why.contains("the micro-batch waits for another worker to join"), "\(why)")
             cluster.workers[0].send(SIGSTOP)
-            let alone = try ask(cluster, "--why") { $0.contains("nobody is here") }
-            #expect(alone.contains("(nobody is here to go on); gives up in"), "\(alone)")
+            let alone = try ask(cluster, "--why") { $0.contains("no worker is left") }
+            #expect(alone.contains("(no worker is left); the run gives up in"), "\(alone)")
             cluster.workers[0].send(SIGCONT)
             try cluster.waitForSteps(cluster.steps + 3)
         }
@@ -95,7 +95,9 @@ struct StatusQueryTests {
             #expect(try #require(run["step"] as? Int) >= 5)
             #expect(run["step_count"] as? Int == 800_000)
             #expect(run["phase"] is String && run["loss"] is Double)
-            #expect(report["why"] is String && report["waiting_seconds"] is Double)
+            #expect(
+                report["why"] is String && report["waiting"] is [String: Any]
+                    && report["waiting_seconds"] is Double)
             let workers = try #require(report["workers"] as? [[String: Any]])
             #expect(workers.compactMap { $0["name"] as? String } == ["w1", "w2"])
             #expect(workers.compactMap { $0["threads"] as? Int } == [1, 2])

@@ -3,75 +3,119 @@ import SkeinBasics
 import Testing
 
 @testable import SkeinCommands
+@testable import SkeinCoordination
 
 @Suite struct StatusTests {
-    private static let report = """
-        {"run":{"output":"run","term":2,"step":12,"step_count":170,"phase":"training",
-        "loss":2.314},"why":"step 13 waits for mb 17 on w3","waiting_seconds":3.1,
-        "workers":[{"name":"w3","address":"10.0.0.7:5","threads":2,"state":"computing","lease_count":2,
-        "leases":[{"round":14,"micro_batch":17,"seconds":2.8,"progress":0.61}],
-        "tokens_per_second":183.2,"last_heard_seconds":0.21,"accepted":1204,"refused":0},
-        {"name":"w4","state":"idle"}],
-        "counters":{"leases":31000,"releases":2}}
-        """
+    private static let snapshot: RunSnapshot = {
+        var run = RunSnapshot.Progress()
+        (run.output, run.term, run.step, run.stepCount, run.loss) = ("run", 2, 12, 170, 2.314)
+        let waiting = Waiting(
+            round: .step(13),
+            reason: .computing(
+                piece: 17,
+                worker: Waiting.Peer(name: "w3", address: "10.0.0.7:5", lastHeardSeconds: 0.21),
+                outlook: .expected(inSeconds: 1, overdueInSeconds: 9), elsewhere: .anotherWorker),
+            seconds: 3.1)
+        var counters = RoundCounters()
+        (counters.leases, counters.again) = (31000, 2)
+        return RunSnapshot(
+            run: run,
+            round: RunSnapshot.Round(
+                label: .step(13), pieces: 9, accepted: 4, unleased: 1, unchecked: 1),
+            waiting: waiting,
+            workers: [
+                RunSnapshot.Worker(
+                    name: "w3", address: "10.0.0.7:5", state: .computing, lastHeardSeconds: 0.21,
+                    work: RunSnapshot.Work(
+                        threads: 2, leaseCount: 2,
+                        leases: [
+                            RunSnapshot.Lease(
+                                round: 14, microBatch: 17, seconds: 2.8, progress: 0.61)
+                        ], tokensPerSecond: 183.2, accepted: 1204, refused: 0)),
+                RunSnapshot.Worker(
+                    name: "w4", address: "10.0.0.8:5", state: .preparing, lastHeardSeconds: 1,
+                    preparedBytes: 5 << 20),
+            ], counters: counters)
+    }()
 
-    private static func show(_ report: String, _ words: String...) throws -> String {
+    private static func show(_ report: [UInt8], _ words: String...) throws -> String {
         let process = CapturedProcess()
         let command = try StatusCommand(
             ArgumentParser.parse(
                 ["--coordinator", "localhost"] + words, by: StatusCommand.table))
-        try command.show(Array(report.utf8), process.io())
+        try command.show(report, process.io())
         return process.output
     }
 
     @Test("people get a table")
     func table() throws {
         #expect(
-            try Self.show(Self.report) == """
-                run  step 12/170  training  loss 2.3140  term 2
-                step 13 waits for mb 17 on w3 (for 3.10 s)
+            try Self.show(Self.snapshot.json()) == """
+                run  step 12/170  step 13: 4 of 9 done  loss 2.3140  term 2
+                step 13 has waited 3.1 s for micro-batch 17 on worker w3 (10.0.0.7:5), last heard 0.2 s ago; expected in 1.0 s, overdue in 9.0 s
 
                 worker  state      address     computes                         threads  tokens/s       heard  accepted  refused
                 w3      computing  10.0.0.7:5  mb 17 (61 %, 2.80 s) and 1 more        2       183  210 ms ago     1,204        0
-                w4      idle       ?           -                                      -         -           -         -        -
+                w4      preparing  10.0.0.8:5  5 MiB                                  -         -  1.00 s ago         -        -
 
-                leases 31,000  releases 2
+                leases 31,000  releases 2  speculative 0  duplicates 0  refused 0
 
                 """)
     }
 
     @Test("--why is the sentence, --json the report as it came")
     func others() throws {
-        #expect(try Self.show(Self.report, "--why") == "step 13 waits for mb 17 on w3\n")
-        #expect(try Self.show(Self.report, "--json") == Self.report + "\n")
-    }
-
-    private static let poor = [
-        "{}", "{\"run\":[],\"workers\":{},\"counters\":3,\"why\":null}",
-        "{\"workers\":[1,null,{\"leases\":[{},\"x\"],\"threads\":1e300,\"name\":7}]}",
-        "{\"run\":{\"step\":1.5,\"loss\":\"x\",\"term\":-1},\"waiting_seconds\":1e308}",
-        "{\"workers\":[{\"leases\":[{\"progress\":-1e300},{\"progress\":7},{},{}]}]}",
-        "{\"workers\":[{\"lease_count\":-9000000000000000000}]}",
-    ]
-
-    @Test("fields that are missing or of another type are left out", arguments: poor)
-    func lacks(report: String) throws {
-        #expect(!(try Self.show(report)).isEmpty)
+        let json = try Self.snapshot.json()
         #expect(
-            try Self.show(report, "--why") == "the coordinator does not say what it waits for\n")
+            try Self.show(json, "--why") == Self.snapshot.waiting.sentence + "\n")
+        #expect(try Self.show(json, "--json") == String(decoding: json, as: UTF8.self) + "\n")
     }
 
-    @Test("what is no JSON object is an error", arguments: ["", "[]", "{", "3", "\"x\""])
-    func noObject(report: String) {
-        let error = CommandError.badInput(.noStatus, place: "localhost:7534")
-        for form in ["--why", "--json"] {
-            #expect(throws: error) { try Self.show(report, form) }
+    @Test("what lacks a field or has it in another type is an error")
+    func lacks() throws {
+        let text = String(decoding: try Self.snapshot.json(), as: UTF8.self)
+        let good = try #require(
+            JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        var reports = ["", "[]", "{", "3", "\"x\"", "{}"].map { Array($0.utf8) }
+        for key in ["run", "waiting", "workers", "worker_count", "counters"] {
+            for other in [nil, NSNumber(value: 1e300), "x", [7]] as [Any?] {
+                var bad = good
+                bad[key] = other
+                reports.append(Array(try JSONSerialization.data(withJSONObject: bad)))
+            }
         }
+        let error = CommandError.badInput(.noStatus, place: "localhost:7534")
+        for report in reports {
+            for form in ["--why", "--json"] {
+                #expect(throws: error, "\(String(decoding: report, as: UTF8.self))") {
+                    try Self.show(report, form)
+                }
+            }
+        }
+    }
+
+    @Test("numbers that nobody sends do no harm")
+    func extremes() throws {
+        var snapshot = Self.snapshot
+        snapshot.workers[0].work?.leaseCount = .min
+        snapshot.workers[0].work?.leases[0].progress = -1e300
+        snapshot.workers[0].work?.leases[0].seconds = 1e300
+        snapshot.workers[0].lastHeardSeconds = -1e300
+        snapshot.waiting.seconds = 1e300
+        snapshot.workerCount = .max
+        #expect(!(try Self.show(snapshot.json())).isEmpty)
+        snapshot.workerCount = .min
+        #expect(!(try Self.show(snapshot.json(), "--why")).isEmpty)
     }
 
     @Test("a report cannot speak to the terminal")
     func controls() throws {
-        let text = try Self.show("{\"why\":\"a\\u001b[2Jb\\u0007\\nc\"}", "--why")
-        #expect(text == "a?[2Jb??c\n")
+        var snapshot = Self.snapshot
+        snapshot.workers[0].name = "a\u{1b}[2Jb\u{7}\nc"
+        snapshot.run.output = "\u{9b}31m"
+        snapshot.waiting.reason = .checking(piece: 1, worker: "x\u{1b}", unchecked: 1)
+        let text = try Self.show(snapshot.json())
+        #expect(text.contains("a?[2Jb??c") && text.contains("?31m") && text.contains("from x?"))
+        #expect(!(try Self.show(snapshot.json(), "--why")).contains("\u{1b}"))
     }
 }

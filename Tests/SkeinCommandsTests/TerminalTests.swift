@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinCoordination
 import Synchronization
 import Testing
 
@@ -11,9 +12,9 @@ import Testing
     static func progress(
         step: Int, of count: Int, firstStep: Int = 0, loss: Double = 2.31401
     ) -> TrainingProgress {
-        TrainingProgress(
-            step: step, stepCount: count, epoch: 1, loss: loss, tokensPerSecond: 385.4,
-            began: began, firstStep: firstStep)
+        var run = RunSnapshot.Progress()
+        (run.step, run.stepCount, run.loss, run.tokensPerSecond) = (step, count, loss, 385.4)
+        return TrainingProgress(run: run, epoch: 1, began: began, firstStep: firstStep)
     }
 
     @Test("a line shows step, loss, speed and the rest of the time")

@@ -114,7 +114,7 @@ struct CoordinatorHubTests {
                         from: peer)
                     #expect(hub.state.preparations[peer.id]?.bytes == bytes)
                 }
-                #expect(String(decoding: hub.statusJSON(), as: UTF8.self).contains("5242880"))
+                #expect(hub.snapshot().workers.map(\.preparedBytes).contains(5 << 20))
                 hub.reject(peer, Rejection(code: .timeout, reason: "gone"))
                 #expect(hub.state.preparations.isEmpty)
             }

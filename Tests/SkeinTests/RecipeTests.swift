@@ -45,11 +45,11 @@ import Testing
     @Test("a value that is not allowed is refused by the name of its option")
     func refused() {
         let refused: [(String, (inout Recipe) -> Void)] = [
-            ("--rank", { $0.rank = 0 }), ("--seed", { $0.seed = -1 }),
-            ("--learning-rate", { $0.learningRate = .nan }),
-            ("--layers", { $0.layers = .last(0) }),
-            ("--target-modules", { $0.targetModules = ["q_proj", "nonsense"] }),
-            ("--target-modules", { $0.targetModules = [] }),
+            ("`rank`", { $0.rank = 0 }), ("`seed`", { $0.seed = -1 }),
+            ("`learningRate`", { $0.learningRate = .nan }),
+            ("`layers`", { $0.layers = .last(0) }),
+            ("`targetModules`", { $0.targetModules = ["q_proj", "nonsense"] }),
+            ("`targetModules`", { $0.targetModules = [] }),
         ]
         for (name, change) in refused {
             var recipe = Recipe()
@@ -59,20 +59,29 @@ import Testing
         }
     }
 
-    private func names<Value: RawRepresentable<String> & CaseIterable>(
+    private func rawValues<Value: RawRepresentable<String> & CaseIterable>(
         _ type: Value.Type
     ) -> [String] {
         type.allCases.map(\.rawValue)
     }
 
+    @Test("errors name options as code has them, and other programs' flags as they are")
+    func names() {
+        #expect(
+            OptionNames.inCode("give a smaller --max-length, or continue with --resume (--x)")
+                == "give a smaller `maxLength`, or continue with `resume()` (--x)")
+        #expect(
+            OptionNames.inCode("llama-gguf-split --merge A B") == "llama-gguf-split --merge A B")
+    }
+
     @Test("every choice of the library is one of the engine's, by the same name")
     func choices() {
-        #expect(names(Recipe.Schedule.self) == names(SkeinTraining.Schedule.Kind.self))
-        #expect(names(Recipe.PromptFormat.self) == names(SkeinTraining.PromptFormat.self))
-        #expect(names(Recipe.TrainedTurns.self) == names(SkeinTraining.TrainedTurns.self))
-        #expect(names(Recipe.Precision.self) == names(GradientCodec.self))
-        #expect(names(Recipe.Compute.self) == names(ComputeType.self))
-        #expect(names(Machine.Weights.self) == names(ResidenceChoice.self))
+        #expect(rawValues(Recipe.Schedule.self) == rawValues(SkeinTraining.Schedule.Kind.self))
+        #expect(rawValues(Recipe.PromptFormat.self) == rawValues(SkeinTraining.PromptFormat.self))
+        #expect(rawValues(Recipe.TrainedTurns.self) == rawValues(SkeinTraining.TrainedTurns.self))
+        #expect(rawValues(Recipe.Precision.self) == rawValues(GradientCodec.self))
+        #expect(rawValues(Recipe.Compute.self) == rawValues(ComputeType.self))
+        #expect(rawValues(Machine.Weights.self) == rawValues(ResidenceChoice.self))
     }
 
     @Test("machine and cluster have the options that their tables declare")

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinCoordination
 import SkeinFormats
 import SkeinModels
 import SkeinNodes
@@ -16,6 +17,7 @@ final class TrainingReporter: Sendable {
 
     private struct State: Sendable {
         var display: ProgressDisplay
+        var own: OwnRun
         var firstStep = 0
         /// When the first step of this process began: what came before says nothing of the pace.
         var began: ContinuousClock.Instant?
@@ -24,7 +26,8 @@ final class TrainingReporter: Sendable {
     init(_ io: CommandIO, job: TrainingJob) {
         self.io = io
         self.job = job
-        state = Mutex(State(display: ProgressDisplay(io)))
+        state = Mutex(
+            State(display: ProgressDisplay(io), own: OwnRun(stepCount: job.plan.stepCount)))
     }
 
     /// The rows and an example, and what usually goes wrong.
@@ -63,7 +66,15 @@ final class TrainingReporter: Sendable {
     }
 
     /// How long it took until the first step can begin.
-    func showReady() { ReadyLine.tell(io.log) }
+    func showReady() {
+        state.withLock { $0.own.began(now: .now) }
+        ReadyLine.tell(io.log)
+    }
+
+    /// A run of this process alone, as a coordinator's status tells it of a cluster.
+    func snapshot(now: ContinuousClock.Instant = .now) -> RunSnapshot {
+        state.withLock { $0.own.snapshot(now: now) }
+    }
 
     func showMemory(_ estimate: MemoryEstimate, residence: WeightResidence) {
         let size = MemoryError.gibibytes
@@ -82,26 +93,28 @@ final class TrainingReporter: Sendable {
             for error in rejected {
                 warn("\(error.explanation.what) (\(error.explanation.place))")
             }
-            state.withLock { $0.firstStep = step }
+            state.withLock {
+                $0.firstStep = step
+                $0.own.resumed(after: step)
+            }
             let beginning = rejected.isEmpty ? "" : " that can be used, so from the beginning"
             info(
                 step == 0
                     ? "resuming: no checkpoint yet" + beginning : "resuming after step \(step)")
         case .step(let metrics, let stepCount):
             let now = ContinuousClock.now
-            let began = state.withLock { state in
+            let (run, began) = state.withLock { state in
                 let began = state.began ?? now - .seconds(metrics.seconds)
                 state.began = began
-                return began
+                state.own.committed(metrics, now: now)
+                return (state.own.run, began)
             }
             guard metrics.step % job.configuration.reportEvery == 0 || metrics.step == stepCount
             else { return }
             state.withLock {
                 $0.display.show(
                     TrainingProgress(
-                        step: metrics.step, stepCount: stepCount, epoch: metrics.epoch,
-                        loss: metrics.loss, tokensPerSecond: metrics.tokensPerSecond,
-                        began: began, firstStep: $0.firstStep))
+                        run: run, epoch: metrics.epoch, began: began, firstStep: $0.firstStep))
             }
         case .validation(let metrics, let isBest):
             info(
@@ -134,6 +147,7 @@ final class TrainingReporter: Sendable {
     func showEnding(_ ending: RunEnding) throws {
         finishLine()
         let (outcome, directory) = (ending.outcome, ending.directory)
+        state.withLock { $0.own.ended(in: directory.path, now: .now) }
         guard outcome.isComplete else {
             throw CommandError.interrupted(step: outcome.step, directory: directory.path)
         }

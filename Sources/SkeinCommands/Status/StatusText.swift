@@ -1,40 +1,41 @@
-/// A coordinator's report for people. Pure.
+import SkeinCoordination
+
+/// A run's snapshot for people. Pure.
 enum StatusText {
     /// The sentence of `--why`.
-    static func why(of status: ClusterStatus) -> String {
-        status.why ?? "the coordinator does not say what it waits for"
-    }
+    static func why(of snapshot: RunSnapshot) -> String { printable(snapshot.waiting.sentence) }
 
     /// The run, what it waits for, and a line for each worker; ends with a line break.
-    static func table(of status: ClusterStatus) -> String {
-        var text = run(status) + "\n"
-        if let why = status.why {
-            let since = status.waitingSeconds.map { " (for \(Figures.seconds($0)))" } ?? ""
-            text += why + since + "\n"
-        }
-        text += "\n"
-        if status.workers.isEmpty {
+    static func table(of snapshot: RunSnapshot) -> String {
+        var text = "\(run(snapshot))\n\(why(of: snapshot))\n\n"
+        if snapshot.workers.isEmpty {
             text += "no workers\n"
         } else {
-            text += TextTable.text([heading] + status.workers.map(cells(of:)), leftColumns: 4)
+            text += TextTable.text(
+                [heading] + snapshot.workers.map(cells(of:)), leftColumns: 4)
         }
-        if !status.counters.isEmpty {
-            let counters = status.counters.map { "\($0.name) \(Figures.grouped($0.count))" }
-            text += "\n" + counters.joined(separator: "  ") + "\n"
-        }
+        let rest = snapshot.workerCount - snapshot.workers.count
+        if rest > 0 { text += "and \(Figures.grouped(rest)) more\n" }
+        text += "\n" + counters(snapshot.counters) + "\n"
         return text
     }
 
-    private static func run(_ status: ClusterStatus) -> String {
-        var parts: [String] = []
-        if let output = status.output { parts.append(output) }
-        if let step = status.step {
-            parts.append("step \(step)" + (status.stepCount.map { "/\($0)" } ?? ""))
-        }
-        if let phase = status.phase { parts.append(phase) }
-        if let loss = status.loss { parts.append("loss \(Figures.fixed(loss, 4))") }
-        if let term = status.term { parts.append("term \(term)") }
-        return parts.isEmpty ? "a run that says nothing of itself" : parts.joined(separator: "  ")
+    private static func run(_ snapshot: RunSnapshot) -> String {
+        let run = snapshot.run
+        var parts = [
+            printable(run.output), "step \(run.step)/\(run.stepCount)", printable(snapshot.phase),
+        ]
+        if let loss = run.loss { parts.append("loss \(Figures.fixed(loss, 4))") }
+        if let term = run.term { parts.append("term \(term)") }
+        return parts.joined(separator: "  ")
+    }
+
+    private static func counters(_ counters: RoundCounters) -> String {
+        [
+            ("leases", counters.leases), ("releases", counters.again),
+            ("speculative", counters.speculative), ("duplicates", counters.duplicates),
+            ("refused", counters.refused),
+        ].map { "\($0) \(Figures.grouped($1))" }.joined(separator: "  ")
     }
 
     private static let heading = [
@@ -42,33 +43,36 @@ enum StatusText {
         "refused",
     ]
 
-    private static func cells(of worker: ClusterStatus.Worker) -> [String] {
-        [
-            worker.name ?? "?", worker.state ?? "?", worker.address ?? "?",
-            leases(of: worker), number(worker.threads),
-            worker.tokensPerSecond.map { Figures.significant($0) } ?? "-",
-            worker.lastHeardSeconds.map { Figures.seconds($0) + " ago" } ?? "-",
-            number(worker.accepted), number(worker.refused),
+    private static func cells(of worker: RunSnapshot.Worker) -> [String] {
+        let heard = Figures.seconds(worker.lastHeardSeconds) + " ago"
+        let start = [printable(worker.name), worker.state.rawValue, printable(worker.address)]
+        guard let work = worker.work else {
+            let bytes = worker.preparedBytes.map { "\($0 >> 20) MiB" } ?? "-"
+            return start + [bytes, "-", "-", heard, "-", "-"]
+        }
+        return start + [
+            leases(of: work), Figures.grouped(work.threads),
+            work.tokensPerSecond.map { Figures.significant($0) } ?? "-", heard,
+            Figures.grouped(work.accepted), Figures.grouped(work.refused),
         ]
     }
 
     /// The first leases of a worker: `mb 17 (61 %, 2.80 s)`.
-    private static func leases(of worker: ClusterStatus.Worker) -> String {
-        let leases = worker.leases
-        let shown = leases.prefix(2).map { lease in
-            let details = [
-                lease.progress.map { "\(Figures.fixed(min(max($0, 0), 1) * 100, 0)) %" },
-                lease.seconds.map { Figures.seconds($0) },
-            ].compactMap { $0 }
-            let index = lease.microBatch.map { "mb \($0)" } ?? "mb ?"
-            return details.isEmpty ? index : "\(index) (\(details.joined(separator: ", ")))"
+    private static func leases(of work: RunSnapshot.Work) -> String {
+        let shown = work.leases.prefix(2).map { lease in
+            "mb \(lease.microBatch) (\(Figures.fixed(min(max(lease.progress, 0), 1) * 100, 0)) %, "
+                + "\(Figures.seconds(lease.seconds)))"
         }
-        let rest = max(leases.count, worker.leaseCount ?? 0) - shown.count
-        return leases.isEmpty
-            ? "-" : shown.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+        guard !shown.isEmpty else { return "-" }
+        let (rest, overflows) = work.leaseCount.subtractingReportingOverflow(shown.count)
+        return shown.joined(separator: ", ") + (rest > 0 && !overflows ? " and \(rest) more" : "")
     }
 
-    private static func number(_ number: Int?) -> String {
-        number.map { Figures.grouped($0) } ?? "-"
+    /// Without control characters: a terminal would obey them.
+    private static func printable(_ text: String) -> String {
+        let scalars = text.unicodeScalars.map { scalar in
+            scalar.properties.generalCategory == .control ? "?" : scalar
+        }
+        return String(String.UnicodeScalarView(scalars))
     }
 }

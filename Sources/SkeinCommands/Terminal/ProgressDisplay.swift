@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinCoordination
 
 /// Shows progress on standard error: one line that is rewritten on a terminal, else one log line for
 /// each report.
@@ -34,9 +35,13 @@ struct ProgressDisplay: Sendable {
         } else {
             let facts: [JSONLine.Field] = [
                 ("level", .string("info")), ("message", .string("step")),
-                ("step", .integer(progress.step)), ("steps", .integer(progress.stepCount)),
-                ("epoch", .integer(progress.epoch)), ("loss", .number(progress.loss)),
-                ("tokens_per_second", .number(progress.tokensPerSecond)),
+                ("step", .integer(progress.run.step)), ("steps", .integer(progress.run.stepCount)),
+                ("epoch", .integer(progress.epoch)),
+                ("loss", progress.run.loss.map { .number($0) } ?? .null),
+                (
+                    "tokens_per_second",
+                    progress.run.tokensPerSecond.map { .number($0) } ?? .null
+                ),
             ]
             write(JSONLine(facts).text + "\n")
         }

@@ -1,15 +1,11 @@
 import Foundation
 import SkeinBasics
+import SkeinCoordination
 
-/// How far a training run is.
+/// How far a training run is, and what its remaining time follows from.
 struct TrainingProgress: Sendable, Equatable {
-    /// Steps that are done, of `stepCount`.
-    var step: Int
-    var stepCount: Int
+    var run: RunSnapshot.Progress
     var epoch: Int
-    /// Mean loss of the step's loss tokens.
-    var loss: Double
-    var tokensPerSecond: Double
     /// When this process began, and after which step: a resumed run begins in the middle.
     var began: ContinuousClock.Instant
     var firstStep: Int = 0
@@ -20,10 +16,11 @@ enum ProgressLine {
     /// `step 12/170  epoch 1  loss 2.3140  385 tokens/s  ETA 5m 12s`.
     static func text(_ progress: TrainingProgress, now: ContinuousClock.Instant) -> String {
         var parts = [
-            "step \(progress.step)/\(progress.stepCount)", "epoch \(progress.epoch)",
-            "loss \(loss(progress.loss))", "\(rate(progress.tokensPerSecond)) tokens/s",
+            "step \(progress.run.step)/\(progress.run.stepCount)", "epoch \(progress.epoch)",
         ]
-        if progress.step < progress.stepCount, let rest = remaining(progress, now: now) {
+        if let loss = progress.run.loss { parts.append("loss \(text(ofLoss: loss))") }
+        if let pace = progress.run.tokensPerSecond { parts.append("\(rate(pace)) tokens/s") }
+        if progress.run.step < progress.run.stepCount, let rest = remaining(progress, now: now) {
             parts.append("ETA \(duration(rest))")
         }
         return parts.joined(separator: "  ")
@@ -33,10 +30,10 @@ enum ProgressLine {
     static func remaining(
         _ progress: TrainingProgress, now: ContinuousClock.Instant
     ) -> Duration? {
-        let done = progress.step - progress.firstStep
+        let done = progress.run.step - progress.firstStep
         guard done > 0 else { return nil }
         let pace = (now - progress.began) / Double(done)
-        return pace * Double(progress.stepCount - progress.step)
+        return pace * Double(progress.run.stepCount - progress.run.step)
     }
 
     /// Two units at most: `48s`, `5m 12s`, `3h 07m`, `2d 03h`.
@@ -50,7 +47,7 @@ enum ProgressLine {
     }
 
     /// Four decimals; a run that diverged shows it.
-    private static func loss(_ loss: Double) -> String {
+    private static func text(ofLoss loss: Double) -> String {
         loss.isFinite ? String(format: "%.4f", loss) : "\(loss)"
     }
 

@@ -3,8 +3,8 @@ import SkeinBasics
 /// A worker that has proved the token and gets its model ready.
 struct Preparation: Sendable {
     let peer: PeerID
-    /// "w3 (10.0.0.7:40112)".
-    let title: String
+    let name: String
+    let address: String
     /// Of the model, fetched, hashed and loaded so far, as it last said.
     var bytes: UInt64 = 0
     /// When that last changed; at first, when it got the offer.
@@ -18,7 +18,7 @@ extension CoordinatorState {
         guard members[peer] == nil else { return }
         guard let known = preparations[peer] else {
             preparations[peer] = Preparation(
-                peer: peer, title: "\(name) (\(address))", bytes: bytes, progressAt: clock)
+                peer: peer, name: name, address: address, bytes: bytes, progressAt: clock)
             return
         }
         guard bytes != known.bytes else { return }
@@ -34,17 +34,5 @@ extension CoordinatorState {
         shortageSince.map {
             max($0, lastArrival ?? $0) + settings.patience * (hasEverJoined ? 1 : 10)
         }
-    }
-
-    /// "; w3 (10.0.0.7:40112) prepares (120 MiB of the model done, the last 0.4 s ago)", or nothing.
-    func preparationSentence(_ now: Duration) -> String {
-        let newest = preparations.values.max {
-            ($0.progressAt, $1.peer) < ($1.progressAt, $0.peer)
-        }
-        guard let newest else { return "" }
-        let others = preparations.count - 1
-        return "; \(newest.title) prepares (\(newest.bytes >> 20) MiB of the model done, the last "
-            + "\((now - newest.progressAt).inWords) ago)"
-            + (others > 0 ? " and \(others) more, too" : "")
     }
 }

@@ -1,19 +1,14 @@
 import SkeinBasics
 
-/// What is waited for, in words.
+// What is waited for. The words are in `Waiting.sentence`.
 extension CoordinatorState {
-    /// What is waited for, in the words of `skein status --why`: who, since when, what comes next.
+    /// Who is waited for, since when, and what comes next.
     package func waiting(now: Duration) -> Waiting {
         let now = max(now, clock)
         guard let open else { return waitingBetweenRounds(now) }
-        let label = open.round.label
-        if open.isComplete, let waiting = waitingForJudge(now, open) { return waiting }
         if open.isComplete {
-            let since = lastProgress
-            return Waiting(
-                culprit: .coordinator, since: since,
-                sentence: "\(label) waits \((now - since).inWords) for the coordinator itself: "
-                    + "every \(label.pieceName) is accepted, it closes the round next")
+            return waitingForJudge(now, open)
+                ?? Waiting(.closing, of: open, since: lastProgress, now)
         }
         if missing > 0 { return waitingForWorkers(now, open) }
         let lease = slowestLease(now)
@@ -28,63 +23,41 @@ extension CoordinatorState {
         let first = open.disputes.filter { $0.value.judge != nil }.min { $0.key < $1.key }
         guard let first, let worker = first.value.judge.flatMap({ members[$0] }) else { return nil }
         let lease = worker.leases.first { $0.index == first.key }
-        let since = lease?.started ?? lastProgress
-        let names = first.value.votes.map(\.name).joined(separator: " or ")
         return Waiting(
-            culprit: .worker(worker.name), since: since,
-            sentence: "\(open.round.label) waits \((now - since).inWords) for worker "
-                + "\(worker.title), last heard \((now - worker.lastHeard).inWords) ago, to tell "
-                + "whether \(names) computes \(open.round.label.pieceName) \(first.key) wrongly; "
-                + "then the round is closed")
+            .judging(
+                piece: first.key, worker: worker.asPeer(now),
+                suspects: first.value.votes.map(\.name)),
+            of: open, since: lease?.started ?? lastProgress, now)
     }
 
     private func waitingBetweenRounds(_ now: Duration) -> Waiting {
-        let time = (now - phaseSince).inWords
-        switch phase {
-        case .starting:
-            return Waiting(
-                culprit: .coordinator, since: phaseSince,
-                sentence: "starting: the coordinator prepares the run, since \(time); "
-                    + "then it leases the first step")
-        case .betweenSteps(let activity):
-            return Waiting(
-                culprit: .coordinator, since: phaseSince,
-                sentence: "between steps: the coordinator \(activity), since \(time); "
-                    + "then it leases the next step")
-        case .finished:
-            return Waiting(
-                culprit: .nobody, since: phaseSince,
-                sentence: "the run ended \(time) ago: nothing is waited for")
-        }
+        let reason: Waiting.Reason =
+            switch phase {
+            case .starting: .starting
+            case .betweenSteps(let activity): .betweenRounds(activity: activity)
+            case .finished: .ended
+            }
+        return Waiting(reason, of: nil, since: phaseSince, now)
     }
 
     private func waitingForWorkers(_ now: Duration, _ open: OpenRound) -> Waiting {
-        let since = shortageSince ?? open.opened
-        let wanted = missing
-        let here =
-            open.begun
-            ? "nobody is here to go on"
-            : "\(members.active) of --min-workers \(settings.minimumWorkers) "
-                + "\(members.active == 1 ? "is" : "are") here"
-        var sentence =
-            "\(open.round.label) waits \((now - since).inWords) for \(wanted) more "
-            + "worker\(wanted == 1 ? "" : "s") (\(here))"
         let paused = standings.compactMap { name, standing in
             standing.remainingQuarantine(now: now).map { ($0, name) }
+        }.min { $0 < $1 }
+        let newest = preparations.values.max {
+            ($0.progressAt, $1.peer) < ($1.progressAt, $0.peer)
         }
-        if let (left, name) = paused.min(by: { $0 < $1 }) {
-            sentence += "; \(name) may come back in \(left.inWords)"
-        }
-        sentence += preparationSentence(now)
-        if let giveUpAt {
-            let left = giveUpAt - now
-            sentence +=
-                left > .zero
-                ? "; gives up in \(left.inWords), counted anew when a worker joins or gets on with "
-                    + "its preparation"
-                : "; its patience is over"
-        }
-        return Waiting(culprit: .absentees, since: since, sentence: sentence)
+        let shortage = Waiting.Shortage(
+            missing: missing, present: members.active, needed: settings.minimumWorkers,
+            hasBegun: open.begun, paused: paused?.1, pausedSeconds: paused?.0.inSeconds,
+            preparing: newest.map {
+                Waiting.Preparing(
+                    name: $0.name, address: $0.address, preparedBytes: $0.bytes,
+                    progressSeconds: (now - $0.progressAt).inSeconds)
+            }, othersPreparing: max(0, preparations.count - 1),
+            givesUpInSeconds: giveUpAt.map { ($0 - now).inSeconds })
+        return Waiting(
+            .workersMissing(shortage), of: open, since: shortageSince ?? open.opened, now)
     }
 
     /// The lease that a round waits for longest.
@@ -125,34 +98,29 @@ extension CoordinatorState {
     }
 
     private func waiting(for slow: Slowest, _ now: Duration, _ open: OpenRound) -> Waiting {
-        let worker = slow.worker
-        let piece = open.round.label.pieceName
-        let silence = now - worker.lastHeard
-        var sentence =
-            "\(open.round.label) waits \((now - slow.started).inWords) for \(piece) "
-            + "\(slow.lease.index) on worker \(worker.title), last heard \(silence.inWords) ago"
-        let other = open.pieces[slow.lease.index].holders.first { $0 != worker.peer }
-        let elsewhere =
-            other.flatMap { members[$0] }.map { "\($0.name) computes it, too" }
-            ?? (members.active - (worker.isDraining ? 0 : 1) > 0
-                ? "the \(piece) goes to another worker"
-                : "the \(piece) waits for another worker to come")
-        let deadline = slow.started + allowance(worker, slow.lease.index)
+        let (worker, index) = (slow.worker, slow.lease.index)
+        let other = open.pieces[index].holders.first { $0 != worker.peer }
+        let elsewhere: Waiting.Elsewhere =
+            other.flatMap { members[$0] }.map { .computed(by: $0.name) }
+            ?? (members.active - (worker.isDraining ? 0 : 1) > 0 ? .anotherWorker : .nobody)
+        let deadline = slow.started + allowance(worker, index)
+        let outlook: Waiting.Outlook
         if slow.rank == 2 {
             let left = worker.lastHeard + settings.lostAfter - now
-            sentence += "; in \(left.inWords) it counts as lost and \(elsewhere)"
+            outlook = .lost(inSeconds: left.inSeconds)
         } else if slow.rank == 1 {
-            sentence += "; it is \((now - deadline).inWords) past its deadline: "
-            sentence += other == nil ? "the next idle worker gets it, too" : elsewhere
-        } else if let expected = expectation(worker, slow.lease.index) {
+            outlook = .overdue(bySeconds: (now - deadline).inSeconds)
+        } else if let expected = expectation(worker, index) {
             let left = slow.started + .seconds(expected) - now
-            sentence += left > .zero ? "; expected in \(left.inWords)" : "; expected any moment"
-            sentence += ", overdue in \((deadline - now).inWords)"
+            outlook = .expected(
+                inSeconds: left.inSeconds, overdueInSeconds: (deadline - now).inSeconds)
         } else {
-            sentence += "; its first, so nobody knows how long it takes; "
-            sentence += "overdue in \((deadline - now).inWords)"
+            outlook = .unknown(overdueInSeconds: (deadline - now).inSeconds)
         }
-        return Waiting(culprit: .worker(worker.name), since: slow.started, sentence: sentence)
+        return Waiting(
+            .computing(
+                piece: index, worker: worker.asPeer(now), outlook: outlook, elsewhere: elsewhere),
+            of: open, since: slow.started, now)
     }
 
     /// A result in the run's thread's hands: when nothing else is left or when it takes long.
@@ -167,10 +135,8 @@ extension CoordinatorState {
             isOnly || now - oldest.since > .seconds(1)
         else { return nil }
         return Waiting(
-            culprit: .coordinator, since: oldest.since,
-            sentence: "\(open.round.label) waits \((now - oldest.since).inWords) for the "
-                + "coordinator itself: it checks the result of \(open.round.label.pieceName) "
-                + "\(oldest.index) from \(oldest.name), \(open.unchecked) in all")
+            .checking(piece: oldest.index, worker: oldest.name, unchecked: open.unchecked),
+            of: open, since: oldest.since, now)
     }
 
     /// There is work, and nobody may take it now.
@@ -178,14 +144,25 @@ extension CoordinatorState {
         let silent = members.all.members.compactMap { members[$0] }
             .min { ($0.lastHeard, $0.name) < ($1.lastHeard, $1.name) }
         guard let silent else { return waitingForWorkers(now, open) }
-        let next =
-            now - silent.lastHeard >= settings.suspectAfter
-            ? "in \((silent.lastHeard + settings.lostAfter - now).inWords) it counts as lost"
-            : "it gets work as soon as its results are checked"
+        let isSuspect = now - silent.lastHeard >= settings.suspectAfter
         return Waiting(
-            culprit: .worker(silent.name), since: lastProgress,
-            sentence: "\(open.round.label) waits \((now - lastProgress).inWords) for worker "
-                + "\(silent.title), last heard \((now - silent.lastHeard).inWords) ago, "
-                + "to take \(open.unleased) that nobody computes; \(next)")
+            .untaken(
+                pieces: open.unleased, worker: silent.asPeer(now),
+                lostInSeconds: isSuspect
+                    ? (silent.lastHeard + settings.lostAfter - now).inSeconds : nil),
+            of: open, since: lastProgress, now)
+    }
+}
+
+extension Worker {
+    fileprivate func asPeer(_ now: Duration) -> Waiting.Peer {
+        Waiting.Peer(
+            name: name, address: member.address, lastHeardSeconds: (now - lastHeard).inSeconds)
+    }
+}
+
+extension Waiting {
+    fileprivate init(_ reason: Reason, of open: OpenRound?, since: Duration, _ now: Duration) {
+        self.init(round: open?.round.label, reason: reason, seconds: (now - since).inSeconds)
     }
 }

@@ -29,6 +29,33 @@ package enum RoundLabel: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
+// As JSON, {"kind": "step", "step": 7}.
+extension RoundLabel: Codable {
+    private enum CodingKeys: CodingKey { case kind, step }
+    private enum Kind: String, Codable { case step, validation }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let step = try container.decode(Int.self, forKey: .step)
+        switch try container.decode(Kind.self, forKey: .kind) {
+        case .step: self = .step(step)
+        case .validation: self = .validation(afterStep: step)
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        switch self {
+        case .step(let step):
+            try container.encode(Kind.step, forKey: .kind)
+            try container.encode(step, forKey: .step)
+        case .validation(let step):
+            try container.encode(Kind.validation, forKey: .kind)
+            try container.encode(step, forKey: .step)
+        }
+    }
+}
+
 /// A training step or a validation: pieces of work that do not depend on each other.
 package struct Round: Sendable, Equatable {
     /// Counted from 1 through a coordinator's term; never used twice.

@@ -67,7 +67,7 @@ struct CoordinatorDesk: Sendable {
         }
     }
 
-    func note(_ change: @escaping @Sendable (inout RunProgress) -> Void) {
+    func note(_ change: @escaping @Sendable (inout RunSnapshot.Progress) -> Void) {
         hub.post { change(&$0.progress) }
     }
 

@@ -27,7 +27,7 @@ extension CoordinatorHub {
         case (.member, .parameterRequest): needsSnapshot(peer)
         case (.observer, .statusRequest):
             endHandshake(of: peer)
-            peer.connection?.send(.status(StatusReport(json: statusJSON())))
+            sendStatus(to: peer)
             peer.connection?.closeAfterFlush()
         default:
             expel(

@@ -30,7 +30,8 @@ final class CoordinatorHub {
         burst: Limits.strangerLines, interval: Limits.strangerLineInterval)
     /// The result whose check is being told to the state.
     var judged: Candidate?
-    var progress = RunProgress()
+    /// How far the run is; its thread tells.
+    var progress = RunSnapshot.Progress()
     /// Made for the first worker that fetches the model.
     var pieces: PieceReader?
     /// This hub for other threads; set by whoever made it.
@@ -56,6 +57,7 @@ final class CoordinatorHub {
         self.counts = counts
         self.log = log
         start = loop.now
+        progress.term = Int(identity.offer.term)
         state = CoordinatorState(settings: settings, now: .zero)
     }
 

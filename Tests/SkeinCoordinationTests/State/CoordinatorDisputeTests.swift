@@ -23,7 +23,8 @@ struct CoordinatorDisputeTests {
         #expect(said.contains(.dispute(key(0))))
         #expect(
             desk.sentence(at: 2.1).hasSuffix(
-                "to tell whether w2 or w1 computes micro-batch 0 wrongly; then the round is closed")
+                "to tell whether w2 or w1 computes micro-batch 0 wrongly; then the coordinator "
+                    + "closes the round")
         )
         let ending = desk.arrive(3, 0, digest: [1], at: 3)
         #expect(ending.answers == ["0 3 duplicate"])

@@ -58,8 +58,8 @@ struct CoordinatorLeasingTests {
         #expect(desk.state.nextDeadline ?? .zero <= .seconds(100))
         #expect(
             desk.at(100, .tick).givenUp == [
-                "step 7 waits 100.0 s for 2 more workers (0 of --min-workers 2 are here); "
-                    + "its patience is over"
+                "step 7 has waited 100.0 s for 2 more workers (0 of 2 needed are here); "
+                    + "the patience is over"
             ])
         #expect(desk.at(101, .tick) == [])
     }

@@ -118,47 +118,47 @@ struct CoordinatorMemberTests {
         var desk = Desk(minimumWorkers: 2)
         #expect(
             desk.sentence(at: 2)
-                == "starting: the coordinator prepares the run, since 2.0 s; "
-                + "then it leases the first step")
+                == "the coordinator has been preparing the run for 2.0 s; then it leases the first step"
+        )
         desk.join(1, at: 2)
         desk.open([100, 100], at: 3)
         #expect(
             desk.sentence(at: 15)
-                == "step 7 waits 12.0 s for 1 more worker (1 of --min-workers 2 is here); "
-                + "gives up in 48.0 s, counted anew when a worker joins or gets on with its "
+                == "step 7 has waited 12.0 s for 1 more worker (1 of 2 needed is here); the run gives "
+                + "up in 48.0 s, counted again whenever a worker joins or makes progress with its "
                 + "preparation")
         desk.join(2, at: 15)
         #expect(
             desk.sentence(at: 15.5)
-                == "step 7 waits 0.5 s for micro-batch 0 on worker w1 (10.0.0.1:4011), last heard "
-                + "13.5 s ago; in 0.0 s it counts as lost and the micro-batch goes to another "
+                == "step 7 has waited 0.5 s for micro-batch 0 on worker w1 (10.0.0.1:4011), last heard "
+                + "13.5 s ago; it counts as lost in 0.0 s, then the micro-batch goes to another "
                 + "worker")
         desk.at(16, .heard(PeerID(1), []))
         desk.at(16, .heard(PeerID(2), []))
         #expect(
             desk.sentence(at: 16)
-                == "step 7 waits 1.0 s for micro-batch 0 on worker w1 (10.0.0.1:4011), last heard "
-                + "0.0 s ago; its first, so nobody knows how long it takes; overdue in 59.0 s")
+                == "step 7 has waited 1.0 s for micro-batch 0 on worker w1 (10.0.0.1:4011), last heard "
+                + "0.0 s ago; its first, so its pace is unknown; overdue in 59.0 s")
         desk.finish(2, 1, at: 17)
         #expect(
             desk.sentence(at: 17)
-                == "step 7 waits 2.0 s for micro-batch 0 on worker w1 (10.0.0.1:4011), last heard "
+                == "step 7 has waited 2.0 s for micro-batch 0 on worker w1 (10.0.0.1:4011), last heard "
                 + "1.0 s ago; expected any moment, overdue in 2.0 s")
         desk.arrive(1, 0, at: 17.5)
         #expect(
             desk.sentence(at: 17.7)
-                == "step 7 waits 0.2 s for the coordinator itself: it checks the result of "
+                == "step 7 has waited 0.2 s for the coordinator: it checks the result of "
                 + "micro-batch 0 from w1, 1 in all")
         desk.check(1, 0, at: 18)
         #expect(
             desk.sentence(at: 18.5)
-                == "step 7 waits 0.5 s for the coordinator itself: every micro-batch is accepted, "
+                == "step 7 has waited 0.5 s for the coordinator: every micro-batch is accepted; "
                 + "it closes the round next")
         desk.at(19, .closed(round: 1))
         desk.at(19, .phase(.betweenSteps("applies AdamW")))
         #expect(
             desk.sentence(at: 19.1)
-                == "between steps: the coordinator applies AdamW, since 0.1 s; "
+                == "between steps: the coordinator applies AdamW (for 0.1 s); "
                 + "then it leases the next step")
         desk.at(20, .phase(.finished))
         #expect(desk.state.waiting(now: .seconds(21)).culprit == .nobody)
@@ -204,13 +204,13 @@ struct CoordinatorMemberTests {
         desk.finish(1, 0, at: 1)
         desk.arrive(2, 1, at: 1)
         desk.check(2, 1, .refused("x"), at: 1)
-        let snapshot = desk.state.snapshot(now: .seconds(1.5))
+        let snapshot = desk.state.snapshot(of: RunSnapshot.Progress(), now: .seconds(1.5))
         #expect(snapshot.workers.map(\.name) == ["w1"])
-        #expect(snapshot.workers.first?.tokensPerSecond == 200)
-        #expect(snapshot.workers.first?.accepted == 1)
-        #expect(snapshot.quarantined.map(\.name) == ["w2"])
+        #expect(snapshot.workers.first?.work?.tokensPerSecond == 200)
+        #expect(snapshot.workers.first?.work?.accepted == 1)
+        #expect(snapshot.paused.map(\.name) == ["w2"])
         #expect(snapshot.round?.accepted == 1)
-        #expect(snapshot.round?.counters.refused == 1)
+        #expect(snapshot.counters.refused == 1)
         #expect(snapshot.round?.label == .step(7))
     }
 }

@@ -38,8 +38,8 @@ struct CoordinatorPatienceTests {
         let sentences = desk.hear(peers, from: 21, to: 21).givenUp
         #expect(
             sentences == [
-                "step 7 waits 21.0 s for 1 more worker (3 of --min-workers 4 are here); "
-                    + "its patience is over"
+                "step 7 has waited 21.0 s for 1 more worker (3 of 4 needed are here); "
+                    + "the patience is over"
             ])
     }
 
@@ -61,9 +61,9 @@ struct CoordinatorPatienceTests {
         desk.hear([1], from: 65.1, to: 65.9)
         #expect(
             prepares(&desk, 2, 60 << 20, at: 66) == [
-                "step 7 waits 66.0 s for 1 more worker (1 of --min-workers 2 is here); "
-                    + "w2 (10.0.0.2:4011) prepares (60 MiB of the model done, the last 6.0 s ago); "
-                    + "its patience is over"
+                "step 7 has waited 66.0 s for 1 more worker (1 of 2 needed is here); "
+                    + "w2 (10.0.0.2:4011) is preparing (60 MiB of the model done, the last 6.0 s "
+                    + "ago); the patience is over"
             ])
     }
 
@@ -78,13 +78,13 @@ struct CoordinatorPatienceTests {
         _ = prepares(&desk, 2, 5 << 20, at: 4)
         #expect(
             desk.sentence(at: 5)
-                == "step 7 waits 5.0 s for 2 more workers (1 of --min-workers 3 is here); "
-                + "w2 (10.0.0.2:4011) prepares (5 MiB of the model done, the last 1.0 s ago) and "
-                + "1 more, too; gives up in 59.0 s, counted anew when a worker joins or gets on "
-                + "with its preparation")
+                == "step 7 has waited 5.0 s for 2 more workers (1 of 3 needed is here); "
+                + "w2 (10.0.0.2:4011) is preparing (5 MiB of the model done, the last 1.0 s ago), "
+                + "and 1 more; the run gives up in 59.0 s, counted again whenever a worker joins "
+                + "or makes progress with its preparation")
         desk.at(6, .left(PeerID(2), .lost("reset")))
         desk.join(3, at: 7)
-        #expect(!desk.sentence(at: 8).contains("prepares"))
+        #expect(!desk.sentence(at: 8).contains("preparing"))
     }
 
     @Test("those that prepare take places, too")

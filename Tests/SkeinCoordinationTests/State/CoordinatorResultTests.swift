@@ -186,7 +186,8 @@ struct CoordinatorResultTests {
         desk.arrive(1, 0, at: 1)
         #expect(desk.at(1, .left(PeerID(1), .lost("reset"))).leases == [])
         #expect(desk.check(1, 0, at: 1.1).answers == [])
-        #expect(desk.state.snapshot(now: .seconds(2)).round?.accepted == 1)
+        #expect(
+            desk.state.snapshot(of: RunSnapshot.Progress(), now: .seconds(2)).round?.accepted == 1)
     }
 
     @Test("the result of a lease that has expired still counts")

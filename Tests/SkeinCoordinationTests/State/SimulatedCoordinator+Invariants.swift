@@ -53,7 +53,7 @@ extension SimulatedCoordinator {
                     case .absentees: waiting.sentence.contains("more worker")
                     }
                 if !isNamed { violate("nobody is named", waiting.sentence) }
-                if waiting.since > simulation.now { violate("since the future", waiting.sentence) }
+                if waiting.seconds < 0 { violate("since the future", waiting.sentence) }
             }
             watch()
         }

@@ -1,0 +1,36 @@
+import SkeinBasics
+import SkeinTraining
+
+/// What a flag of the command line is called in this library. The rooms below name options as a
+/// command line has them, which a program does not.
+enum OptionNames {
+    /// `text` with `maxLength` where it has --max-length.
+    static func inCode(_ text: String) -> String {
+        text.replacing(/--([a-z][a-z0-9-]*[a-z0-9])/) { match in
+            let name = String(match.1)
+            return names[name].map { "`\($0)`" } ?? String(match.0)
+        }
+    }
+
+    /// By the flag without its dashes. Other programs' flags are not among them.
+    private static let names: [String: String] = {
+        var names: [String: String] = [:]
+        for option in TrainingConfiguration.options.map(\.description) {
+            names[option.name] = camelCase(option.name)
+        }
+        return names.merging([
+            "valid-data": "validation", "test-data": "test", "skip-bad-lines": "skipsBadLines",
+            "init-adapter": "startingFrom", "min-workers": "minimumWorkers",
+            "no-token-cache": "keepsTokens", "resume": "resume()", "output": "output",
+            "model": "model", "data": "data", "prompt": "prompt", "system": "system",
+            "token-file": "token", "name": "name", "local-workers": "localThreads",
+        ]) { $1 }
+    }()
+
+    private static func camelCase(_ name: String) -> String {
+        let words = name.split(separator: "-")
+        return words.dropFirst().reduce(String(words.first ?? "")) {
+            $0 + $1.prefix(1).uppercased() + $1.dropFirst()
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+
+// The snapshot as JSON: its own facts in snake case, and three that follow from them, for readers that
+// want no more than a text: `run.phase`, `why` and `waiting_seconds`. What is not known is null.
+extension RunSnapshot: Codable {
+    /// One line.
+    ///
+    /// - Throws: `EncodingError` for a number that is not finite.
+    package func json() throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return Array(try encoder.encode(self))
+    }
+
+    /// Reads what another process has sent.
+    ///
+    /// - Parameter json: bounded by whoever read it. Fields that are not known are ignored.
+    /// - Throws: `DecodingError` that names the field.
+    package init(json: [UInt8]) throws {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        self = try decoder.decode(RunSnapshot.self, from: Data(json))
+    }
+
+    private enum CodingKeys: CodingKey {
+        case run, round, waiting, waitingSeconds, why, workerCount, workers, paused, counters
+    }
+
+    private enum RunKeys: CodingKey {
+        case output, term, step, stepCount, loss, tokensPerSecond, phase
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let run = try container.nestedContainer(keyedBy: RunKeys.self, forKey: .run)
+        self.run = Progress()
+        self.run.output = try run.decode(String.self, forKey: .output)
+        self.run.term = try run.decodeIfPresent(Int.self, forKey: .term)
+        self.run.step = try run.decode(Int.self, forKey: .step)
+        self.run.stepCount = try run.decode(Int.self, forKey: .stepCount)
+        self.run.loss = try run.decodeIfPresent(Double.self, forKey: .loss)
+        self.run.tokensPerSecond = try run.decodeIfPresent(Double.self, forKey: .tokensPerSecond)
+        round = try container.decodeIfPresent(Round.self, forKey: .round)
+        waiting = try container.decode(Waiting.self, forKey: .waiting)
+        workerCount = try container.decode(Int.self, forKey: .workerCount)
+        workers = try container.decode([Worker].self, forKey: .workers)
+        paused = try container.decode([Paused].self, forKey: .paused)
+        counters = try container.decode(RoundCounters.self, forKey: .counters)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        var run = container.nestedContainer(keyedBy: RunKeys.self, forKey: .run)
+        try run.encode(self.run.output, forKey: .output)
+        try run.encode(self.run.term, forKey: .term)
+        try run.encode(self.run.step, forKey: .step)
+        try run.encode(self.run.stepCount, forKey: .stepCount)
+        // JSON has no other numbers.
+        try run.encode(self.run.loss.flatMap { $0.isFinite ? $0 : nil }, forKey: .loss)
+        try run.encode(
+            self.run.tokensPerSecond.flatMap { $0.isFinite ? $0 : nil }, forKey: .tokensPerSecond)
+        try run.encode(phase, forKey: .phase)
+        try container.encode(round, forKey: .round)
+        try container.encode(waiting, forKey: .waiting)
+        try container.encode(waiting.seconds, forKey: .waitingSeconds)
+        try container.encode(waiting.sentence, forKey: .why)
+        try container.encode(workerCount, forKey: .workerCount)
+        try container.encode(workers, forKey: .workers)
+        try container.encode(paused, forKey: .paused)
+        try container.encode(counters, forKey: .counters)
+    }
+}
+
+// What a worker computes stands beside its name, and is left out while it prepares.
+extension RunSnapshot.Worker: Codable {
+    private enum CodingKeys: CodingKey {
+        case name, address, state, lastHeardSeconds, preparedBytes
+        case threads, leaseCount, leases, tokensPerSecond, accepted, refused
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        name = try container.decode(String.self, forKey: .name)
+        address = try container.decode(String.self, forKey: .address)
+        state = try container.decode(State.self, forKey: .state)
+        lastHeardSeconds = try container.decode(Double.self, forKey: .lastHeardSeconds)
+        preparedBytes = try container.decodeIfPresent(UInt64.self, forKey: .preparedBytes)
+        guard state != .preparing else { return }
+        work = RunSnapshot.Work(
+            threads: try container.decode(Int.self, forKey: .threads),
+            leaseCount: try container.decode(Int.self, forKey: .leaseCount),
+            leases: try container.decode([RunSnapshot.Lease].self, forKey: .leases),
+            tokensPerSecond: try container.decodeIfPresent(Double.self, forKey: .tokensPerSecond),
+            accepted: try container.decode(Int.self, forKey: .accepted),
+            refused: try container.decode(Int.self, forKey: .refused))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(name, forKey: .name)
+        try container.encode(address, forKey: .address)
+        try container.encode(state, forKey: .state)
+        try container.encode(lastHeardSeconds, forKey: .lastHeardSeconds)
+        try container.encodeIfPresent(preparedBytes, forKey: .preparedBytes)
+        guard let work else { return }
+        try container.encode(work.threads, forKey: .threads)
+        try container.encode(work.leaseCount, forKey: .leaseCount)
+        try container.encode(work.leases, forKey: .leases)
+        try container.encode(work.tokensPerSecond, forKey: .tokensPerSecond)
+        try container.encode(work.accepted, forKey: .accepted)
+        try container.encode(work.refused, forKey: .refused)
+    }
+}
