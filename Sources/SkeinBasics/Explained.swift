@@ -2,11 +2,11 @@
 package struct Explanation: Sendable, Equatable {
     /// What happened, one sentence without a full stop.
     package var what: String
-    /// The file, line, tensor, flag or peer that it happened at; empty when there is none.
+    /// The file, line, tensor, flag or peer where it happened; empty when there is none.
     package var place: String
     /// What to do about it; empty only when nothing can be done.
     package var remedy: String
-    /// The exit status that the process ends with when nobody handles the error.
+    /// The process's exit status when nobody handles the error.
     package var status: ExitStatus
 
     package init(what: String, place: String = "", remedy: String = "", status: ExitStatus) {
