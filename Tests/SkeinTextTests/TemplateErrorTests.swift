@@ -154,8 +154,8 @@ import Testing
             ("{{ {1: 2} }}", "a dict whose keys are not all strings"),
             ("{{ strftime_now('%c') }}", "\"%c\" in the format of strftime_now"),
             ("{{ messages[0].items }}", "the method \"items\" without a call"),
-            ("{{ [namespace()] }}", "a Namespace inside of a list"),
-            ("{% set n = namespace() %}{% set n.n = n %}", "a Namespace inside of a namespace"),
+            ("{{ [namespace()] }}", "a Namespace inside a list"),
+            ("{% set n = namespace() %}{% set n.n = n %}", "a Namespace inside a namespace"),
             (
                 "{% set n = namespace(_a=1) %}",
                 "a namespace attribute that begins with an underscore"
