@@ -136,7 +136,7 @@ import Testing
         let explanation = error.explanation
         #expect(explanation.place == path && explanation.status == .badData)
         #expect(explanation.what.hasPrefix("'\(field)'\(layer == nil ? "" : " of layer 1") is "))
-        #expect(explanation.what.contains("Skein computes only "))
+        #expect(explanation.what.contains("Skein supports only "))
     }
 
     @Test("every field of a design is refused when it is switched on, or is a name")
