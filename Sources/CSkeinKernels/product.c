@@ -6,7 +6,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Passed vectors are always inlined. */
+/* Functions that pass vectors are always inlined. */
 #pragma clang diagnostic ignored "-Wpsabi"
 
 /* Steps of k between two fetches of a cache line of the next panel. */
@@ -23,7 +23,7 @@ struct tile {
     int accumulate;
 };
 
-/* Cache lines that are going to be packed: `rows` times `lines`, `burst` of them at a time. */
+/* Cache lines to be packed next: `rows` times `lines`, `burst` of them at a time. */
 struct ahead {
     const char *at;
     size_t rows, lines, done, stride, burst;
@@ -39,8 +39,8 @@ INLINE void fetch(struct ahead *a) {
     }
 }
 
-/* What is packed after the panel before `column`, while `passing` rows use that; nothing at the end
-   of a row of panels. */
+/* What is packed after the panel before `column`, while `passing` rows use that panel; nothing at
+   the end of a row of panels. */
 static struct ahead next_panel(
     const struct skein_product *product, size_t k, size_t depth, size_t column, size_t passing) {
     if (column >= product->n) return (struct ahead){0};
