@@ -39,6 +39,7 @@ INLINE void fetch(struct ahead *a) {
     }
 }
 
+#if defined(__x86_64__)
 /* What is packed after the panel before `column`, while `passing` rows use that panel; nothing at
    the end of a row of panels. */
 static struct ahead next_panel(
@@ -103,6 +104,7 @@ INLINE void transpose16(const float *w, size_t stride, float *out) {
         *(v16u *)(out + (i + 8) * 32) = odd;
     }
 }
+#endif
 
 #define LEVEL plain
 #define LANES 4
@@ -134,10 +136,10 @@ void skein_multiply(enum skein_level level, const struct skein_product *product,
 #if defined(__x86_64__)
     if (level >= SKEIN_AVX512) product_avx512(product, scratch);
     else if (level >= SKEIN_AVX2) product_avx2(product, scratch);
-    else product_plain(product, scratch);
+    else __builtin_trap();
 #else
-    (void)level;
-    product_plain(product, scratch);
+    (void)level, (void)scratch;
+    __builtin_trap();
 #endif
 }
 

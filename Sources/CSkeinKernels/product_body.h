@@ -120,6 +120,7 @@ static void LOCAL(panel)(const struct skein_panel *p, struct ahead *ahead) {
     }
 }
 
+#if FUSED
 /* out[k][32] from rows w[32, k]: 16 x 16 at a time, the rest one by one; missing rows are zeros. */
 static void LOCAL(pack_transposed)(
     const float *w, size_t stride, size_t columns, size_t depth, float *out) {
@@ -196,6 +197,7 @@ static void LOCAL(product)(const struct skein_product *product, float *scratch) 
         k += depth;
     } while (k < product->k);
 }
+#endif
 
 #undef LOCAL
 #undef JOIN

@@ -51,6 +51,7 @@ struct skein_product {
     int accumulate; /* whether sums are added to y */
 };
 
+/* From SKEIN_AVX2 on; nobody calls it below, where OpenBLAS computes. */
 void skein_multiply(enum skein_level level, const struct skein_product *product, float *scratch);
 
 /* One block, K of any size, with w in groups of 16 columns: w(k, n) at w[n / 16 * group_w + k *
