@@ -20,7 +20,7 @@ import Testing
             #endif
         }
 
-        /// Reads until `isEnough` says so of all that was read.
+        /// Reads until `isEnough` accepts all that was read.
         func read(until isEnough: (String) -> Bool) -> String {
             var bytes: [UInt8] = []
             var chunk = [UInt8](repeating: 0, count: 1 << 16)
@@ -44,14 +44,14 @@ import Testing
     }
 
     @Test(
-        "nobody waits for a reader that has stopped; what is dropped is counted and told",
+        "nobody waits for a reader that has stopped; dropped lines are counted and reported",
         arguments: ["", "{"])
     func stuck(beginning: String) throws {
         let pipe = try Pipe()
         let limit = 64 << 10
         let queue = LogQueue(descriptor: pipe.writing, byteLimit: limit)
         let count = 10_000
-        // 64 bytes each: ten times what pipe and queue hold. With a queue that blocks this never ends.
+        // 64 bytes each: ten times what pipe and queue hold. A queue that blocks would hang here.
         for number in 0..<count {
             let text = beginning + "line \(number) "
             queue.put(text + String(repeating: ".", count: 63 - text.utf8.count) + "\n")
@@ -95,7 +95,7 @@ import Testing
         #expect(queue.flush(within: .seconds(60)))
     }
 
-    @Test("a wait ends when its time is over, or when there is something to see")
+    @Test("a wait ends at its deadline, or when something has changed")
     func condition() {
         let condition = TimedCondition()
         let began = ContinuousClock.now

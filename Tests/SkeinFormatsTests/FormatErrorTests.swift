@@ -4,7 +4,7 @@ import Testing
 @testable import SkeinFormats
 
 @Suite struct FormatErrorTests {
-    @Test("every error says what, where and how to mend it, and counts as bad data")
+    @Test("every error says what, where and how to fix it, and counts as bad data")
     func explanations() {
         let errors: [FormatError] = [
             .notFound(path: "p"), .notAModel(path: "p"), .missingFile(path: "p", expected: "f"),
