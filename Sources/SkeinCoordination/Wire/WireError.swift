@@ -1,5 +1,5 @@
-/// What can be wrong with bytes that a peer sent. After any of these the connection is of no use:
-/// nobody knows where the next frame starts.
+/// What can be wrong with bytes from a peer. After any of these the connection is useless: nobody
+/// knows where the next frame starts.
 package enum WireError: Error, Sendable, Equatable {
     // Of a frame.
     case badMagic(found: UInt32)
@@ -39,9 +39,9 @@ package enum WireError: Error, Sendable, Equatable {
         case interleaved
         /// Type, length or term differ from the first chunk's.
         case changed
-        /// A chunk that is followed by others and carries nothing.
+        /// A chunk without content that is followed by others.
         case empty
-        /// The chunks together are longer or shorter than the message was said to be.
+        /// The chunks together are longer or shorter than announced.
         case wrongLength
     }
 }
