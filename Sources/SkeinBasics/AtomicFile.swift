@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes a file whole or not at all, and so that it survives a loss of power.
+/// Writes a file whole or not at all; once written, it survives a loss of power.
 ///
 /// Temporary name, write, fsync, rename, fsync of the directory: a reader sees the old bytes or the
 /// new ones. A link is kept and its target replaced. Replacing a device or a named pipe would do

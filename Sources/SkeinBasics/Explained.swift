@@ -1,4 +1,4 @@
-/// What an error says to the person who must mend it: what happened, where, and how to mend it.
+/// What an error tells the person who must fix it: what happened, where, and how to fix it.
 package struct Explanation: Sendable, Equatable {
     /// What happened, one sentence without a full stop.
     package var what: String

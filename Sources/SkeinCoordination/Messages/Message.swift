@@ -166,7 +166,7 @@ package struct ModelChunk: Sendable, Equatable {
 /// A worker that has loaded its model and says what it is.
 package struct Ready: Sendable, Equatable {
     package var modelDigest: [UInt8]
-    /// Of the run that the worker first joined; at that first join it echoes the offer.
+    /// The digest of the run that the worker belongs to; at its first join it echoes the offer.
     package var dataDigest: [UInt8]
     package var configurationDigest: [UInt8]
     package var fingerprint: String

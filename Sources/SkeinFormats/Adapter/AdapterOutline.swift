@@ -3,7 +3,7 @@ package struct AdapterOutline: Sendable {
     /// Target modules and layers are those of the tensors, whatever list or regular expression the
     /// file gives.
     package let configuration: AdapterConfiguration
-    /// By PEFT name.
+    /// The tensors' shapes by PEFT name.
     package let shapes: [String: [Int]]
     /// Adapted layers, ascending.
     package let layers: [Int]

@@ -21,7 +21,7 @@ package struct DecoderWeights: Sendable {
         let middleNorm: FloatBuffer
         /// `BlockDesign.places`.
         let places: [Int]
-        /// In the order of the design's, [out, in].
+        /// [out, in] each, in the design's order.
         let projections: [WeightMatrix]
         let rotary: RotaryEmbedding
     }

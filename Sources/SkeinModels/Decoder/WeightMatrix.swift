@@ -99,7 +99,7 @@ package struct WeightMatrix: Sendable {
     ///
     /// Shapes and ranges:
     ///   - range: of W's rows; its start is a multiple of 64.
-    ///   - dy: [T, range.count]; floats lie `strideDY` from one row to the next.
+    ///   - dy: [T, range.count]; rows of floats are `strideDY` apart.
     ///   - dx: [T, columns].
     ///   - rounded: receives dx as bf16, [T, columns], rows `RoundedRows.stride(columns:)` apart,
     ///     from a bf16 weight when not accumulating; dx is scratch then.

@@ -15,7 +15,7 @@ package final class GenerationWeights: Sendable {
         let middleNorm: FloatBuffer
         /// `BlockDesign.places`.
         let places: [Int]
-        /// In the order of the design's, [out, in].
+        /// [out, in] each, in the design's order.
         let projections: [InterleavedMatrix]
     }
 

@@ -9,7 +9,7 @@ package struct RoundedRows {
     package let rows: Int
     package let columns: Int
     /// Elements from one row to the next; even, and never a multiple of 4 KiB: the 12 rows that a
-    /// product reads together would share one set of the first cache.
+    /// product reads together would share one set of the first-level cache.
     package let stride: Int
 
     /// For rows that are already rounded: when `columns` is odd, a zero follows each row.

@@ -127,7 +127,7 @@ struct PreTokenScanner {
         return (position, newlineEnd)
     }
 
-    /// The end of `'s|'t|'re|'ve|'m|'ll|'d` at `start`, where an apostrophe stands.
+    /// The end of `'s|'t|'re|'ve|'m|'ll|'d` at `start`, which is an apostrophe.
     private func contraction(at start: Int) -> Int? {
         guard start + 1 < text.count else { return nil }
         switch text.bytes[start + 1] {

@@ -112,16 +112,16 @@ struct TokenizerFile: Decodable {
         private let pretokenizers: [Stage]?
         private let processors: [Stage]?
         private let decoders: [Stage]?
-        /// Of ByteLevel.
+        /// Fields of ByteLevel.
         let addsPrefixSpace: Bool?
         let usesRegex: Bool?
-        /// Of Digits.
+        /// A field of Digits.
         let isolatesDigits: Bool?
-        /// Of Split.
+        /// Fields of Split.
         let pattern: [String: String]?
         let behavior: String?
         let isInverted: Bool?
-        /// Of TemplateProcessing: what surrounds a single text.
+        /// A field of TemplateProcessing: what surrounds a single text.
         let single: [TemplatePart]?
 
         /// The stage itself, or the parts of a sequence, however deeply nested.
