@@ -1,4 +1,4 @@
-/* epoll(7), which Swift's own module of the C library leaves out; nothing on other systems. */
+/* epoll(7), which Swift's own module of the C library lacks; empty on other systems. */
 #if defined(__linux__)
 #include <sys/epoll.h>
 #endif

@@ -20,7 +20,7 @@ struct forward {
 
 static struct forward forward_pieces(struct skein_pieces *scratch, size_t tokens, size_t n) {
     const size_t stride_query = skein_bf16_stride(n), stride_p = skein_bf16_stride(tokens);
-    /* 16 more, so that the rows of a tile do not fall into one set of the first cache. */
+    /* 16 more, so that the rows of a tile do not share one set of the first-level cache. */
     const size_t stride_s = skein_padded(tokens) + 16;
     return (struct forward){
         .keys = skein_piece(scratch, skein_bf16_bytes(n, tokens)),
@@ -42,7 +42,7 @@ size_t skein_attention_forward_scratch(size_t tokens, size_t dimension) {
     return scratch.used / sizeof(float);
 }
 
-/* `rows` queries from `first` on, of one head. */
+/* `rows` queries of one head, from `first` on. */
 static void forward_tile(
     enum skein_level level, const struct forward *f, const struct skein_attention_shape *shape,
     size_t first, size_t rows, const float *q, float *out, float *log_sum_exp) {

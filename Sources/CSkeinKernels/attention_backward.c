@@ -9,12 +9,12 @@ enum {
     PANEL = SKEIN_BF16_COLUMNS,
     /* Keys whose dS is kept for one product of dQ; a multiple of TILE and of PANEL. */
     BLOCK = 96,
-    /* Queries of which a tile has S and dP at once: 12 KB, in the first cache. */
+    /* Queries of which a tile has S and dP at once: 12 KB, in the first-level cache. */
     CHUNK = 128,
 };
 
-/* What a key/value head and a query head have in scratch. "Columns" are packed as the right factor
-   of a product over N, "rows" of a product over T. */
+/* The scratch of a key/value head and a query head. "Columns" are packed as the right factor of a
+   product over N, "rows" of a product over T. */
 struct backward {
     uint16_t *keys, *values; /* rounded rows [T, N] */
     size_t stride;
@@ -79,7 +79,7 @@ static void take_keys(const struct pass *a) {
     skein_attention_round(a->level, k, a->key_width, tokens, n, b->keys, b->stride);
     skein_attention_round(
         a->level, a->g->v + a->column, a->key_width, tokens, n, b->values, b->stride);
-    /* dQ has nothing to hold yet. */
+    /* dQ is not in use yet, so its memory is free. */
     skein_attention_transpose(
         a->level, k, a->key_width, tokens, n, b->dq_across, b->stride_dq);
     skein_attention_round(
@@ -99,7 +99,7 @@ static void take_queries(const struct pass *a, size_t h) {
     skein_attention_delta(
         a->level, a->g->out + a->head, d_out, a->width, tokens, n, b->delta);
     for (size_t t = 0; t < tokens; t++) b->log_sum_exp[t] = a->g->log_sum_exp[h * tokens + t];
-    /* Queries that do not exist have probabilities of zero. */
+    /* Queries that do not exist get probabilities of zero. */
     for (size_t t = tokens; t < skein_padded(tokens); t++) {
         b->log_sum_exp[t] = __builtin_inff();
         b->delta[t] = 0;
@@ -143,7 +143,7 @@ static void sum_queries(
     skein_bf16_multiply(a->level, &product);
 }
 
-/* Rows of q, dO and O of the next head and of dQ of this one, which come from afar, while the
+/* Fetches rows of q, dO and O of the next head and of dQ of this one ahead of time, while the
    processor is busy with products. */
 static void foresee(const struct pass *a, size_t first, size_t rows) {
     const size_t n = a->shape->dimension, next = a->head + n;
@@ -211,7 +211,7 @@ static void sum_keys(const struct pass *a, size_t start) {
         };
         skein_bf16_multiply(a->level, &product);
     }
-    /* No later block of keys is seen by the block's queries. */
+    /* The block's queries see no later block of keys: their dQ is complete. */
     skein_attention_transpose(
         a->level, b->dq_across + start, b->stride_dq, a->shape->dimension, keys,
         a->g->dq + start * a->width + a->head, a->width);

@@ -1,4 +1,4 @@
-/* Numbers rounded to bf16 and turned for the products of attention, at one level. */
+/* Numbers rounded to bf16 and transposed for the products of attention, at one level. */
 
 #define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 
@@ -61,7 +61,7 @@ static void FN(attention_transpose)(
     }
 }
 
-/* 32 numbers of which `n` are there, rounded, the others zero. */
+/* 32 numbers, of which `n` exist, rounded; the others are zero. */
 INLINE u32x16 FN(round_pairs)(const float *x, size_t n) {
     const f32x16 low = FN(get)(x, n < 16 ? n : 16);
     const f32x16 high = n > 16 ? FN(get)(x + 16, n < 32 ? n - 16 : 16) : 0;
@@ -87,7 +87,7 @@ INLINE void FN(put_row_pair)(uint16_t *p, u32x16 a, u32x16 b) {
     }
 }
 
-/* 16 rows from row t on, 32 columns from column d on, of which `n` are there. */
+/* 16 rows from row t on, 32 columns from column d on, of which `n` exist. */
 INLINE void FN(pack_block)(const struct skein_attention_packing *s, size_t t, size_t d, size_t n) {
     f32x16 v[16];
     UNROLL for (size_t i = 0; i < 16; i++) {

@@ -1,7 +1,7 @@
 #ifndef SKEIN_ATTENTION_PIECES_H
 #define SKEIN_ATTENTION_PIECES_H
 
-/* Scratch in pieces, each from a multiple of 64 bytes on. */
+/* Scratch in pieces, each aligned to 64 bytes. */
 
 #include "CSkeinKernels.h"
 
@@ -25,7 +25,7 @@ static inline float *skein_floats(struct skein_pieces *scratch, size_t count) {
     return (float *)skein_piece(scratch, count * sizeof(float));
 }
 
-/* Whole panels. */
+/* Rounds up to whole panels. */
 static inline size_t skein_padded(size_t count) {
     return (count + SKEIN_BF16_COLUMNS - 1) / SKEIN_BF16_COLUMNS * SKEIN_BF16_COLUMNS;
 }

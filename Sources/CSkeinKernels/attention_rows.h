@@ -1,7 +1,7 @@
 #ifndef SKEIN_ATTENTION_ROWS_H
 #define SKEIN_ATTENTION_ROWS_H
 
-/* What attention does between its products. Tiles have at most 12 rows, arrays that are read or
+/* What attention computes between its products. Tiles have at most 12 rows; arrays that are read or
    written in vectors end at multiples of 32. */
 
 #include <stddef.h>
@@ -12,9 +12,9 @@
 /* Rows of a tile: what skein_bf16_multiply computes at once. */
 enum { SKEIN_ATTENTION_TILE = 12 };
 
-/* Scores s[rows, keys] of queries that follow one another become e^(scale (s - largest)) in bf16,
-   p[rows, limit]. Row r sees the first `seen` + r keys and has zeros behind them. sums and shifts
-   [16] receive each row's sum and scale * largest. */
+/* Scores s[rows, keys] of consecutive queries become e^(scale (s - largest)) in bf16, p[rows,
+   limit]. Row r sees the first `seen` + r keys and has zeros after them. sums and shifts [16]
+   receive each row's sum and scale * largest. */
 struct skein_attention_scores {
     const float *s;
     size_t stride_s;
@@ -38,8 +38,8 @@ void skein_attention_delta(
     float *delta);
 
 /* A tile of keys of the backward pass: S^T and dP^T [rows, queries] become P^T and dS^T in bf16,
-   dS^T a second time in pairs of keys as a right factor. Key r is seen by query lane i if
-   i >= first_seen + r. */
+   dS^T also in pairs of keys as a right factor. Key r is seen by query lane i if i >= first_seen +
+   r. */
 struct skein_attention_tile {
     const float *s, *dp;
     size_t stride;

@@ -1,6 +1,6 @@
-/* Between the products of attention, at one level. */
+/* What attention computes between its products, at one level. */
 
-/* Subnormal numbers may stay here: the products take them for zeros. */
+/* Subnormal numbers may remain: the products take them for zeros. */
 INLINE u16x16 FN(round)(f32x16 v) {
 #if SKEIN_BF16
     return (u16x16)_mm512_cvtneps_pbh((__m512)v);
@@ -27,7 +27,7 @@ INLINE f32x16 FN(log)(f32x16 x) {
     return x != x ? x : p;
 }
 
-/* Bits of the lanes i + 0...15 that lie before `end`. */
+/* Bits of the lanes i + 0...15 that are before `end`. */
 INLINE unsigned FN(before)(size_t i, size_t end) {
     return i >= end ? 0 : end - i >= 16 ? 0xffff : (1u << (end - i)) - 1;
 }
@@ -136,7 +136,7 @@ INLINE void FN(differentiate_pair)(
 }
 
 static void FN(attention_differentiate)(const struct skein_attention_tile *tile) {
-    /* A copy, which no store through a pointer can change: its numbers stay in registers. */
+    /* A copy, which no store through a pointer can change, so its numbers stay in registers. */
     const struct skein_attention_tile t = *tile;
     const ptrdiff_t hidden = t.first_seen + (ptrdiff_t)t.rows - 1;
     size_t masked = hidden > 0 ? ((size_t)hidden + 15) / 16 * 16 : 0;

@@ -34,7 +34,7 @@ static void multiply_flushing(
 }
 #endif
 
-/* What follows a product at a level whose kernel only makes floats. */
+/* Rounds the sums of a product at a level whose kernel only makes floats. */
 static void round_sums(enum skein_level level, const struct skein_bf16_product *product) {
     if (product->rounded != NULL)
         skein_bf16_round_rows(

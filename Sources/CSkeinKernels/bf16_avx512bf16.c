@@ -29,7 +29,7 @@ static inline __attribute__((always_inline)) __m512bh pair_of(const char *x) {
     return (__m512bh)_mm512_set1_epi32(pair);
 }
 
-/* R rows x 32 columns in 2 R accumulators. One and the same order for each R. */
+/* R rows x 32 columns in 2 R accumulators. The order of sums is the same for each R. */
 static inline __attribute__((always_inline)) void tile_of(const int R, const struct tile *t) {
     __m512 sum[ROWS][2];
     float *y = t->y;

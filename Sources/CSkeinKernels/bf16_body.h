@@ -56,7 +56,7 @@ static inline __attribute__((always_inline)) void LOCAL(tile_of)(
             *(LOCAL(unaligned) *)(y + (size_t)r * stride + v * LANES) = sum[r][v];
 }
 
-/* As many rows as there are, in tiles of ROWS, 4 and 1: the order of a sum is the same in each. */
+/* All rows, in tiles of ROWS, 4 and 1: the order of a sum is the same in each. */
 static void LOCAL(tiles)(
     size_t rows, const float *x, const uint16_t *p, size_t pairs, float *y, size_t stride,
     int accumulate) {

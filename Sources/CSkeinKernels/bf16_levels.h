@@ -23,7 +23,7 @@ size_t skein_bf16_pack_pair_avx512bf16(
 #endif
 
 /* How many of the `rest` pairs of k are done for all columns before the next ones, so that the rows
-   of x stay in the second cache while panels pass. Sums wait in y meanwhile: no bits change. */
+   of x stay in the second-level cache while panels pass. Sums wait in y: no bits change. */
 static inline size_t skein_bf16_block(size_t rest) {
     const size_t block = 768;
     return rest < block + block / 2 ? rest : block;

@@ -14,8 +14,8 @@ size_t skein_bf16_bytes(size_t k, size_t n) {
            sizeof(uint16_t);
 }
 
-/* To the nearest, ties to even; subnormal numbers to zero, NaN stays NaN. Without branches, for the
-   compiler to make vectors of it. */
+/* To the nearest, ties to even; subnormal numbers to zero, NaN stays NaN. Without branches, so that
+   the compiler can vectorize it. */
 INLINE uint16_t rounded(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);

@@ -4,7 +4,7 @@
 #include <cpuid.h>
 #include <stdint.h>
 
-/* The register sets that the system saves when it changes threads. */
+/* The register sets that the system saves on a thread switch. */
 __attribute__((target("xsave"))) static uint64_t saved_registers(void) {
     unsigned low, high;
     __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));

@@ -38,7 +38,7 @@ typedef int8_t i8x16 __attribute__((ext_vector_type(16)));
 #define UNROLL _Pragma("clang loop unroll(full)")
 #endif
 
-/* `n` numbers, 1 <= n <= 16; the lanes above hold 0. With a constant 16 nothing of the rest
+/* `n` numbers, 1 <= n <= 16; the lanes above hold 0. With a constant 16 only the first branch
    remains. */
 INLINE f32x16 FN(get)(const float *x, size_t n) {
     f32x16 v;
@@ -120,7 +120,7 @@ INLINE unsigned FN(mask_bits)(const uint8_t *mask, size_t n) {
     return n > 8 ? mask[0] | (unsigned)mask[1] << 8 : mask[0];
 }
 
-/* v where the bit is 1, otherwise 0 (also of NaN). */
+/* v where the bit is 1, otherwise 0 (even for NaN). */
 INLINE f32x16 FN(kept)(unsigned bits, f32x16 v) {
 #if SKEIN_ZMM
     return _mm512_maskz_mov_ps((__mmask16)bits, v);

@@ -3,8 +3,8 @@
 /* Normalization, rotation and dropout at one level, in steps of n lanes as in
    elementwise_body.h. */
 
-/* sum of a * b * c, or of a * b without c, in four vectors of partial sums: one would wait for
-   itself. */
+/* sum of a * b * c, or of a * b without c, in four vectors of partial sums: a single one would wait
+   for itself. */
 INLINE float FN(sum_of_products)(const float *a, const float *b, const float *c, size_t count) {
     f32x16 lanes[4];
     UNROLL for (int j = 0; j < 4; j++) lanes[j] = 0;
@@ -44,7 +44,7 @@ INLINE void FN(normalize_row)(
     if (i < width) FN(normalize_step)(x, weight, r, y, y16, i, width - i);
 }
 
-/* What of `y` and `y16` is NULL is known before the loop over the row. */
+/* Which of `y` and `y16` is NULL is decided before the loop over the row. */
 INLINE void FN(normalize)(
     const float *x, const float *weight, float r, size_t width, float *y, uint16_t *y16) {
     if (y && y16) {
@@ -134,7 +134,7 @@ static void FN(rotate)(
 #endif
 
 /* A byte from each of eight blocks of four words; word i is in the lower halves of w[i]'s lanes,
-   what is above is of no account. */
+   and their upper halves do not matter. */
 INLINE uint64_t FN(mask_bytes)(const u64x8 *w, uint32_t threshold) {
 #if SKEIN_ZMM
     /* Pairs of words in a lane, then blocks 0, 1, 2, 3 and 4, 5, 6, 7, one in each 128 bits;

@@ -1,4 +1,4 @@
-/* Blocks of 64 numbers as levels of 8 bits, at one level of the processor. Divisions, conversions and
+/* Blocks of 64 numbers as 8-bit levels, at one level of the processor. Divisions, conversions and
    comparisons are exact or rounded once, and nothing is summed: all levels give the same bits. */
 
 #include "philox_body.h"
@@ -36,7 +36,7 @@ INLINE float FN(int8_block)(
     float largest;
     memcpy(&largest, &bits, sizeof largest);
     const float scale = largest / 127;
-    /* A scale without all its bits would not bring 127 back to the largest value. */
+    /* A subnormal scale has too few bits to bring 127 back to the largest value. */
     if (scale < 0x1p-126f) {
         memset(x, 0, 64 * sizeof(float));
         if (levels) memset(levels, 0, 64);
@@ -80,7 +80,7 @@ static void FN(int8_round)(
     }
     const size_t rest = count - 64 * whole;
     if (rest == 0) return;
-    /* Zeros make no difference to the others of their block. */
+    /* Zeros do not change the other numbers of their block. */
     float last[64] = {0};
     int8_t last_levels[64];
     memcpy(last, x + 64 * whole, rest * sizeof(float));

@@ -25,7 +25,7 @@ void skein_lowrank_outer(
     SKEIN_AT(level, lowrank_outer)(reduced, tokens, rank, x, columns, mask, kept_scale, d);
 }
 
-/* Four by four: what the baseline's registers hold, and memory is the limit beyond. */
+/* Four by four: the baseline's registers hold that, and memory is the limit beyond. */
 void skein_transpose(const float *x, size_t rows, size_t columns, float *out) {
     size_t i = 0;
     for (; i + 4 <= rows; i += 4) {

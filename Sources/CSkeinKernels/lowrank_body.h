@@ -203,7 +203,7 @@ INLINE void FN(expand_rows)(
 static void FN(lowrank_expand)(
     const float *reduced, size_t tokens, size_t rank, const float *a, size_t stride_a,
     size_t columns, const uint8_t *mask, float kept_scale, float *y) {
-    /* Eight ranks of 512 columns are 16 kB: they stay in the first cache for all tokens. */
+    /* Eight ranks of 512 columns are 16 KB: they stay in the first-level cache for all tokens. */
     const size_t block = 512, bytes = (columns + 7) / 8;
     for (size_t first = 0; first < columns; first += block) {
         const size_t end = first + block < columns ? first + block : columns;

@@ -17,7 +17,7 @@ typedef int32_t v16i __attribute__((vector_size(64)));
 typedef uint16_t v16h __attribute__((vector_size(32), aligned(1), may_alias));
 typedef int8_t v16b __attribute__((vector_size(16), aligned(1), may_alias));
 
-/* A number in every lane. Taking +0 away changes none, not even -0, so nothing is computed. */
+/* A number in every lane. Subtracting +0 changes none, not even -0, so nothing is computed. */
 #define SPLAT(x) ((x) - (v16f){})
 
 #define INLINE static inline __attribute__((always_inline))
@@ -27,7 +27,7 @@ typedef int8_t v16b __attribute__((vector_size(16), aligned(1), may_alias));
 #define AHEAD 2048
 #endif
 
-/* Passed vectors are always inlined. */
+/* Functions that pass vectors are always inlined. */
 #pragma clang diagnostic ignored "-Wpsabi"
 
 size_t skein_packed_group_bytes(enum skein_packed type, size_t columns) {

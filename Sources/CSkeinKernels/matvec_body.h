@@ -33,13 +33,13 @@ INLINE v16f NAME(half16)(const uint8_t *p) {
 #endif
 }
 
-/* The column inside a block of nibble i of word c: high nibbles lie 16 columns on. */
+/* The column inside a block of nibble i of word c: high nibbles are 16 columns further. */
 #define COLUMN(c, i) (4 * (c) + (i) / 2 + ((i) % 2) * 16)
 
-/* What undoes the factor of a nibble. */
+/* Undoes the factor of a nibble. */
 #define UNDO(i) ((i) == 7 ? 1.0f : 1.0f / (float)(1 << (4 * ((i) % 7))))
 
-/* Nibble i of each word as a number, times 16^i; the last one times 1, lest it be a sign. */
+/* Nibble i of each word as a number, times 16^i; the last one times 1, or it would be a sign. */
 INLINE v16f NAME(nibble)(v16u words, int i) {
     const v16u code = i == 7 ? words >> 28 : words & (15u << (4 * i));
     return __builtin_convertvector((v16i)code, v16f);

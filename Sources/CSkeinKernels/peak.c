@@ -59,7 +59,7 @@ size_t skein_peak_fp32(enum skein_level level, size_t rounds) {
 
 size_t skein_peak_bf16(enum skein_level level, size_t rounds) {
 #if defined(__x86_64__)
-    /* Twice the numbers of a vector of floats. */
+    /* A vector holds twice as many bf16 numbers as floats. */
     if (level >= SKEIN_AVX512BF16) return 2 * bf16_avx512bf16(rounds);
 #endif
     return skein_peak_fp32(level, rounds);

@@ -6,7 +6,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Passed vectors are always inlined. */
+/* Functions that pass vectors are always inlined. */
 #pragma clang diagnostic ignored "-Wpsabi"
 
 /* Steps of k between two fetches of a cache line of the next panel. */
@@ -23,7 +23,7 @@ struct tile {
     int accumulate;
 };
 
-/* Cache lines that are going to be packed: `rows` times `lines`, `burst` of them at a time. */
+/* Cache lines to be packed next: `rows` times `lines`, `burst` of them at a time. */
 struct ahead {
     const char *at;
     size_t rows, lines, done, stride, burst;
@@ -39,8 +39,9 @@ INLINE void fetch(struct ahead *a) {
     }
 }
 
-/* What is packed after the panel before `column`, while `passing` rows use that; nothing at the end
-   of a row of panels. */
+#if defined(__x86_64__)
+/* What is packed after the panel before `column`, while `passing` rows use that panel; nothing at
+   the end of a row of panels. */
 static struct ahead next_panel(
     const struct skein_product *product, size_t k, size_t depth, size_t column, size_t passing) {
     if (column >= product->n) return (struct ahead){0};
@@ -103,6 +104,7 @@ INLINE void transpose16(const float *w, size_t stride, float *out) {
         *(v16u *)(out + (i + 8) * 32) = odd;
     }
 }
+#endif
 
 #define LEVEL plain
 #define LANES 4
@@ -134,10 +136,10 @@ void skein_multiply(enum skein_level level, const struct skein_product *product,
 #if defined(__x86_64__)
     if (level >= SKEIN_AVX512) product_avx512(product, scratch);
     else if (level >= SKEIN_AVX2) product_avx2(product, scratch);
-    else product_plain(product, scratch);
+    else __builtin_trap();
 #else
-    (void)level;
-    product_plain(product, scratch);
+    (void)level, (void)scratch;
+    __builtin_trap();
 #endif
 }
 

@@ -13,7 +13,7 @@ typedef float LOCAL(unaligned) __attribute__((vector_size(LANES * 4), aligned(4)
 
 enum { LOCAL(width) = 2 * LANES, LOCAL(rows) = ROWS };
 
-/* y[R, 2 vectors] (+)= x[R, depth] w. One and the same order of sums for each R. */
+/* y[R, 2 vectors] (+)= x[R, depth] w. The order of sums is the same for each R. */
 INLINE void LOCAL(tile_of)(const int R, const struct tile *t, struct ahead *ahead) {
     LOCAL(floats) sum[ROWS][2];
 #pragma clang loop unroll(full)
@@ -34,7 +34,7 @@ INLINE void LOCAL(tile_of)(const int R, const struct tile *t, struct ahead *ahea
             for (int v = 0; v < 2; v++) row[v] = *(const LOCAL(unaligned) *)w[v];
 #pragma clang loop unroll(full)
             for (int r = 0; r < R; r++) {
-                /* Taking +0 away changes no number, so nothing is computed. */
+                /* Subtracting +0 changes no number, so nothing is computed. */
                 const LOCAL(floats) one =
                     x[r / 3][(size_t)(r % 3) * row_x] - (LOCAL(floats)){};
 #pragma clang loop unroll(full)
@@ -94,7 +94,7 @@ static void LOCAL(strip)(
         .stride_y = p->stride_y, .depth = p->k, .accumulate = p->accumulate,
     };
     const int whole = columns == LOCAL(width);
-    /* Fewer columns go by way of memory that is wide enough; a missing second group is not read. */
+    /* Fewer columns go through memory that is wide enough; a missing second group is not read. */
     float narrow[ROWS * LOCAL(width)] = {0};
     if (LANES == 16 && columns <= 16) t.second = 0;
     for (size_t r = 0; r < p->rows; r += ROWS) {
@@ -120,6 +120,7 @@ static void LOCAL(panel)(const struct skein_panel *p, struct ahead *ahead) {
     }
 }
 
+#if FUSED
 /* out[k][32] from rows w[32, k]: 16 x 16 at a time, the rest one by one; missing rows are zeros. */
 static void LOCAL(pack_transposed)(
     const float *w, size_t stride, size_t columns, size_t depth, float *out) {
@@ -196,6 +197,7 @@ static void LOCAL(product)(const struct skein_product *product, float *scratch) 
         k += depth;
     } while (k < product->k);
 }
+#endif
 
 #undef LOCAL
 #undef JOIN

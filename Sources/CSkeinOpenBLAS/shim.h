@@ -4,7 +4,7 @@
 #include <cblas.h>
 
 /* Debian's cblas.h can be another BLAS's when alternatives are switched; these two symbols exist
-   only in OpenBLAS, so that a wrong library fails at link time and not in a result. */
+   only in OpenBLAS, so that a wrong library fails at link time, not in a result. */
 char *openblas_get_config(void);
 char *openblas_get_corename(void);
 void openblas_set_num_threads(int num_threads);

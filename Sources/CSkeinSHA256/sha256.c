@@ -1,5 +1,5 @@
 /* SHA-256 compression, FIPS 180-4. Every gradient is hashed for the ledger, so this runs beside the
-   matrix products; with the CPU's SHA instructions it costs about 0.1 % of a step, without about 1 %. */
+   matrix products: about 0.1 % of a step with the CPU's SHA instructions, about 1 % without. */
 #include "CSkeinSHA256.h"
 
 #include <string.h>
@@ -55,7 +55,7 @@ static int has_sha(void) {
     return __get_cpuid(1, &a, &b, &c, &d) && (c & (1u << 19)) && (c & (1u << 9)); /* SSE4.1, SSSE3 */
 }
 
-/* The state lives in two registers as ABEF and CDGH, the order that sha256rnds2 wants. */
+/* The state lives in two registers as ABEF and CDGH, the order that sha256rnds2 needs. */
 typedef struct {
     __m128i s0, s1, save0, save1, w[4];
 } lane;
@@ -116,7 +116,7 @@ static void compress_sha(uint32_t state[8], const uint8_t *data, size_t blocks) 
     give(&one, state);
 }
 
-/* Each round waits for the one before; the other message's fill the time. */
+/* Each round waits for the one before; the other message's rounds fill the time. */
 __attribute__((target("sha,sse4.1,ssse3")))
 static void compress_sha_two(
     uint32_t state_a[8], const uint8_t *a, uint32_t state_b[8], const uint8_t *b, size_t blocks) {

@@ -1,4 +1,4 @@
-/// Random numbers that are a function of an address and not of who asked before.
+/// Random numbers that depend on an address, not on earlier draws.
 ///
 /// Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011): the key is
 /// made from (seed, purpose), the counter is the address. Nobody holds a generator's state, so any

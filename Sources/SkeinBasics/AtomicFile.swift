@@ -1,17 +1,17 @@
 import Foundation
 
-/// Writes that are there whole or not at all, and stay after power is lost.
+/// Writes a file whole or not at all; once written, it survives a loss of power.
 ///
 /// Temporary name, write, fsync, rename, fsync of the directory: a reader sees the old bytes or the
-/// new ones. A link stays, and what it points to is replaced. A device or a named pipe cannot be
-/// replaced by a file without doing harm: the bytes are written straight into it. So they are where a
-/// link names an open descriptor, such as `/dev/stdout`: the file behind it is its opener's.
+/// new ones. A link is kept and its target replaced. Replacing a device or a named pipe would do
+/// harm, so its bytes are written straight into it; also where a link names an open descriptor,
+/// such as `/dev/stdout`: the file behind it belongs to whoever opened it.
 package enum AtomicFile {
-    /// Who may use what is made.
+    /// Who may use a new file or directory.
     package enum Access: Sendable, Equatable {
-        /// Everybody may read, as far as the umask lets them.
+        /// Everybody may read, as far as the umask allows.
         case shared
-        /// Nobody but the owner: directories 0700, files 0600.
+        /// Only the owner: directories 0700, files 0600.
         case own
     }
 
@@ -64,7 +64,7 @@ package enum AtomicFile {
         }
         do {
             defer { close(descriptor) }
-            // One that a killed process of the same number left may be open to others.
+            // A file left by a killed process with the same pid may be open to others.
             if access == .own, fchmod(descriptor, mode) != 0 {
                 throw FileError.failed(operation: "protect", path: path, code: errno)
             }
@@ -84,14 +84,14 @@ package enum AtomicFile {
         try syncDirectory(of: path)
     }
 
-    /// Into a device or a named pipe, which waits for its reader, or where an open descriptor stands.
+    /// Writes into a device, a named pipe (waits for its reader) or the file of an open descriptor.
     private static func stream(
         to path: String, _ body: (borrowing Output) throws -> Void
     ) throws {
         var status = stat()
         let isFile = stat(path, &status) == 0 && FileKind(mode: status.st_mode) == .regular
-        // Opened again, a regular file would be written over from its beginning; a copy of the
-        // descriptor goes on behind what was written, and the process behind that.
+        // Opened again, a regular file would be overwritten from its beginning; a copy of the
+        // descriptor continues behind what was written, and the process behind that.
         let descriptor =
             if isFile, let own = ownDescriptor(path) {
                 fcntl(own, F_DUPFD_CLOEXEC, 0)
@@ -103,13 +103,13 @@ package enum AtomicFile {
         }
         defer { close(descriptor) }
         try body(Output(descriptor: descriptor, path: path))
-        // Most of them have nothing to flush, and say so.
+        // Most devices and pipes cannot be flushed, and say so.
         guard flush(descriptor) || [EINVAL, ENOTSUP, EROFS].contains(errno) else {
             throw FileError.failed(operation: "flush", path: path, code: errno)
         }
     }
 
-    /// How many links may lead to each other: as many as Linux follows.
+    /// How many links in a row are followed: as many as Linux follows.
     private static let linkLimit = 40
 
     /// Whether `path` names an open descriptor of a process.
@@ -119,20 +119,20 @@ package enum AtomicFile {
             || (parent.utf8.starts(with: "/proc/".utf8) && FilePath.name(of: parent) == "fd")
     }
 
-    /// The number of the descriptor that `path` names, if it is one of this process.
+    /// The descriptor's number, if `path` names one of this process.
     private static func ownDescriptor(_ path: String) -> Int32? {
         let parents = ["/dev/fd", "/proc/self/fd", "/proc/\(getpid())/fd"]
         return parents.contains(FilePath.parent(of: path)) ? Int32(FilePath.name(of: path)) : nil
     }
 
-    /// Where the links at the end of `path` lead, be there a file or not. One that names an open
-    /// descriptor is not followed.
+    /// Where the links at the end of `path` lead, whether or not a file is there. A link that names
+    /// an open descriptor is not followed.
     private static func followingLinks(_ path: String) throws -> String {
         var path = path
         for _ in 0...linkLimit {
             var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
             let count = readlink(path, &bytes, bytes.count)
-            // No link, or nothing there.
+            // Not a link, or nothing is there.
             guard count > 0 else { return path }
             if namesDescriptor(path) { return path }
             let target = String(
@@ -149,7 +149,7 @@ package enum AtomicFile {
         let descriptor: Int32
         let path: String
 
-        /// Appends all of `bytes`, however often the system writes only a part.
+        /// Appends all of `bytes`, in as many writes as the system needs.
         package func append(_ bytes: UnsafeRawBufferPointer) throws {
             var rest = bytes
             while let base = rest.baseAddress, !rest.isEmpty {
@@ -168,7 +168,7 @@ package enum AtomicFile {
     /// - Returns: false when the system could not do it; `errno` says why.
     package static func flush(_ descriptor: Int32) -> Bool {
         #if canImport(Darwin)
-            // There fsync(2) leaves bytes in the drive's own memory. Not every file system knows more.
+            // Here fsync(2) leaves bytes in the drive's cache. Not every file system can do better.
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
         #endif
         while fsync(descriptor) != 0 {
@@ -190,13 +190,13 @@ package enum AtomicFile {
         }
     }
 
-    /// Makes a directory and those above it that are missing, so that they stay after power is lost.
+    /// Makes a directory and its missing parents, so that they survive a loss of power.
     ///
     /// - Parameters:
-    ///   - path: of the directory.
-    ///   - access: with `own`, `path` is closed to others even if it was there before; those above
-    ///     it stay as they are.
-    /// - Throws: `FileError`, also when something in the path is a file.
+    ///   - path: the directory.
+    ///   - access: with `own`, `path` is closed to others even if it existed; its parents stay as
+    ///     they are.
+    /// - Throws: `FileError`, also when a part of the path is a file.
     package static func makeDirectory(_ path: String, access: Access = .shared) throws {
         try makeDirectory(path, mode: access == .own ? 0o700 : 0o755)
         if access == .own { try protect(path) }
@@ -224,8 +224,8 @@ package enum AtomicFile {
         try syncDirectory(of: path)
     }
 
-    /// Takes from others every right to the file or directory at `path`, if it is this user's; what
-    /// belongs to somebody else is his affair.
+    /// Removes all rights of others to the file or directory at `path`, if it belongs to this user;
+    /// otherwise does nothing.
     ///
     /// - Throws: `FileError`.
     package static func protect(_ path: String) throws {

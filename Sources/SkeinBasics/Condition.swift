@@ -10,7 +10,7 @@ package final class Condition<State: Sendable>: @unchecked Sendable {
         self.state = state
     }
 
-    /// Changes the state, and with `waking` lets those who wait look at it.
+    /// Changes the state and, with `waking`, wakes those who wait.
     @discardableResult
     package func change<Result>(waking: Bool = true, _ body: (inout State) -> Result) -> Result {
         lock.lock()
@@ -20,7 +20,7 @@ package final class Condition<State: Sendable>: @unchecked Sendable {
         return result
     }
 
-    /// Blocks until `body` gives something.
+    /// Blocks until `body` returns a value.
     package func wait<Result>(_ body: (inout State) -> Result?) -> Result {
         lock.lock()
         defer { lock.unlock() }

@@ -1,12 +1,12 @@
-/// What an error says to the person who must mend it: what happened, where, and how to mend it.
+/// What an error tells the person who must fix it: what happened, where, and how to fix it.
 package struct Explanation: Sendable, Equatable {
     /// What happened, one sentence without a full stop.
     package var what: String
-    /// The file, line, tensor, flag or peer that it happened at; empty when there is none.
+    /// The file, line, tensor, flag or peer where it happened; empty when there is none.
     package var place: String
     /// What to do about it; empty only when nothing can be done.
     package var remedy: String
-    /// The exit status that the process ends with when nobody handles the error.
+    /// The process's exit status when nobody handles the error.
     package var status: ExitStatus
 
     package init(what: String, place: String = "", remedy: String = "", status: ExitStatus) {

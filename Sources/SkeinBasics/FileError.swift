@@ -16,8 +16,8 @@ package enum FileError: Error, Equatable {
 }
 
 extension FileError {
-    /// Whether the error says nothing of the file's contents: a right, a limit or memory was lacking,
-    /// and the same bytes can be read when it is there.
+    /// Whether the error says nothing about the file's contents: a permission, a limit or memory
+    /// was lacking, and the same bytes can be read once it is there.
     package var isPassing: Bool {
         switch self {
         case .failed(_, _, let code):
@@ -53,11 +53,11 @@ extension FileError: Explained {
         case .wrongKind(let path, let found, .writing):
             Explanation(
                 what: "this is \(found.text), which cannot be written", place: path,
-                remedy: "give the name of a file, of a named pipe or of a device",
+                remedy: "give the name of a file, a named pipe or a device",
                 status: .inputOutput)
         case .noMemory(let path, let bytes):
             Explanation(
-                what: "the system has no \(bytes) bytes of memory left for this file",
+                what: "cannot allocate the \(bytes) bytes of this file",
                 place: path, remedy: MemoryShortage.remedy, status: .inputOutput)
         }
     }
@@ -68,10 +68,10 @@ extension FileError: Explained {
         case EACCES, EPERM, EROFS: "check the permissions of the file and of its directory"
         case ENOSPC, EDQUOT: "free some space on this file system, then continue with --resume"
         case EFBIG:
-            "raise the limit of file sizes (ulimit -f), then continue with --resume"
+            "raise the file size limit (ulimit -f), then continue with --resume"
         case EISDIR: "give a file, not a directory"
-        case ENOTDIR: "a part of the path is a file and not a directory; check it"
-        case EMFILE, ENFILE: "raise the limit of open files (ulimit -n)"
+        case ENOTDIR: "a part of the path is a file, not a directory; check it"
+        case EMFILE, ENFILE: "raise the limit on open files (ulimit -n)"
         case EIO: "the disk cannot read or write this file: check the disk, and restore a copy"
         default: "check the path and the file system"
         }

@@ -5,8 +5,8 @@
 package enum FilePath {
     private static let slash = UInt8(ascii: "/")
 
-    /// The directory that holds what `path` names: `a` of `a/b`, `a//b` and `a/b/`; `.` of a name
-    /// alone and of nothing; `/` of `/` and of `/a`.
+    /// The directory that holds what `path` names: `a` for `a/b`, `a//b` and `a/b/`; `.` for a bare
+    /// name and for an empty path; `/` for `/` and `/a`.
     package static func parent(of path: String) -> String {
         let bytes = Array(path.utf8)
         guard let last = bytes.lastIndex(where: { $0 != slash }) else {
@@ -17,8 +17,8 @@ package enum FilePath {
         return String(decoding: bytes[...end], as: UTF8.self)
     }
 
-    /// The last part of `path`, without slashes behind it: `b` of `a/b` and of `a/b/`; `/` of `/`,
-    /// and nothing of nothing.
+    /// The last part of `path`, without trailing slashes: `b` for `a/b` and `a/b/`; `/` for `/`;
+    /// empty for an empty path.
     package static func name(of path: String) -> String {
         let bytes = Array(path.utf8)
         guard let last = bytes.lastIndex(where: { $0 != slash }) else {

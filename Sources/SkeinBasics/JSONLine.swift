@@ -1,6 +1,6 @@
 import Foundation
 
-/// A JSON object whose fields stand in the order in which they were given, on one line.
+/// A JSON object on one line, with its fields in the order in which they were given.
 ///
 /// Foundation's encoder sorts or shuffles keys; metrics and ledger lines promise an order and equal
 /// bytes for equal values.

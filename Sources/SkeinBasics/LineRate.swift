@@ -1,16 +1,16 @@
-/// Limits how fast lines that outsiders cause are written, and counts those that are left out, so that
-/// nobody fills a disk by being refused. Pure: the time is the caller's.
+/// Limits how fast lines that outsiders cause are written, and counts those left out, so that
+/// refused peers cannot fill a disk. Pure: the caller gives the time.
 package struct LineRate: Sendable {
     private let burst: Int
     private let interval: Duration
     private var allowance: Int
-    /// Since when the allowance is what it is.
+    /// Refills are counted from here.
     private var since: Duration?
     private var leftOut = 0
 
     /// - Parameters:
     ///   - burst: lines that may be written one right after the other, at least 1.
-    ///   - interval: one line more may be written after each of these.
+    ///   - interval: one more line may be written after each interval.
     package init(burst: Int, interval: Duration) {
         precondition(burst > 0 && interval > .zero)
         self.burst = burst
@@ -20,8 +20,8 @@ package struct LineRate: Sendable {
 
     /// Asks for a line; one that may not be written is counted.
     ///
-    /// - Parameter now: of any clock that does not go back.
-    /// - Returns: when it may be written, how many were left out since the last one.
+    /// - Parameter now: the time on any clock that never goes back.
+    /// - Returns: lines left out since the last one; nil when this one may not be written.
     package mutating func admit(at now: Duration) -> Int? {
         refill(now)
         guard allowance > 0 else {
@@ -31,8 +31,8 @@ package struct LineRate: Sendable {
         return take()
     }
 
-    /// How many lines were left out, when there were any and nobody asked for a line since that could
-    /// tell it.
+    /// The number of lines left out, for a report on a line of its own; nil when there were none or
+    /// no line may be written yet.
     package mutating func takeLeftOut(at now: Duration) -> Int? {
         refill(now)
         return leftOut > 0 && allowance > 0 ? take() : nil

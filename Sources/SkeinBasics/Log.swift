@@ -2,14 +2,14 @@ import Foundation
 
 /// Progress and warnings on standard error; results belong on standard output.
 ///
-/// One line per event, as text or as JSON. Nobody waits for whoever reads them (`LogQueue`), and lines
-/// may be lost for want of a reader: nothing that matters is said here alone.
+/// One line per event, as text or as JSON. Logging never waits for a reader (`LogQueue`), so lines
+/// may be lost: nothing that matters is said only here.
 package struct Log: Sendable {
     package enum Format: String, Sendable, CaseIterable { case text, json }
     package enum Level: String, Sendable { case info, warning, error }
 
     package var format: Format
-    /// Writes nothing of level info.
+    /// Drops messages of level info.
     package var isQuiet: Bool
 
     /// Takes the messages instead of standard error.
@@ -21,7 +21,7 @@ package struct Log: Sendable {
         sink = nil
     }
 
-    /// A log for a program that has its own: `sink` is called on whatever thread writes a line.
+    /// A log for a program that has its own: `sink` is called on the thread that writes the line.
     package init(to sink: @escaping @Sendable (Level, String) -> Void) {
         format = .text
         isQuiet = false
@@ -63,7 +63,7 @@ package struct Log: Sendable {
     /// How long an exit waits for the reader of standard error.
     package static let exitPatience = Duration.seconds(2)
 
-    /// Waits until what was said stands on standard error. To be called before the process ends.
+    /// Waits until all messages are on standard error. Call it before the process ends.
     package static func flush(within time: Duration = exitPatience) {
         LogQueue.standardError.flush(within: time)
     }

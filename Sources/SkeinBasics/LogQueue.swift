@@ -1,13 +1,13 @@
 import Foundation
 
-/// Lines on their way to a file, pipe or terminal that may not take them: whoever has something to say
-/// puts it here and goes on, and a thread of the queue's own writes and waits.
+/// Lines on their way to a file, pipe or terminal that may not take them: callers put a line here
+/// and go on; a thread of the queue writes it and waits.
 ///
 /// A terminal that was stopped with Ctrl-S, or a pipe whose reader hangs, would otherwise stop the
-/// thread that keeps a cluster's connections alive. The queue is bounded; what does not fit is
-/// dropped, counted, and told of when there is room again.
+/// thread that keeps a cluster's connections alive. The queue is bounded: lines that do not fit are
+/// dropped and counted, and the count is reported when there is room again.
 package final class LogQueue: @unchecked Sendable {
-    // `state` is used under `condition` alone; hence Sendable.
+    // `state` is used only under `condition`; hence Sendable.
     private let condition = TimedCondition()
     private var state = State()
     private let descriptor: Int32
@@ -18,18 +18,18 @@ package final class LogQueue: @unchecked Sendable {
 
     private struct State {
         var lines: [[UInt8]] = []
-        /// The first of `lines` that is not yet taken.
+        /// The first of `lines` that the writer has not taken.
         var next = 0
         var byteCount = 0
-        /// How many lines were taken by the writer.
+        /// How many lines the writer has taken.
         var taken = 0
-        /// When nobody had read for a while, `taken` of that time.
+        /// `taken` when a wait in `settle` last timed out.
         var stuckAt: Int?
         var isWriting = false
         var writer = Writer.none
         var droppedCount = 0
         var isDropping = false
-        /// Whether what was dropped had the form of JSON, and so must what tells of it.
+        /// Whether the dropped lines were JSON; then the report of them is, too.
         var dropsJSON = false
 
         var isEmpty: Bool { next == lines.count }
@@ -39,7 +39,7 @@ package final class LogQueue: @unchecked Sendable {
 
     /// - Parameters:
     ///   - descriptor: where the lines go; it stays open.
-    ///   - byteLimit: most bytes that wait. Lines that matter most may take as much again.
+    ///   - byteLimit: the most bytes that may wait. Urgent lines may take as much again.
     package init(descriptor: Int32, byteLimit: Int) {
         self.descriptor = descriptor
         self.byteLimit = byteLimit
@@ -48,15 +48,15 @@ package final class LogQueue: @unchecked Sendable {
     /// Hands a text over; never waits for its reader.
     ///
     /// - Parameters:
-    ///   - text: whole lines as a rule.
+    ///   - text: usually whole lines.
     ///   - isUrgent: it is one of the last to be dropped.
     package func put(_ text: String, isUrgent: Bool = false) {
         let bytes = Array(text.utf8)
         let isTaken = condition.withLock {
             startWriter()
             guard state.writer == .running else { return false }
-            // One that is dropped is followed by others until half of the queue is free: a slow
-            // reader is told of gaps, and not of one after every line.
+            // After one drop, others follow until half of the queue is free: a slow reader gets a
+            // few long gaps, not one after every line.
             if state.isDropping, state.byteCount <= byteLimit / 2 { state.isDropping = false }
             let limit = isUrgent ? 2 * byteLimit : state.isDropping ? 0 : byteLimit
             guard state.isEmpty || state.byteCount + bytes.count <= limit else {
@@ -69,13 +69,13 @@ package final class LogQueue: @unchecked Sendable {
             append(bytes)
             return true
         }
-        // Without a thread of its own there is nothing to hand over to.
+        // Without a writer thread there is nobody to hand over to.
         if !isTaken { write(bytes) }
     }
 
     /// Waits until all that was put is written.
     ///
-    /// - Returns: false when it was not within `time`.
+    /// - Returns: false when `time` was too short.
     @discardableResult
     package func flush(within time: Duration) -> Bool {
         let deadline = ContinuousClock.now + time
@@ -87,7 +87,7 @@ package final class LogQueue: @unchecked Sendable {
         }
     }
 
-    /// As `flush`, but does not wait again for a reader that let it wait in vain before.
+    /// Like `flush`, but does not wait again for a reader that has already timed out.
     package func settle(within time: Duration) {
         let isStuck = condition.withLock { state.stuckAt == state.taken }
         if isStuck || flush(within: time) { return }
@@ -106,7 +106,7 @@ package final class LogQueue: @unchecked Sendable {
 
     private func tellDropped() {
         guard state.droppedCount > 0 else { return }
-        let sentence = "\(state.droppedCount) lines of this log were left out: nobody read them"
+        let sentence = "\(state.droppedCount) log lines were dropped because nobody read them"
         let line =
             state.dropsJSON
             ? JSONLine([
@@ -117,7 +117,7 @@ package final class LogQueue: @unchecked Sendable {
         append(Array((line + "\n").utf8))
     }
 
-    /// With the lock held.
+    /// Call with the lock held.
     private func startWriter() {
         guard state.writer == .none else { return }
         let queue = Unmanaged.passRetained(self)
@@ -135,7 +135,7 @@ package final class LogQueue: @unchecked Sendable {
         state.writer = code == 0 ? .running : .refused
     }
 
-    /// The writer's life, which is the process's.
+    /// The writer's loop; runs as long as the process.
     fileprivate func run() {
         while true { write(takeNext()) }
     }
@@ -150,7 +150,7 @@ package final class LogQueue: @unchecked Sendable {
             state.next += 1
             state.byteCount -= bytes.count
             state.taken += 1
-            // Not after every line, which would move all the others.
+            // Not after every line, which would move all the others each time.
             if state.isEmpty || state.next == 1024 {
                 state.lines.removeFirst(state.next)
                 state.next = 0
@@ -160,7 +160,7 @@ package final class LogQueue: @unchecked Sendable {
         }
     }
 
-    /// A line in one `write`, so that lines of several processes do not mix.
+    /// Writes a line in one `write`, so that lines of several processes do not mix.
     private func write(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -173,8 +173,8 @@ package final class LogQueue: @unchecked Sendable {
                 var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&ready, 1, -1)
             } else if errno != EINTR {
-                // A closed standard error is no reason to stop a run; there is nowhere left to say
-                // so.
+                // A closed standard error is no reason to stop a run, and there is nowhere left to
+                // report it.
                 return
             }
         }

@@ -1,17 +1,17 @@
 import Foundation
 
-/// The bytes of a whole file, read-only. They live as long as the object; whoever keeps a pointer
-/// into them keeps the object, too.
+/// The bytes of a whole file, read-only. They live as long as the object: who keeps a pointer into
+/// them must keep the object, too.
 ///
-/// Mapped bytes are read from the disk when they are touched: a sector that cannot be read then, or
-/// another process that truncates the file, raises SIGBUS, which nothing in user space can turn into
-/// an error. Model files are mapped: they are large and are not written while they are used. What a
-/// run has to fall back from when it is damaged is copied.
+/// Mapped bytes are read from disk when they are touched. If a sector cannot be read then, or
+/// another process has truncated the file, the process gets SIGBUS, which user code cannot turn
+/// into an error. Model files are mapped: they are large and do not change while in use. Files that
+/// a run must be able to do without when they are damaged are copied.
 package final class MappedFile: Sendable {
     package let path: String
     package let count: Int
     private let address: Address
-    /// Whether the bytes were copied and can be had from nowhere else.
+    /// Whether the bytes were copied, so that they cannot be read again.
     private let isCopy: Bool
 
     // Sendable: the pages are read-only and stay mapped until deinit.
@@ -19,25 +19,25 @@ package final class MappedFile: Sendable {
 
     /// Maps `path`. An empty file is an empty buffer.
     ///
-    /// - Throws: `FileError` when it cannot be opened, is no regular file or cannot be mapped.
+    /// - Throws: `FileError` when it cannot be opened or mapped, or is not a regular file.
     package convenience init(path: String) throws {
         try self.init(path: path, copying: false) { _ in }
     }
 
-    /// Reads all of `path` into memory: what cannot be read is an error here and no signal later.
+    /// Reads all of `path` into memory: what cannot be read is an error now, not a signal later.
     ///
     /// - Parameters:
-    ///   - path: of the file.
-    ///   - check: is shown the file before memory is asked for, and may refuse it by an error.
-    /// - Throws: `FileError` when it cannot be opened or read, or is no regular file; what `check`
-    ///   throws.
+    ///   - path: the file.
+    ///   - check: sees the file before memory is taken for it, and may refuse it by throwing.
+    /// - Throws: `FileError` when it cannot be opened or read, or is not a regular file; what
+    ///   `check` throws.
     package convenience init(
         copying path: String, check: (_ file: Preview) throws -> Void = { _ in }
     ) throws {
         try self.init(path: path, copying: true, check: check)
     }
 
-    /// A file of which nothing is in memory yet.
+    /// A file before any of it is in memory.
     package struct Preview {
         package let path: String
         package let count: Int
@@ -85,16 +85,16 @@ package final class MappedFile: Sendable {
 
     /// All bytes of the file; valid while `self` lives.
     ///
-    /// The optimizer may release the object right after this call when it is not used later: hold it
+    /// The optimizer may release the object right after this call if it is not used later: hold it
     /// with `withBytes` or `withExtendedLifetime`.
     package var bytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: address.base, count: count)
     }
 
-    /// Lets the system take back the pages that were read, which count as memory of this process;
-    /// they are read again when they are touched again.
+    /// Lets the system take back the pages that were read, which count as this process's memory;
+    /// they are read again when touched.
     package func releasePages() {
-        // Only advice: when the system does not take it, nothing is lost but memory.
+        // Only advice: if the system ignores it, only memory is lost.
         if let base = address.base, !isCopy { _ = madvise(base, count, MADV_DONTNEED) }
     }
 
@@ -107,18 +107,18 @@ package final class MappedFile: Sendable {
 }
 
 extension MappedFile {
-    /// Hashed between two words about it: 8 ms of work, or 0.1 s of a slow disk's.
+    /// Bytes hashed between two calls of `progress`: 8 ms of work, or 0.1 s on a slow disk.
     private static let hashedBytes = 16 << 20
 
-    /// SHA-256 of the file; `progress` is told of bytes that have been read, some at a time, and may
-    /// end it by an error.
+    /// SHA-256 of the file. `progress` gets the number of bytes read since its last call, and may
+    /// stop the hashing by throwing.
     package func digest(progress: (Int) throws -> Void) rethrows -> SHA256.Digest {
         var hash = SHA256()
         try update(&hash, progress: progress)
         return hash.finish()
     }
 
-    /// Hashes all bytes into `hash`, as `digest` does.
+    /// Hashes all bytes into `hash`, like `digest`.
     package func update(_ hash: inout SHA256, progress: (Int) throws -> Void) rethrows {
         try withBytes { bytes in
             for start in stride(from: 0, to: bytes.count, by: Self.hashedBytes) {

@@ -3,13 +3,13 @@ import Synchronization
 
 /// The system refused memory for a large buffer.
 ///
-/// Buffers of a model's size are allocated deep inside computations on many threads, and nothing can
-/// go on without them: so a refusal is no error that is handed up, but ends the process with what was
-/// wanted and status 74. What a run needs to go on is on disk at every moment.
+/// Buffers of a model's size are allocated deep inside computations on many threads, which cannot
+/// go on without them. So a refusal is not thrown: it ends the process with status 74 and a
+/// message. What a run needs to continue is always on disk.
 package struct MemoryShortage: Error, Equatable {
-    /// What was asked for.
+    /// The bytes that were asked for.
     package var bytes: Int
-    /// What it was for, as it stands behind "for".
+    /// What they were for; follows "for" in the message.
     package var purpose: String
 
     package init(bytes: Int, purpose: String) {
@@ -17,31 +17,31 @@ package struct MemoryShortage: Error, Equatable {
         self.purpose = purpose
     }
 
-    /// A program that set no other one hears of it on standard error.
+    /// Reports on standard error unless the program has set another listener.
     private static let listener = Mutex<@Sendable (MemoryShortage) -> Void> { shortage in
         FileHandle.standardError.write(
             Data("skein: \(shortage.explanation.what); the process ends\n".utf8))
     }
 
-    /// Sets who tells a person of a shortage, on whatever thread it is met, before the process ends.
+    /// Sets who reports a shortage, on the thread that meets it, before the process ends.
     package static func listen(_ body: @escaping @Sendable (MemoryShortage) -> Void) {
         listener.withLock { $0 = body }
     }
 
-    /// Ends the process for want of `bytes`.
+    /// Ends the process because it could not allocate `bytes`.
     package static func end(bytes: Int, for purpose: String) -> Never {
         let shortage = MemoryShortage(bytes: bytes, purpose: purpose)
-        // The first one speaks; others that are met meanwhile wait here for the end.
+        // The first caller reports; others wait here for the end.
         listener.withLock { $0(shortage) }
         _exit(shortage.explanation.status.rawValue)
     }
 
-    /// Makes sure that the system has `bytes` for an array, whose own allocation would be a trap.
+    /// Checks that the system has memory for an array, whose own allocation would trap.
     ///
-    /// Nothing is kept: it finds limits (`ulimit -v`), and not what other threads take next.
+    /// Nothing is kept: this finds limits (`ulimit -v`), not what other threads take next.
     package static func check(floats count: Int, for purpose: String) {
         let (bytes, isOver) = count.multipliedReportingOverflow(by: MemoryLayout<Float>.stride)
-        // Not malloc: the compiler may drop a pair of malloc and free whose memory nobody uses.
+        // Not malloc: the compiler may drop a malloc and free whose memory is not used.
         let flags = MAP_PRIVATE | MAP_ANONYMOUS
         if isOver { end(bytes: .max, for: purpose) }
         guard count > 0 else { return }
@@ -53,12 +53,12 @@ package struct MemoryShortage: Error, Equatable {
 
 extension MemoryShortage: Explained {
     static let remedy =
-        "raise the limit of memory (ulimit -v, that of the container), end other programs, or use a "
+        "raise the memory limit (ulimit -v, or the container's), end other programs, or use a "
         + "smaller model"
 
     package var explanation: Explanation {
         Explanation(
-            what: "the system has no \(bytes) bytes of memory left for \(purpose)",
+            what: "cannot allocate \(bytes) bytes for \(purpose)",
             remedy: Self.remedy, status: .inputOutput)
     }
 }

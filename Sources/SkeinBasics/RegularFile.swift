@@ -2,13 +2,13 @@ import Foundation
 
 /// Reads files by read(2), so that a sector that cannot be read is an error.
 package enum RegularFile {
-    /// Bytes that are read at once while a file is hashed: enough to keep a disk busy, and small
-    /// enough to stay in the cache.
+    /// Bytes read at once while a file is hashed: enough to keep a disk busy, and few enough to
+    /// stay in the cache.
     private static let pieceBytes = 1 << 20
 
-    /// Opens `path` for reading and tells its size. A named pipe without a writer is not waited for.
+    /// Opens `path` for reading and finds its size. Does not wait for the writer of a named pipe.
     ///
-    /// - Throws: `FileError`, also for anything but a regular file.
+    /// - Throws: `FileError`, also when it is not a regular file.
     static func open(_ path: String) throws -> (descriptor: Int32, count: Int) {
         let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -36,7 +36,7 @@ package enum RegularFile {
     /// Fills `buffer` from `descriptor`.
     ///
     /// - Throws: `FileError.failed`, with EIO where the disk cannot read; `.shortRead` when the file
-    ///   has become shorter meanwhile.
+    ///   became shorter meanwhile.
     static func fill(
         _ buffer: UnsafeMutableRawBufferPointer, from descriptor: Int32, path: String
     ) throws {
@@ -56,9 +56,9 @@ package enum RegularFile {
         }
     }
 
-    /// The bytes of `range`, wherever the descriptor stands.
+    /// The bytes of `range`, whatever the descriptor's position.
     ///
-    /// - Throws: as `fill`.
+    /// - Throws: what `fill` throws.
     static func bytes(
         _ range: Range<Int>, from descriptor: Int32, path: String
     ) throws -> [UInt8] {
@@ -79,12 +79,12 @@ package enum RegularFile {
         }
     }
 
-    /// Size and SHA-256 of the file at `path`, of which only a piece is held at a time.
+    /// Size and SHA-256 of the file at `path`, read piece by piece.
     ///
     /// - Parameters:
-    ///   - path: of the file.
-    ///   - check: is told the size before anything is read, and may refuse it by an error.
-    /// - Returns: both.
+    ///   - path: the file.
+    ///   - check: gets the size before anything is read, and may refuse it by throwing.
+    /// - Returns: the size in bytes and the digest.
     /// - Throws: `FileError`; what `check` throws.
     package static func digest(
         of path: String, check: (_ count: Int) throws -> Void = { _ in }

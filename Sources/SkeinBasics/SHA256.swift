@@ -10,13 +10,13 @@ package struct SHA256: Sendable {
             self.bytes = bytes
         }
 
-        /// Bytes from elsewhere; nil when they are not 32.
+        /// A digest from its bytes; nil unless there are 32.
         package init?(_ bytes: [UInt8]) {
             guard bytes.count == 32 else { return nil }
             self.bytes = bytes
         }
 
-        /// What `description` gives; nil when it is not 64 hexadecimal digits.
+        /// A digest from its `description`; nil unless that is 64 hexadecimal digits.
         package init?(_ description: String) {
             let digits = description.compactMap(\.hexDigitValue)
             guard digits.count == 64, description.count == 64 else { return nil }
@@ -36,8 +36,8 @@ package struct SHA256: Sendable {
         }
     }
 
-    // Both lie in the value itself: a frame's tag is a few blocks long, and arrays for it cost more
-    // than the blocks.
+    // Both are stored inline: a frame's tag is a few blocks long, and arrays would cost more than
+    // hashing them.
     private var state = SIMD8<UInt32>(
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a,
         0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19)
@@ -64,14 +64,14 @@ package struct SHA256: Sendable {
         _ = keep(rest)
     }
 
-    /// Appends bytes to two messages at once, in hardly more time than one of them takes: a CPU's
-    /// instructions for a round wait for those of the round before, and there is time for another's.
+    /// Appends bytes to two messages at once, in hardly more time than one takes: a round's
+    /// instructions wait for the round before, which leaves time for the other.
     package static func update(
         _ first: inout SHA256, _ firstBytes: UnsafeRawBufferPointer,
         _ second: inout SHA256, _ secondBytes: UnsafeRawBufferPointer
     ) {
         var (one, two) = (firstBytes, secondBytes)
-        // What is in the tails goes first; then both stand between blocks.
+        // The tails are filled first; then both messages are at a block's start.
         first.fillTail(from: &one)
         second.fillTail(from: &two)
         let isBetween = first.tailCount == 0 && second.tailCount == 0
@@ -91,7 +91,7 @@ package struct SHA256: Sendable {
         second.update(UnsafeRawBufferPointer(rebasing: two[(64 * blocks)...]))
     }
 
-    /// Takes off the front of `bytes` what makes a begun block whole, or all of them.
+    /// Moves bytes from the front of `bytes` until the begun block is full or none are left.
     private mutating func fillTail(from bytes: inout UnsafeRawBufferPointer) {
         guard tailCount > 0 else { return }
         let count = min(64 - tailCount, bytes.count)
@@ -99,7 +99,7 @@ package struct SHA256: Sendable {
         bytes = UnsafeRawBufferPointer(rebasing: bytes[count...])
     }
 
-    /// Puts as many bytes into the tail as fit there, and gives the others back.
+    /// Puts as many bytes into the tail as fit, and returns the others.
     private mutating func keep(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let count = min(64 - tailCount, bytes.count)
         guard count > 0 else { return bytes }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A thread whose start may fail, and says so: `Thread` of Foundation does not, and whoever waited for
-/// it would wait for ever.
+/// A thread whose start can fail and says so. Foundation's `Thread` does not say so, and whoever
+/// waited for it would wait for ever.
 package enum SystemThread {
-    /// What a thread is to do, on its way there.
+    /// What a new thread runs, on its way there.
     private final class Start: Sendable {
         let name: String
         let body: @Sendable () -> Void
@@ -22,8 +22,8 @@ package enum SystemThread {
     /// Runs `body` on a new thread that nobody waits for.
     ///
     /// - Parameters:
-    ///   - name: as debuggers and `top -H` show it.
-    ///   - stackBytes: of its stack.
+    ///   - name: shown by debuggers and `top -H`.
+    ///   - stackBytes: the size of its stack.
     ///   - body: called once, unless the result is false.
     /// - Returns: false when the system refuses another thread.
     package static func start(
@@ -36,8 +36,8 @@ package enum SystemThread {
 
     /// Runs `body` on a new thread.
     ///
-    /// - Returns: what waits until the thread is gone and has let go of `body`, to be called once; nil
-    ///   when the system refuses another thread.
+    /// - Returns: a function that waits until the thread has ended and released `body`, to be
+    ///   called once; nil when the system refuses another thread.
     static func joinable(
         _ name: String, _ body: @escaping @Sendable () -> Void
     ) -> (() -> Void)? {

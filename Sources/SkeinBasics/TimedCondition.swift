@@ -1,13 +1,13 @@
 import Foundation
 
-/// A lock with a condition that is waited for by a clock that nobody sets: `NSCondition` waits until a
-/// wall time, so a clock that is put right makes its waits end early or very late.
+/// A lock with a condition whose waits use a monotonic clock: `NSCondition` waits until a wall
+/// time, so setting the clock makes its waits end early or very late.
 package final class TimedCondition: @unchecked Sendable {
-    // The system's objects must not move; they are used as it says. Hence Sendable.
+    // pthread objects must not move, and any thread may use them. Hence Sendable.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-    /// A wait is cut into pieces of this length, so that no sum of times overflows.
+    /// A wait is cut into pieces of this length, so that no time overflows.
     private static let longestWait = Duration.seconds(3600)
 
     package init() {
@@ -37,19 +37,17 @@ package final class TimedCondition: @unchecked Sendable {
         return try body()
     }
 
-    /// Lets everybody who waits look again. With the lock held.
+    /// Wakes everybody who waits. Call with the lock held.
     package func broadcast() {
         pthread_cond_broadcast(condition)
     }
 
-    /// Lets go of the lock until there is something to look at. With the lock held; may return
-    /// without a reason.
+    /// Releases the lock until it is woken. Call with the lock held; may return without a reason.
     package func wait() {
         pthread_cond_wait(condition, mutex)
     }
 
-    /// Lets go of the lock until there is something to look at. With the lock held; may return
-    /// without a reason.
+    /// Releases the lock until it is woken. Call with the lock held; may return without a reason.
     ///
     /// - Returns: false when `deadline` has passed.
     package func wait(until deadline: ContinuousClock.Instant) -> Bool {

@@ -1,16 +1,16 @@
 /// Bounds on everything that comes out of a socket, each with its arithmetic.
 package enum Limits {
-    /// Payload of one frame. 1 MiB takes 9 ms at 1 Gbit/s: heartbeats between chunks stay in time.
+    /// Payload of one frame. 1 MiB takes 9 ms at 1 Gbit/s: heartbeats between chunks stay on time.
     package static let framePayloadBytes = 1 << 20
 
-    /// Room that is made for a message of which the first bytes have come, and how many times of what
-    /// has come later on. A peer that announces and does not send costs address space, not memory;
+    /// Room reserved for a message whose first bytes have come, and by how much it may then outgrow
+    /// what has come. A peer that announces and does not send costs address space, not memory;
     /// growing eightfold copies a seventh of a message, and the old and the new room together hold
     /// less than the message will.
     static let firstReserveBytes = 16 << 20
     static let reserveGrowth = 8
 
-    /// A message before the peer is known. The longest, `Hello`, has less than 300 bytes.
+    /// A message before the peer is known. The longest, `Hello`, has fewer than 300 bytes.
     package static let greetingBytes = 1024
 
     package static let nameBytes = 64

@@ -12,13 +12,13 @@ extension FormatError: Explained {
         case .missingFile(_, let expected): "the folder has no \(expected)"
         case .badMagic(_, let expected, let found):
             "the file starts with \(found), not with \(expected)"
-        case .unsupportedVersion(_, let found): "GGUF version \(found) is not read"
+        case .unsupportedVersion(_, let found): "GGUF version \(found) is not supported"
         case .truncated(_, _, let field, let expected, let found):
-            "\(field) needs \(expected) bytes and \(found) are left"
+            "\(field) needs \(expected) bytes, but only \(found) are left"
         case .overLimit(_, let field, let limit, let found):
             "\(field) is \(found), above the limit of \(limit)"
         case .notText(_, _, let field): "\(field) is not UTF-8 text"
-        case .duplicate(_, let name): "'\(name)' stands in the file twice"
+        case .duplicate(_, let name): "'\(name)' is in the file twice"
         case .splitFile(_, let parts): "this is one of \(parts) parts of a split GGUF file"
         case .badShardName(_, let found): "the index names the file '\(found)'"
         case .badJSON(_, let reason): "this is not valid JSON: \(reason)"
@@ -26,14 +26,14 @@ extension FormatError: Explained {
         case .badField(_, let field, let expected, let found):
             "'\(field)' must be \(expected), not \(found)"
         case .unsupported(_, let field, let found, let supported):
-            "'\(field)' is \(found); Skein computes only \(supported)"
+            "'\(field)' is \(found); Skein supports only \(supported)"
         case .unsupportedElementType(_, let tensor, let found):
-            "tensor '\(tensor)' has the element type \(found), which is not read as a weight"
+            "tensor '\(tensor)' has the element type \(found), which Skein cannot read as a weight"
         case .badTensor(_, let tensor, let field, let expected, let found):
             "tensor '\(tensor)': \(field) must be \(expected), not \(found)"
         case .missingTensor(_, let tensor): "the tensor '\(tensor)' is missing"
         case .unexpectedTensor(_, let tensor):
-            "the tensor '\(tensor)' does not belong to what is computed"
+            "the tensor '\(tensor)' is not part of any supported model or adapter"
         case .wrongShape(_, let tensor, let expected, let found):
             "tensor '\(tensor)' has the shape \(found), not \(expected)"
         }
@@ -63,18 +63,18 @@ extension FormatError: Explained {
                 + "tokenizer.json"
         case .missingFile: "fetch the whole folder; weights must be .safetensors"
         case .badMagic, .truncated, .overLimit, .notText, .duplicate, .badTensor:
-            "the file is damaged or was not fetched whole; fetch it again and compare its SHA-256"
+            "the file is damaged or incomplete; fetch it again and compare its SHA-256"
         case .unsupportedVersion: "convert the model again; GGUF versions 2 and 3 are read"
         case .splitFile: "join the parts first: llama-gguf-split --merge FIRST-PART OUTPUT"
-        case .badShardName: "shards must lie in the folder itself, under a bare file name"
-        case .badJSON, .missingField, .badField: "mend the file, or fetch it again"
+        case .badShardName: "shards must be in the folder itself, named without a path"
+        case .badJSON, .missingField, .badField: "correct the file, or fetch it again"
         case .unsupported: "use a model or an adapter without it"
         case .unsupportedElementType:
             "use a model in F32, F16 or BF16, or a GGUF in Q4_0, Q4_1, Q5_0, Q5_1, Q8_0 or "
                 + "Q2_K to Q6_K"
         case .missingTensor: "the file is incomplete or of another architecture; fetch it again"
         case .unexpectedTensor: "use a model of the Llama architecture without additions"
-        case .wrongShape: "the weights and their configuration do not belong together"
+        case .wrongShape: "the weights and their configuration do not match"
         }
     }
 }

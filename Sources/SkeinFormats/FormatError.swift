@@ -1,6 +1,6 @@
-/// A file that is not what its format says, or that holds what Skein does not compute.
+/// A file that violates its format, or that asks for something that Skein does not compute.
 ///
-/// `path` is the file; `field` is the key or header field as it is spelled in the file; offsets and
+/// `path` is the file; `field` is the key or header field as spelled in the file; offsets and
 /// lengths are in bytes from the start of the file.
 package enum FormatError: Error, Equatable {
     /// There is nothing at `path`.
@@ -11,19 +11,19 @@ package enum FormatError: Error, Equatable {
     case missingFile(path: String, expected: String)
     /// The first four bytes, as text or hexadecimal digits, are not the format's.
     case badMagic(path: String, expected: String, found: String)
-    /// A version of the format that is not read.
+    /// A version of the format that Skein does not read.
     case unsupportedVersion(path: String, found: UInt32)
     /// `field` at `offset` needs `expected` bytes and the file has `found` left.
     case truncated(path: String, offset: Int, field: String, expected: UInt64, found: Int)
-    /// `field` states a count or a length above what is ever taken.
+    /// `field` states a count or a length above the limit.
     case overLimit(path: String, field: String, limit: UInt64, found: UInt64)
     /// The bytes of `field` at `offset` are not UTF-8.
     case notText(path: String, offset: Int, field: String)
-    /// A key or tensor stands twice.
+    /// A key or tensor appears twice.
     case duplicate(path: String, name: String)
     /// The file is one part of several.
     case splitFile(path: String, parts: UInt64)
-    /// A file name in the index leaves the folder.
+    /// A file name in the index leads out of the folder.
     case badShardName(path: String, found: String)
 
     /// The text is not JSON.
@@ -33,7 +33,7 @@ package enum FormatError: Error, Equatable {
     /// A field asks for a computation that Skein does not have.
     case unsupported(path: String, field: String, found: String, supported: String)
 
-    /// An element type that is not read, or not as a weight.
+    /// An element type that Skein does not read, or not as a weight.
     case unsupportedElementType(path: String, tensor: String, found: String)
     /// A tensor's description contradicts the file or itself.
     case badTensor(path: String, tensor: String, field: String, expected: String, found: String)

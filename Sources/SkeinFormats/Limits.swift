@@ -1,14 +1,14 @@
 /// What a file may ask for. A file beyond a limit is refused before memory is taken for it.
 ///
-/// Lengths and counts are checked against the bytes that are left in the file, too; these limits are
-/// for what such a check cannot catch, and keep later products far below 2^63.
+/// Lengths and counts are also checked against the bytes left in the file; these limits are for
+/// what such a check cannot catch, and keep later products far below 2^63.
 enum Limits {
     /// ggml's own limit for one string: 1 GiB.
     static let stringBytes: UInt64 = 1 << 30
     /// ggml's own limit for one array: 2^30 elements.
     static let arrayElements: UInt64 = 1 << 30
-    /// A key or a tensor's entry takes some 100 bytes of memory: 2^16 of them are 6.5 MB. The largest
-    /// models have some 2,000 tensors.
+    /// A key or a tensor's entry takes about 100 bytes of memory: 2^16 of them are 6.5 MB. The
+    /// largest models have about 2,000 tensors.
     static let metadataKeys: UInt64 = 1 << 16
     static let tensors: UInt64 = 1 << 16
     /// ggml keeps a name in 64 bytes with its zero, and four dimensions.
@@ -19,18 +19,18 @@ enum Limits {
 
     /// The safetensors format's own limit for its JSON header.
     static let safetensorsHeaderBytes: UInt64 = 100_000_000
-    /// Shards of one model: the largest published models have below 200.
+    /// Shards of one model: the largest published models have fewer than 200.
     static let shards = 4096
-    /// config.json and adapter_config.json have some 50 lines.
+    /// config.json and adapter_config.json have about 50 lines.
     static let configurationBytes = 1 << 20
-    /// An index line has some 100 bytes: 2^16 tensors are 6.5 MB. tokenizer_config.json lists added
-    /// tokens, below 1 MB in published models.
+    /// An index line has about 100 bytes: 2^16 tensors are 6.5 MB. tokenizer_config.json lists
+    /// added tokens, below 1 MB in published models.
     static let indexBytes = 64 << 20
     static let templateBytes = 1 << 20
 
-    /// Layers of a model that an adapter is for.
+    /// Layers of an adapted model.
     static let adapterLayers = 1 << 12
-    /// Rows or columns of a weight that an adapter is added to.
+    /// Rows or columns of an adapted weight.
     static let adapterDimension = 1 << 20
     /// Rank of an adapter: above the width of any model it would adapt.
     static let adapterRank = 1 << 14

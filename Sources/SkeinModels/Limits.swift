@@ -1,4 +1,4 @@
-/// What a model's description may ask for. Beyond a limit it is refused before memory is taken for it.
+/// What a model's description may ask for; beyond a limit it is refused before memory is taken.
 ///
 /// Together they bound the largest matrix to 2^22 x 2^16 = 2^38 elements.
 enum Limits {

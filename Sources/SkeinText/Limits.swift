@@ -11,14 +11,14 @@ enum TokenizerLimits {
     /// Bytes of all pieces together: their offsets are 32-bit. 2^21 tokens of 128 bytes on average.
     static let pieceBytes = 1 << 28
 
-    /// Bytes of one added token. At every byte of a text at most this many steps are taken to find
-    /// an added token, so it bounds the time of a hostile file. Real ones have up to 50 bytes.
+    /// Bytes of one added token. It bounds the steps of the search for one at each byte of a text,
+    /// and so the time of a hostile file. Real ones have up to 50 bytes.
     static let addedTokenBytes = 512
 
     /// Bytes of a tokenizer.json: the largest published ones have 35 MB.
     static let fileBytes = 1 << 28
 
-    /// Bytes of one pre-token: its positions are 32-bit, its linked list takes 32 bytes a byte.
-    /// A longer one is cut here, which no text of less than a gibibyte can notice.
+    /// Bytes of one pre-token: its positions are 32-bit, its linked list takes 32 bytes a byte. A
+    /// longer one is cut here, which no text of less than a gibibyte can notice.
     static let preTokenBytes = 1 << 30
 }

@@ -11,7 +11,7 @@ extension TokenizerError: Explained {
                 status: .badData)
         case .fileTooLarge(let path, let bytes, let limit):
             Explanation(
-                what: "the tokenizer has \(bytes) bytes; at most \(limit) are read", place: path,
+                what: "the tokenizer has \(bytes) bytes; the limit is \(limit)", place: path,
                 remedy: "check that this file is the model's tokenizer.json", status: .badData)
         case .invalid(let flaw, let source):
             Explanation(
@@ -33,9 +33,9 @@ extension TokenizerError.Flaw {
         case .wrongType(let path, let expected): "\(path) is not \(expected)"
         case .missingValue(let path): "\(path) is missing"
         case .noTokens: "its vocabulary is empty"
-        case .tooManyTokens(let found, let limit): "\(found) tokens; at most \(limit) are possible"
-        case .tooManyMerges(let found, let limit): "\(found) merges; at most \(limit) are possible"
-        case .tooManyPieceBytes(let limit): "its tokens have more than \(limit) bytes together"
+        case .tooManyTokens(let found, let limit): "it has \(found) tokens; the limit is \(limit)"
+        case .tooManyMerges(let found, let limit): "it has \(found) merges; the limit is \(limit)"
+        case .tooManyPieceBytes(let limit): "its tokens together have more than \(limit) bytes"
         case .duplicateToken(let piece, let first, let second):
             "token \(quoted(piece)) has the ids \(first) and \(second)"
         case .duplicateID(let id, let first, let second):
@@ -44,10 +44,10 @@ extension TokenizerError.Flaw {
         case .idOutOfRange(let piece, let id, let limit):
             "\(quoted(piece)) has id \(id), which is not in 0..<\(limit)"
         case .countMismatch(let path, let expected, let found):
-            "\(path) has \(found) entries and not \(expected)"
+            "\(path) has \(found) entries, not \(expected)"
         case .unknownTokenType(let id, let type): "token \(id) has the unknown type \(type)"
         case .malformedMerge(let rank, let text):
-            "merge \(rank) is \(quoted(text)) and not two tokens with one space between them"
+            "merge \(rank) is \(quoted(text)), not two tokens with one space between them"
         case .unknownMergeToken(let rank, let piece):
             "merge \(rank) needs the token \(quoted(piece)), which the vocabulary lacks"
         case .duplicateMerge(let first, let second, let text):
@@ -55,13 +55,13 @@ extension TokenizerError.Flaw {
         case .addedTokenConflict(let piece, let listed, let vocabulary):
             "added token \(quoted(piece)) has id \(listed), but \(vocabulary) in the vocabulary"
         case .addedTokenTooLong(let id, let bytes, let limit):
-            "added token \(id) has \(bytes) bytes; at most \(limit) are possible"
+            "added token \(id) has \(bytes) bytes; the limit is \(limit)"
         case .unknownRoleToken(let role, let piece):
             "\(role) is \(quoted(piece)), which is not in the vocabulary"
         }
     }
 
-    /// A piece as it can be shown: control characters escaped, cut after 60 characters.
+    /// A piece for display: control characters escaped, cut after 60 characters.
     private func quoted(_ piece: String) -> String {
         let escaped = piece.prefix(60).debugDescription
         return piece.count > 60 ? escaped + "..." : escaped
@@ -75,7 +75,7 @@ extension TokenizerError.Feature {
         case .model(let name): "the tokenizer model \"\(name)\" is not supported"
         case .preTokenizer(let name?): "the pre-tokenizer \"\(name)\" is not supported"
         case .preTokenizer(nil): "the tokenizer does not say which pre-tokenizer it needs"
-        case .regex(let pattern): "the pre-tokenizer's expression is not known: \(pattern)"
+        case .regex(let pattern): "the pre-tokenizer's expression is not supported: \(pattern)"
         case .normalizer(let name): "the normalizer \"\(name)\" is not supported"
         case .decoder(let name): "the decoder \"\(name)\" is not supported"
         case .option(let name, let value):
@@ -83,7 +83,7 @@ extension TokenizerError.Feature {
         }
     }
 
-    /// What would be supported.
+    /// What is supported instead.
     fileprivate var remedy: String {
         switch self {
         case .model: "use a model with a byte-level BPE tokenizer (GGUF: \"gpt2\")"

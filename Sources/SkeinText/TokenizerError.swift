@@ -6,7 +6,7 @@ package enum TokenizerError: Error, Equatable {
     case fileTooLarge(path: String, bytes: Int, limit: Int)
     /// The definition contradicts itself or the format.
     case invalid(Flaw, source: String)
-    /// The definition may be right, but this program does not know how to follow it.
+    /// The definition may be valid, but Skein does not support it.
     case unsupported(Feature, source: String)
 
     /// A contradiction in a definition.
@@ -15,7 +15,7 @@ package enum TokenizerError: Error, Equatable {
         case notJSON
         /// The value at `path` has another type than `expected`.
         case wrongType(path: String, expected: String)
-        /// Nothing stands at `path`.
+        /// There is no value at `path`.
         case missingValue(path: String)
         /// The vocabulary has no token.
         case noTokens
@@ -32,7 +32,7 @@ package enum TokenizerError: Error, Equatable {
         case idOutOfRange(piece: String, id: Int, limit: Int)
         /// Two lists that must be equally long are not.
         case countMismatch(path: String, expected: Int, found: Int)
-        /// The token type at `id` is none that the format defines.
+        /// The format does not define this token type.
         case unknownTokenType(id: Int, type: Int)
         /// The merge of this rank is not two pieces with one space between them.
         case malformedMerge(rank: Int, text: String)

@@ -48,10 +48,10 @@ struct HostileFrameTests {
         try withCluster { cluster in
             try check(
                 [
-                    Lie(name: "HTTP", code: violation, mention: "no frame of Skein") {
+                    Lie(name: "HTTP", code: violation, mention: "a Skein frame") {
                         $0.send(Array("GET / HTTP/1.1\r\nHost: goose\r\n\r\n".utf8))
                     },
-                    Lie(name: "noise", code: violation, mention: "no frame of Skein") {
+                    Lie(name: "noise", code: violation, mention: "a Skein frame") {
                         $0.send((0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ 13) })
                     },
                     Lie(name: "a major version", code: .version, mention: "version 3") { peer in
@@ -93,7 +93,7 @@ struct HostileFrameTests {
                         let half = Array($0.greeting.encoded().prefix(20))
                         $0.send($0.frame(1, half, count: half.count))
                     },
-                    Lie(name: "a frame twice", code: violation, mention: "in place of") {
+                    Lie(name: "a frame twice", code: violation, mention: "instead of") {
                         let bytes = $0.frame($0.greeting)
                         $0.send(bytes + bytes)
                     },
@@ -149,12 +149,12 @@ struct HostileFrameTests {
         try withCluster { cluster in
             try check(
                 [
-                    Lie(name: "replayed", code: violation, mention: "in place of frame") {
+                    Lie(name: "replayed", code: violation, mention: "instead of frame") {
                         try $0.join()
                         let bytes = $0.frame(beat)
                         $0.send(bytes + bytes)
                     },
-                    Lie(name: "reordered", code: violation, mention: "frame 4 came in place") {
+                    Lie(name: "reordered", code: violation, mention: "frame 4 came instead") {
                         try $0.join()
                         let first = $0.frame(beat)
                         $0.send($0.frame(beat) + first)
@@ -193,7 +193,7 @@ struct HostileFrameTests {
                         try $0.join()
                         $0.send($0.frame(15, [1], count: 2, flags: .continuation))
                     },
-                    Lie(name: "no end", code: violation, mention: "inside of another") {
+                    Lie(name: "no end", code: violation, mention: "inside another") {
                         try $0.join()
                         $0.send($0.frame(15, [1], count: 200, flags: .more))
                         $0.send($0.frame(15, [1], count: 200, flags: .more))

@@ -95,7 +95,7 @@ struct OutputPathTests {
             #expect(truncate(data, 7 << 30) == 0)
             let ending = try SkeinProcess.run(
                 bench.trainWords("run", data: data), shell: "ulimit -v 4000000; exec \"$@\"")
-            Complaint(74, "no \(7 << 30) bytes of memory left", "large.jsonl", "ulimit -v")
+            Complaint(74, "allocate the \(7 << 30) bytes", "large.jsonl", "ulimit -v")
                 .check(ending)
         }
     }
@@ -111,7 +111,7 @@ struct OutputPathTests {
                 "--weights", "resident", "--threads", "1",
             ]
             let ending = try SkeinProcess.run(words, shell: "ulimit -v 600000; exec \"$@\"")
-            Complaint(74, "bytes of memory left for weights", "ulimit -v")
+            Complaint(74, "bytes for weights", "ulimit -v")
                 .check(ending, isPlaced: false)
         }
     }

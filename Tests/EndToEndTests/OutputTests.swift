@@ -100,7 +100,7 @@ struct OutputTests {
         try Workbench.with(rows: 3) { bench in
             // Below a file; in /proc, where even root makes nothing.
             let ending = try SkeinProcess.run(bench.trainWords("rows.jsonl/run"))
-            Complaint(74, "directory", "rows.jsonl/run", "a file and not a directory").check(ending)
+            Complaint(74, "directory", "rows.jsonl/run", "a file, not a directory").check(ending)
             #expect(try bench.text(bench.data) == Workbench.rows(3))
             #if os(Linux)
                 let words = bench.trainWords("").dropLast() + ["/proc/skein/run"]

@@ -34,7 +34,7 @@ struct RefusedWorkerTests {
         try Workbench.with { bench in
             let token = try FaultBench.token(bench, text: "the right token, 32 characters..\n")
             let lies: [(Impostor.Lie, String)] = [
-                (.wrongKey, "session's key"), (.garbage, "no frame of Skein"),
+                (.wrongKey, "session's key"), (.garbage, "a Skein frame"),
                 (.silence, "no coordinator"),
             ]
             // All at the same time: each takes as long as a patience.
@@ -105,7 +105,7 @@ struct RefusedWorkerTests {
             try cluster.waitForSteps(2)
             try cluster.replaceCoordinator(model: model, data: data, "run", FaultBench.run)
             try cluster.finish()
-            #expect(cluster.workers[0].errorText.contains("prepares anew"))
+            #expect(cluster.workers[0].errorText.contains("prepares again"))
             #expect(try bench.result(of: "run") == bench.result(of: "alone"))
         }
     }

@@ -15,7 +15,7 @@ import Testing
         return status.st_mode
     }
 
-    @Test("what a link points to is replaced, and the link stays")
+    @Test("a link's target is replaced, and the link stays")
     func links() throws {
         try TestPaths.withTemporaryDirectory { directory in
             try AtomicFile.makeDirectory(directory + "/far")
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("a named pipe is written into and stays one")
+    @Test("a named pipe is written into and stays a pipe")
     func pipe() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/p"
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    /// A null device of one's own; nil for whom the system does not let make one.
+    /// A null device of the test's own; nil where the system does not allow one.
     private func nullDevice(in directory: String) -> String? {
         let path = directory + "/null"
         // Major 1, minor 3.
@@ -70,11 +70,11 @@ import Testing
         return path
     }
 
-    @Test("a device is written into and stays one")
+    @Test("a device is written into and stays a device")
     func device() throws {
         try TestPaths.withTemporaryDirectory { directory in
-            // In a container without the right to make devices there is still one to be written to
-            // by whoever could not replace it.
+            // Without the right to make devices, the system's own serves a user who could not
+            // replace it.
             let path = nullDevice(in: directory) ?? (geteuid() == 0 ? nil : "/dev/null")
             guard let path else { return }
             try AtomicFile.write("gone", to: path)
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("an open descriptor is written to where it stands, and its file is not replaced")
+    @Test("an open descriptor is written to at its position, and its file is not replaced")
     func descriptors() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/log"
@@ -133,7 +133,7 @@ import Testing
                 try AtomicFile.write("one\n", to: "/proc/self/fd/\(descriptor)")
                 try AtomicFile.write("two\n", to: link)
                 #expect(write(descriptor, "3\n", 2) == 2)
-                // Without O_APPEND the descriptor stood at the beginning.
+                // Without O_APPEND the descriptor was at the beginning.
                 let beginning = flag == 0 ? "one\ntwo\n3\n" : "before\none\ntwo\n3\n"
                 #expect(try text(path).hasPrefix(beginning))
             }
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test("files and directories of one's own are closed to others, also those that were there")
+    @Test("private files and directories are closed to others, even if they existed before")
     func access() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/a/b"

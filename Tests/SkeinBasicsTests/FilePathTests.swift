@@ -3,14 +3,14 @@ import Testing
 @testable import SkeinBasics
 
 @Suite struct FilePathTests {
-    /// As dirname(3) and basename(3) have it; basename("") is "." there.
+    /// As dirname(3) and basename(3), except that basename("") is ".".
     static let cases: [(path: String, parent: String, name: String)] = [
         ("x", ".", "x"), ("y/", ".", "y"), ("ü", ".", "ü"), ("-", ".", "-"), ("q//r", "q", "r"),
         ("/", "/", "/"), ("//", "/", "/"), ("", ".", ""), (".", ".", "."), ("..", ".", ".."),
         ("a/..", "a", ".."), ("a/b", "a", "b"), ("a/b/", "a", "b"), ("a//b//", "a", "b"),
         ("/x", "/", "x"), ("//x/", "/", "x"), ("/a/b", "/a", "b"), ("./x", ".", "x"),
         ("../x", "..", "x"), ("a/ü", "a", "ü"), ("ü/a", "ü", "a"), ("a b/c d", "a b", "c d"),
-        // A slash with a combining mark behind it is one Character and still a slash.
+        // A slash followed by a combining mark is one Character and still a slash.
         ("a/\u{301}b", "a", "\u{301}b"), ("a.b/c.d", "a.b", "c.d"), (" ", ".", " "),
     ]
 

@@ -15,7 +15,7 @@ import Testing
             }
         }
         #expect(lines == [0, 0, 0] + [597] + Array(repeating: 599, count: 8))
-        // The last minute's are told though nobody comes any more.
+        // The last minute's are reported though no more lines come.
         #expect(rate.takeLeftOut(at: .seconds(604)) == nil)
         #expect(rate.takeLeftOut(at: .seconds(606)) == 6000 - lines.count - lines.reduce(0, +))
         #expect(rate.takeLeftOut(at: .seconds(3600)) == nil)

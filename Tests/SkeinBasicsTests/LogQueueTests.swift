@@ -20,7 +20,7 @@ import Testing
             #endif
         }
 
-        /// Reads until `isEnough` says so of all that was read.
+        /// Reads until `isEnough` accepts all that was read.
         func read(until isEnough: (String) -> Bool) -> String {
             var bytes: [UInt8] = []
             var chunk = [UInt8](repeating: 0, count: 1 << 16)
@@ -44,20 +44,20 @@ import Testing
     }
 
     @Test(
-        "nobody waits for a reader that has stopped; what is dropped is counted and told",
+        "nobody waits for a reader that has stopped; dropped lines are counted and reported",
         arguments: ["", "{"])
     func stuck(beginning: String) throws {
         let pipe = try Pipe()
         let limit = 64 << 10
         let queue = LogQueue(descriptor: pipe.writing, byteLimit: limit)
         let count = 10_000
-        // 64 bytes each: ten times what pipe and queue hold. With a queue that blocks this never ends.
+        // 64 bytes each: ten times what pipe and queue hold. A queue that blocks would hang here.
         for number in 0..<count {
             let text = beginning + "line \(number) "
             queue.put(text + String(repeating: ".", count: 63 - text.utf8.count) + "\n")
         }
         #expect(!queue.flush(within: .milliseconds(1)))
-        let mark = "lines of this log were left out"
+        let mark = "log lines were dropped because nobody read them"
         let text = pipe.read { $0.contains(mark) && $0.hasSuffix("\n") }
         let lines = text.split(separator: "\n")
         let notice = try #require(lines.first { $0.contains(mark) })
@@ -81,7 +81,7 @@ import Testing
         let queue = LogQueue(descriptor: pipe.writing, byteLimit: 16 << 10)
         for _ in 0..<10_000 { queue.put("a line of twenty two b\n") }
         queue.put("error: the reason\n", isUrgent: true)
-        let text = pipe.read { $0.contains("left out") && $0.hasSuffix("\n") }
+        let text = pipe.read { $0.contains("were dropped") && $0.hasSuffix("\n") }
         #expect(text.contains("\nerror: the reason\n"))
     }
 
@@ -95,7 +95,7 @@ import Testing
         #expect(queue.flush(within: .seconds(60)))
     }
 
-    @Test("a wait ends when its time is over, or when there is something to see")
+    @Test("a wait ends at its deadline, or when something has changed")
     func condition() {
         let condition = TimedCondition()
         let began = ContinuousClock.now

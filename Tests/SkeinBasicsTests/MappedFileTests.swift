@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("an error that says nothing of the file is told from one that does")
+    @Test("errors that say nothing about the file are told from those that do")
     func passing() {
         func failed(_ code: Int32) -> FileError {
             .failed(operation: "open", path: "file", code: code)
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("a named pipe is called one, and nobody waits for its writer")
+    @Test("a named pipe is refused as one, without waiting for its writer")
     func pipe() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/pipe"

@@ -2,10 +2,10 @@ import Foundation
 import SkeinTestSupport
 import Testing
 
-/// What comments and documents point to is there: a reader who follows a pointer finds something.
+/// Files that comments and documents name exist: a reader who follows a pointer finds something.
 @Suite("files that are mentioned")
 struct MentionedFilesTests {
-    /// Of other projects, named as the source of a formula or a format.
+    /// Files of other projects, named as the source of a formula or a format.
     private static let foreign: Set<String> = [
         "cblas.h", "driver/others/dynamic.c", "ggml.h", "docs/gguf.md", "ggml-common.h",
         "modeling_rope_utils.py", "jinja2/filters.py", "jinja2/tests.py", "jinja2/lexer.py",
@@ -24,7 +24,7 @@ struct MentionedFilesTests {
         } + ["README.md", "Package.swift"]
     }
 
-    /// Whatever may be written for a file or folder: its path, or the end of it.
+    /// All that may be written for a file or folder: any run of the parts of its path.
     private static func names(of files: [String]) -> Set<String> {
         var names: Set<String> = []
         for file in files {

@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("messages that stand in the middle of a block go on side by side")
+    @Test("messages that are in the middle of a block continue side by side")
     func sideBySideLater() {
         let message = (0..<5000).map { UInt8(truncatingIfNeeded: $0 &* 13 &+ $0 >> 3) }
         for (one, two) in [(1, 0), (0, 1), (63, 65), (64, 100), (10, 10)] {

@@ -230,7 +230,7 @@ import Testing
                 return true
             }
         }
-        // Eight for which it does: two matrices of the largest rank and width in many layers.
+        // Eight that it accounts for: two matrices of the largest rank and width in many layers.
         let bytes = 4 << 34
         var names: [String] = []
         for layer in 0..<64 {
@@ -251,7 +251,7 @@ import Testing
             try AtomicFile.write(image, to: path)
             let length = image.count + names.count * bytes
             guard truncate(path, length) == 0 else {
-                // A file system without files of this size has nothing to be refused.
+                // A file system that cannot hold files of this size has nothing to refuse.
                 #expect(errno == EFBIG)
                 return
             }

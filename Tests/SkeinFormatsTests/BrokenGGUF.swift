@@ -91,7 +91,7 @@ struct Broken: Sendable, CustomTestStringConvertible {
             .overLimit(path: $0, field: "metadata key", limit: 1 << 30, found: 1 << 63)
         },
         Broken(
-            "key that is no text",
+            "key that is not text",
             head {
                 GGUFImage.append(UInt64(1), to: &$0)
                 $0 += [0xff, 0, 0, 0]

@@ -4,7 +4,7 @@ import Testing
 @testable import SkeinFormats
 
 @Suite struct FormatErrorTests {
-    @Test("every error says what, where and how to mend it, and counts as bad data")
+    @Test("every error says what, where and how to fix it, and counts as bad data")
     func explanations() {
         let errors: [FormatError] = [
             .notFound(path: "p"), .notAModel(path: "p"), .missingFile(path: "p", expected: "f"),
@@ -29,11 +29,11 @@ import Testing
         #expect(
             errors[5].explanation
                 == Explanation(
-                    what: "f needs 8 bytes and 2 are left", place: "p, byte 9",
-                    remedy: "the file is damaged or was not fetched whole; fetch it again and "
+                    what: "f needs 8 bytes, but only 2 are left", place: "p, byte 9",
+                    remedy: "the file is damaged or incomplete; fetch it again and "
                         + "compare its SHA-256", status: .badData))
         #expect(
             errors[15].explanation.what
-                == "tensor 't' has the element type IQ1_S, which is not read as a weight")
+                == "tensor 't' has the element type IQ1_S, which Skein cannot read as a weight")
     }
 }

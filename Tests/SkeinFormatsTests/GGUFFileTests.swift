@@ -40,12 +40,12 @@ import Testing
         #expect(file.tensors["two"]?.shape == [2, 2])
     }
 
-    @Test("a broken file is refused with the fact that is wrong", arguments: Broken.images)
+    @Test("a broken file is refused with what is wrong", arguments: Broken.images)
     func broken(_ broken: Broken) throws {
         try check(broken.bytes, broken.expected)
     }
 
-    @Test("a broken head is refused with the fact that is wrong", arguments: Broken.heads)
+    @Test("a broken head is refused with what is wrong", arguments: Broken.heads)
     func brokenHead(_ broken: Broken) throws {
         try check(broken.bytes, broken.expected)
     }
@@ -53,7 +53,7 @@ import Testing
     @Test("a file cut anywhere is refused")
     func cut() throws {
         let bytes = small().bytes()
-        // The last tensor has 8 bytes; the 24 bytes of padding behind it may be missing.
+        // The last tensor has 8 bytes; the 24 bytes of padding after it may be missing.
         for length in 0..<(bytes.count - 24) {
             #expect(throws: FormatError.self, "cut to \(length) bytes") {
                 _ = try open(Array(bytes[..<length]))

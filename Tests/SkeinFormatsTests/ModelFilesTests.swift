@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("of a list of chat templates the default one is taken")
+    @Test("of several chat templates the default one is used")
     func templateList() throws {
         try TestPaths.withTemporaryDirectory { directory in
             try TinyModel().writeHuggingFaceFolder(to: directory)

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("sound and broken files are judged as the reference reader judges them")
+    @Test("valid and broken files get the verdict of the reference reader")
     func verdicts() throws {
         for row in try Case.all() {
             try withFile(Array(Data(base64Encoded: row.base64) ?? Data())) { path in
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("a tensor that is no float is read over, and refused as a weight")
+    @Test("a tensor that is not a float is skipped, and refused as a weight")
     func noWeight() throws {
         let header = #"{"a":{"dtype":"I64","shape":[1],"data_offsets":[0,8]}}"#
         var bytes: [UInt8] = []
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("the writer gives the reference writer's bytes back")
+    @Test("the writer writes the reference writer's bytes")
     func writer() throws {
         let path = TestPaths.fixture("formats/adapter.safetensors")
         let file = try SafetensorsFile(path: path)
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test("a name that stands twice is not written")
+    @Test("a name that appears twice is not written")
     func duplicate() {
         let one = SafetensorsWriter.Tensor(name: "a", shape: [1], floats: [1])
         #expect(throws: FormatError.duplicate(path: "", name: "a")) {

@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("an adapter for another model is refused by the matrix")
+    @Test("an adapter for another model is refused, with the matrix that does not fit")
     func otherModel() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/adapter_model.safetensors"

@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "whatever lies in a workspace is written before it is read",
+        "everything in a workspace is written before it is read",
         arguments: ComputeType.allCases)
     func poisonedWorkspace(compute: ComputeType) throws {
         for tiny in [TinyModel()] + TinyModel.otherHeads {

@@ -7,7 +7,7 @@ import Testing
 @testable import SkeinModels
 
 @Suite struct FamilyTests {
-    /// A family that differs from Llama in whatever a test tells it to.
+    /// A family that differs from Llama as a test tells it to.
     struct MadeUp: ModelFamily {
         let modelTypes = ["made_up"]
         var gguf: GGUFLayout?
@@ -92,7 +92,7 @@ import Testing
         #"["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", "#
         + #""mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"]"#
 
-    /// What a folder of the tiny model gives when it says that it is of `family`.
+    /// Opens a folder of the tiny model that claims to be of `family`.
     private func open(
         _ family: MadeUp, changing change: (String) throws -> Void = { _ in }
     ) throws -> ModelDirectory {
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test("a family that says nothing new is opened")
+    @Test("a family with nothing new is opened")
     func opened() throws {
         let model = try open(MadeUp())
         #expect(model.configuration.architecture == "made_up")
@@ -122,7 +122,7 @@ import Testing
         var family = MadeUp()
         change.turn(&family)
         let error = try #require(throws: EngineError.self) {
-            // Without the weights, whose absence would be the next thing to be found.
+            // Without the weights, whose absence would be the next error.
             _ = try open(family) {
                 try FileManager.default.removeItem(atPath: $0 + "/model.safetensors")
             }
@@ -136,7 +136,7 @@ import Testing
         let explanation = error.explanation
         #expect(explanation.place == path && explanation.status == .badData)
         #expect(explanation.what.hasPrefix("'\(field)'\(layer == nil ? "" : " of layer 1") is "))
-        #expect(explanation.what.contains("Skein computes only "))
+        #expect(explanation.what.contains("Skein supports only "))
     }
 
     @Test("every field of a design is refused when it is switched on, or is a name")
@@ -203,7 +203,7 @@ import Testing
         #expect(losses[0] == losses[1])
     }
 
-    @Test("what a design asks for beyond Llama's tensors is asked of the files, in order")
+    @Test("files must have what a design adds to Llama's tensors, in order")
     func tensors() {
         var model = ModelConfiguration(
             architecture: "made_up", vocabularySize: 320, width: 64, feedForwardWidth: 128,
@@ -243,7 +243,7 @@ import Testing
         #expect(projections.map(\.outputs) == [64, 32, 32, 64, 128, 128, 64])
     }
 
-    @Test("Llama and Mistral are known by what their files call them, and by no other name")
+    @Test("Llama and Mistral are known by the names in their files, and by no other")
     func registry() throws {
         for (type, isKnown) in [("llama", true), ("mistral", true), ("made_up", false)] {
             try TestPaths.withTemporaryDirectory { directory in

@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test("a prompt in one call and in two is the same up to rounding, and can be gone back in")
+    @Test("a prompt in one call or in two is the same up to rounding, and can be truncated")
     func cut() throws {
         try open(TinyModel()) { model in
             let adapter = adapter(model)
@@ -225,7 +225,7 @@ import Testing
         #expect(first.pick(logits, position: 3) == Int32(order[0]))
     }
 
-    @Test("of equal logits the first is the likeliest, wherever it lies")
+    @Test("of equal logits the first is picked, wherever it is")
     func largest() {
         for count in [1, 7, 8, 9, 320] {
             for place in [0, count / 2, count - 1] {

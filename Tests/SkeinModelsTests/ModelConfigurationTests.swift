@@ -103,7 +103,7 @@ import Testing
     ]
 
     @Test(
-        "a config.json that is not computed is refused with the field",
+        "an unsupported config.json is refused with the field",
         arguments: refusedNumbers + refusedVariants)
     func refused(change: Change) throws {
         try TestPaths.withTemporaryDirectory { directory in
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test("what asks for nothing new is accepted")
+    @Test("fields that ask for nothing new are accepted")
     func accepted() throws {
         let changes = [
             ("model_type", #""mistral""#), ("sliding_window", "null"), ("sliding_window", "256"),
@@ -234,7 +234,7 @@ import Testing
     ]
 
     @Test(
-        "GGUF metadata that is not computed is refused with the field", arguments: refusedMetadata)
+        "unsupported GGUF metadata is refused with the field", arguments: refusedMetadata)
     func gguf(change: MetadataChange) throws {
         var image = TinyModel().gguf()
         image.metadata.removeAll { $0.key == change.key }
@@ -259,7 +259,7 @@ import Testing
         }
     }
 
-    @Test("GGUF's rotary factor is what llama.cpp makes of it")
+    @Test("GGUF's rotary factor is the one that llama.cpp uses")
     func ggufScaling() throws {
         func found(
             _ pairs: [(String, GGUFImage.Value)], isNew: Bool? = nil
@@ -277,7 +277,7 @@ import Testing
         let factor = ("scaling.factor", GGUFImage.Value.float32(4))
         let older = ("scale_linear", GGUFImage.Value.float32(3))
         func type(_ name: String) -> (String, GGUFImage.Value) { ("scaling.type", .string(name)) }
-        // With whether versions before 2026-11-22 took another factor.
+        // isNew: whether versions before 2026-11-22 read another factor.
         let table: [([(String, GGUFImage.Value)], Float, isNew: Bool)] = [
             ([], 1, false), ([factor], 4, true), ([older], 3, false), ([factor, older], 4, true),
             ([type("linear"), factor], 4, false), ([type("linear"), older], 3, false),

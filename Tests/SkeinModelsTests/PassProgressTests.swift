@@ -29,7 +29,7 @@ import Testing
             weights: weights, adapter: AdapterShape(lora, model: weights.configuration))
     }
 
-    @Test("whoever follows sees every layer, and changes no bit")
+    @Test("a pass that reports progress counts every layer, and has the same bits")
     func follows() throws {
         for (layers, expected) in [(0..<3, 6), (2..<3, 4)] {
             let decoder = try decoder(layers)
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("an abandoned pass gives nothing and computes no layer more")
+    @Test("an abandoned pass gives nothing and computes no further layer")
     func abandoned() throws {
         let decoder = try decoder(0..<3)
         let progress = PassProgress()
@@ -65,8 +65,8 @@ import Testing
 
     @Test("another thread ends a pass between its layers")
     func fromOutside() throws {
-        // The other thread waits until the pass has begun. It may be woken when that is over, on a
-        // busy machine; then the next pass is tried.
+        // The other thread waits until the pass has begun. On a busy machine it may wake when the
+        // pass is over; then the next pass is tried.
         let decoder = try decoder(0..<60, count: 60)
         let deadline = ContinuousClock.now + .seconds(300)
         while ContinuousClock.now < deadline {

@@ -77,7 +77,7 @@ import Testing
         "the last block makes only the rows that carry loss, whichever they are",
         arguments: [[0], [3], [0, 1, 2], [0, 5, 19, 20, 26], Array(0..<27)])
     func trimmed(rows: [Int]) throws {
-        // Two rows of 14 and 13 predictions; a target stands one place behind its row.
+        // Two rows of 14 and 13 predictions; a target is one place after its row.
         let chosen = Set(rows)
         let lengths = [15, 14]
         func batch(only row: Int?) -> PackedBatch {

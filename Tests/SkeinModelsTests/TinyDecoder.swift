@@ -18,7 +18,7 @@ enum TinyDecoder {
         }
     }
 
-    /// Tokens and targets that are a function of the lengths: the second half of each row is learnt.
+    /// Tokens and targets as a function of the lengths: the second half of each row is learnt.
     static func batch(_ lengths: [Int], vocabulary: Int = 320) -> PackedBatch {
         PackedBatch(
             lengths.enumerated().map { number, length in

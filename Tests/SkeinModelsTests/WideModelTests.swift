@@ -5,8 +5,8 @@ import Testing
 
 @testable import SkeinModels
 
-/// Widths at which rows would lie 4 KiB apart in memory, in fp32 and in bf16: what is spread or copied
-/// there must still be the gradient.
+/// Widths at which rows would be 4 KiB apart in memory, in fp32 and in bf16: the copies that are
+/// made there must still give the gradient.
 @Suite struct WideModelTests {
     private static let lora = LoRAConfiguration(
         rank: 3, scale: 2, dropout: 0.1, targets: TargetModule.allCases, layers: 0..<1)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("in fp32 the loss falls along each matrix's gradient as fast as that says")
+    @Test("in fp32 the loss's slope along each matrix's gradient is the gradient's norm")
     func single() throws {
         let pass = try Pass(.fp32)
         let parameters = TinyDecoder.parameters(pass.shape)

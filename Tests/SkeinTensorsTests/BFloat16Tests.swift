@@ -11,7 +11,7 @@ import Testing
         let below = UInt16(truncatingIfNeeded: x.bitPattern >> 16)
         if x.isInfinite { return below }
         let value = { (half: UInt16) in Double(Float(bitPattern: UInt32(half) << 16)) }
-        // Above the largest number stands infinity's pattern, in the place of 2^128.
+        // After the largest number comes infinity's pattern, in the place of 2^128.
         let above = below &+ 1
         let upper = value(above).isInfinite ? (x < 0 ? -0x1p128 : 0x1p128) : value(above)
         let (down, up) = (abs(Double(x) - value(below)), abs(upper - Double(x)))
@@ -38,7 +38,7 @@ import Testing
         for level in KernelLevel.all {
             let own = Self.rounded(cases.map { Float(bitPattern: $0.0) }, level)
             #expect(own == cases.map(\.1), "\(level)")
-            // Alone as well: a vector with a subnormal number may take another way than one without.
+            // Alone as well: a vector with a subnormal number may take another path.
             for (bits, half) in cases {
                 let row = [Float](repeating: Float(bitPattern: bits), count: 18)
                 let own = Self.rounded(row, level)
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    /// Rows of bf16 numbers one behind the other, from where they lie with gaps.
+    /// Rows of bf16 numbers, copied without the gaps between them.
     private static func own(_ spread: [UInt16], rows: Int, columns: Int) -> [UInt16] {
         let stride = RoundedRows.stride(columns: columns)
         return (0..<rows).flatMap { spread[$0 * stride..<$0 * stride + columns] }

@@ -58,7 +58,7 @@ import Testing
         #expect(CentralDifference.relativeError(dUp.map(Double.init), numericUp) < 1e-3)
     }
 
-    @Test("turning back is the derivative of the rotary embedding")
+    @Test("inverse rotation is the derivative of the rotary embedding")
     func rotary() {
         let rotary = RotaryEmbedding(headDimension: 12, theta: 100, divisors: nil, positions: 9)
         let x = numbers(4 * 2 * 12, 7)

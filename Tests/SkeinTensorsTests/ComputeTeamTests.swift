@@ -4,7 +4,7 @@ import Testing
 
 @testable import SkeinTensors
 
-/// Forks and joins; how fast they are, no test asks.
+/// Forks and joins; no test asks how fast they are.
 @Suite struct ComputeTeamTests {
     @Test("every piece is done once before a run returns", arguments: [1, 2, 5])
     func pieces(threads: Int) {
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test("many forks one after the other see what the one before has written", arguments: [2, 5])
+    @Test("each of many forks sees what the one before has written", arguments: [2, 5])
     func manyForks(threads: Int) {
         let team = ComputeTeam(threadCount: threads)
         let width = 12
@@ -55,7 +55,7 @@ import Testing
         #expect(sum.load(ordering: .relaxed) == 75)
     }
 
-    @Test("a team that was held up goes on without the one who did it, and comes back")
+    @Test("a team that was held up continues without the slow thread, and later with it")
     func heldUp() {
         let team = ComputeTeam(threadCount: 2)
         let hasStarted = Atomic<Bool>(false)
@@ -70,7 +70,7 @@ import Testing
                     // Far longer than the caller's piece, however late this thread was.
                     Self.sleep(.milliseconds(30) + (clock.now - began) * 8)
                 } else {
-                    // There are two pieces and the caller is here: the other one takes the second.
+                    // The caller is here with one of two pieces: the other thread takes the second.
                     while !hasStarted.load(ordering: .acquiring), clock.now < deadline {
                         Self.sleep(.microseconds(100))
                     }
@@ -88,7 +88,7 @@ import Testing
         #expect(others.load(ordering: .relaxed) > 0)
     }
 
-    /// For what must happen, on however busy a machine.
+    /// For what must happen, however busy the machine is.
     private static let patience = Duration.seconds(120)
 
     private static func sleep(_ duration: Duration) {
@@ -101,7 +101,7 @@ import Testing
         while !condition(), ContinuousClock.now < deadline { sleep(.milliseconds(1)) }
     }
 
-    @Test("a run lets go of what its pieces hold")
+    @Test("a run releases what its pieces hold")
     func release() {
         final class Held {}
         let team = ComputeTeam(threadCount: 2)

@@ -8,7 +8,7 @@ import Testing
 struct ComputeThreadsTests {
     private final class Workspace {}
 
-    @Test("a job that waits when the threads are closed is done before their end is told")
+    @Test("a job that waits when the threads are closed is done before their end is reported")
     func closedWithWork() {
         let events = Condition<[String]>([])
         let gate = Condition(false)

@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("powers are exact where they can be, and else the C library's up to the last bit")
+    @Test("powers are exact where they can be, and otherwise the C library's up to the last bit")
     func powers() {
         #expect(ElementaryFunctions.power(10_000, -0.0) == 1)
         #expect(ElementaryFunctions.power(10_000, -0.5) == 0.01)

@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("the maximum passes over NaN, and contains finds each place", arguments: counts)
+    @Test("the maximum ignores NaN, and contains finds each place", arguments: counts)
     func maximum(count: Int) {
         for level in KernelLevel.all {
             for place in stride(from: 0, to: count, by: max(1, count / 20)) {

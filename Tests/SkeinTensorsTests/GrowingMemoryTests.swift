@@ -4,7 +4,7 @@ import Testing
 
 /// Memory that grows stays aligned and writable to its end.
 @Suite struct GrowingMemoryTests {
-    @Test("growing keeps to cache lines, and what is large enough does not move")
+    @Test("memory stays on cache lines when it grows, and does not move when it is large enough")
     func grow() {
         let memory = GrowingMemory()
         #expect(memory.contents.isEmpty)

@@ -8,7 +8,7 @@ import Testing
 @Suite struct InterleavedMatrixTests {
     private static let shapes = [(1, 32), (16, 64), (37, 576), (50, 160)]
 
-    @Test("W x is a plain loop's", arguments: InterleavedMatrix.Element.allCases)
+    @Test("W x equals a plain loop's", arguments: InterleavedMatrix.Element.allCases)
     func vector(element: InterleavedMatrix.Element) {
         for (index, (rows, columns)) in Self.shapes.enumerated() {
             // The plain types take any number of columns.
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("many tokens at once are a plain loop's, and none depends on the others")
+    @Test("products of many tokens equal a plain loop's, and none depends on the others")
     func panels() {
         for (element, columns) in [(InterleavedMatrix.Element.q4x1, 640), (.f32, 99), (.f32, 8)] {
             let sample = PackedSample(element, rows: 53, columns: columns, seed: 7)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("in bf16 many tokens at once are a loop's over rounded numbers")
+    @Test("in bf16 products of many tokens equal a loop's over rounded numbers")
     func roundedPanels() {
         func rounded(_ x: Float) -> Double {
             var (x, half) = (x, UInt16(0))

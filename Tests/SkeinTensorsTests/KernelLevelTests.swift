@@ -7,12 +7,12 @@ import Testing
 /// Levels that a later processor may add.
 @Suite struct KernelLevelTests {
     @Test(
-        "a level above those that are known takes the best kernels below it",
+        "a level above the known ones takes the best kernels below it",
         .enabled(if: skein_level() == SKEIN_AVX512BF16))
     func above() throws {
         let above = skein_level(SKEIN_AVX512BF16.rawValue + 1)
         for level in [SKEIN_AVX512BF16, above] {
-            // 2^-127 is added before it could become zero, but by the plain kernel.
+            // All kernels but the plain one add 2^-127 before it could become zero.
             let matrix = try PackedMatrix(outputs: 1, inputs: 2, for: .forward, level: level)
             matrix.pack([0x1p-27, 0], first: 0, count: 1)
             let room = FloatBuffer(count: RoundedRows.bytes(rows: 1, columns: 2) / 4)

@@ -5,10 +5,10 @@ import Testing
 
 @testable import SkeinTensors
 
-/// Blocks as levels of 8 bits at every level of the processor, bit for bit like the plain form.
+/// Rounding to 8-bit levels at every level of the processor, bit for bit like the plain form.
 @Suite struct LevelRoundingTests {
     /// Numbers of all sizes, with a block of zeros, one below the least scale and one that is not
-    /// finite, where there are so many.
+    /// finite, if `count` has room for them.
     private static func numbers(_ count: Int) -> [Float] {
         var x = CentralDifference.numbers(count, seed: 12, stream: 1)
         for i in x.indices {

@@ -27,7 +27,7 @@ struct PackedMatrixCase {
         use == .forward ? (x, inputs, outputs) : (dy, outputs, inputs)
     }
 
-    /// Packed in pieces of so many rows, the last piece first; nil for all at once.
+    /// Packed in pieces of `piece` rows, the last piece first; nil for all at once.
     func packed(
         _ use: PackedMatrix.Use, _ level: skein_level, piece: Int? = nil
     ) throws -> PackedMatrix {
@@ -74,7 +74,7 @@ struct PackedMatrixCase {
         return Self.own(out, rows: count, columns: n)
     }
 
-    /// What stands before the three marks of each row; empty when a mark is gone.
+    /// What precedes the three marks of each row; empty when a mark is gone.
     static func own(_ out: [Float], rows: Int, columns n: Int) -> [Float] {
         var own: [Float] = []
         for row in 0..<rows {

@@ -189,7 +189,7 @@ import Testing
         ]
         let nan = x.count
         x += [.nan, Float(bitPattern: 0x7f80_0001), Float(bitPattern: 0xff80_0001)]
-        x += x.reversed()  // So that each number stands in a vector and in the tail.
+        x += x.reversed()  // So that each number is in a vector and in the tail.
         let scratch = FloatBuffer(count: RoundedRows.bytes(rows: 1, columns: x.count) / 4)
         let rows = RoundedRows(
             rounding: x, stride: x.count, rows: 1, columns: x.count, in: scratch.base,

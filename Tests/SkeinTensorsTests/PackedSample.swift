@@ -3,7 +3,7 @@ import SkeinBasics
 
 @testable import SkeinTensors
 
-/// A matrix of random bytes in a file's layout, packed, and its numbers by another way.
+/// A matrix of random bytes in a file's layout, packed, and its numbers computed another way.
 struct PackedSample {
     let matrix: InterleavedMatrix
     /// [rows, columns].

@@ -6,7 +6,7 @@ import Testing
 
 /// fp32 products are chains of fused multiply-adds, element by element: equal bits, not close ones.
 @Suite struct ProductTests {
-    /// One operand, stored as asked for, with a gap behind each row.
+    /// One operand, stored as asked for, with a gap after each row.
     private struct Stored {
         let values: [Float]
         let stride: Int
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "every element is a sum of chains over k, whatever lies beside it",
+        "every element is a sum of chains over k, whatever is beside it",
         arguments: [1, 5, 12, 13, 26], [1, 16, 17, 32, 33, 70])
     func chains(m: Int, n: Int) {
         for k in [0, 1, 15, 33, 576, 1200] {

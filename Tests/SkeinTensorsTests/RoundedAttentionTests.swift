@@ -31,7 +31,7 @@ import Testing
         for level in KernelLevel.all {
             let own = inputs.rounded(level: level)
             for (name, a, b) in own.pairs(with: exact) {
-                // What stays of a sum that cancels, as with one token, is bf16's rounding too.
+                // What remains of a sum that cancels, as with one token, is bf16's rounding, too.
                 let bound = name == "logSumExp" ? 1e-6 : 4e-3
                 #expect(
                     Self.difference(a, b) < bound, "\(name) at level \(level), seed \(Self.seed)")
@@ -57,7 +57,7 @@ import Testing
         for other in results.dropFirst() { #expect(other == results[0], "\(Self.seed + 2)") }
     }
 
-    @Test("what scratch and results held does not matter", arguments: shapes)
+    @Test("the old contents of scratch and results do not matter", arguments: shapes)
     func poisonedScratch(shape: Shape) {
         let inputs = RoundedAttentionCase(shape, seed: Self.seed + 3)
         for level in KernelLevel.all {
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("scratch for a longer sequence is enough, and nothing behind it is written")
+    @Test("scratch for a longer sequence is enough, and nothing after it is written")
     func scratchEnd() {
         var last = 0
         let attention = RoundedAttention(heads: 2, keyValueHeads: 1, headDimension: 34)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("a later token changes nothing before it, and the first token sees itself alone")
+    @Test("a later token changes nothing before it, and the first token sees only itself")
     func causal() {
         let shape = Shape(tokens: 130, heads: 4, groups: 2, dimension: 16)
         let inputs = RoundedAttentionCase(shape, seed: Self.seed + 5)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import SkeinTensors
 
-/// Rounding where the floats lie, and how far apart rows lie.
+/// Rounding in place, and the distance between rows.
 @Suite struct RoundedRowsTests {
-    @Test("no rows that a product reads together lie a multiple of 4 KiB apart")
+    @Test("no rows that a product reads together are a multiple of 4 KiB apart")
     func strides() {
         for columns in Array(1...9000) + Array(stride(from: 9216, through: 262_144, by: 512)) {
             let rounded = RoundedRows.stride(columns: columns)
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "rows that replace their floats are those that are rounded elsewhere",
+        "rows rounded in place equal rows rounded elsewhere",
         arguments: [1, 2, 3, 31, 64, 65, 320, 2048, 4097])
     func replacing(columns: Int) {
         let rows = 13

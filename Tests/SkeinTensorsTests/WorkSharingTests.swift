@@ -5,7 +5,7 @@ import Testing
 
 @testable import SkeinTensors
 
-/// Threads that help others with their products change no bits, and end when they are called.
+/// Threads that help others with their products change no bits, and stop when they are called.
 @Suite struct WorkSharingTests {
     /// Runs `body` on thread 0 while the others help.
     private func shared<Result>(
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    /// Where threads wait until so many are there.
+    /// Threads wait here until all are here.
     private final class Meeting: @unchecked Sendable {
         // All that changes is under the condition's lock.
         private let condition = NSCondition()
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test("who helps stops when called, and when nobody works any more")
+    @Test("a helper stops when it is called, and when nobody has work any more")
     func ends() {
         let sharing = WorkSharing(threadCount: 2)
         sharing.help(as: 0) { false }

@@ -32,7 +32,7 @@ package struct GGUFImage: Sendable {
     }
 
     package var version: UInt32 = 3
-    /// Bytes that each tensor's start is a multiple of; stands in the metadata only when it is put there.
+    /// Bytes that each tensor's start is a multiple of; in the metadata only when it is put there.
     package var alignment = 32
     package var metadata: [(key: String, value: Value)] = []
     package var tensors: [Tensor] = []
@@ -121,7 +121,7 @@ package struct GGUFImage: Sendable {
     }
 }
 
-/// A tensor of F32; `dimensions` as `GGUFImage.Tensor` has them.
+/// A tensor of F32, with `dimensions` as in `GGUFImage.Tensor`.
 package func tensor(_ name: String, _ dimensions: [UInt64], floats: [Float]) -> GGUFImage.Tensor {
     GGUFImage.Tensor(
         name: name, dimensions: dimensions, type: 0, data: floats.withUnsafeBytes { Array($0) })

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Processes by their numbers, as /proc tells of them; empty where there is no /proc.
+/// Processes by their numbers, from /proc; empty where there is no /proc.
 package enum ProcessTree {
-    /// The processes that `parent` started and has not yet buried, with their command lines.
+    /// The processes that `parent` started and has not yet reaped, with their command lines.
     package static func children(of parent: Int32) -> [(identifier: Int32, words: [String])] {
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return entries.compactMap { Int32($0) }.sorted().compactMap { identifier in
@@ -16,7 +16,7 @@ package enum ProcessTree {
         }
     }
 
-    /// Whether a process is there and is not only waiting to be buried.
+    /// Whether a process exists and is not a zombie.
     package static func isAlive(_ identifier: Int32) -> Bool {
         state(of: identifier).map { $0.letter != "Z" } ?? false
     }

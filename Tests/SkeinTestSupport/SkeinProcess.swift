@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Its cache is empty and its own, unless `shell` sets another `SKEIN_CACHE`.
 ///
-/// Whoever starts one ends it: a process that still runs when the object goes is killed.
+/// A process that still runs when the object goes is killed.
 package final class SkeinProcess {
     /// How a process ended.
     package struct Ending: Sendable {
@@ -21,8 +21,8 @@ package final class SkeinProcess {
         case deadline(what: String, arguments: [String], error: String)
     }
 
-    /// For how many seconds a test waits for what takes milliseconds: a limit for what never happens,
-    /// far beyond what a machine needs that does something else, too.
+    /// How many seconds a test waits for what takes milliseconds: a limit for what never happens,
+    /// far beyond what a busy machine needs.
     package static let patience = 300.0
 
     private let process = Process()
@@ -83,7 +83,7 @@ package final class SkeinProcess {
 
     deinit {
         end()
-        // A temporary directory that stays is no failure of a test.
+        // A temporary directory that stays does not fail a test.
         try? FileManager.default.removeItem(at: directory)
     }
 
@@ -109,7 +109,7 @@ package final class SkeinProcess {
         if process.isRunning { kill(process.processIdentifier, signal) }
     }
 
-    /// Kills the process and waits until it is gone, so that it writes nothing any more.
+    /// Kills the process and waits until it is gone, so that it writes nothing more.
     private func end() {
         guard process.isRunning else { return }
         send(SIGKILL)

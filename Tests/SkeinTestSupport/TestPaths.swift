@@ -32,7 +32,7 @@ package enum TestPaths {
         return try body(url.path)
     }
 
-    /// As `withTemporaryDirectory`, of a `body` that waits for others.
+    /// Like `withTemporaryDirectory`, for an asynchronous `body`.
     package static func inTemporaryDirectory<Result>(
         _ body: (String) async throws -> Result
     ) async throws -> Result {

@@ -38,7 +38,7 @@ extension TinyModel {
         return fields
     }
 
-    /// The bytes of model.safetensors: header length, JSON header, the tensors one behind the other.
+    /// The bytes of model.safetensors: header length, JSON header, the tensors one after the other.
     package func safetensors() -> [UInt8] {
         var entries: [String] = []
         var data: [UInt8] = []

@@ -19,7 +19,7 @@ package struct TinyModel: Sendable {
     package var layerCount = 2
     package var headCount = 4
     package var keyValueHeadCount = 2
-    /// nil: width / headCount, and the files do not say it.
+    /// nil: width / headCount, and the files do not state it.
     package var statedHeadDimension: Int?
     package var contextLength = 256
     package var ropeTheta: Float = 10_000

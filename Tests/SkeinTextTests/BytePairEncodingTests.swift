@@ -23,7 +23,7 @@ import Testing
             source: "test", pieces: pieces, merges: merges, preTokenizer: .whole)
     }
 
-    /// The definition of byte pair encoding, done as it is written: rescan after every merge.
+    /// The definition of byte pair encoding, taken literally: rescan after every merge.
     private func rescanned(_ text: String, _ definition: TokenizerDefinition) -> [String] {
         var symbols = text.map(String.init)
         while true {
@@ -62,7 +62,7 @@ import Testing
         let tokenizer = try Tokenizer(
             TokenizerDefinition(
                 source: "test", pieces: pieces, merges: merges, preTokenizer: .gpt2))
-        // 0.15 s here; a rescan would take hours, which is how it would show.
+        // 0.15 s here; a rescan would take hours.
         let ids = tokenizer.encode(String(repeating: "a", count: 1_000_003))
         #expect(ids.count == 3906 + 3)  // 1,000,003 = 3906 * 256 + 64 + 2 + 1
         #expect(ids.suffix(3) == [6, 1, 0])

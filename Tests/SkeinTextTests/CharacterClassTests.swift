@@ -12,8 +12,8 @@ import Testing
             for value in 0..<UInt32(0x110000) {
                 guard let scalar = Unicode.Scalar(value) else { continue }
                 let properties = scalar.properties
-                // The library's tables are of several newer versions; those characters are pinned
-                // by CharacterRanges alone.
+                // The library's tables are of several newer versions; only CharacterRanges pins
+                // those characters.
                 guard let age = properties.age, age.major <= 14 else { continue }
                 var expected: Class = []
                 switch properties.generalCategory {

@@ -16,7 +16,7 @@ import Testing
         RenderedChat.Piece(text: text, messageIndex: messageIndex)
     }
 
-    @Test("a content keeps its origin through whatever only cuts or joins it")
+    @Test("content keeps its origin when it is only cut or joined")
     func keptOrigin() throws {
         let cut: [(expression: String, text: String)] = [
             ("c", " one, two "), ("c|trim", "one, two"), ("c.strip()", "one, two"),
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("a content that is changed is the template's own text")
+    @Test("changed content is the template's own text")
     func lostOrigin() throws {
         for expression in ["c|upper", "c.lower()", "c|tojson", "c|length", "c == 'a'"] {
             let source = "{% set c = messages[0].content %}{{ \(expression) }}"
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("neighbours of one origin are one piece, and empty contents are none")
+    @Test("neighbours of one origin are one piece, and empty contents give none")
     func merging() throws {
         let all = "{% for m in messages %}{{ m.content }}{% endfor %}"
         #expect(try pieces(of: all, ["a", "b"]) == [piece("a", 0), piece("b", 1)])
@@ -73,7 +73,7 @@ import Testing
                 ])
     }
 
-    @Test("what a split at a thought leaves of an answer is still the answer")
+    @Test("an answer that is split at its thought is still the answer")
     func thoughts() throws {
         let source = """
             {%- for message in messages -%}

@@ -26,7 +26,7 @@ enum Fixtures {
     }
 }
 
-/// Numbers that follow from a seed (SplitMix64), for texts that a failure can be replayed with.
+/// Numbers from a seed (SplitMix64), so that a failure can be replayed.
 struct SeededNumbers: RandomNumberGenerator {
     var state: UInt64
 

@@ -123,14 +123,14 @@ import Testing
         Case(byteLevel, split(".*", "\"behavior\": \"Isolated\""), .regex(".*")),
     ]
 
-    @Test("a contradiction in tokenizer.json", arguments: flaws + unsupported)
+    @Test("a contradiction in tokenizer.json is refused", arguments: flaws + unsupported)
     func json(_ test: Case) throws {
         #expect(Self.valid.contains(test.old))
         let text = Self.valid.replacing(test.old, with: test.new, maxReplacements: 1)
         #expect(throws: test.error) { try Tokenizer(Fixtures.definition(text)) }
     }
 
-    @Test("the valid form of the same file")
+    @Test("the valid form of the same file is read")
     func valid() throws {
         let tokenizer = try Tokenizer(Fixtures.definition(Self.valid))
         #expect(tokenizer.encode("ab<s>ba") == [2, 3, 1, 0])
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test("a file that is not there, that is cut, and that is too large")
+    @Test("a file that is missing, cut or too large is refused")
     func files() throws {
         #expect(
             throws: FileError.failed(operation: "open", path: "/nonexistent/t.json", code: ENOENT)
@@ -178,7 +178,7 @@ import Testing
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/t.json"
             try AtomicFile.write("", to: path)
-            // A hole of the size: it takes no space on the disk.
+            // A hole of that size takes no space on the disk.
             let bytes = TokenizerLimits.fileBytes + 1
             #expect(truncate(path, bytes) == 0)
             #expect(

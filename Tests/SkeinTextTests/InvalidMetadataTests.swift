@@ -72,14 +72,14 @@ import Testing
         Case("add_bos_token", .unsigned(1), wrongType("add_bos_token", "true or false")),
     ]
 
-    @Test("a contradiction in GGUF metadata", arguments: cases)
+    @Test("a contradiction in GGUF metadata is refused", arguments: cases)
     func metadata(_ test: Case) throws {
         var metadata = Self.valid
         metadata["tokenizer.ggml." + test.key] = test.value
         #expect(throws: test.error) { try Tokenizer(ggufMetadata: metadata) }
     }
 
-    @Test("a vocabulary that is empty or larger than its ids can count")
+    @Test("a vocabulary that is empty or larger than ids can count is refused")
     func sizes() {
         func error(_ tokens: [String]) -> TokenizerError? {
             var metadata = Self.valid
@@ -95,7 +95,7 @@ import Testing
                     .tooManyTokens(found: 2_097_152, limit: 2_097_151), source: "GGUF metadata"))
     }
 
-    @Test("the valid form of the same metadata")
+    @Test("the valid form of the same metadata is read")
     func valid() throws {
         let tokenizer = try Tokenizer(ggufMetadata: Self.valid)
         #expect(tokenizer.encode("ab<s><t><pad>") == [2, 3, 4, 0])  // of "<pad>" only "a"
@@ -105,7 +105,7 @@ import Testing
         #expect(tokenizer.decode([2, 3, 4, 5], skippingSpecialTokens: true) == "ab<t><pad>")
     }
 
-    @Test("errors say what, where and how to mend it")
+    @Test("errors say what, where and how to fix it")
     func prose() {
         let merge = TokenizerError.invalid(
             .unknownMergeToken(rank: 7, piece: "Ġ\u{7}the"), source: "m/tokenizer.json")

@@ -48,7 +48,7 @@ struct RealModelTokenizerTests {
         #expect(tokenizer.encode("a\u{4}b") == tokenizer.encode("a") + tokenizer.encode("b"))
     }
 
-    @Test("two megabytes become the tokens of their lines, one behind the other")
+    @Test("two megabytes become the tokens of their lines, one after the other")
     func longText() throws {
         let tokenizer = try tokenizer()
         let line = "The keeper didn't count 214 steps.\n"

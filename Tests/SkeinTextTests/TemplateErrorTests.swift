@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test("what Jinja has and this interpreter has not is named, with its line")
+    @Test("what Jinja has and this interpreter lacks is named, with its line")
     func unsupported() {
         let table: [(source: String, construct: String, line: Int)] = [
             ("\n{% macro f(x) %}{% endmacro %}", "{% macro %}", 2),
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("what only the values show to be unsupported is named when it is met")
+    @Test("what only its values show to be unsupported is named at run time")
     func unsupportedValues() throws {
         let table: [(source: String, construct: String)] = [
             ("{{ [1] }}", "the conversion of a list to text"),
@@ -154,8 +154,8 @@ import Testing
             ("{{ {1: 2} }}", "a dict whose keys are not all strings"),
             ("{{ strftime_now('%c') }}", "\"%c\" in the format of strftime_now"),
             ("{{ messages[0].items }}", "the method \"items\" without a call"),
-            ("{{ [namespace()] }}", "a Namespace inside of a list"),
-            ("{% set n = namespace() %}{% set n.n = n %}", "a Namespace inside of a namespace"),
+            ("{{ [namespace()] }}", "a Namespace inside a list"),
+            ("{% set n = namespace() %}{% set n.n = n %}", "a Namespace inside a namespace"),
             (
                 "{% set n = namespace(_a=1) %}",
                 "a namespace attribute that begins with an underscore"

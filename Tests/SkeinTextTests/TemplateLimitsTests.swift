@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("long chains are no nesting")
+    @Test("long chains do not count as nesting")
     func chains() throws {
         for source in [
             "{{ 1\(repeated(" + 1", 10_000)) }}", "{{ 'a'\(repeated("|trim", 10_000)) }}",
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("dear operations on long texts are counted as work")
+    @Test("expensive operations on long texts are counted as work")
     func work() throws {
         let text =
             "{% set n = namespace(x='ab ') %}{% for a in '\(repeated("x", 21))' %}"

@@ -65,14 +65,14 @@ import Testing
         vary { $0.addedTokens[0].stripsLeft = true }
         vary { $0.addedTokens[0].stripsRight = true }
         #expect(Set(try variants.map { try Tokenizer($0).contentDigest }).count == variants.count)
-        // The roles of tokens are not among it.
+        // The digest does not depend on the roles of tokens.
         var roles = base
         roles.beginID = 1
         roles.endID = 2
         #expect(try Tokenizer(roles).contentDigest == Tokenizer(base).contentDigest)
     }
 
-    @Test("tells pieces, ids and bytes")
+    @Test("gives pieces, ids and bytes")
     func vocabulary() throws {
         let tokenizer = try Fixtures.tokenizer("smollm")
         #expect(tokenizer.vocabularySize == 400)
@@ -133,7 +133,7 @@ import Testing
         ) { try Fixtures.definition(twice) }
     }
 
-    @Test("a whole text has the begin token before it where the model wants it, and never twice")
+    @Test("a whole text gets the begin token if the model expects it, and never twice")
     func begin() throws {
         var definition = TokenizerDefinition(
             source: "test", pieces: ["a", "<s>"], addedTokens: [.init(id: 1, isSpecial: true)],
@@ -147,7 +147,7 @@ import Testing
         #expect(try Tokenizer(definition).encode("a") == [0])
         definition.beginID = nil
         #expect(try whole("a") == [0])
-        // Without a tokenizer_config.json the post-processor alone says it.
+        // Without a tokenizer_config.json the post-processor alone decides.
         #expect(try Fixtures.tokenizer("llama3").encodeWhole("") == [443])
         #expect(try Fixtures.tokenizer("smollm").encodeWhole("") == [])
     }
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test("tokenizer_config.json tells which tokens begin and end a text")
+    @Test("tokenizer_config.json names the tokens that begin and end a text")
     func roles() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/tokenizer_config.json"
@@ -185,7 +185,7 @@ import Testing
             #expect(llama3.templateTokens == TemplateTokens(begin: "<|begin_of_text|>"))
             #expect(
                 smollm.templateTokens == TemplateTokens(begin: "<|im_start|>", end: "<|im_end|>"))
-            // It is put before texts all the same, and no template knows it.
+            // It is still put before texts, but no template sees it.
             for unnamed in ["{}", #"{"bos_token": null}"#] {
                 let tokenizer = try roles("llama3", unnamed)
                 #expect(tokenizer.beginID == 443 && tokenizer.addsBeginToken)

@@ -153,7 +153,7 @@ import Testing
             #expect(
                 problem()
                     == .unfit(
-                        file: "optimizer.safetensors", detail: "the tensor more is one too many"))
+                        file: "optimizer.safetensors", detail: "the tensor more is unexpected"))
         }
     }
 

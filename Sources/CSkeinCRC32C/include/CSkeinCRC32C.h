@@ -8,7 +8,7 @@
 int skein_crc32c_accelerated(void);
 
 /* Feeds `count` bytes into the running CRC-32C (neither inverted before nor after) with those
-   instructions. Only to be called when there are some. */
+   instructions. Call it only if the CPU has them. */
 uint32_t skein_crc32c_update(uint32_t crc, const uint8_t *data, size_t count);
 
 #endif

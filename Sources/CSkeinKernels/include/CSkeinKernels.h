@@ -1,9 +1,9 @@
 #ifndef SKEIN_CKERNELS_H
 #define SKEIN_CKERNELS_H
 
-/* Kernels that were measured to need instructions which the baseline of x86-64 does not have. Every kernel
-   exists once in portable C and is compiled for each level below; the level is chosen when the process
-   starts. */
+/* Kernels that were measured to need instructions which the baseline of x86-64 does not have. Each
+   exists in portable C, compiled for the levels below; some have their own code for a level. The
+   level is chosen when the process starts. */
 
 #include "attention.h"
 #include "bf16.h"

@@ -24,11 +24,11 @@ struct skein_attention_shape {
     size_t tokens;                 /* T */
 };
 
-/* Floats of scratch, which starts at a multiple of 64 bytes, for `tokens` or fewer. */
+/* Floats of scratch for `tokens` or fewer, aligned to 64 bytes. */
 size_t skein_attention_forward_scratch(size_t tokens, size_t dimension);
 size_t skein_attention_backward_scratch(size_t tokens, size_t dimension);
 
-/* out = softmax(q k^T / sqrt(N)) v, each token over itself and what stands before it.
+/* out = softmax(q k^T / sqrt(N)) v, each token over itself and those before it.
 
    Reads q [T, H * N], k and v [T, G * N]; writes out [T, H * N] and, unless it is NULL,
    log_sum_exp [H, T]: each row's logarithm of the sum of exponentials. */

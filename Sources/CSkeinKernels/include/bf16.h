@@ -38,11 +38,11 @@ size_t skein_bf16_panel(size_t k);
 size_t skein_bf16_bytes(size_t k, size_t n);
 
 /* Elements from one row of rounded x to the next: K padded to whole cache lines, and so that the 12
-   rows that are read together do not fall into one set of the first cache. */
+   rows that are read together do not share one set of the first-level cache. */
 size_t skein_bf16_stride(size_t k);
 
-/* Memory for a packed matrix, on a cache line; NULL when there is none. Large pages were measured to
-   make no difference. */
+/* Memory for a packed matrix, on a cache line; NULL when there is none. Large pages made no
+   measurable difference. */
 void *skein_bf16_allocate(size_t bytes);
 void skein_bf16_free(void *memory);
 
@@ -59,8 +59,8 @@ void skein_bf16_pack_columns(
     enum skein_level level, const float *w, size_t stride, size_t count, size_t k, uint16_t *p);
 
 /* Packs `count` rows of P, w[count, n], `stride` floats from one row to the next, into all panels:
-   p points at the first row's pair of k in the first panel, `panel` elements lie from one panel to
-   the next. An odd count is padded with a row of zeros. For P = W. */
+   p points at the first row's pair of k in the first panel; panels are `panel` elements apart. An
+   odd count is padded with a row of zeros. For P = W. */
 void skein_bf16_pack_rows(
     enum skein_level level, const float *w, size_t stride, size_t count, size_t n, uint16_t *p,
     size_t panel);

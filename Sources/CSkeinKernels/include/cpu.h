@@ -1,9 +1,9 @@
 #ifndef SKEIN_CPU_H
 #define SKEIN_CPU_H
 
-/* What this processor (and the system's saving of its registers) offers, each level including those below
-   it. Kernels are chosen by `level >= ...` alone, so that a level that is added takes the best kernel below
-   it until it has its own. */
+/* What this processor offers and the system can save on a thread switch. Each level includes those
+   below it. Kernels are chosen only by `level >= ...`, so that a new level takes the best kernel
+   below it until it has its own. */
 enum skein_level {
     SKEIN_PLAIN = 0,      /* what every machine has */
     SKEIN_AVX2 = 1,       /* AVX2, FMA, F16C */
@@ -14,8 +14,8 @@ enum skein_level {
 /* The level in use: the highest that the machine has, or a lower one that was asked for. */
 enum skein_level skein_level(void);
 
-/* Asks for a lower level, for tests and comparisons: not while kernels run. A level that the machine does not
-   have is lowered to the highest that it has, which is returned. */
+/* Asks for a lower level, for tests and comparisons; not while kernels run. A level that the
+   machine does not have is lowered to the highest that it has, which is returned. */
 enum skein_level skein_use_level(enum skein_level level);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "cpu.h"
 
-/* Kernels that go through rows of activations: sixteen lanes, any length, no alignment asked for.
+/* Kernels for rows of activations: sixteen lanes, any length, any alignment.
 
    `level` is at most skein_level(). Bits depend on the numbers and the length; the levels from
    SKEIN_AVX2 on give the same bits, SKEIN_PLAIN others, because it has no fused multiply-add. A
@@ -58,14 +58,14 @@ void skein_rmsnorm_backward(
     enum skein_level level, const float *dy, const float *x, const float *weight,
     const float *inverse, size_t tokens, size_t width, float *dx);
 
-/* Turns each head of each token: a' = a c - b s, b' = b c + a s, with s negated if `inverse`.
+/* Rotates each head of each token: a' = a c - b s, b' = b c + a s, with s negated if `inverse`.
 
    x [tokens, heads, 2, half] in place; cosines and sines [tokens, half]. */
 void skein_rotate(
     enum skein_level level, float *x, size_t tokens, size_t heads, size_t half,
     const float *cosines, const float *sines, int inverse);
 
-/* The largest of count >= 1 numbers; NaN is passed over. */
+/* The largest of count >= 1 numbers; NaN is ignored. */
 float skein_maximum(enum skein_level level, const float *x, size_t count);
 
 /* Whether one of the numbers equals `value`. */

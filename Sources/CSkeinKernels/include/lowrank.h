@@ -8,17 +8,17 @@
 
 /* The thin products of LoRA: one side is the rank R, 1 <= R <= 1024, fast at multiples of 8.
 
-   T tokens; rows lie one after the other. A `mask` holds T rows of (columns + 7) / 8 bytes, bit i &
-   7 of byte i >> 3 being 1 where element i is kept; NULL keeps all and kept_scale counts as 1. A
-   dropped element counts as 0 even if it is NaN or infinite: it is not multiplied at all.
-   Everything else goes the ways of plain arithmetic.
+   T tokens; rows are contiguous. A `mask` holds T rows of (columns + 7) / 8 bytes, bit i & 7 of
+   byte i >> 3 being 1 where element i is kept; NULL keeps all and kept_scale counts as 1. A dropped
+   element counts as 0 even if it is NaN or infinite: it is not multiplied at all. Everything else
+   is plain arithmetic.
 
    `level` is at most skein_level(). Bits depend on operands and shape, not on how many rows a
    call has; the levels from SKEIN_AVX2 on give the same bits, SKEIN_PLAIN others, because it has
    no fused multiply-add. */
 
 /* Floats from one row of a to the next at which reduce and expand are fast: eight rows a multiple
-   of 4 KiB apart would fill one set of the first cache, and leave no room for the rows of x or y. */
+   of 4 KiB apart would fill one set of the first-level cache, with no room for rows of x or y. */
 static inline size_t skein_lowrank_stride(size_t columns) {
     return columns % 1024 == 0 ? columns + 16 : columns;
 }

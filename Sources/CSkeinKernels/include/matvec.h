@@ -5,11 +5,11 @@
 #include <stdint.h>
 #include "cpu.h"
 
-/* Products with weights that stay as small as they are in the file, for generating text.
+/* Products with weights kept as small as in the file, for generating text.
 
-   A packed matrix holds its rows in groups of 16, so that a vector's lane belongs to one row and no
-   sum crosses lanes. The last group is filled up with zero rows. Inside a group, for each block of
-   32 columns:
+   A packed matrix holds its rows in groups of 16, so that each lane of a vector belongs to one row
+   and no sum crosses lanes. The last group is padded with zero rows. Inside a group, for each block
+   of 32 columns:
 
      Q4_0  16 x f16 scale d;               4 x 16 x 4 bytes of nibbles
      Q4_1  16 x f16 d; 16 x f16 minimum m; 4 x 16 x 4 bytes of nibbles
@@ -33,20 +33,20 @@ enum skein_packed {
 /* Bytes of one group of 16 rows. `columns` is a multiple of 32 for the block types. */
 size_t skein_packed_group_bytes(enum skein_packed type, size_t columns);
 
-/* Packs one group. rows: 16 pointers to the rows as the file has them, NULL for a row of zeros; any
-   alignment. group: skein_packed_group_bytes, written. */
+/* Packs one group. rows: 16 pointers to the file's rows, of any alignment, NULL for a row of zeros.
+   group: receives skein_packed_group_bytes. */
 void skein_pack_group(enum skein_packed type, const void *const rows[16], size_t columns,
     void *group);
 
-/* x as the nibble types want it, [columns], and behind it the sum of each block of 32, [columns /
+/* x as the nibble types need it, [columns], and after it the sum of each block of 32, [columns /
    32]: element 8 c + i of a block is the x that meets nibble i of word c, divided by 16^i (i < 7),
-   because the nibble is not shifted down. Exact, if no element comes below the smallest normal
+   because the nibble is not shifted down. Exact unless an element falls below the smallest normal
    number. */
 void skein_spread(enum skein_level level, const float *x, size_t columns, float *spread);
 
 /* y[r] = (add ? y[r] : 0) + W[r] . x for the rows r of `groups` groups; y: `rows` floats, which may
-   be fewer than 16 x groups. x: `columns` floats; spread: of skein_spread, used for Q4_0 and Q4_1
-   alone. */
+   be fewer than 16 x groups. x: `columns` floats; spread: from skein_spread, used only for Q4_0 and
+   Q4_1. */
 void skein_matvec(enum skein_level level, enum skein_packed type, const void *packed,
     size_t columns, size_t groups, const float *x, const float *spread, float *y, size_t rows,
     int add);

@@ -5,15 +5,15 @@
 
 #include "cpu.h"
 
-/* Loops that touch nothing but registers: what no product on one thread can exceed, for benchmarks.
+/* Loops that use only registers: the limit of any product on one thread, for benchmarks.
 
-   Each makes `rounds` rounds of independent chains, long enough that no instruction waits for another,
-   and returns how many multiplications and additions those were. */
+   Each runs `rounds` rounds of independent chains, long enough that no instruction waits for
+   another, and returns the number of multiplications and additions. */
 
 /* By the multiply-add of fp32 products at this level; the plain one multiplies and adds. */
 size_t skein_peak_fp32(enum skein_level level, size_t rounds);
 
-/* By VDPBF16PS; below SKEIN_AVX512BF16 bf16 products are made by those of fp32, and so is this. */
+/* By VDPBF16PS; below SKEIN_AVX512BF16 by those of fp32, as bf16 products are. */
 size_t skein_peak_bf16(enum skein_level level, size_t rounds);
 
 #endif

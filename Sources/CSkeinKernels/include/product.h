@@ -15,25 +15,25 @@
    fused multiply-add, and all levels give the same bits; SKEIN_PLAIN rounds twice. (BLAS promises
    none of this: its bits change with R, and with the processor.)
 
-   w goes through scratch in panels of 32 columns that stay in the second cache while all rows of x
-   pass (Goto and van de Geijn 2008, "Anatomy of High-Performance Matrix Multiplication"). While one
-   panel is in use, the memory of the next is fetched. Rows of x are used where they lie, unless
-   they lie a multiple of 4 KiB apart: the 12 rows of a tile would share one set of the first cache. */
+   w goes through scratch in panels of 32 columns that stay in the second-level cache while all rows
+   of x pass (Goto and van de Geijn 2008, "Anatomy of High-Performance Matrix Multiplication").
+   While one panel is in use, the next is fetched. Rows of x are used in place, unless they are a
+   multiple of 4 KiB apart: the 12 rows of a tile would share one set of the first-level cache. */
 
 enum {
     SKEIN_PRODUCT_COLUMNS = 32,
-    /* k of a panel at most; see skein_product_depth. */
+    /* The largest depth of a panel; see skein_product_depth. */
     SKEIN_PRODUCT_DEPTH = 768,
     /* Floats of a panel. */
     SKEIN_PRODUCT_PANEL = SKEIN_PRODUCT_COLUMNS * SKEIN_PRODUCT_DEPTH,
-    /* Rows of x that are copied at once, where they must be. */
+    /* Rows of x that are copied at once, if they must be. */
     SKEIN_PRODUCT_ROWS = 256,
     /* Floats of scratch, which starts at a multiple of 64 bytes: a panel, and copied rows. */
     SKEIN_PRODUCT_SCRATCH =
         SKEIN_PRODUCT_PANEL + SKEIN_PRODUCT_ROWS * (SKEIN_PRODUCT_DEPTH + 16),
 };
 
-/* How many of the `rest` k come next: few enough that 12 rows of x stay in the first cache. */
+/* How many of the `rest` k come next. 12 rows of x take 24 KB at 512, at most 36 KB at 768. */
 static inline size_t skein_product_depth(size_t rest) {
     const size_t depth = 512;
     return rest <= SKEIN_PRODUCT_DEPTH ? rest : depth;
@@ -51,10 +51,11 @@ struct skein_product {
     int accumulate; /* whether sums are added to y */
 };
 
+/* From SKEIN_AVX2 on; nobody calls it below, where OpenBLAS computes. */
 void skein_multiply(enum skein_level level, const struct skein_product *product, float *scratch);
 
-/* One block, K of any size, with a w that lies in groups of 16 columns: w(k, n) at
-   w[n / 16 * group_w + k * step_w + n % 16]. Groups are readable to their sixteenth column. */
+/* One block, K of any size, with w in groups of 16 columns: w(k, n) at w[n / 16 * group_w + k *
+   step_w + n % 16]. Groups are readable up to their sixteenth column. */
 struct skein_panel {
     const float *x;
     size_t row_x, step_x;

@@ -2,8 +2,8 @@ import SkeinBasics
 
 /// The coordinator's side of the handshake.
 ///
-/// Everything that is wrong gives a `Rejection` to send as the last word. Messages that do not
-/// belong to a handshake (MODEL_REQUEST, HEARTBEAT, LEAVE, STATUS_REQUEST) are for somebody else.
+/// Everything that is wrong gives a `Rejection`, the last message to send. Messages that do not
+/// belong to a handshake (MODEL_REQUEST, HEARTBEAT, LEAVE, STATUS_REQUEST) are handled elsewhere.
 package struct CoordinatorHandshake: Sendable {
     private let token: [UInt8]
     private let nonce: [UInt8]
@@ -19,14 +19,14 @@ package struct CoordinatorHandshake: Sendable {
         case complete
     }
 
-    /// What follows from a message.
+    /// What a message leads to.
     package enum Outcome: Sendable, Equatable {
         /// Send the challenge.
         case challenged(Hello, Message)
         /// The peer knows the token. From here on all frames, both ways, have tags; the offer is
-        /// the first of this side.
+        /// this side's first.
         case authenticated(Hello, SessionKeys, offer: Message)
-        /// A worker that computes what this run needs; WELCOME is the caller's to say.
+        /// A worker that computes what this run needs; the caller sends WELCOME.
         case ready(Ready)
     }
 
@@ -34,8 +34,8 @@ package struct CoordinatorHandshake: Sendable {
     ///   - token: the shared secret, empty when there is none.
     ///   - nonce: 32 random bytes of this connection.
     ///   - offer: what the run is; its proof is filled in here.
-    ///   - minors: what this side speaks.
-    ///   - comparesFingerprints: whether workers with another engine are kept out.
+    ///   - minors: the minor versions that this side speaks.
+    ///   - comparesFingerprints: whether workers with another engine are refused.
     package init(
         token: [UInt8], nonce: [UInt8], offer: Offer,
         minors: ClosedRange<UInt8> = ProtocolVersion.minors, comparesFingerprints: Bool = true
@@ -49,7 +49,7 @@ package struct CoordinatorHandshake: Sendable {
 
     /// Takes the next message of the dialler.
     ///
-    /// - Throws: `Rejection`, the last thing to say to it.
+    /// - Throws: `Rejection`, the last message to send to it.
     package mutating func receive(_ message: Message) throws(Rejection) -> Outcome {
         switch (stage, message) {
         case (.greeting, .hello(let hello)):

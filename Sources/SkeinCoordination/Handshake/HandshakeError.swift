@@ -1,6 +1,6 @@
 import SkeinBasics
 
-/// Why a dialler does not get in.
+/// Why a dialler is not let in.
 package enum HandshakeError: Error, Sendable, Equatable {
     /// The coordinator does not know the token.
     case coordinatorNotAuthentic
@@ -9,7 +9,7 @@ package enum HandshakeError: Error, Sendable, Equatable {
     case majorVersion(found: UInt8)
     /// The coordinator chose a minor version that was not on offer.
     case minorVersion(offered: ClosedRange<UInt8>, chosen: UInt8)
-    /// The coordinator said this out of turn.
+    /// The coordinator sent this out of turn.
     case unexpected(MessageType)
 }
 
@@ -32,12 +32,12 @@ extension HandshakeError: Explained {
                 remedy: RejectCode.version.remedy, status: .badData)
         case .minorVersion(let offered, let chosen):
             Explanation(
-                what: "the coordinator chose minor version \(chosen) of the protocol, of "
+                what: "the coordinator chose protocol minor version \(chosen), not one of "
                     + "\(offered.lowerBound) to \(offered.upperBound)",
                 remedy: RejectCode.version.remedy, status: .badData)
         case .unexpected(let type):
             Explanation(
-                what: "the coordinator said \(type.name) out of turn",
+                what: "the coordinator sent \(type.name) out of turn",
                 remedy: RejectCode.protocolViolation.remedy, status: .badData)
         }
     }

@@ -26,54 +26,54 @@ extension RejectCode {
         switch self {
         case .version: "run the same version of skein on both sides"
         case .authentication:
-            "give both sides the same file with --token-file, without a changed or added byte"
+            "give both sides the same --token-file, byte for byte"
         case .model:
-            "give the worker the base model of the run with --model, or leave --model out so that "
+            "give the worker the base model of the run with --model, or omit --model so that "
                 + "it fetches it"
         case .data:
-            "this worker was prepared for a run on other data; it prepares anew by itself"
+            "this worker was prepared for a run on other data; it prepares again by itself"
         case .configuration:
-            "this worker was prepared for a run with other options; it prepares anew by itself"
+            "this worker was prepared for a run with other options; it prepares again by itself"
         case .fingerprint:
             "run the same version of skein on all hosts; in fp32 all processors with AVX2 and FMA "
                 + "agree, in bf16 those with the same kernel, which "
                 + "SKEIN_CPU_LEVEL=avx2 in the environment lowers everywhere; where both fingerprints name "
                 + "OpenBLAS, give all hosts the same version of it and the same OPENBLAS_CORETYPE"
         case .full: "wait until a worker leaves, or stop one"
-        case .draining: "the coordinator is about to stop; come back when it runs again"
+        case .draining: "the coordinator is about to stop; try again when it is back"
         case .staleTerm:
-            "the coordinator was started anew; the worker joins it again by itself"
+            "the coordinator has restarted; the worker joins it again by itself"
         case .quarantined:
-            "the worker failed several times; read its log, it is let in again after a while"
+            "the worker failed several times; read its log; it is let in again after a while"
         case .protocolViolation:
-            "run the same version of skein on both sides; if it is the same, report the reason"
-        case .timeout: "check the network between the hosts and the load of the worker's"
+            "run the same version of skein on both sides; if they are the same, report the reason"
+        case .timeout: "check the network between the hosts and the load of the worker's host"
         case .superseded:
-            "another process goes by the same name; give each worker its own --name"
+            "another process has the same name; give each worker its own --name"
         case .stuck:
             "start the worker again; if it gets stuck again, look at the disk that its model is on "
-                + "and at the memory of its host; if it is that slow, give a longer --patience"
+                + "and at the memory of its host; if it is just slow, give a longer --patience"
         }
     }
 
     /// Whether the same worker would be refused again, so that it must not come back by itself.
     package var isFinal: Bool {
         switch self {
-        // A thread that hangs cannot be ended: the process has to.
+        // A thread that hangs cannot be ended; the process must be.
         case .version, .authentication, .model, .fingerprint, .superseded, .stuck:
             true
-        // What belongs to another run can be dropped, and a line can damage a frame: neither is a
-        // reason to lose a worker.
+        // A worker can drop what belongs to another run, and a line can damage a frame: neither is
+        // a reason to lose a worker.
         case .data, .configuration, .full, .draining, .staleTerm, .quarantined, .protocolViolation,
             .timeout:
             false
         }
     }
 
-    /// Whether the worker has what another run needs, and is to drop it.
+    /// Whether the worker prepared for another run and must drop that.
     package var isOfAnotherRun: Bool { self == .data || self == .configuration }
 
-    /// What a worker exits with that gives up because of this.
+    /// The exit status of a worker that gives up because of this.
     package var exitStatus: ExitStatus {
         switch self {
         case .version, .authentication, .model, .fingerprint: .badData

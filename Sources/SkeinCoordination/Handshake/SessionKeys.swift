@@ -6,7 +6,7 @@ package struct SessionKeys: Sendable, Equatable {
     package let coordinatorToWorker: FrameKey
 }
 
-/// What the two sides have said before they know each other, and what follows from it and the
+/// The messages from before the two sides know each other, and what follows from them and the
 /// token. docs/PROTOCOL.md has the formulas.
 struct HandshakeTranscript: Sendable, Equatable {
     private let digest: [UInt8]

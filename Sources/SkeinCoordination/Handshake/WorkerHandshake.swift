@@ -1,14 +1,14 @@
 /// The dialler's side of the handshake, a worker's or an observer's.
 ///
-/// Say `greeting`, then hand in what comes: CHALLENGE gives the answer and the keys, OFFER what the
-/// run is. What follows (READY, WELCOME) needs no secrets.
+/// Send `greeting`, then pass in what comes: CHALLENGE gives the answer and the keys, OFFER what
+/// the run is. What follows (READY, WELCOME) needs no secrets.
 package struct WorkerHandshake: Sendable {
     private let token: [UInt8]
     private let hello: Hello
     private var transcript: HandshakeTranscript?
     private var isComplete = false
 
-    /// What follows from a message.
+    /// What a message leads to.
     package enum Outcome: Sendable, Equatable {
         /// Send the reply, which has no tag; all later frames, both ways, have one with these keys.
         case answered(Message, SessionKeys)
@@ -26,12 +26,12 @@ package struct WorkerHandshake: Sendable {
         self.hello = hello
     }
 
-    /// What to say first.
+    /// The first message to send.
     package var greeting: Message { .hello(hello) }
 
     /// Takes the next message of the coordinator.
     ///
-    /// - Throws: `HandshakeError`; the connection is of no use then.
+    /// - Throws: `HandshakeError`; the connection is useless then.
     package mutating func receive(_ message: Message) throws(HandshakeError) -> Outcome {
         switch message {
         case .rejection(let rejection):

@@ -1,10 +1,10 @@
 import SkeinBasics
 
-/// One piece of work of one round. Rounds are numbered from 1 through a coordinator's term; a round
+/// One piece of work of one round. Rounds are numbered from 1 within a coordinator's term; a round
 /// is a training step or a validation.
 package struct WorkKey: Sendable, Hashable {
     package var round: UInt64
-    /// Of the micro-batch in its step, or of the group of rows in its validation.
+    /// The number of the micro-batch in its step, or of the group of rows in its validation.
     package var index: UInt32
 
     package init(round: UInt64, index: UInt32) {
@@ -13,7 +13,7 @@ package struct WorkKey: Sendable, Hashable {
     }
 }
 
-/// What is to be done with the rows of a lease.
+/// What to compute from the rows of a lease.
 package enum WorkKind: UInt8, Sendable, CaseIterable {
     /// Loss and gradient, with dropout.
     case gradient = 1
@@ -24,7 +24,7 @@ package enum WorkKind: UInt8, Sendable, CaseIterable {
 /// Work for a worker, with all that it needs besides model, configuration and parameters.
 package struct LeaseGrant: Sendable, Equatable {
     package var key: WorkKey
-    /// How often this work has been given out, counted from 1.
+    /// How often this work has been leased, from 1.
     package var attempt: UInt32
     package var kind: WorkKind
     /// The optimizer step, from 1: addresses random numbers.
@@ -61,7 +61,7 @@ package struct LeaseGrant: Sendable, Equatable {
     }
 }
 
-/// The coordinator does not need this work any more.
+/// The coordinator no longer needs this work.
 package struct Cancellation: Sendable, Equatable {
     package var key: WorkKey
 
@@ -70,14 +70,14 @@ package struct Cancellation: Sendable, Equatable {
     }
 }
 
-/// What a lease gave.
+/// The result of a lease.
 package struct WorkResult: Sendable, Equatable {
     package var key: WorkKey
     package var attempt: UInt32
     package var kind: WorkKind
     package var tokens: UInt32
     package var lossTokens: UInt32
-    /// Loss tokens that the model would have picked itself; 0 for a gradient.
+    /// Loss tokens that the model would have picked; 0 for a gradient.
     package var correct: UInt32
     package var lossSum: Double
     /// SHA-256 of the rounded gradient's canonical bytes; zeros for an evaluation.
@@ -105,7 +105,7 @@ package struct WorkResult: Sendable, Equatable {
 package struct ResultAnswer: Sendable, Equatable {
     package enum Verdict: UInt8, Sendable, CaseIterable {
         case accepted = 1
-        /// Somebody else's result for the same work came first.
+        /// Another worker's result for the same work came first.
         case duplicate = 2
         /// Its step or term is over.
         case stale = 3
@@ -126,9 +126,9 @@ package struct ResultAnswer: Sendable, Equatable {
 
 /// Parameters of the adapter, whole or as the difference from the version before.
 package struct ParameterUpdate: Sendable, Equatable {
-    /// Versions are numbered from 1 through a coordinator's term.
+    /// Versions are numbered from 1 within a coordinator's term.
     package var version: UInt64
-    /// The version that `payload` is a difference from; 0: it stands for itself.
+    /// The version that `payload` is a difference from; 0: it is complete.
     package var base: UInt64
     /// SHA-256 of the parameters of `version` as fp32, little endian.
     package var digest: [UInt8]
@@ -151,14 +151,14 @@ package struct ParameterRequest: Sendable, Equatable {
     }
 }
 
-/// A sign of life, from both sides, whatever else is on its way.
+/// A sign of life, sent by both sides whatever else is queued.
 package struct Heartbeat: Sendable, Equatable {
     /// What is being computed; empty from a coordinator.
     package var computing: [Progress]
     /// Bytes of memory that the process has in use; 0 when unknown.
     package var residentBytes: UInt64
-    /// Of a worker that prepares: bytes of the model that it has fetched, hashed and loaded so far,
-    /// counted once for each. Any change is progress; 0 at all other times.
+    /// Of a worker that prepares: bytes of the model fetched, hashed and loaded so far, counted
+    /// once for each of these. Any change is progress; 0 at all other times.
     package var preparedBytes: UInt64
 
     package struct Progress: Sendable, Equatable {
@@ -181,7 +181,7 @@ package struct Heartbeat: Sendable, Equatable {
     }
 }
 
-/// Goodbye, in good order.
+/// An orderly goodbye.
 package struct Leave: Sendable, Equatable {
     package enum Reason: UInt8, Sendable, CaseIterable {
         /// The worker was asked to stop; it has handed in what it could.

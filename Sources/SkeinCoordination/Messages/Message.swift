@@ -8,7 +8,7 @@ package enum Message: Sendable, Equatable {
     case hello(Hello)
     case challenge(Challenge)
     case authentication(Authentication)
-    /// The coordinator may say this at any time; it is the last thing that it says.
+    /// The coordinator may send this at any time; it is its last message.
     case rejection(Rejection)
 
     // From here on every frame is authenticated with a session key.
@@ -36,14 +36,14 @@ package enum PeerRole: UInt8, Sendable, CaseIterable {
     case observer = 2
 }
 
-/// The dialler's first words.
+/// The dialler's first message.
 package struct Hello: Sendable, Equatable {
     /// The minor protocol versions that it speaks.
     package var minor: ClosedRange<UInt8>
     package var role: PeerRole
     /// At most `Limits.nameBytes` of UTF-8; one worker holds a name at a time.
     package var name: String
-    /// 16 random bytes of this process: a new one fences the old one of the same name.
+    /// 16 random bytes of this process: a newer process fences an older one of the same name.
     package var incarnation: [UInt8]
     /// 32 random bytes of this connection.
     package var nonce: [UInt8]
@@ -90,7 +90,7 @@ package struct Authentication: Sendable, Equatable {
 package struct Offer: Sendable, Equatable {
     /// The coordinator's proof that it knows the token, 32 bytes.
     package var proof: [UInt8]
-    /// Raised at every start of a coordinator on this run directory.
+    /// Raised at every start of a coordinator in this run directory.
     package var term: UInt32
     /// 32 bytes each.
     package var modelDigest: [UInt8]
@@ -101,7 +101,7 @@ package struct Offer: Sendable, Equatable {
     package var configuration: [UInt8]
     /// Tokens of the longest row: positions that the model must know.
     package var longestRow: UInt32
-    /// The files that the base model consists of, for a worker that has none.
+    /// The files of the base model, for a worker that does not have it.
     package var modelFiles: [ModelFile]
 
     /// A file of the base model.
@@ -152,8 +152,8 @@ package struct ModelRequest: Sendable, Equatable {
 package struct ModelChunk: Sendable, Equatable {
     package var file: UInt32
     package var offset: UInt64
-    /// The frame's tag says that they are what was sent, and the offer's digest of the file that
-    /// they are what was asked for.
+    /// The frame's tag proves that these bytes were sent; the file's digest in the offer, that they
+    /// are the right ones.
     package var bytes: [UInt8]
 
     package init(file: UInt32, offset: UInt64, bytes: [UInt8]) {
@@ -166,7 +166,7 @@ package struct ModelChunk: Sendable, Equatable {
 /// A worker that has loaded its model and says what it is.
 package struct Ready: Sendable, Equatable {
     package var modelDigest: [UInt8]
-    /// Of the run that the worker belongs to since it first joined one; it echoes the offer then.
+    /// The digest of the run that the worker belongs to; at its first join it echoes the offer.
     package var dataDigest: [UInt8]
     package var configurationDigest: [UInt8]
     package var fingerprint: String
@@ -175,7 +175,7 @@ package struct Ready: Sendable, Equatable {
     /// The term and version of the parameters that it holds; 0 and 0 for none.
     package var parameterTerm: UInt32
     package var parameterVersion: UInt64
-    /// Results of this term that it has finished and that nobody has answered.
+    /// Finished results of this term that nobody has answered.
     package var held: [WorkKey]
 
     package init(
@@ -194,11 +194,11 @@ package struct Ready: Sendable, Equatable {
     }
 }
 
-/// The worker is in.
+/// The worker has joined.
 package struct Welcome: Sendable, Equatable {
-    /// How often each side is to be heard, in milliseconds.
+    /// How often each side must be heard, in milliseconds.
     package var heartbeatMilliseconds: UInt32
-    /// After how much silence a side counts as gone, in milliseconds.
+    /// The silence after which a side counts as gone, in milliseconds.
     package var silenceMilliseconds: UInt32
 
     package init(heartbeatMilliseconds: UInt32, silenceMilliseconds: UInt32) {

@@ -16,19 +16,19 @@ package enum RejectCode: UInt16, Sendable, CaseIterable {
     case protocolViolation = 11
     /// The peer did not finish its handshake in time.
     case timeout = 12
-    /// Another process with the same name and a newer incarnation has come.
+    /// A process with the same name and a newer incarnation has joined.
     case superseded = 13
-    /// The worker lives, and what it computes does not go on.
+    /// The worker lives, but its work does not advance.
     case stuck = 14
 }
 
-/// The last words to a peer that is not served.
+/// The last message to a peer that is not served.
 package struct Rejection: Sendable, Equatable, Error {
     package var code: RejectCode
     /// What was expected and what was found, one sentence; at most `Limits.reasonBytes`.
     package var reason: String
-    /// When it makes sense to come again, in milliseconds; 0 when it makes none before something is
-    /// mended or when at once is fine.
+    /// When to come again, in milliseconds; 0 when it may be at once, or is of no use until
+    /// something is fixed.
     package var retryMilliseconds: UInt32
 
     package init(code: RejectCode, reason: String, retryMilliseconds: UInt32 = 0) {

@@ -3,31 +3,31 @@ import SkeinBasics
 extension CoordinatorState {
     /// What a coordinator's shell tells its state.
     package enum Event: Sendable, Equatable {
-        /// The run's thread does something else than waiting for a round.
+        /// The run's thread does something other than wait for a round.
         case phase(RunPhase)
         case opened(Round)
-        /// Committed or given up; what is still leased of it is cancelled.
+        /// Committed or given up; its remaining leases are cancelled.
         case closed(round: UInt64)
-        /// A worker has its offer (ask `admission` first), or has said how much of its model is done,
-        /// in bytes; until it joins or has left.
+        /// A worker has its offer (ask `admission` first), or says how much of its model is done,
+        /// in bytes. Sent until it joins or has left.
         case preparing(PeerID, name: String, address: String, bytes: UInt64)
         /// A peer has passed its handshake; ask `admission` first.
         case joined(PeerID, Member)
-        /// Any bytes at all of this peer; with a heartbeat, what it says it computes.
+        /// Any bytes from this peer; with a heartbeat, what it says it computes.
         case heard(PeerID, [Heartbeat.Progress])
         /// Bytes of parameters or results move between a peer and here, besides heartbeats.
         case moved(PeerID)
-        /// A whole result is here. The shell parks its bytes under (peer, key) until `check`,
-        /// `deliver`, `drop` or `answer` takes them; if some are parked there already, it drops the new
-        /// ones. When a peer is gone it frees what it parked for it, except what is being checked.
-        /// The digest is of all that counts of the result: two with one digest say the same.
+        /// A whole result has arrived. The shell parks its bytes under (peer, key) until `check`,
+        /// `deliver`, `drop` or `answer` takes them; if some are parked there already, it drops the
+        /// new ones. When a peer is gone it frees what it parked for it, except what is being
+        /// checked. Results with one digest say the same.
         case arrived(PeerID, WorkKey, attempt: UInt32, digest: [UInt8])
         /// The run's thread has unpacked and checked what `check` named.
         case checked(PeerID, WorkKey, CheckOutcome)
         case left(PeerID, Departure)
         /// The worker finishes what it computes and starts nothing new.
         case draining(PeerID)
-        /// The coordinator is about to end: nobody joins any more.
+        /// The coordinator is about to end: nobody may join any more.
         case stopAdmitting
         /// `nextDeadline` has come.
         case tick
@@ -37,13 +37,13 @@ extension CoordinatorState {
     package enum CheckOutcome: Sendable, Equatable {
         /// It is good, and the run has it.
         case accepted
-        /// All right but for a NaN or an infinity.
+        /// Valid except for a NaN or an infinity.
         case notFinite(String)
         /// Wrong shape, length, hash or packing.
         case refused(String)
     }
 
-    /// What a coordinator's shell is to do, in this order. Each names its reason.
+    /// What a coordinator's shell must do, in this order.
     package enum Directive: Sendable, Equatable {
         /// Send this work; `attempt` counts from 1.
         case lease(PeerID, WorkKey, attempt: UInt32, LeaseReason)
@@ -51,32 +51,32 @@ extension CoordinatorState {
         /// Unpack and check the parked result on the run's thread, then say `checked`.
         case check(PeerID, WorkKey)
         /// Hand the result, which is not finite, to the run as it is: the run has diverged. Its
-        /// peer may have gone meanwhile.
+        /// peer may be gone by now.
         case deliver(PeerID, WorkKey)
         /// Tell the worker what became of its result, and free what is parked.
         case answer(PeerID, WorkKey, ResultAnswer.Verdict, String)
-        /// Free what is parked and answer nothing: the worker keeps it until it is leased it again.
+        /// Free what is parked without an answer: the worker keeps it until it is leased it again.
         case drop(PeerID, WorkKey)
         /// The round is not over before `settle`, though all its results may be here.
         case dispute(WorkKey)
         case settle(WorkKey)
-        /// An accepted result of this round is wrong: all of it is to be computed again.
+        /// An accepted result of this round is wrong: all of the round must be computed again.
         case spoil(round: UInt64)
-        /// Say so and hang up; the state has forgotten the peer, a `left` of it is ignored.
+        /// Send this and hang up. The state has forgotten the peer; a `left` of it is ignored.
         case disconnect(PeerID, Rejection)
         case log(Log.Level, String)
-        /// The run cannot go on; said once.
+        /// The run cannot continue; said once.
         case giveUp(String)
     }
 }
 
-/// Why somebody gets a piece of work.
+/// Why a worker gets a piece of work.
 package enum LeaseReason: Sendable, Equatable, CustomStringConvertible {
     /// It is the next one, and a thread is idle.
     case next
     /// It is the next one, for when a thread becomes idle.
     case prefetch
-    /// The worker says that it has finished it already.
+    /// The worker says that it has already finished it.
     case held
     /// Its former holder is gone, drains, or gave a bad result.
     case released(by: String)
@@ -108,7 +108,7 @@ package enum LeaseReason: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// Whether the work stays leased to somebody else, too.
+    /// Whether another worker keeps a lease of the work, too.
     package var isSecond: Bool {
         switch self {
         case .silent, .overdue, .straggler, .disputed: true
@@ -125,7 +125,7 @@ package enum CancelReason: Sendable, Equatable, CustomStringConvertible {
     case takenOver(by: String)
     case draining
     case roundClosed
-    /// Its result was waited for in vain.
+    /// Its result did not come.
     case late
 
     package var description: String {

@@ -1,45 +1,45 @@
 import SkeinBasics
 
-/// How long a coordinator waits for whom. A user sets `minimumWorkers` and `patience`; the rest is
+/// How long a coordinator waits for what. A user sets `minimumWorkers` and `patience`; the rest is
 /// derived or fixed.
 package struct CoordinatorSettings: Sendable, Equatable {
-    /// A round begins when as many workers are there.
+    /// A round begins when this many workers are there.
     package var minimumWorkers: Int
-    /// How long too few workers may be there, since a worker last joined or got on with its
-    /// preparation; ten times that before the first one ever joined.
+    /// How long there may be too few workers, since one last joined or got on with its preparation;
+    /// ten times that before the first one has ever joined.
     package var patience: Duration
-    /// How often each side is to be heard.
+    /// How often each side must be heard.
     package var heartbeat = Duration.milliseconds(500)
-    /// After one late heartbeat who is idle may compute a worker's leases, too: at worst in vain.
+    /// After one late heartbeat idle workers may compute a worker's leases, too: at worst in vain.
     package var quietAfter = Duration.milliseconds(750)
     /// After three missed heartbeats a worker gets nothing new.
     package var suspectAfter = Duration.milliseconds(1500)
     /// After five missed heartbeats a worker counts as gone.
     package var lostAfter = Duration.milliseconds(2500)
-    /// No lease is overdue before.
+    /// No lease is overdue sooner.
     package var leaseFloor = Duration.seconds(2)
-    /// No lease is doubled for being slow before: a second one would not save more than it costs.
+    /// No lease is doubled for slowness sooner: a second one would not save more than it costs.
     package var speculationFloor = Duration.milliseconds(250)
-    /// A worker's pace that was not tried for so long counts as unknown.
+    /// A worker's pace that was not measured for this long counts as unknown.
     package var paceAge = Duration.seconds(30)
-    /// After so long without progress the log says what is waited for.
+    /// After this long without progress the log says what is waited for.
     package var stallAfter = Duration.seconds(5)
     /// Peers of 1 MiB of state each would be 4 GiB; more hosts than that want more coordinators.
     package var maximumWorkers = 4096
-    /// A piece of work that was refused as often, by everybody who is there and for longer than the
-    /// patience, ends the run: the fault is not a worker's.
+    /// A piece of work that was refused this often, by everybody who is there and for longer than
+    /// the patience, ends the run: the fault is not a worker's.
     package var maximumRefusals = 16
-    /// After so many refusals a piece goes to workers with good results alone, if there are some.
+    /// After this many refusals a piece goes only to workers with good results, if there are any.
     package var refusalsByStrangers = 4
-    /// Results that may wait for their check, over all workers; their shell sets it by their bytes.
+    /// Results that may wait for their check, over all workers; the shell sets it by their size.
     package var maximumUnchecked = 4096
 
-    /// A lease of a worker that lives is taken away when nothing of it has moved for so long: no
-    /// layer done, no bytes on their way. Much longer than a layer of anything takes.
+    /// A lease of a live worker is taken away when nothing of it has moved for this long: no layer
+    /// done, no bytes on their way. Much longer than a layer of any model takes.
     package var stuckAfter: Duration { patience * 5 }
 
-    /// Room is kept for a result that was asked for again for as long; while bytes of its worker
-    /// move, as long as the patience.
+    /// Room is kept this long for a result that was asked for again; while its worker's bytes move,
+    /// as long as the patience.
     package var recallTime = Duration.seconds(10)
 
     package init(minimumWorkers: Int = 1, patience: Duration = .seconds(60)) {

@@ -2,17 +2,17 @@ import SkeinBasics
 
 /// Results that do not agree, and results for which there is no room.
 extension CoordinatorState {
-    /// As many workers at most are asked about one piece.
+    /// At most this many workers are asked about one piece.
     private static let mostVotes = 8
 
-    /// Somebody else's result of an accepted piece: the same, or one of the two computes wrongly.
+    /// Another result of an accepted piece: the same, or one of the two computes wrongly.
     mutating func vote(_ other: Claim, _ index: Int) {
         guard let open else { return }
         let piece = open.pieces[index]
         var dispute = open.disputes[index]
         if dispute == nil {
             let former = open.formerDisputes[index]
-            // Whoever has had a say does not open it again and again by repeating that.
+            // Who has voted cannot open it again by repeating that.
             guard piece.digest != other.digest,
                 former?.votes.contains(where: { $0.name == other.name }) != true
             else { return }
@@ -30,7 +30,7 @@ extension CoordinatorState {
         }
     }
 
-    /// Ends what can be ended, and asks somebody else about the rest.
+    /// Ends the disputes that can be ended, and asks another worker about the others.
     mutating func settleDisputes() {
         guard let waiting = open?.disputes, !waiting.isEmpty else { return }
         for index in waiting.keys.sorted() {
@@ -64,13 +64,13 @@ extension CoordinatorState {
         grant(index, to: judge.peer, .disputed(names[0], names[names.count - 1]))
     }
 
-    /// Whether a round was held open for a judge's answer for long enough, since it had a thread for it.
-    /// Bytes that move do not count: whoever never answers can send some.
+    /// Whether a round was held open long enough for a judge's answer, since it had a thread for
+    /// it. Bytes that move do not count: a worker that never answers can send some.
     private func isLate(_ judge: PeerID, _ index: Int, since asked: Duration) -> Bool {
         guard let worker = members[judge] else { return true }
         var since = asked
         if let lease = worker.leases.first(where: { $0.index == index }) {
-            // Behind work that it had before: that ends, or others do it.
+            // Behind earlier work: that ends, or others do it.
             guard let started = lease.started else { return false }
             since = max(since, started)
         }
@@ -98,8 +98,8 @@ extension CoordinatorState {
         }
     }
 
-    /// What two of them agree about. Names are cheap: against somebody with good results it takes
-    /// somebody with good results, too.
+    /// The result that two of them agree about. Names are cheap: to overrule somebody with good
+    /// results takes somebody with good results, too.
     func verdict(of dispute: Dispute) -> [UInt8]? {
         dispute.votes.first { one in
             let same = dispute.votes.filter { $0.digest == one.digest }
@@ -110,22 +110,22 @@ extension CoordinatorState {
         }?.digest
     }
 
-    /// Whether good results of it are known, besides the disputed one, which proves nothing.
+    /// Whether it has good results besides the disputed one, which proves nothing.
     private func hasPast(_ name: String, in dispute: Dispute) -> Bool {
         let accepted = standings[name]?.accepted ?? 0
         return accepted > (name == dispute.votes[0].name ? 1 : 0)
     }
 
-    /// Whose word counts when nobody is left to ask: of those with good results, when the accepted
-    /// result is of a name without any, and if they all say the same.
+    /// Whose result counts when nobody is left to ask: that of those with good results, if the
+    /// accepted one comes from a name without any, and if they all agree.
     func lastWord(of dispute: Dispute) -> (name: String, digest: [UInt8])? {
         guard !hasPast(dispute.votes[0].name, in: dispute) else { return nil }
         let known = dispute.votes.filter { hasPast($0.name, in: dispute) }
         return known.allSatisfy { $0.digest == known.first?.digest } ? known.first : nil
     }
 
-    /// A worker that has said nothing about it and was not asked: one with good results, and of those
-    /// an idle one, else the one with the least to do.
+    /// A worker that has not voted and was not asked: one with good results, and of those an idle
+    /// one, else the one with the least to do.
     private func judge(of dispute: Dispute) -> Worker? {
         let names = Set(dispute.votes.map(\.name) + dispute.asked)
         guard names.count < Self.mostVotes else { return nil }
@@ -136,7 +136,7 @@ extension CoordinatorState {
 
     private func rank(ofJudge worker: Worker) -> (Int, Double, PeerID) {
         let isProven = standings[worker.name]?.isProven == true
-        // In parts of a thread: whoever claims to have many is not idle for that.
+        // Per thread: a worker that claims to have many is not idle because of that.
         let load = Double(worker.leases.count) / Double(worker.threads)
         return (isProven ? 0 : 1, load, worker.peer)
     }
@@ -170,7 +170,7 @@ extension CoordinatorState {
 
     // MARK: Results without room
 
-    /// Leaves a finished result at its worker until there is room for it here.
+    /// Leaves a finished result with its worker until there is room for it here.
     mutating func postpone(_ worker: Worker, _ key: WorkKey, _ index: Int) {
         guard let lease = worker.leases.first(where: { $0.index == index }) else {
             let sentence = "too many results wait for their check; the work is given again"
@@ -185,7 +185,7 @@ extension CoordinatorState {
         say(.drop(worker.peer, key))
     }
 
-    /// Asks for results again that there is room for now.
+    /// Asks again for results that there is room for now.
     mutating func recall() {
         guard let waiting = open?.postponed, !waiting.isEmpty else { return }
         endReservations()
@@ -207,10 +207,10 @@ extension CoordinatorState {
         members[place.peer]?.leases.first { $0.index == place.index && $0.isHeld }
     }
 
-    /// Takes room back that is kept for results which do not come.
+    /// Takes back room that is kept for results that do not come.
     ///
-    /// On a slow line a result takes longer than `recallTime`: while bytes move, its room is kept. But
-    /// any bytes are movement, so no room is kept for longer than the patience.
+    /// On a slow line a result takes longer than `recallTime`: while bytes move, its room is kept.
+    /// But any bytes count as movement, so no room is kept for longer than the patience.
     private mutating func endReservations() {
         for (place, since) in open?.recalled ?? [] {
             guard let lease = keptLease(place) else { continue }
@@ -221,8 +221,8 @@ extension CoordinatorState {
         open?.recalled = left
     }
 
-    /// Gives to others all that a worker has finished and keeps: with its next result it would have the
-    /// same room again. What it hands in all the same still counts, if there is room then.
+    /// Gives others all that a worker has finished and keeps: with its next result it would get the
+    /// same room again. What it still hands in counts, if there is room then.
     private mutating func takeKept(from place: OpenRound.Place) {
         guard let worker = members[place.peer] else { return }
         say(

@@ -1,11 +1,11 @@
 import SkeinBasics
 
-/// How long work takes, and second leases of what takes too long.
+/// How long work takes, and second leases for what takes too long.
 extension CoordinatorState {
     /// Looking for second leases costs O(workers); twenty times a second is enough.
     private static let doublingInterval = Duration.milliseconds(50)
 
-    /// Seconds that a piece takes at this worker, by its own pace or the fleet's; nil: nobody knows.
+    /// Seconds that a piece takes this worker, by its own pace or the fleet's; nil: unknown.
     func expectation(_ worker: Worker, _ index: Int) -> Double? {
         guard let open else { return nil }
         let kind = open.round.label.kind
@@ -13,7 +13,7 @@ extension CoordinatorState {
         return pace.map { $0 * open.cost(index) }
     }
 
-    /// After how long a lease is overdue: max(floor, 3 own, 2 median); patience when nobody knows.
+    /// After how long a lease is overdue: max(floor, 3 own, 2 median); the patience when unknown.
     func allowance(_ worker: Worker, _ index: Int) -> Duration {
         guard let open else { return settings.patience }
         let kind = open.round.label.kind
@@ -27,7 +27,7 @@ extension CoordinatorState {
         kind == .gradient ? gradientPace : evaluationPace
     }
 
-    /// Takes the medians again, at most once a second.
+    /// Computes the medians again, at most once a second.
     mutating func takePace() {
         if let paceTaken, clock - paceTaken < .seconds(1) { return }
         paceTaken = clock
@@ -41,7 +41,7 @@ extension CoordinatorState {
         evaluationPace = median(.evaluation) ?? evaluationPace
     }
 
-    /// Workers by pace; one whose pace nobody knows counts as the fleet's median.
+    /// Workers by pace; an unknown pace counts as the fleet's median.
     func fastestFirst(_ peers: [PeerID]) -> [PeerID] {
         guard peers.count > 1, let kind = open?.round.label.kind else { return peers }
         let unknown = fleetPace(kind) ?? .infinity
@@ -51,9 +51,9 @@ extension CoordinatorState {
         return paces.sorted { $0 < $1 }.map { $0.1 }
     }
 
-    /// Those whose pace nobody knows, then the others by pace: the order in which new work goes out.
+    /// Those with unknown pace, then the others by pace: the order in which new work goes out.
     ///
-    /// Where there is less work than workers, whoever came last would never get any otherwise. At the
+    /// Otherwise, where there is less work than workers, the last to come would never get any. At
     /// worst an idle worker computes it, too.
     func unknownFirst(_ peers: [PeerID]) -> [PeerID] {
         guard peers.count > 1, let open else { return peers }
@@ -64,8 +64,8 @@ extension CoordinatorState {
         return paces.sorted { $0 < $1 }.map { $0.1 }
     }
 
-    /// A worker's pace; nil when it has none, or one that has not been tried for too long: trying it
-    /// takes at most a hundredth of its time.
+    /// A worker's pace; nil when it has none, or none measured lately: measuring it takes at most a
+    /// hundredth of its time.
     private func knownPace(_ worker: Worker, _ kind: WorkKind, _ open: OpenRound) -> Double? {
         guard let standing = standings[worker.name], let pace = standing.pace(kind),
             let tried = standing.tried(kind)
@@ -83,7 +83,7 @@ extension CoordinatorState {
         return elapsed > 1.5 * total ? .infinity : max(0, total - elapsed)
     }
 
-    /// Seconds until work is done that waits behind others; infinity: nobody can say.
+    /// Seconds until work that waits behind others is done; infinity: unknown.
     func secondsUntilDone(unstarted index: Int, by worker: Worker) -> Double {
         guard !isQuiet(worker), let own = expectation(worker, index) else { return .infinity }
         let starts = worker.leases.compactMap { lease in
@@ -110,14 +110,14 @@ extension CoordinatorState {
         var lease: Lease
     }
 
-    /// Gives what takes too long to idle threads, too: of silent workers first, then what is
-    /// overdue, then what would be finished last.
+    /// Leases what takes too long to idle threads, too: first the work of silent workers, then what
+    /// is overdue, then what would be finished last.
     mutating func double() {
         guard mayDouble, nextDoubling <= clock else { return }
         nextDoubling = clock + Self.doublingInterval
         takePace()
         var slow = slowLeases()
-        // Whoever finds nothing is slower than those before: a few in a row end the search.
+        // The next ones are slower: a few in a row that find nothing end the search.
         var failures = 0
         for peer in fastestFirst(members.idle.members) where failures < 64 && !slow.isEmpty {
             failures += 1
@@ -148,7 +148,7 @@ extension CoordinatorState {
                     piece.holders.count == 1
                 else { continue }
                 guard let started = lease.started else {
-                    // A silent worker's queue; a living one's was offered to the idle before.
+                    // A silent worker's queue; a live one's was already offered to the idle.
                     if isQuiet {
                         slow.append(Slow(rank: 0, left: .infinity, holder: worker, lease: lease))
                     }

@@ -1,6 +1,6 @@
 import SkeinBasics
 
-/// Who gets what.
+/// Which worker gets what.
 extension CoordinatorState {
     /// Gives work to everybody who can take it.
     mutating func dispatch() {
@@ -15,7 +15,7 @@ extension CoordinatorState {
             noteProgress()
         }
         fill(members.idle.members) { .next }
-        // Not in the tail: there a worker that has computed its own shall find something.
+        // Not in the tail: there a worker that has finished its own should find something.
         while let left = open?.unleased, left > members.activeThreads {
             let before = left
             fill(members.roomy.members, once: true) { .prefetch }
@@ -58,7 +58,7 @@ extension CoordinatorState {
         }
     }
 
-    /// Whether another worker should have it because this one's result of it was not taken.
+    /// Whether others should have it because this worker's result of it was not taken.
     func isAvoided(_ index: Int, _ name: String) -> Bool {
         guard let history = open?.histories[index] else { return false }
         return isAvoided(history, name)
@@ -69,15 +69,15 @@ extension CoordinatorState {
             let tried = history.avoided.count { members.isActive(name: $0) }
             return members.active > tried
         }
-        // A new name costs nothing: who comes under one after the other must not keep the piece
-        // from those that have computed well before.
+        // A new name costs nothing: a worker that joins under one after the other must not keep the
+        // piece from those with good results.
         guard history.refusals >= settings.refusalsByStrangers,
             standings[name]?.isProven != true
         else { return false }
         return isProvenLeft(without: history.avoided)
     }
 
-    /// Whether a worker is here that has given good results, besides these.
+    /// Whether a worker with good results is here, besides these.
     func isProvenLeft(without names: [String]) -> Bool {
         members.all.members.contains { peer in
             guard let worker = members[peer], !worker.isDraining else { return false }
@@ -103,7 +103,7 @@ extension CoordinatorState {
         if let key = open?.key(index) { say(.lease(peer, key, attempt: attempt, reason)) }
     }
 
-    /// Takes a lease from its holder; who has none of it left makes it free for others.
+    /// Takes a lease from its holder; without another holder the piece is free.
     mutating func release(_ index: Int, of worker: Worker) {
         _ = members.update(worker.peer) { [clock] in $0.remove(index, now: clock) }
         guard open != nil else { return }
@@ -114,7 +114,7 @@ extension CoordinatorState {
         }
     }
 
-    /// An idle thread starts what waits behind others at another worker, when it would be first.
+    /// An idle thread starts what waits behind others at another worker, if it would be first.
     private mutating func takeOver() {
         guard !members.idle.isEmpty, !members.laden.isEmpty else { return }
         for thief in fastestFirst(members.idle.members) {

@@ -1,6 +1,6 @@
 import SkeinBasics
 
-/// Who comes, goes, is silent or has to pause.
+/// Who joins, leaves, is silent or has to pause.
 extension CoordinatorState {
     mutating func joined(_ peer: PeerID, _ member: Member) {
         preparations[peer] = nil
@@ -56,7 +56,7 @@ extension CoordinatorState {
         }
     }
 
-    /// Names that are gone for long make room; those that are here or have to pause stay.
+    /// Names that are long gone make room; those that are here or have to pause stay.
     private mutating func forgetOldStandings() {
         guard standings.count >= 2 * settings.maximumWorkers else { return }
         let idle = standings.filter { name, standing in
@@ -75,7 +75,7 @@ extension CoordinatorState {
             let hasMoved = round.map { worker.note(progress, round: $0, now: clock) } ?? false
             return (hasMoved: hasMoved, wasSuspect: worker.isSuspect)
         }
-        // A long piece of work that comes on is no stall.
+        // A long piece of work that advances is no stall.
         if found?.hasMoved == true { noteProgress() }
         if found?.wasSuspect == true {
             let silence = clock + settings.suspectAfter
@@ -99,7 +99,7 @@ extension CoordinatorState {
                 .warning,
                 "lost \(worker.title) with \(worker.leases.count) leases: \(how); others get them"))
         if standings[worker.name]?.noteLost() == true {
-            fail(worker.name, "its connection was lost four times in a row with work in hand")
+            fail(worker.name, "its connection was lost four times in a row while it held work")
         }
     }
 
@@ -112,7 +112,7 @@ extension CoordinatorState {
         }
     }
 
-    /// Looks who is silent; does something at most every 20 ms.
+    /// Finds silent workers; does something at most every 20 ms.
     mutating func watchSilence() {
         guard let due = nextSilence, due <= clock else { return }
         var next: Duration?
@@ -140,10 +140,10 @@ extension CoordinatorState {
         nextSilence = next.map { max($0, clock + .milliseconds(20)) }
     }
 
-    /// How often to look for leases that do not move; a look costs O(leases).
+    /// How often to look for stuck leases; a look costs O(leases).
     var stuckInterval: Duration { settings.stuckAfter / 20 }
 
-    /// Takes their work from workers that live and get nowhere. Who is slow is none of them.
+    /// Takes the work from live workers that get nowhere. A slow worker is not one of them.
     mutating func watchStuck() {
         guard let due = nextStuck, due <= clock else { return }
         nextStuck = clock + stuckInterval
@@ -164,7 +164,7 @@ extension CoordinatorState {
     mutating func fail(_ name: String, _ reason: String, code: RejectCode = .quarantined) {
         guard var standing = standings[name] else { return }
         let pause = standing.fail(
-            // A worker that is the only one has to be back before it is given up.
+            // An only worker must be back before the run gives up.
             reason, now: clock, atMost: min(.seconds(60), settings.patience / 2))
         standings[name] = standing
         say(.log(.warning, "\(name) has to pause for \(pause.inWords): \(reason)"))

@@ -1,18 +1,18 @@
 import SkeinBasics
 
-/// A worker that has proved the token and gets its model ready.
+/// A worker that has proved the token and prepares its model.
 struct Preparation: Sendable {
     let peer: PeerID
     let name: String
     let address: String
-    /// Of the model, fetched, hashed and loaded so far, as it last said.
+    /// Bytes of the model fetched, hashed and loaded so far, as last reported.
     var bytes: UInt64 = 0
     /// When that last changed; at first, when it got the offer.
     var progressAt: Duration
 }
 
-// Workers that are on their way in. Being alive is not enough: one whose disk hangs sends its
-// heartbeats, too, and must not hold up the end of a run that nobody comes to.
+// Workers that prepare. Being alive is not enough: one whose disk hangs sends heartbeats, too, and
+// must not delay the end of a run that nobody joins.
 extension CoordinatorState {
     mutating func preparing(_ peer: PeerID, name: String, address: String, bytes: UInt64) {
         guard members[peer] == nil else { return }
@@ -27,9 +27,9 @@ extension CoordinatorState {
         lastArrival = clock
     }
 
-    /// When the patience with a fleet that is too small is over; nil: it is large enough.
+    /// When the patience with too small a fleet ends; nil: the fleet is large enough.
     ///
-    /// It begins anew with every worker that joins or gets on with its preparation.
+    /// It restarts with every worker that joins or gets on with its preparation.
     var giveUpAt: Duration? {
         shortageSince.map {
             max($0, lastArrival ?? $0) + settings.patience * (hasEverJoined ? 1 : 10)

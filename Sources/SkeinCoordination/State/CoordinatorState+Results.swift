@@ -1,6 +1,6 @@
 import SkeinBasics
 
-/// What becomes of results.
+/// What happens to results.
 extension CoordinatorState {
     mutating func arrived(_ peer: PeerID, _ key: WorkKey, _ digest: [UInt8]) {
         guard let worker = members[peer] else { return }
@@ -17,8 +17,8 @@ extension CoordinatorState {
         noteProgress()
         open?.recalled.removeAll { $0.place == OpenRound.Place(peer: peer, index: index) }
         let lease = worker.leases.first { $0.index == index }
-        // What was taken away while it came cannot be sent later: it is given the room of results that
-        // have not begun to come, or slow lines would send in vain again and again.
+        // A result whose lease was taken away while it came cannot be sent later. It gets the room
+        // of results that have not begun to come, or slow lines would send in vain again and again.
         if phase != .accepted, let open,
             open.unchecked + (lease == nil ? 0 : open.recalled.count) >= open.room(settings)
         {
@@ -49,7 +49,7 @@ extension CoordinatorState {
         }
     }
 
-    /// A result of another round, or of work that there is not.
+    /// A result of another round, or of work that does not exist.
     private mutating func foreign(_ worker: Worker, _ key: WorkKey) {
         guard let open, key.round == open.round.number else {
             counters.stale += 1
@@ -64,7 +64,7 @@ extension CoordinatorState {
         fail(worker.name, sentence)
     }
 
-    /// Nobody has asked this worker for it: it is not looked at, whatever it is.
+    /// Nobody asked this worker for it, so it is not looked at.
     private mutating func discard(_ worker: Worker, _ key: WorkKey, _ index: Int) {
         counters.refused += 1
         standings[worker.name]?.noteRefused()
@@ -115,7 +115,7 @@ extension CoordinatorState {
             $0.computedBy = candidate.name
         }
         standings[candidate.name]?.noteAccepted()
-        // A worker that has connected again meanwhile still holds it.
+        // A worker that has reconnected meanwhile still holds it.
         if let worker = members[candidate.peer] ?? members[name: candidate.name] {
             say(.answer(worker.peer, key, .accepted, ""))
         }
@@ -134,7 +134,7 @@ extension CoordinatorState {
         }
     }
 
-    /// Ends a lease at its holder; how long it had taken so far still counts against its pace.
+    /// Ends a lease; the time that it has taken so far still counts against its holder's pace.
     mutating func cancel(_ index: Int, at peer: PeerID, _ reason: CancelReason) {
         guard let worker = members[peer], let key = open?.key(index) else { return }
         if let lease = worker.leases.first(where: { $0.index == index }), !lease.isHeld,
@@ -156,7 +156,7 @@ extension CoordinatorState {
         say(.answer(duplicate.peer, open.key(index), .duplicate, sentence))
     }
 
-    /// A result with NaN or infinity: one worker's fault, unless another one says the same.
+    /// A result with NaN or infinity: one worker's fault, unless another one gives the same.
     private mutating func judge(notFinite candidate: Claim, _ index: Int, _ detail: String) {
         guard let key = open?.key(index) else { return }
         var history = open?.histories[index] ?? PieceHistory()
@@ -166,7 +166,7 @@ extension CoordinatorState {
         }
         let tried = Set(history.notFinite.map(\.name)).union([candidate.name])
         let isEverybodyDone = tried.count { members.isActive(name: $0) } >= members.active
-        // Two names may be one process: somebody with good results is heard first.
+        // Two names may be one process: a worker with good results is heard first.
         let isProven = (others.map(\.name) + [candidate.name]).contains {
             standings[$0]?.isProven == true
         }
@@ -186,7 +186,7 @@ extension CoordinatorState {
         history.notFinite.append((candidate.name, candidate.digest))
         if history.notFinite.count > settings.maximumRefusals { history.notFinite.removeFirst() }
         open?.histories[index] = history
-        // Two different results of the same worker are its fault; one may be the run's.
+        // Two different results of one worker are its fault; one may be the run's.
         let changed = own.map { $0.digest != candidate.digest } ?? false
         refuse(candidate, index, detail, counts: changed)
     }
@@ -221,7 +221,7 @@ extension CoordinatorState {
         if counts {
             fail(candidate.name, "its result of \(describe(index)) was refused: \(detail)")
         }
-        // Anybody may come under sixteen names: it is the work's fault once nobody is left to try.
+        // Anybody may join under sixteen names: it is the work's fault once nobody is left to try.
         let isLeft =
             open?.pieces[index].isUnleased == false
             || members.active > history.avoided.count { members.isActive(name: $0) }

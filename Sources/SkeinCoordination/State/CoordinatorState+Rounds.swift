@@ -1,6 +1,6 @@
 import SkeinBasics
 
-/// Rounds come and go, and what is done when nothing moves.
+/// Rounds begin and end, and what is done when nothing moves.
 extension CoordinatorState {
     mutating func enter(_ phase: RunPhase) {
         self.phase = phase
@@ -69,7 +69,7 @@ extension CoordinatorState {
         say(.giveUp(sentence))
     }
 
-    /// Says what is waited for when nothing has moved for 5 s, more rarely after half a minute.
+    /// Logs what is waited for when nothing has moved for 5 s, less often after half a minute.
     mutating func watchStall() {
         guard nextStall <= clock, !hasGivenUp else { return }
         stalls += 1

@@ -8,7 +8,7 @@ import SkeinBasics
 package struct CoordinatorState: Sendable {
     package let settings: CoordinatorSettings
 
-    // Internal, not private: extensions in the files beside this one are parts of it.
+    // Internal, not private: the extensions in the files beside this one are parts of it.
     var clock: Duration
     var pending: [Directive] = []
     var members = Membership()
@@ -21,17 +21,17 @@ package struct CoordinatorState: Sendable {
     var admits = true
     var hasEverJoined = false
     var hasGivenUp = false
-    /// Since when fewer workers than needed are there.
+    /// Since when there are too few workers.
     var shortageSince: Duration?
-    /// Workers that know the token and are not in yet.
+    /// Workers that know the token and have not joined yet.
     var preparations: [PeerID: Preparation] = [:]
     /// When a worker last joined, or got on with its preparation.
     var lastArrival: Duration?
     /// Somebody may have become silent by then.
     var nextSilence: Duration?
-    /// When to look for leases that do not move; nil: there is no round.
+    /// When to look for stuck leases; nil: no round is open.
     var nextStuck: Duration?
-    /// When it is worth looking for second leases again.
+    /// When to look for second leases again.
     var nextDoubling = Duration.zero
     var nextStall: Duration
     var lastProgress: Duration
@@ -42,7 +42,7 @@ package struct CoordinatorState: Sendable {
     var paceTaken: Duration?
 
     /// - Parameters:
-    ///   - settings: Who is waited for, and how long.
+    ///   - settings: Whom to wait for, and how long.
     ///   - now: The time since an arbitrary start, here and in every call; it never goes back.
     package init(settings: CoordinatorSettings, now: Duration) {
         self.settings = settings
@@ -52,7 +52,7 @@ package struct CoordinatorState: Sendable {
         nextStall = now + settings.stallAfter
     }
 
-    /// Takes note of what happened and says what is to be done, in order.
+    /// Records what happened and returns what to do, in order.
     package mutating func handle(_ event: Event, now: Duration) -> [Directive] {
         clock = max(clock, now)
         switch event {
@@ -77,7 +77,7 @@ package struct CoordinatorState: Sendable {
         return pending
     }
 
-    /// A heartbeat frees no thread and no work, unless it ends a suspicion, which dispatches itself.
+    /// A heartbeat frees no thread and no work, unless it ends a suspicion; that dispatches itself.
     private func isHeartbeat(_ event: Event) -> Bool {
         switch event {
         case .heard, .moved, .preparing: true
@@ -101,10 +101,10 @@ package struct CoordinatorState: Sendable {
         return deadlines.min()
     }
 
-    /// Workers that are in.
+    /// Workers that have joined.
     package var memberCount: Int { members.count }
 
-    /// Why a worker is not let in; nil: it is.
+    /// Why a worker is not let in; nil if it is.
     package func admission(name: String, incarnation: [UInt8], now: Duration) -> Rejection? {
         if !admits {
             return Rejection(code: .draining, reason: "the coordinator is about to end")
@@ -136,7 +136,7 @@ package struct CoordinatorState: Sendable {
         pending.append(directive)
     }
 
-    /// Something went on: no stall.
+    /// Something has moved: no stall.
     mutating func noteProgress() {
         lastProgress = clock
         stalls = 0

@@ -1,6 +1,6 @@
 import SkeinBasics
 
-/// A piece of work in a worker's hands.
+/// A piece of work that a worker holds.
 struct Lease: Sendable {
     let index: Int
     let attempt: UInt32
@@ -10,21 +10,21 @@ struct Lease: Sendable {
     let isHeld: Bool
     /// There was no room for its result.
     var isPostponed = false
-    /// When it last went on: a layer done, or bytes that moved.
+    /// When it last advanced: a layer done, or bytes that moved.
     var movedAt: Duration
     /// How much of it is done, in thousandths, and when the worker said so.
     var progress: UInt16 = 0
     var progressAt = Duration.zero
 
-    /// Its share of the time that it takes in all, in seconds, or `expected` when too little of it
-    /// is done to say.
+    /// How long it takes in all, in seconds, judged by the part that is done; `expected` when too
+    /// little is done to say.
     func seconds(expected: Double?) -> Double? {
         guard let started, progress >= 50 else { return expected }
         return (progressAt - started).inSeconds * 1000 / Double(progress)
     }
 }
 
-/// A worker on its connection.
+/// A connected worker.
 struct Worker: Sendable {
     let peer: PeerID
     let member: Member
@@ -36,7 +36,7 @@ struct Worker: Sendable {
     /// In the order in which it computes them: the first `threads` have a thread.
     private(set) var leases: [Lease] = []
     private(set) var heldLeases = 0
-    /// Indices of its results that no one has answered yet.
+    /// Indices of its results that are not answered yet.
     var parked: Set<Int> = []
 
     init(peer: PeerID, member: Member, now: Duration) {
@@ -59,7 +59,7 @@ struct Worker: Sendable {
         !isDraining && !isSuspect && parked.count + heldLeases < 2 * threads
     }
     var hasIdleThread: Bool { isEligible && ordinary < threads }
-    /// One more per thread, which is computing.
+    /// One more for each thread, while all are computing.
     var canPrefetch: Bool { isEligible && ordinary >= threads && ordinary < 2 * threads }
     var hasUnstarted: Bool { ordinary > threads }
 
@@ -84,7 +84,7 @@ struct Worker: Sendable {
         heldLeases += 1
     }
 
-    /// What was postponed is asked for: from here on it can be overdue.
+    /// A postponed result is asked for: from here on it can be overdue.
     mutating func recall(_ index: Int, now: Duration) {
         guard let place = leases.firstIndex(where: { $0.index == index }) else { return }
         leases[place].started = now
@@ -115,7 +115,7 @@ struct Worker: Sendable {
         heldLeases = 0
     }
 
-    /// - Returns: whether something has gone on since it was last heard.
+    /// - Returns: whether something has advanced since it was last heard.
     mutating func note(
         _ progress: [Heartbeat.Progress], round: UInt64, now: Duration
     ) -> Bool {
@@ -126,7 +126,7 @@ struct Worker: Sendable {
             done[entry.key.index] = min(entry.thousandths, 1000)
         }
         for i in leases.indices where leases[i].started != nil {
-            // A word from before the lease began again must not turn it back.
+            // A report from before the lease began again must not turn it back.
             guard let thousandths = done[UInt32(leases[i].index)],
                 thousandths > leases[i].progress
             else { continue }

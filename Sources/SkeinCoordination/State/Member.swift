@@ -19,11 +19,11 @@ package struct Member: Sendable, Equatable {
     package var name: String
     /// Host and port, for sentences.
     package var address: String
-    /// Pieces of work that it computes at a time; what is outside 1 ... 1024 is clamped.
+    /// Pieces of work that it computes at a time; clamped to 1 ... 1024.
     package var threads: Int
     /// 16 random bytes of its process.
     package var incarnation: [UInt8]
-    /// Results that it has finished in this term and that nobody has answered.
+    /// Finished results of this term that nobody has answered.
     package var held: [WorkKey]
 
     package init(
@@ -39,7 +39,7 @@ package struct Member: Sendable, Equatable {
 
 /// How a connection ended.
 package enum Departure: Sendable, Equatable {
-    /// End of stream, reset, or a broken protocol; a few words that say which.
+    /// End of stream, reset, or a broken protocol; a few words say which.
     case lost(String)
     /// The worker said goodbye.
     case goodbye

@@ -1,15 +1,15 @@
 import SkeinBasics
 
-/// The workers that are there, and which of them want work; every change costs O(1) here.
+/// The workers that have joined, and which of them want work; every change costs O(1).
 struct Membership: Sendable {
     private var workers: [PeerID: Worker] = [:]
     private var byName: [String: PeerID] = [:]
     private(set) var all = PeerSet()
-    /// With a thread that has nothing to do.
+    /// Those with a thread that has nothing to do.
     private(set) var idle = PeerSet()
-    /// With all threads busy and room for one more lease.
+    /// Those with all threads busy and room for one more lease.
     private(set) var roomy = PeerSet()
-    /// With leases that wait behind others.
+    /// Those with leases that wait behind others.
     private(set) var laden = PeerSet()
     /// Workers that do not drain, and their threads.
     private(set) var active = 0
@@ -52,7 +52,7 @@ struct Membership: Sendable {
         return worker
     }
 
-    /// Changes a worker in place and puts it where it belongs now; nil: there is no such worker.
+    /// Changes a worker in place and updates the sets; nil: there is no such worker.
     @discardableResult
     mutating func update<T>(_ peer: PeerID, _ change: (inout Worker) -> T) -> T? {
         guard let place = workers.index(forKey: peer) else { return nil }

@@ -1,6 +1,6 @@
 import SkeinBasics
 
-/// A result that is here and not answered.
+/// A result that has arrived and is not answered.
 struct Claim: Sendable {
     let peer: PeerID
     let name: String
@@ -18,19 +18,19 @@ struct Piece: Sendable {
     var attempts: UInt32 = 0
     /// Names that have ever had a lease of it.
     var leased: [String] = []
-    /// Whether the heap of given back work has it.
+    /// Whether the heap of returned work has it.
     var isReturned = false
-    /// Of the accepted result, and whose it was.
+    /// The accepted result's digest, and who computed it.
     var digest: [UInt8] = []
     var computedBy = ""
 
     var isUnleased: Bool { phase == .open && holders.isEmpty }
 }
 
-/// What few pieces have.
+/// What only few pieces have.
 struct PieceHistory: Sendable {
     var checking: Claim?
-    /// In order of arrival, behind the one that is being checked.
+    /// In order of arrival, after the one that is being checked.
     var waiting: [Claim] = []
     /// Names whose results of it were not taken: others go first.
     private(set) var avoided: [String] = []
@@ -38,10 +38,10 @@ struct PieceHistory: Sendable {
     var refusals = 0
     /// When the first result of it was refused.
     var refusedSince: Duration?
-    /// Whom it was taken from last.
+    /// The worker that it was last taken from.
     var releasedBy: String?
 
-    /// Names are cheap: of those that are gone only so many are kept.
+    /// Names are cheap: only this many of those that are gone are kept.
     private static let mostAvoided = 64
 
     mutating func avoid(_ name: String, isHere: (String) -> Bool) {
@@ -52,13 +52,13 @@ struct PieceHistory: Sendable {
     }
 }
 
-/// A piece that workers gave different results of, while others are asked.
+/// A piece with different results, while other workers are asked.
 struct Dispute: Sendable {
-    /// Who said what, a name once; the accepted one first.
+    /// Each name's result, once; the accepted one first.
     var votes: [(name: String, digest: [UInt8])]
-    /// Who computes it now; nil: somebody is to be found.
+    /// Who computes it now; nil: nobody is chosen yet.
     var judge: PeerID?
-    /// When that one was asked.
+    /// When the judge was asked.
     var askedAt = Duration.zero
     /// Names that were asked to compute it: each of them once.
     var asked: [String] = []
@@ -76,24 +76,24 @@ struct OpenRound: Sendable {
     let opened: Duration
     /// Tokens of a piece.
     let meanCost: Double
-    /// As many workers as wanted have been there.
+    /// Whether there have been enough workers.
     var begun = false
     private(set) var pieces: [Piece]
     /// By index; entries go when their piece is accepted.
     var histories: [Int: PieceHistory] = [:]
-    /// Results that are here and not checked, over all workers.
+    /// Results that have arrived and are not checked, over all workers.
     var unchecked = 0
-    /// Finished results that their workers keep for want of room here, the oldest first.
+    /// Finished results that their workers keep because there is no room here, the oldest first.
     var postponed: [Place] = []
-    /// Of those, what has been asked for again and has not come, and since when: room is kept for it.
+    /// Those of them that were asked for again and have not come, and since when: room is kept.
     var recalled: [(place: Place, since: Duration)] = []
-    /// By index.
+    /// Disputed pieces, by index.
     var disputes: [Int: Dispute] = [:]
-    /// Those that have ended, by index.
+    /// Ended disputes, by index.
     var formerDisputes: [Int: Dispute] = [:]
     private(set) var unleased: Int
     var remaining: Int
-    /// Everything before has been leased once; what came back is in `returned`.
+    /// Everything before it has been leased once; what was given back is in `returned`.
     private var cursor = 0
     private var returned = IndexHeap()
 
@@ -108,7 +108,7 @@ struct OpenRound: Sendable {
 
     var isComplete: Bool { remaining == 0 }
 
-    /// Results that may wait for their check: each piece has two holders at most.
+    /// Results that may wait for their check: each piece has at most two holders.
     func room(_ settings: CoordinatorSettings) -> Int {
         min(settings.maximumUnchecked, 2 * pieces.count + 2)
     }
@@ -117,14 +117,14 @@ struct OpenRound: Sendable {
         WorkKey(round: round.number, index: UInt32(index))
     }
 
-    /// The index of a key of this round; nil: there is no such work here.
+    /// The index of a key of this round; nil: this round has no such work.
     func index(_ key: WorkKey) -> Int? {
         key.round == round.number && Int(key.index) < pieces.count ? Int(key.index) : nil
     }
 
     func cost(_ index: Int) -> Double { Double(max(1, round.costs[index])) }
 
-    /// Changes a piece and keeps count of what nobody has.
+    /// Changes a piece and counts the unleased ones.
     mutating func change(_ index: Int, _ change: (inout Piece) -> Void) {
         let before = pieces[index].isUnleased
         change(&pieces[index])
@@ -142,7 +142,7 @@ struct OpenRound: Sendable {
         returned.push(index)
     }
 
-    /// The first unleased piece that `isAllowed` lets through; it has to be leased at once.
+    /// The first unleased piece that `isAllowed` lets through; it must be leased at once.
     mutating func next(where isAllowed: (Int) -> Bool) -> Int? {
         var aside: [Int] = []
         var found: Int?

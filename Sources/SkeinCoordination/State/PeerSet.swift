@@ -1,4 +1,4 @@
-/// A set of peers that is walked in the same order in every process.
+/// A set of peers that has the same order in every process.
 struct PeerSet: Sendable {
     private(set) var members: [PeerID] = []
     private var places: [PeerID: Int] = [:]
@@ -8,7 +8,7 @@ struct PeerSet: Sendable {
 
     func contains(_ peer: PeerID) -> Bool { places[peer] != nil }
 
-    /// Puts a peer in or takes it out; the last one fills the gap.
+    /// Adds or removes a peer; the last one fills the gap.
     mutating func set(_ peer: PeerID, _ isMember: Bool) {
         if isMember {
             guard places[peer] == nil else { return }

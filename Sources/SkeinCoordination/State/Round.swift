@@ -1,6 +1,6 @@
 import SkeinBasics
 
-/// What a round is for, and what the log calls it.
+/// What a round is for, and its name in the log.
 package enum RoundLabel: Sendable, Equatable, CustomStringConvertible {
     /// The optimizer step, from 1.
     case step(Int)
@@ -13,7 +13,7 @@ package enum RoundLabel: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// What one piece of work of such a round is called.
+    /// The name of one piece of work of such a round.
     var pieceName: String {
         switch self {
         case .step: "micro-batch"
@@ -56,9 +56,9 @@ extension RoundLabel: Codable {
     }
 }
 
-/// A training step or a validation: pieces of work that do not depend on each other.
+/// A training step or a validation: independent pieces of work.
 package struct Round: Sendable, Equatable {
-    /// Counted from 1 through a coordinator's term; never used twice.
+    /// Counted from 1 within a coordinator's term; never used twice.
     package var number: UInt64
     package var label: RoundLabel
     /// The tokens of each piece of work; a piece's index is its position here.

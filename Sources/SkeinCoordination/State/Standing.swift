@@ -14,10 +14,10 @@ struct Standing: Sendable {
     /// Seconds per token for one thread, by kind of work; moving averages.
     private var gradientPace: Double?
     private var evaluationPace: Double?
-    /// When it was last tried, by kind of work.
+    /// When it was last measured, by kind of work.
     private var gradientTried: Duration?
     private var evaluationTried: Duration?
-    /// Incarnations that a newer one has replaced, the last few.
+    /// The last few incarnations that a newer one has replaced.
     private(set) var fenced: [[UInt8]] = []
     var lastSeen = Duration.zero
 
@@ -28,18 +28,18 @@ struct Standing: Sendable {
         kind == .gradient ? gradientPace : evaluationPace
     }
 
-    /// When the pace was last put to the test.
+    /// When the pace was last measured.
     func tried(_ kind: WorkKind) -> Duration? {
         kind == .gradient ? gradientTried : evaluationTried
     }
 
-    /// Takes note of how long work took.
+    /// Records how long work took.
     ///
     /// - Parameters:
     ///   - secondsPerToken: The observation.
-    ///   - kind: Of work; evaluations are faster.
+    ///   - kind: Of the work; evaluations are faster.
     ///   - now: The time.
-    ///   - atLeast: The work was cut short: counts only when it slows the average down.
+    ///   - atLeast: The work was cut short: it counts only if it slows the average down.
     mutating func observe(
         _ secondsPerToken: Double, _ kind: WorkKind, now: Duration, atLeast: Bool = false
     ) {
@@ -50,7 +50,7 @@ struct Standing: Sendable {
         if kind == .gradient { gradientPace = new } else { evaluationPace = new }
     }
 
-    /// Whether a result of it was good: more than a name.
+    /// Whether it has given a good result: it is more than a name.
     var isProven: Bool { accepted > 0 }
 
     mutating func noteAccepted() {
@@ -64,7 +64,7 @@ struct Standing: Sendable {
         refused += 1
     }
 
-    /// Takes note of a connection lost with leases; true from the fourth in a row on.
+    /// Records a connection lost with leases; true from the fourth in a row on.
     mutating func noteLost() -> Bool {
         lostInARow += 1
         return lostInARow >= 4
@@ -90,7 +90,7 @@ struct Standing: Sendable {
         if fenced.count > 8 { fenced.removeFirst() }
     }
 
-    /// A process of this incarnation is the newest now.
+    /// A process of this incarnation is now the newest.
     mutating func unfence(_ incarnation: [UInt8]) {
         fenced.removeAll { $0 == incarnation }
     }

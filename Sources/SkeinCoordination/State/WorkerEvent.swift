@@ -1,6 +1,6 @@
 import SkeinBasics
 
-/// How a worker's shell is to wait and give up.
+/// How long a worker's shell waits, and when it gives up.
 package struct WorkerSettings: Sendable, Equatable {
     /// Pieces of work that are computed at a time.
     package var threads: Int
@@ -13,7 +13,7 @@ package struct WorkerSettings: Sendable, Equatable {
     /// Bounds of the random time between attempts.
     package var shortestDelay = Duration.milliseconds(100)
     package var longestDelay = Duration.seconds(10)
-    /// How long a worker that is asked to stop may take for what it computes.
+    /// How long a worker that is asked to stop may take for its current work.
     package var drain = Duration.seconds(25)
 
     package init(threads: Int, patience: Duration = .seconds(60)) {
@@ -24,23 +24,23 @@ package struct WorkerSettings: Sendable, Equatable {
 }
 
 extension WorkerState {
-    /// What a worker's shell tells its state. Events of a connection that the state has hung up, or
-    /// that has ended, are not told any more.
+    /// What a worker's shell tells its state. Events of a connection that has ended, or that the
+    /// state has hung up, are no longer told.
     package enum Event: Sendable, Equatable {
-        /// Begin; the first thing that is told.
+        /// Begin; always the first event.
         case start
-        /// The connection stands; the handshake begins.
+        /// The connection is open; the handshake begins.
         case connected
-        /// It does not stand, or it ended; a few words that say how.
+        /// It could not be opened, or it ended; a few words say how.
         case disconnected(String)
-        /// The coordinator has proved itself and made its offer; of another run than the one that
-        /// this worker has loaded, if any.
+        /// The coordinator has proved itself and made its offer; `isOtherRun`: of another run than
+        /// the one that this worker has loaded.
         case offered(term: UInt32, isOtherRun: Bool = false)
         /// Model and parameters are loaded for the offer.
         case prepared
         case welcomed(Welcome)
         case rejected(Rejection)
-        /// Any bytes at all of the coordinator.
+        /// Any bytes from the coordinator.
         case heard
         /// A lease is here; the shell keeps its rows until `forget`.
         case leased(WorkKey, attempt: UInt32)
@@ -52,19 +52,19 @@ extension WorkerState {
         case answered(WorkKey, ResultAnswer.Verdict, String)
         /// The coordinator says goodbye.
         case dismissed(Leave)
-        /// SIGTERM: finish what is computed, then go.
+        /// SIGTERM: finish the current work, then go.
         case drain
         /// `nextDeadline` has come.
         case tick
     }
 
-    /// What a worker's shell is to do, in this order.
+    /// What a worker's shell must do, in this order.
     package enum Directive: Sendable, Equatable {
         /// Dial after this time, unless `finish` comes before.
         case connect(after: Duration)
         /// Say READY, with these finished results.
         case ready(held: [WorkKey])
-        /// Let the idle thread compute the leased work; it takes the rows along.
+        /// Let the idle thread compute the leased work; it takes the rows.
         case compute(thread: Int, WorkKey, attempt: UInt32)
         /// Tell the thread to stop as soon as it can; it answers `abandoned` or `computed`.
         case abandon(thread: Int, WorkKey)
@@ -72,16 +72,16 @@ extension WorkerState {
         case keep(thread: Int, WorkKey)
         /// Send the kept result.
         case send(WorkKey)
-        /// Drop the rows and the kept result of this key; a thread that has it goes on.
+        /// Drop the rows and the kept result of this key; a thread that has it continues.
         case forget(WorkKey)
-        /// Drop engine, parameters and the model's identity: they are of another run.
+        /// Drop engine, parameters and the model's identity: they belong to another run.
         case leaveRun
         /// Say that this worker drains: `Leave(.draining)`. The connection stays.
         case announceDrain
         /// Send what is queued, then hang up.
         case disconnect(String)
         case log(Log.Level, String)
-        /// The process is to end; said once, nothing follows.
+        /// The process must end; said once, nothing follows.
         case finish(Ending)
     }
 
@@ -93,7 +93,7 @@ extension WorkerState {
         case drained
         /// The run failed at the coordinator, with its words.
         case failed(String)
-        /// The coordinator does not want it; nothing changes before something is mended.
+        /// The coordinator refuses it; nothing changes until something is fixed.
         case rejected(Rejection)
         /// Nobody welcomed it within its patience; the sentence names the last reason.
         case patience(String)

@@ -32,10 +32,10 @@ extension WorkerState {
         term = newTerm
     }
 
-    /// Whoever stops a run and starts one with other options, data or model finds the fleet ready.
+    /// A run can be replaced by one with other options, data or model: the fleet stays.
     private mutating func leaveRun(_ why: String) {
         forgetEverything()
-        say(.log(.info, "\(why): this worker drops what it has and prepares anew"))
+        say(.log(.info, "\(why): this worker drops what it has and prepares again"))
         say(.leaveRun)
     }
 
@@ -49,17 +49,17 @@ extension WorkerState {
         guard case .joining = connection else { return }
         connection = .member(since: clock)
         lastHeard = clock
-        // A peer's word, within reason: nobody is to be dropped for 0 ms of silence.
+        // A peer's word, within reason: nobody must be dropped for 0 ms of silence.
         let told = Duration.milliseconds(Int64(welcome.silenceMilliseconds))
         silence = min(max(told, .milliseconds(100)), .seconds(600))
         cancelledEarly = []
         say(.log(.info, "joined the run, term \(term ?? 0)"))
-        // What was finished since READY is in no list.
+        // Results finished since READY were not listed.
         for key in finished where !listed.contains(key) { say(.send(key)) }
     }
 
-    /// Tries again after a random time that doubles at most: "full jitter". A time that is ordered is
-    /// this worker's own, so that few come back with it and a short random one beside it will do.
+    /// Tries again after a random time with a bound that doubles: "full jitter". An ordered time is
+    /// this worker's own, so few come back with it, and a short random one beside it is enough.
     private mutating func retry(
         _ why: String, after atLeast: Duration = .zero, isOrdered: Bool = false
     ) {
@@ -121,7 +121,7 @@ extension WorkerState {
         let pause = min(told, settings.patience)
         let isOrdered = rejection.code == .quarantined
         retry("the coordinator says: \(rejection.reason)", after: pause, isOrdered: isOrdered)
-        // A pause that was ordered is no absence; its length is at most the patience.
+        // An ordered pause is no absence; it is at most as long as the patience.
         if isOrdered { unwelcomeSince += pause }
     }
 

@@ -2,13 +2,13 @@ import SkeinBasics
 
 /// Leases on their way through queue, thread, and memory.
 extension WorkerState {
-    /// Results that are kept for an answer, at most: as many as a coordinator can have out.
+    /// The most results that are kept for an answer: as many as a coordinator can have out.
     ///
-    /// It leases while fewer than 2 T results of T threads are unanswered or kept for want of room
-    /// there, and up to 2 T pieces beside them: (2 T - 1) + 2 T. With more than 512 threads the oldest
-    /// may be forgotten and computed again: a READY names no more. So may those that were given to others
-    /// meanwhile. Packed, and once more while they are sent: on a worker with many threads and a large
-    /// adapter that is memory (docs/OPERATING.md).
+    /// It leases while fewer than 2 T results of T threads are unanswered or kept for lack of room
+    /// there, and up to 2 T pieces besides: (2 T - 1) + 2 T. With more than 512 threads the oldest
+    /// may be forgotten and computed again: a READY names no more. So may those that others got
+    /// meanwhile. Packed, and once more while they are sent: with many threads and a large adapter
+    /// that is memory (docs/OPERATING.md).
     package var keptResults: Int { min(4 * settings.threads, Limits.heldWork) }
 
     mutating func leased(_ key: WorkKey, _ attempt: UInt32) {
@@ -24,7 +24,7 @@ extension WorkerState {
             say(.send(key))
             return
         }
-        // The coordinator knows by `announceDrain` that this one is not computed.
+        // The coordinator knows from `announceDrain` that this one is not computed.
         if isDraining || key.round < round {
             say(.forget(key))
             return
@@ -39,7 +39,7 @@ extension WorkerState {
         startThreads()
     }
 
-    /// A newer round: nobody waits for anything of those before.
+    /// A newer round: nobody waits for work of those before.
     private mutating func begin(_ newer: UInt64) {
         round = newer
         dropQueue()
@@ -49,7 +49,7 @@ extension WorkerState {
         cancelledEarly.removeAll { $0.round < newer }
     }
 
-    /// A new term: keys of the old one mean something else now.
+    /// A new term: the old one's keys mean something else now.
     mutating func forgetEverything() {
         begin(0)
         cancelledEarly = []

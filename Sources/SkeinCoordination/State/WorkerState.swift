@@ -10,9 +10,9 @@ package struct WorkerState: Sendable {
 
     enum Connection: Sendable, Equatable {
         case none
-        /// The shell dials, in a moment or now.
+        /// The shell dials now or in a moment.
         case dialling(until: Duration)
-        /// Up to the offer.
+        /// Until the offer.
         case greeting(until: Duration)
         /// The offer is here; the model is being loaded or fetched.
         case joining(since: Duration)
@@ -36,9 +36,9 @@ package struct WorkerState: Sendable {
     var term: UInt32?
     var lastHeard = Duration.zero
     var silence: Duration
-    /// Since when nobody has welcomed this worker, without the time of loading a model.
+    /// Since when nobody has welcomed this worker, without the time for loading a model.
     var unwelcomeSince = Duration.zero
-    /// Attempts in a row that led nowhere.
+    /// Failed attempts in a row.
     var attempts = 0
     var lastFailure = ""
 
@@ -46,14 +46,14 @@ package struct WorkerState: Sendable {
     var queue: [(key: WorkKey, attempt: UInt32)] = []
     /// Finished and unanswered, the oldest first.
     var finished: [WorkKey] = []
-    /// The part of `finished` that READY has named.
+    /// The part of `finished` that READY has listed.
     var listed: [WorkKey] = []
     /// Cancelled before their leases came: small frames overtake.
     var cancelledEarly: [WorkKey] = []
     /// The round of the newest lease.
     var round: UInt64 = 0
 
-    /// When a draining worker goes at the latest.
+    /// When a draining worker leaves at the latest.
     var drainUntil: Duration?
     var hasFinished = false
 
@@ -63,7 +63,7 @@ package struct WorkerState: Sendable {
         threads = Array(repeating: nil, count: settings.threads)
     }
 
-    /// Takes note of what happened and says what is to be done.
+    /// Records what happened and returns what to do.
     ///
     /// - Parameters:
     ///   - event: What happened.
@@ -116,7 +116,7 @@ package struct WorkerState: Sendable {
         threads.compactMap { slot in slot.flatMap { $0.isAbandoned ? nil : $0.key } }
     }
 
-    /// Whether leases come and results go.
+    /// Whether it may take leases and send results.
     package var isMember: Bool {
         if case .member = connection { true } else { false }
     }

@@ -1,7 +1,7 @@
-/// Takes a message apart. Nothing is reserved before the bytes for it are known to be there.
+/// Takes a message apart. Nothing is reserved before its bytes are known to be there.
 struct ByteReader {
     private let bytes: UnsafeRawBufferPointer
-    /// What follows the bytes: the end of the message, which nobody has to copy.
+    /// What follows `bytes`: the end of the message, which is not copied.
     private var tail: [UInt8]
     /// For errors.
     let type: MessageType
@@ -13,7 +13,7 @@ struct ByteReader {
         self.type = type
     }
 
-    /// Bytes that nobody has taken yet.
+    /// Bytes not taken yet.
     var left: Int { bytes.count - position + tail.count }
 
     mutating func integer<Integer: FixedWidthInteger>(
@@ -26,7 +26,7 @@ struct ByteReader {
         return Integer(littleEndian: value)
     }
 
-    /// A number of elements, at most `limit`, for which at least `size` bytes each are there.
+    /// A number of elements, at most `limit`, each with at least `size` bytes left.
     mutating func count(_ field: String, limit: Int, size: Int) throws(WireError) -> Int {
         let count = Int(try integer(field, UInt32.self))
         guard count <= limit else {
@@ -48,7 +48,7 @@ struct ByteReader {
             position = bytes.count
             tail = []
         }
-        // Either is empty: a tail begins where the last field does.
+        // One of them is empty: a tail begins where the last field does.
         return position == bytes.count ? tail : [UInt8](bytes[position...]) + tail
     }
 
@@ -76,7 +76,7 @@ struct ByteReader {
         return value
     }
 
-    /// A number of bytes or an offset: it must fit into an `Int`.
+    /// A byte count or an offset: it must fit into an `Int`.
     mutating func offset(_ field: String) throws(WireError) -> UInt64 {
         let value = try integer(field, UInt64.self)
         guard value <= UInt64(Int64.max) else {

@@ -1,7 +1,7 @@
-/// Puts a message together: integers little endian, texts and lists behind their length.
+/// Puts a message together: integers little endian, texts and lists after their length.
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
-    /// What fills the message to its end, shared with whoever wrote it: it may be most of a gigabyte.
+    /// What fills the message to its end, shared with its author: it may be most of a gigabyte.
     private(set) var rest: [UInt8] = []
 
     mutating func reserve(_ count: Int) {
@@ -23,7 +23,7 @@ struct ByteWriter {
         bytes += value
     }
 
-    /// Bytes whose number was written before.
+    /// Bytes whose count was already written.
     mutating func raw(_ value: [UInt8]) {
         bytes += value
     }
@@ -33,7 +33,7 @@ struct ByteWriter {
         rest = value
     }
 
-    /// A text, behind its length in bytes. What a reader would refuse does not go out: control
+    /// A text, after its length in bytes. What a reader would refuse is not sent: control
     /// characters become "?", and a text that is too long is cut before a character.
     mutating func text(_ text: String, limit: Int) {
         var out: [UInt8] = []
@@ -50,8 +50,8 @@ struct ByteWriter {
 
 /// What a text from the wire may contain: it ends up in logs and on terminals.
 enum PlainText {
-    /// No control characters (C0, DEL, C1), no line separators, nothing that turns the direction of
-    /// writing around.
+    /// No control characters (C0, DEL, C1), no line separators, nothing that reverses the direction
+    /// of writing.
     static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7f..<0xa0, 0x2028...0x202e, 0x2066...0x2069: false

@@ -2,8 +2,8 @@ import CSkeinCRC32C
 
 /// CRC-32C (Castagnoli, polynomial 0x1EDC6F41 reflected), as in iSCSI, RFC 3720 appendix B.4.
 ///
-/// Finds damage, not malice: tags do that. With the CPU's own instruction where it has one, else
-/// eight bytes a turn through eight tables ("slicing-by-8", Kounavis and Berry, 2005).
+/// Finds damage, not malice: tags do that. Uses the CPU's own instruction where it has one, else
+/// eight bytes at a time through eight tables ("slicing-by-8", Kounavis and Berry, 2005).
 package struct CRC32C: Sendable {
     private var state: UInt32 = 0xffff_ffff
 

@@ -1,18 +1,18 @@
 import SkeinBasics
 
 /// A message that is ready to be sent. One value serves any number of connections: they share its
-/// bytes and their digests, so that one more peer costs a short code for each frame.
+/// bytes and its digests, so that one more peer costs a short code for each frame.
 package struct EncodedMessage: Sendable, Equatable {
     package let type: MessageType
-    /// The fields but the last one.
+    /// All fields but the last one.
     let head: [UInt8]
     /// What fills the message to its end: the message's own bytes, not a copy of them.
     let rest: [UInt8]
-    /// Of the payload of each of its frames, in order.
+    /// SHA-256 of each frame's payload, in order.
     private let digests: [SHA256.Digest]
 
-    /// Hashes the whole message: 0.4 ms for each megabyte, so a large one is best made elsewhere than
-    /// on the network's thread.
+    /// Hashes the whole message: 0.4 ms for each megabyte, so a large one is best made off the
+    /// network's thread.
     package init(_ message: Message) {
         type = message.type
         (head, rest) = message.parts()
@@ -52,10 +52,10 @@ package struct EncodedMessage: Sendable, Equatable {
         }
     }
 
-    /// Of the whole message, in bytes.
+    /// Bytes of the whole message.
     package var count: Int { head.count + rest.count }
 
-    /// The whole message in one piece, which is a copy.
+    /// The whole message in one piece: a copy.
     package var bytes: [UInt8] { head + rest }
 
     /// The payloads of its frames, at least one.
@@ -66,7 +66,7 @@ package struct EncodedMessage: Sendable, Equatable {
         }
     }
 
-    /// What is to be said of the payload that begins at byte `start`.
+    /// Length and digest of the payload that begins at byte `start`.
     func payload(from start: Int) -> FramePayload {
         FramePayload(
             count: min(Limits.framePayloadBytes, count - start),
@@ -99,9 +99,9 @@ private struct EncodedPieces {
     }
 }
 
-/// A frame on its way out: header and tag of its own, and a part of a message that others may share.
+/// A frame on its way out: its own header and tag, and a part of a message that others may share.
 package struct OutboundFrame: Sendable {
-    /// Header and tag, one behind the other.
+    /// Header and tag, one after the other.
     private let ends: [UInt8]
     private let message: EncodedMessage
     private let payload: Range<Int>
@@ -115,11 +115,11 @@ package struct OutboundFrame: Sendable {
     /// Bytes on the wire.
     package var count: Int { ends.count + payload.count }
 
-    /// Most pieces that `withPieces` gives.
+    /// The most pieces that `withPieces` gives.
     package static let mostPieces = 4
 
-    /// Calls `body` with what is left behind the first `written` bytes, in order: header, payload and
-    /// tag, none of them copied. The pointers are valid until this returns.
+    /// Calls `body` with what is left after the first `written` bytes, in order: header, payload
+    /// and tag, none of them copied. The pointers are valid until this returns.
     package func withPieces<Result>(
         after written: Int, _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Result
     ) -> Result {
@@ -147,7 +147,7 @@ package struct OutboundFrame: Sendable {
         }
     }
 
-    /// The whole frame in one piece, which is a copy.
+    /// The whole frame in one piece: a copy.
     package var bytes: [UInt8] {
         withPieces(after: 0) { pieces in pieces.flatMap { $0 } }
     }

@@ -8,7 +8,7 @@ package enum ProtocolVersion {
     package static let minors: ClosedRange<UInt8> = 0...0
 }
 
-/// What stands before every payload: 40 bytes, little endian. docs/PROTOCOL.md has the table.
+/// What precedes every payload: 40 bytes, little endian. docs/PROTOCOL.md has the table.
 package struct FrameHeader: Sendable, Equatable {
     package static let byteCount = 40
     /// "SKNF" when read as a little-endian number.
@@ -25,14 +25,14 @@ package struct FrameHeader: Sendable, Equatable {
         package static let more = Flags(rawValue: 1)
         /// This is not the first chunk of its message.
         package static let continuation = Flags(rawValue: 2)
-        /// Who does not know the type may pass over the frame.
+        /// A receiver that does not know the type may skip the frame.
         package static let optional = Flags(rawValue: 4)
 
         static let all: Flags = [.more, .continuation, .optional]
     }
 
-    /// The highest minor version that the sender's build speaks, for whoever reads a recording of
-    /// the network. CHALLENGE decides which one is used.
+    /// The highest minor version that the sender's build speaks, for readers of network recordings.
+    /// CHALLENGE decides which one is used.
     package var minor: UInt8 = ProtocolVersion.minors.upperBound
     /// A `MessageType`, or a number that this version does not know.
     package var type: UInt16
@@ -40,12 +40,12 @@ package struct FrameHeader: Sendable, Equatable {
     package var term: UInt32
     package var sequence: UInt64
     package var payloadLength: UInt32
-    /// Of the whole message, all chunks together.
+    /// The length of the whole message, all chunks together.
     package var messageLength: UInt32
-    /// The first four bytes of the payload's SHA-256, little endian; of a frame of major version 1
+    /// The first four bytes of the payload's SHA-256, little endian; in a frame of major version 1
     /// its CRC-32C.
     package var payloadChecksum: UInt32
-    /// 1 in a REJECTION for somebody who speaks nothing later; else `ProtocolVersion.major`.
+    /// 1 in a REJECTION for a peer that speaks nothing later; else `ProtocolVersion.major`.
     var major = ProtocolVersion.major
 
     package init(
@@ -116,8 +116,8 @@ package struct FrameHeader: Sendable, Equatable {
         payloadChecksum = number(32)
     }
 
-    /// Checks as much of magic and major version as has come, so that somebody who speaks HTTP is
-    /// not waited for.
+    /// Checks as much of magic and major version as has come, so that nobody waits for a peer that
+    /// speaks HTTP.
     static func checkStart(_ bytes: UnsafeRawBufferPointer) throws(WireError) {
         if bytes.count >= 4 {
             let found = UInt32(
@@ -131,18 +131,18 @@ package struct FrameHeader: Sendable, Equatable {
 }
 
 extension SHA256.Digest {
-    /// As a header names it.
+    /// As a header states it.
     var payloadChecksum: UInt32 {
         bytes.withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) }
     }
 }
 
-/// A frame that was checked: undamaged, in its turn and, once there is a key, authentic.
+/// A frame that was checked: undamaged, in sequence and, once there is a key, authentic.
 package struct Frame: Sendable, Equatable {
     package var header: FrameHeader
     /// What the frame carries, from `start` on.
     package var payload: [UInt8]
-    /// Where the frame's own bytes start in `payload`: behind what came of its message before, when
+    /// Where the frame's own bytes start in `payload`: after the earlier part of its message, if
     /// the opener was given that.
     var start = 0
 

@@ -9,28 +9,28 @@ package struct FrameKey: Sendable, Equatable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// Says nothing, so that no log can tell it.
+    /// Says nothing, so that no log can reveal it.
     package var description: String { "FrameKey" }
 }
 
 /// The end of an authenticated frame: the first 16 bytes of
 /// HMAC-SHA256(key, header || SHA-256(payload)).
 ///
-/// Of the payload's digest and not of the payload: one message for many peers is hashed once, and
-/// each of them costs a code of 72 bytes. Half of the code is enough: a forger has one try, after which the connection is closed.
+/// Over the payload's digest, not the payload: a message for many peers is hashed once, and each
+/// costs a code of 72 bytes. Half of it is enough: a forger has one try.
 struct FrameTag {
     static let byteCount = 16
 
     private let start: MessageAuthentication
-    /// A REJECTION has no tag as long as no frame of its direction had one: it may be there
-    /// because the two sides do not have the same key.
+    /// A REJECTION has no tag until a frame of its direction had one: it may be sent because the
+    /// two sides do not have the same key.
     private var isEstablished = false
 
     init(key: FrameKey) {
         start = MessageAuthentication(key: key.bytes)
     }
 
-    /// Whether the next frame of the direction has a tag, when it is of this type.
+    /// Whether the next frame of the direction has a tag, if it is of this type.
     func covers(type: UInt16) -> Bool {
         isEstablished || type != MessageType.rejection.rawValue
     }

@@ -2,8 +2,8 @@ import SkeinBasics
 
 /// Finds the frames in one direction of a connection, however the bytes are cut, and checks them.
 ///
-/// Holds at most one frame, the message that it continues and what the last `append` brought: as long
-/// as the peer is not known, append little at a time and take all frames out in between.
+/// Holds at most one frame, the message that it continues and what the last `append` brought: while
+/// the peer is unknown, append little at a time and take all frames out in between.
 package struct FrameOpener: Sendable {
     private var tag: FrameTag?
     private var sequence: UInt64 = 0
@@ -22,7 +22,7 @@ package struct FrameOpener: Sendable {
         let tagByteCount: Int
         /// Where the frame's own bytes start in `payload`.
         let start: Int
-        /// As far as they have come.
+        /// The part that has come.
         var payload: [UInt8]
         var tag: [UInt8] = []
         var hash = SHA256()
@@ -30,7 +30,7 @@ package struct FrameOpener: Sendable {
         var missingPayload: Int { Int(header.payloadLength) - (payload.count - start) }
         var missing: Int { missingPayload + tagByteCount - tag.count }
 
-        /// `begun` has room for the payload; without it the payload gets an array of its own.
+        /// `begun` has room for the payload; without it the payload gets its own array.
         init(_ header: FrameHeader, _ bytes: [UInt8], tagByteCount: Int, onto begun: [UInt8]?) {
             self.header = header
             headerBytes = bytes
@@ -40,8 +40,8 @@ package struct FrameOpener: Sendable {
             if begun == nil { payload.reserveCapacity(Int(header.payloadLength)) }
         }
 
-        /// Takes what belongs to this frame off the front of `bytes`, and hashes it while the caches
-        /// still have it.
+        /// Takes what belongs to this frame from the front of `bytes`, and hashes it while the
+        /// caches still have it.
         mutating func take(from bytes: inout UnsafeRawBufferPointer) {
             let payloadBytes = min(missingPayload, bytes.count)
             if payloadBytes > 0 {
@@ -54,7 +54,7 @@ package struct FrameOpener: Sendable {
             bytes = UnsafeRawBufferPointer(rebasing: bytes[(payloadBytes + tagBytes)...])
         }
 
-        /// Has `read` fill room for `count` bytes of the payload, as far as it does.
+        /// Lets `read` fill room for `count` bytes of the payload, or less.
         mutating func fill(_ count: Int, _ read: (UnsafeMutableRawBufferPointer) -> Int) {
             var hash = hash
             payload.append(addingCapacity: count) { span in
@@ -71,13 +71,13 @@ package struct FrameOpener: Sendable {
 
     package init() {}
 
-    /// Has the next chunk of a message stand behind what has come of it: in one array, which grows
-    /// where it lies, and not in one of its own from which it would have to be copied.
+    /// Lets the next chunk of a message follow what has come of it in one array, which grows in
+    /// place, instead of one of its own that would have to be copied.
     mutating func resume(_ message: consuming BegunMessage) {
         begun = message
     }
 
-    /// Demands a tag of all frames that `next` has not looked at yet, but of a REJECTION that comes
+    /// Demands a tag of all frames that `next` has not looked at yet, except a REJECTION that comes
     /// first.
     package mutating func authenticate(with key: FrameKey) {
         precondition(current == nil, "in the middle of a frame")
@@ -91,7 +91,7 @@ package struct FrameOpener: Sendable {
         if position == input.count {
             input.removeAll(keepingCapacity: true)
             position = 0
-            // Inside of a frame, its bytes go where they are to stay.
+            // Inside a frame, its bytes go to their final place.
             current?.take(from: &rest)
         } else if position > input.count / 2 {
             input.removeSubrange(..<position)
@@ -100,17 +100,17 @@ package struct FrameOpener: Sendable {
         input.append(contentsOf: rest)
     }
 
-    /// Bytes that `fill` takes: those of a payload that has begun and not ended. Not when there are
-    /// bytes that `next` has not looked at yet.
+    /// Bytes that `fill` takes: the missing ones of a begun payload; 0 while there are bytes that
+    /// `next` has not looked at.
     package var missingPayload: Int {
         position == input.count ? current?.missingPayload ?? 0 : 0
     }
 
-    /// Has `read` put bytes straight where they are to stay, where `append` would copy them.
+    /// Lets `read` put bytes straight into their final place, where `append` would copy them.
     ///
     /// - Parameters:
     ///   - count: 1 ... `missingPayload`.
-    ///   - read: gets room for `count` bytes and says how many it has filled.
+    ///   - read: gets room for `count` bytes and returns how many it has filled.
     package mutating func fill(_ count: Int, _ read: (UnsafeMutableRawBufferPointer) -> Int) {
         precondition(1...missingPayload ~= count)
         current?.fill(count, read)
@@ -147,7 +147,7 @@ package struct FrameOpener: Sendable {
         return try check(whole)
     }
 
-    /// Reads a header. All that it says about lengths is checked before anything is reserved.
+    /// Reads a header. All lengths in it are checked before anything is reserved.
     private mutating func startFrame() throws(WireError) -> Bool {
         let bytes = input[position...].prefix(FrameHeader.byteCount)
         let header = try bytes.withUnsafeBufferPointer {
@@ -173,8 +173,8 @@ package struct FrameOpener: Sendable {
         return true
     }
 
-    /// What a frame goes on with. Nothing is moved or grown for a frame that may be another's, or
-    /// longer than what was announced: its header is nobody's word yet.
+    /// What a frame continues. Nothing is moved or grown for a frame that may be another's, or
+    /// longer than what was announced: its header is not yet proved.
     private mutating func takeBegun(for header: FrameHeader) -> [UInt8]? {
         guard header.flags.contains(.continuation), header.type == begun?.type,
             Int(header.payloadLength) <= begun?.missing ?? 0

@@ -8,14 +8,14 @@ package struct FrameSealer: Sendable {
 
     package init() {}
 
-    /// Puts a tag on all frames from here on, but on HELLO, CHALLENGE, AUTHENTICATION, and on a
+    /// Puts a tag on all frames from here on, except HELLO, CHALLENGE, AUTHENTICATION, and a
     /// REJECTION that comes first.
     package mutating func authenticate(with key: FrameKey) {
         tag = FrameTag(key: key)
     }
 
-    /// Makes the frames from here on as a peer of an older major version reads them: the only thing
-    /// to say to it is a REJECTION, whose layout is the same in all versions.
+    /// Makes the frames from here on for a peer of an older major version: the only message for it
+    /// is a REJECTION, whose layout is the same in all versions.
     mutating func speak(major: UInt8) {
         precondition((1...ProtocolVersion.major).contains(major))
         self.major = major
@@ -25,7 +25,7 @@ package struct FrameSealer: Sendable {
     ///
     /// - Parameters:
     ///   - type: a `MessageType`, or a number that the receiver may not know.
-    ///   - flags: where the frame stands in its message.
+    ///   - flags: the frame's place in its message.
     ///   - term: the coordinator's, 0 before it is known.
     ///   - messageLength: of the whole message, in bytes.
     ///   - payload: at most `Limits.framePayloadBytes`.
@@ -46,9 +46,9 @@ package struct FrameSealer: Sendable {
         return frame
     }
 
-    /// What stands around a payload that was hashed before: header and tag, one behind the other.
+    /// What surrounds a payload that is already hashed: header and tag, one after the other.
     ///
-    /// `oldChecksum` is asked for the payload's CRC-32C when the frame is one of major version 1.
+    /// `oldChecksum` gives the payload's CRC-32C, for a frame of major version 1.
     mutating func ends(
         type: UInt16, flags: FrameHeader.Flags, term: UInt32, messageLength: Int,
         payload: FramePayload, oldChecksum: () -> UInt32
@@ -70,7 +70,7 @@ package struct FrameSealer: Sendable {
     }
 }
 
-/// What a tag and a header say of a frame's payload.
+/// What tag and header need to know about a frame's payload.
 struct FramePayload: Sendable, Equatable {
     var count: Int
     var digest: SHA256.Digest

@@ -22,7 +22,7 @@ package struct InboundQueue: Sendable {
     /// Bytes that `fill` takes; see `FrameOpener`.
     package var missingPayload: Int { opener.missingPayload }
 
-    /// Has `read` put bytes where they are to stay; see `FrameOpener`.
+    /// Lets `read` put bytes into their final place; see `FrameOpener`.
     package mutating func fill(_ count: Int, _ read: (UnsafeMutableRawBufferPointer) -> Int) {
         opener.fill(count, read)
     }
@@ -34,7 +34,7 @@ package struct InboundQueue: Sendable {
 
     /// The next whole message, or nil when more bytes are needed.
     ///
-    /// - Throws: `WireError`; the connection is of no use then.
+    /// - Throws: `WireError`; the connection is useless then.
     package mutating func next() throws(WireError) -> ReceivedMessage? {
         while let frame = try opener.next() {
             if let message = try assembler.add(frame) { return message }

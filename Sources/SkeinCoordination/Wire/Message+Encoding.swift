@@ -1,4 +1,4 @@
-/// A part of a message that has bytes of its own.
+/// A part of a message with an encoding of its own.
 protocol WireCodable {
     init(from reader: inout ByteReader) throws(WireError)
     func write(to writer: inout ByteWriter)
@@ -11,14 +11,14 @@ extension Message {
         return parts.head + parts.rest
     }
 
-    /// The same, with the field that fills the message to its end apart and not copied.
+    /// The same, with the field that fills the message to its end kept apart and not copied.
     func parts() -> (head: [UInt8], rest: [UInt8]) {
         var writer = ByteWriter()
         content?.write(to: &writer)
         return (writer.bytes, writer.rest)
     }
 
-    /// Reads a message that came without damage, which does not mean that it is well-formed.
+    /// Reads a message that came undamaged, which does not mean that it is well-formed.
     ///
     /// - Throws: `WireError` for every byte sequence that `encoded()` does not produce.
     package static func decode(
@@ -27,7 +27,7 @@ extension Message {
         try decode(type, bytes, tail: [])
     }
 
-    /// Reads a message whose last field came apart.
+    /// Reads a message whose last field comes apart.
     static func decode(
         _ type: MessageType, head: [UInt8], tail: [UInt8]
     ) throws(WireError) -> Message {
@@ -45,7 +45,7 @@ extension Message {
         return message
     }
 
-    /// Reads a message that came without damage, which does not mean that it is well-formed.
+    /// Reads a message that came undamaged, which does not mean that it is well-formed.
     ///
     /// - Throws: `WireError` for every byte sequence that `encoded()` does not produce.
     package static func decode(

@@ -1,17 +1,17 @@
 /// Puts messages together from the frames of one direction.
 package struct MessageAssembler: Sendable {
-    /// May change between frames; a message that has started is judged by the bounds of its start.
+    /// May change between frames; a message that has begun is judged by the bounds of its start.
     package var bounds: MessageBounds
     private var partial: Partial?
 
-    /// A bulky message of which more chunks are to come.
+    /// A bulky message with more chunks to come.
     private struct Partial {
         let type: MessageType
         let term: UInt32
         let length: UInt32
-        /// What stands before the field that fills the message to its end.
+        /// What precedes the field that fills the message to its end.
         var head: [UInt8] = []
-        /// That field: the message that is decoded holds this very array. Empty while it is lent.
+        /// That field: the decoded message holds this very array. Empty while it is lent.
         var rest: [UInt8] = []
         /// How much of `rest` is lent.
         var lentCount: Int?
@@ -47,8 +47,8 @@ package struct MessageAssembler: Sendable {
         private mutating func reserve(_ more: Int) {
             let needed = rest.count + more
             guard needed > rest.capacity, let headByteCount = type.headByteCount else { return }
-            // What was announced may never come: grow with what came, and a chunk. Memory that nothing
-            // has come for is not touched, so growing in few steps costs no memory, and few copies.
+            // What was announced may never come: grow with what came, and a chunk. Memory that is
+            // not written to costs nothing, so growing in few steps costs only few copies.
             let most = Int(length) - headByteCount
             rest.reserveCapacity(
                 min(most, max(Limits.firstReserveBytes, Limits.reserveGrowth * needed)))
@@ -73,12 +73,12 @@ package struct MessageAssembler: Sendable {
     }
 
     /// What has come of a message whose next chunk is awaited, for the opener to write that chunk
-    /// behind it; its frame brings it back. Nil when there is none, or its head has not come whole.
+    /// after it; its frame brings it back. nil when there is none, or its head is not complete.
     mutating func lend() -> BegunMessage? { partial?.lend() }
 
-    /// Takes the next frame and gives the message that it completes, if it does.
+    /// Takes the next frame and returns the message that it completes, if any.
     ///
-    /// - Throws: `WireError`; the connection is of no use then.
+    /// - Throws: `WireError`; the connection is useless then.
     package mutating func add(_ frame: consuming Frame) throws(WireError) -> ReceivedMessage? {
         let header = frame.header
         guard let type = MessageType(rawValue: header.type) else {
@@ -113,7 +113,7 @@ package struct MessageAssembler: Sendable {
         return try finish(header)
     }
 
-    /// Adds a chunk where the message lies: a copy of it would be a copy of all that has come.
+    /// Adds a chunk in place: a copy of the message would copy all that has come.
     private mutating func extend(
         _ type: MessageType, by frame: consuming Frame
     ) throws(WireError) {
@@ -152,7 +152,7 @@ struct BegunMessage: Sendable {
     let type: UInt16
     /// With room for the next chunk.
     let bytes: [UInt8]
-    /// Bytes that the message lacks.
+    /// Bytes still missing.
     let missing: Int
 }
 

@@ -13,7 +13,7 @@ package struct MessageAuthentication: Sendable {
         outer.update(block.map { $0 ^ 0x5c })
     }
 
-    /// Appends bytes to the message, without a copy of them.
+    /// Appends bytes to the message without copying them.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         inner.update(bytes)
     }
@@ -30,7 +30,7 @@ package struct MessageAuthentication: Sendable {
         return last.finish().bytes
     }
 
-    /// The code of a text that is followed by bytes.
+    /// The code of a text followed by bytes.
     package static func code(key: [UInt8], _ text: String, _ bytes: [UInt8] = []) -> [UInt8] {
         var code = MessageAuthentication(key: key)
         code.update(Array(text.utf8))
@@ -38,8 +38,8 @@ package struct MessageAuthentication: Sendable {
         return code.finish()
     }
 
-    /// Whether two codes are equal, in a time that depends on their length alone: an answer that
-    /// came sooner for a wrong first byte would let a peer guess a proof byte by byte.
+    /// Whether two codes are equal, in a time that depends only on their length: an earlier answer
+    /// for a wrong first byte would let a peer guess a proof byte by byte.
     package static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         guard left.count == right.count else { return false }
         var difference: UInt8 = 0

@@ -1,11 +1,11 @@
-/// What a receiver lets in now. All of it is known on its own side, nothing comes from the wire.
+/// What a receiver accepts now. All of it is known on its own side; nothing comes from the wire.
 package struct MessageBounds: Sendable, Equatable {
     package var allowed: Set<MessageType>
     /// The longest payload of a gradient's result, in bytes.
     package var gradientPayloadBytes: Int
     /// The longest payload of a parameter update, in bytes.
     package var parameterPayloadBytes: Int
-    /// Whether frames of unknown types that say that they are optional are passed over.
+    /// Whether frames of unknown types that are marked optional are skipped.
     package var skipsUnknown: Bool
 
     package init(
@@ -18,7 +18,7 @@ package struct MessageBounds: Sendable, Equatable {
         self.skipsUnknown = skipsUnknown
     }
 
-    /// What `speaker` may say in a phase. Before it is known it says nothing optional.
+    /// What `speaker` may say in a phase; nothing optional before it is known.
     package init(
         from speaker: Speaker, in phase: ConversationPhase, gradientPayloadBytes: Int = 0,
         parameterPayloadBytes: Int = 0
@@ -57,11 +57,11 @@ package enum Speaker: Sendable, CaseIterable {
 
 /// How far a conversation has come, as the receiver of a message sees it.
 package enum ConversationPhase: Sendable, CaseIterable {
-    /// Nobody knows anybody: HELLO, CHALLENGE.
+    /// Neither side knows the other: HELLO, CHALLENGE.
     case greeting
     /// AUTHENTICATION, OFFER.
     case proof
-    /// A worker gets its model ready: from OFFER to WELCOME.
+    /// A worker prepares its model: from OFFER to WELCOME.
     case joining
     /// A worker works.
     case serving
@@ -74,7 +74,7 @@ package enum ConversationPhase: Sendable, CaseIterable {
         case (.greeting, .dialler): [.hello]
         case (.greeting, .coordinator): [.challenge, .rejection]
         case (.proof, .dialler): [.authentication]
-        // A heartbeat overtakes an offer, and so does the farewell of a run that ends just then.
+        // A heartbeat can overtake an offer, and so can the farewell of a run that ends just then.
         case (.proof, .coordinator): [.offer, .heartbeat, .leave, .rejection]
         case (.joining, .dialler): [.modelRequest, .ready, .heartbeat, .leave]
         case (.joining, .coordinator): [.modelChunk, .welcome, .heartbeat, .leave, .rejection]

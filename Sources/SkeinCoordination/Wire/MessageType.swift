@@ -1,4 +1,4 @@
-/// The numbers of the messages. A number is never used again for something else.
+/// The numbers of the messages. A number is never reused.
 package enum MessageType: UInt16, Sendable, CaseIterable {
     case hello = 1
     case challenge = 2
@@ -22,8 +22,8 @@ package enum MessageType: UInt16, Sendable, CaseIterable {
 
     /// Whether messages of this type are always one frame and overtake the bulky ones.
     ///
-    /// Those of the handshake are among them so that they keep their order: a heartbeat must not
-    /// come before the proof, nor a cancellation before the welcome.
+    /// The handshake's are among them so that they keep their order: a heartbeat must not come
+    /// before the proof, nor a cancellation before the welcome.
     package var isUrgent: Bool {
         switch self {
         case .hello, .challenge, .authentication, .rejection, .modelRequest, .welcome, .heartbeat,
@@ -33,7 +33,7 @@ package enum MessageType: UInt16, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it is said before there is a key, and so never has a tag.
+    /// Whether it is sent before there is a key, and so never has a tag.
     var isGreeting: Bool {
         self == .hello || self == .challenge || self == .authentication
     }
@@ -48,7 +48,7 @@ package enum MessageType: UInt16, Sendable, CaseIterable {
         }
     }
 
-    /// As docs/PROTOCOL.md writes it, like `MODEL_REQUEST`.
+    /// As docs/PROTOCOL.md writes it, such as `MODEL_REQUEST`.
     package var name: String {
         var name = ""
         for character in "\(self)" {

@@ -1,5 +1,5 @@
 extension LeaseGrant: WireCodable {
-    /// Of what stands before the rows.
+    /// Bytes before the rows.
     static let headByteCount = WorkKey.byteCount + 4 + 1 + 4 + 8 + 4
 
     init(from reader: inout ByteReader) throws(WireError) {

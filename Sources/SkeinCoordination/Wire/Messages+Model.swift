@@ -17,7 +17,7 @@ extension Offer: WireCodable {
         var total: UInt64 = 0
         for _ in 0..<count {
             let file = try ModelFile(from: &reader)
-            // A receiver makes files of these names and counts their bytes in an `Int`.
+            // A receiver creates files of these names and counts their bytes in an `Int`.
             guard names.insert(file.name).inserted, !file.name.isEmpty || count == 1 else {
                 throw .badFileName(reader.type, name: file.name)
             }
@@ -78,7 +78,7 @@ extension ModelRequest: WireCodable {
 }
 
 extension ModelChunk: WireCodable {
-    /// Of what stands before the bytes of the file.
+    /// Bytes before those of the file.
     static let headByteCount = 4 + 8
 
     init(from reader: inout ByteReader) throws(WireError) {

@@ -23,7 +23,7 @@ extension Cancellation: WireCodable {
 }
 
 extension WorkResult: WireCodable {
-    /// Of what stands before the payload.
+    /// Bytes before the payload.
     static let headByteCount = WorkKey.byteCount + 4 + 1 + 3 * 4 + 8 + 32
 
     init(from reader: inout ByteReader) throws(WireError) {
@@ -35,7 +35,7 @@ extension WorkResult: WireCodable {
         correct = try reader.integer("correct")
         lossSum = Double(bitPattern: try reader.integer("loss sum"))
         digest = try reader.fixed("digest", 32)
-        // What is left over from an evaluation are trailing bytes.
+        // Whatever an evaluation has left are trailing bytes.
         payload = kind == .gradient ? reader.rest() : []
     }
 
@@ -69,7 +69,7 @@ extension ResultAnswer: WireCodable {
 }
 
 extension ParameterUpdate: WireCodable {
-    /// Of what stands before the payload.
+    /// Bytes before the payload.
     static let headByteCount = 8 + 8 + 32
 
     init(from reader: inout ByteReader) throws(WireError) {

@@ -1,6 +1,6 @@
-/// Messages in, frames out, in the order that keeps heartbeats in time: urgent messages overtake
+/// Messages in, frames out, in the order that keeps heartbeats on time: urgent messages overtake
 /// bulky ones, also between their chunks. Each frame is sealed when it is asked for, so that
-/// sequence numbers go up in the order of the wire.
+/// sequence numbers rise in the order of the wire.
 package struct OutboundQueue: Sendable {
     private var sealer = FrameSealer()
     private var urgent = Line()
@@ -8,8 +8,8 @@ package struct OutboundQueue: Sendable {
 
     package init() {}
 
-    /// Bytes of messages that are not in frames yet, 40 more for each message. A frame that
-    /// `nextFrame` gave does not count any more.
+    /// Bytes of messages that are not in frames yet, and 40 more for each message. A frame from
+    /// `nextFrame` no longer counts.
     package var pendingBytes: Int { urgent.byteCount + bulky.byteCount }
 
     package var isEmpty: Bool { urgent.first == nil && bulky.first == nil }
@@ -23,7 +23,7 @@ package struct OutboundQueue: Sendable {
         add(EncodedMessage(message), term: term)
     }
 
-    /// Puts a message into its line that others may share.
+    /// Puts a message that others may share into its line.
     package mutating func add(_ message: EncodedMessage, term: UInt32) {
         if message.type.isUrgent {
             urgent.append(QueuedMessage(message: message, term: term))
@@ -32,19 +32,19 @@ package struct OutboundQueue: Sendable {
         }
     }
 
-    /// Drops the bulky messages that wait, so that an urgent one added now is the last to go out.
-    /// A message that is partly out stays without its end, so nothing but last words may follow.
+    /// Drops the waiting bulky messages, so that an urgent one added now is the last to go out. A
+    /// message that is partly sent stays without its end, so only last words may follow.
     package mutating func dropBulky() {
         bulky = Line()
     }
 
-    /// Puts tags on the frames from here on; see `FrameSealer`. An AUTHENTICATION that waits goes
-    /// out without one, as it must.
+    /// Puts tags on the frames from here on; see `FrameSealer`. A waiting AUTHENTICATION goes out
+    /// without one, as it must.
     package mutating func authenticate(with key: FrameKey) {
         sealer.authenticate(with: key)
     }
 
-    /// Makes the frames from here on as a peer of an older major version reads them.
+    /// Makes the frames from here on for a peer of an older major version.
     package mutating func speak(major: UInt8) {
         sealer.speak(major: major)
     }
@@ -89,7 +89,7 @@ private struct QueuedMessage: Sendable {
     var byteCount: Int { FrameHeader.byteCount + message.count - sent }
 }
 
-/// First in, first out. Places at the front are left empty and given back from time to time.
+/// First in, first out. Places at the front are left empty and freed from time to time.
 private struct Line: Sendable {
     private var places: [QueuedMessage?] = []
     private var head = 0

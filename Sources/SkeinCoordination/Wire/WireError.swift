@@ -1,7 +1,7 @@
-/// What can be wrong with bytes that a peer sent. After any of these the connection is of no use:
-/// nobody knows where the next frame starts.
+/// What can be wrong with bytes from a peer. After any of these the connection is useless: nobody
+/// knows where the next frame starts.
 package enum WireError: Error, Sendable, Equatable {
-    // Of a frame.
+    // What is wrong with a frame.
     case badMagic(found: UInt32)
     /// The peer speaks another major version, or is not Skein.
     case majorVersion(found: UInt8)
@@ -14,14 +14,14 @@ package enum WireError: Error, Sendable, Equatable {
     /// A frame was lost, repeated or moved.
     case badSequence(expected: UInt64, found: UInt64)
 
-    // Of the frames of a message.
+    // What is wrong with the frames of a message.
     case unknownType(UInt16)
     /// The peer may not say this now.
     case unexpected(MessageType)
     case messageTooLong(MessageType, limit: Int, found: Int)
     case badChunk(MessageType, ChunkFault)
 
-    // Of a message.
+    // What is wrong with a message.
     case truncated(MessageType, field: String, needed: Int, left: Int)
     case trailingBytes(MessageType, count: Int)
     case overLimit(MessageType, field: String, limit: Int, found: Int)
@@ -39,9 +39,9 @@ package enum WireError: Error, Sendable, Equatable {
         case interleaved
         /// Type, length or term differ from the first chunk's.
         case changed
-        /// A chunk that is followed by others and carries nothing.
+        /// A chunk without content that is followed by others.
         case empty
-        /// The chunks together are longer or shorter than the message was said to be.
+        /// The chunks together are longer or shorter than announced.
         case wrongLength
     }
 }

@@ -1,4 +1,4 @@
-/// The fields of adapter_config.json that matter here; unknown fields are ignored, as PEFT's own
+/// The fields of adapter_config.json that matter here. Unknown fields are ignored: PEFT's own
 /// versions differ in them.
 struct AdapterConfigurationFile: Decodable {
     let kind: String?
@@ -90,7 +90,7 @@ struct AdapterConfigurationFile: Decodable {
             guard let names, !names.isEmpty else { continue }
             throw check.unsupported(field, names.joined(separator: ", "), "an empty one")
         }
-        // The others subtract something from the base model's weights when they are loaded.
+        // The other methods subtract something from the base model's weights when they are loaded.
         let keepsBase = ["gaussian", "eva", "orthogonal"]
         if let method = initialization?.method, !keepsBase.contains(method) {
             throw check.unsupported(

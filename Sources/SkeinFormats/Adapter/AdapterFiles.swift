@@ -1,12 +1,12 @@
 import Foundation
 import SkeinBasics
 
-/// A LoRA adapter on disk as PEFT has it: adapter_config.json and adapter_model.safetensors.
+/// A LoRA adapter on disk in PEFT's format: adapter_config.json and adapter_model.safetensors.
 package struct AdapterFiles: Sendable {
     package static let configurationName = "adapter_config.json"
     package static let weightsName = "adapter_model.safetensors"
 
-    /// What is known without a look at the numbers.
+    /// What is known without reading the numbers.
     package let outline: AdapterOutline
     /// By PEFT name: A [rank, in] and B [out, rank] of every target module in every layer of `layers`.
     package let tensors: [String: TensorView]
@@ -17,13 +17,13 @@ package struct AdapterFiles: Sendable {
     /// Reads the two files into memory and checks them.
     ///
     /// - Parameters:
-    ///   - directory: of the adapter.
-    ///   - check: is shown what the files promise before memory is taken for it. A file may say of
-    ///     itself that it is of any size: who calls knows the model, or the run, that it has to fit.
-    /// - Returns: what was admitted, with its numbers.
-    /// - Throws: `FileError` when a file cannot be read; `FormatError` when one is missing or not
-    ///   sound, asks for more than plain LoRA, or when matrices are unknown, unpaired, of another rank
-    ///   or missing in some layers; what `check` throws.
+    ///   - directory: the adapter's directory.
+    ///   - check: sees what the files promise before memory is taken for it. A file may claim any
+    ///     size; the caller knows the model or the run that it has to fit.
+    /// - Returns: the admitted adapter with its numbers.
+    /// - Throws: `FileError` when a file cannot be read; `FormatError` when one is missing, is
+    ///   invalid or asks for more than plain LoRA, or when matrices are unknown, unpaired, of
+    ///   another rank or missing in some layers; what `check` throws.
     package static func read(
         _ directory: String, admitting check: (AdapterOutline) throws -> Void
     ) throws -> AdapterFiles {
@@ -35,9 +35,9 @@ package struct AdapterFiles: Sendable {
         return try AdapterFiles(file, weights)
     }
 
-    /// As `read`, but leaves the numbers where they are: for who looks at them once, row by row.
+    /// Like `read`, but leaves the numbers on disk: for a caller that reads them once, row by row.
     ///
-    /// A sector that cannot be read is a signal then (`MappedFile`): to be called for a file that has
+    /// An unreadable sector is then a signal (`MappedFile`), so call it only for a file that has
     /// been read before.
     package static func map(_ directory: String) throws -> AdapterFiles {
         let file = try configurationFile(directory)
@@ -63,8 +63,8 @@ package struct AdapterFiles: Sendable {
         return file
     }
 
-    /// Writes both files into `directory`, which is made when it is not there; equal arguments give
-    /// equal bytes. The configuration is written last: where it stands, the weights do.
+    /// Writes both files into `directory`, which is made if needed; equal arguments give equal
+    /// bytes. The configuration is written last: where it exists, the weights do, too.
     ///
     /// - Throws: `FileError` when it cannot be written, `FormatError` when the tensors do not fit the
     ///   configuration.

@@ -1,13 +1,13 @@
 /// What an adapter's configuration and the header of its weights say: all but the numbers.
 package struct AdapterOutline: Sendable {
-    /// Target modules and layers are those that the tensors show, whatever list or regular expression
-    /// the file names them by.
+    /// Target modules and layers are those of the tensors, whatever list or regular expression the
+    /// file gives.
     package let configuration: AdapterConfiguration
-    /// By PEFT name.
+    /// The tensors' shapes by PEFT name.
     package let shapes: [String: [Int]]
     /// Adapted layers, ascending.
     package let layers: [Int]
-    /// Of the weights.
+    /// The path of the weights.
     package let path: String
 
     init(
@@ -18,8 +18,8 @@ package struct AdapterOutline: Sendable {
             path: path)
     }
 
-    /// - Throws: `FormatError` for matrices that are no floats, unknown, unpaired, of another rank or
-    ///   missing in some layers.
+    /// - Throws: `FormatError` for matrices that are not floats, are unknown, unpaired, of another
+    ///   rank or missing in some layers.
     init(
         _ file: AdapterConfigurationFile, shapes: [String: [Int]], others: [String: String],
         path: String

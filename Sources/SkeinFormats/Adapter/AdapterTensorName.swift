@@ -25,7 +25,7 @@ package struct AdapterTensorName: Sendable, Hashable {
         self.matrix = matrix
     }
 
-    /// Reads a name; nil when it is not that of a known LoRA matrix.
+    /// Parses a name; nil unless it is that of a known LoRA matrix.
     package init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 9, let layer = Int(parts[4]),
@@ -33,7 +33,7 @@ package struct AdapterTensorName: Sendable, Hashable {
             let matrix = Matrix(rawValue: parts[7])
         else { return nil }
         self.init(layer: layer, module: parts[6], matrix: matrix)
-        // Catches another prefix, another parent and "01" for 1.
+        // Refuses another prefix, another parent and "01" for 1.
         guard self.text == text else { return nil }
     }
 

@@ -1,6 +1,6 @@
 import SkeinBasics
 
-/// Reads little-endian fields one behind the other from a mapped file; no read passes its end.
+/// Reads little-endian fields one after the other from a mapped file, never past its end.
 struct ByteReader {
     let file: MappedFile
     private(set) var offset = 0
@@ -9,7 +9,7 @@ struct ByteReader {
         self.file = file
     }
 
-    /// Bytes that are left.
+    /// The bytes left.
     var left: Int { file.count - offset }
 
     /// Throws `FormatError.truncated` when fewer than `count` bytes are left for `field`.
@@ -30,7 +30,7 @@ struct ByteReader {
         return Integer(littleEndian: value)
     }
 
-    /// A length of 64 bits and as many bytes of UTF-8.
+    /// A 64-bit length and that many bytes of UTF-8.
     mutating func string(_ field: String) throws -> String {
         let start = offset
         let length: UInt64 = try integer(field)

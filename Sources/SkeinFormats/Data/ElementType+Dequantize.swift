@@ -1,6 +1,6 @@
 extension ElementType {
-    /// Writes `blocks` x `blockElements` floats of blocks that lie in memory; `TensorView` is the way
-    /// to those of a file.
+    /// Writes `blocks` x `blockElements` floats from blocks in memory; `TensorView` does it for
+    /// those of a file.
     ///
     /// - Parameters:
     ///   - source: `blocks` x `blockBytes` readable bytes, of any alignment.

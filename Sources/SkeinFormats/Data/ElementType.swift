@@ -85,7 +85,7 @@ package enum ElementType: Sendable, Hashable, CaseIterable {
         self = match
     }
 
-    /// ggml's name for a type that is not read, so that an error can say it.
+    /// ggml's name for a type that Skein does not read, for the error.
     static func unreadName(ggmlIdentifier: UInt32) -> String {
         let names: [UInt32: String] = [
             9: "Q8_1", 15: "Q8_K", 16: "IQ2_XXS", 17: "IQ2_XS", 18: "IQ3_XXS", 19: "IQ1_S",
@@ -96,7 +96,7 @@ package enum ElementType: Sendable, Hashable, CaseIterable {
         return names[ggmlIdentifier] ?? "number \(ggmlIdentifier)"
     }
 
-    /// Bytes of `elements` elements, which are a whole number of blocks; nil when that overflows.
+    /// Bytes of `elements` elements, a whole number of blocks; nil when that overflows.
     func bytes(ofElements elements: Int) -> Int? {
         let (bytes, overflow) = (elements / blockElements).multipliedReportingOverflow(
             by: blockBytes)

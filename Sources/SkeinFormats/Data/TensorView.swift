@@ -2,12 +2,12 @@ import SkeinBasics
 
 /// One weight inside a mapped file, read row by row as Float. Keeps the mapping alive.
 package struct TensorView: Sendable {
-    /// The name as the opener knows it: the file's own until `renamed`.
+    /// The file's own name, until `renamed`.
     package let name: String
     package let elementType: ElementType
     /// Row-major, outermost first: a projection is [out, in], a norm [width].
     package let shape: [Int]
-    /// Rows of one head whose two halves lie interleaved in the file; nil when rows lie in order.
+    /// Rows of one head if its two halves are interleaved in the file; nil if rows are in order.
     let interleavedHeadRows: Int?
     private let file: MappedFile
     private let offset: Int
@@ -39,8 +39,8 @@ package struct TensorView: Sendable {
 
     /// Writes rows `range` as Float, row-major, columns contiguous.
     ///
-    /// Interleaved rows, which are stored for rotation of neighbours, are handed out for rotation of
-    /// halves, as Hugging Face has them, so that one decoder serves both.
+    /// Interleaved rows, which are stored for rotation of neighbours, are given in Hugging Face's
+    /// order for rotation of halves, so that one decoder serves both.
     ///
     /// - Parameters:
     ///   - range: Rows within 0 ..< `rows`.
@@ -67,8 +67,8 @@ package struct TensorView: Sendable {
         }
     }
 
-    /// Calls `body` with the addresses of the file's bytes of rows `range`, each row's as
-    /// `dequantize` reads them. They are of any alignment and valid during the call.
+    /// Calls `body` with the addresses of rows `range` in the file, each the row that `dequantize`
+    /// reads. They have any alignment and are valid during the call.
     ///
     /// - Parameters:
     ///   - range: Rows within 0 ..< `rows`.
@@ -111,8 +111,8 @@ package struct TensorView: Sendable {
     /// The same bytes under another name.
     ///
     /// - Parameters:
-    ///   - name: what it is called from here on.
-    ///   - interleavedHeadRows: rows of one head, even, when their halves lie interleaved in the file.
+    ///   - name: the new name.
+    ///   - interleavedHeadRows: rows of one head, even, if its halves are interleaved in the file.
     /// - Returns: a view of the same file.
     package func renamed(_ name: String, interleavedHeadRows: Int? = nil) -> TensorView {
         TensorView(

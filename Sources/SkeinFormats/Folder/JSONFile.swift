@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
 
-/// Reads JSON of bounded size into typed values; what Foundation finds wrong becomes a `FormatError`.
+/// Reads JSON of bounded size into typed values, and turns Foundation's errors into `FormatError`.
 enum JSONFile {
     /// Decodes the file at `path`.
     static func decode<Value: Decodable>(
@@ -30,7 +30,7 @@ enum JSONFile {
         return try file.withBytes { try decode(type, bytes: $0, path: file.path) }
     }
 
-    /// Decodes JSON text that stands in the file `path`.
+    /// Decodes JSON text from the file `path`.
     static func decode<Value: Decodable>(
         _ type: Value.Type, bytes: UnsafeRawBufferPointer, path: String
     ) throws -> Value {

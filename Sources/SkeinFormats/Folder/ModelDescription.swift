@@ -1,16 +1,16 @@
 import Foundation
 import SkeinBasics
 
-/// What a model says of itself before its weights are looked at: the metadata of a GGUF file, or the
+/// What a model says about itself before its weights are read: the metadata of a GGUF file, or the
 /// config.json of a Hugging Face folder.
 package enum ModelDescription: Sendable {
     case gguf(GGUFFile)
     case folder(FolderConfiguration)
 
-    /// Reads what stands at `path`; of a folder, config.json alone.
+    /// Opens `path`; of a folder, reads only config.json.
     ///
-    /// - Throws: `FileError` when a file cannot be read, `FormatError` when there is none or it is not
-    ///   sound.
+    /// - Throws: `FileError` when a file cannot be read, `FormatError` when there is none or it is
+    ///   invalid.
     package static func open(_ path: String) throws -> ModelDescription {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
@@ -24,12 +24,12 @@ package enum ModelDescription: Sendable {
     }
 }
 
-/// The text of a folder's config.json, to be decoded by who knows its fields.
+/// The text of a folder's config.json, for a caller that knows its fields.
 package struct FolderConfiguration: Sendable {
     package let directory: String
     private let file: MappedFile
 
-    /// Of config.json.
+    /// The path of config.json.
     package var path: String { file.path }
 
     /// - Throws: `FileError`; `FormatError.overLimit`.

@@ -1,18 +1,18 @@
 import Foundation
 import SkeinBasics
 
-/// A model on disk as its files have it: a GGUF file or a Hugging Face folder, mapped.
+/// A model on disk as its files have it: a mapped GGUF file or Hugging Face folder.
 ///
-/// Names, shapes and the order of rows are the files' own; what they mean is the family's to say.
+/// Names, shapes and the order of rows are the files' own; the family says what they mean.
 package struct ModelFiles: Sendable {
     package enum TokenizerSource: Sendable {
         /// The metadata of a GGUF file.
         case gguf([String: GGUFValue])
-        /// Paths of tokenizer.json and, where there is one, tokenizer_config.json.
+        /// Paths of tokenizer.json and, if there is one, tokenizer_config.json.
         case files(tokenizerJSON: String, tokenizerConfig: String?)
     }
 
-    /// What the caller gave to `open`.
+    /// The path that was given to `open`.
     package let path: String
     package let tokenizerSource: TokenizerSource?
     /// chat_template.jinja, else tokenizer_config.json's, else GGUF's tokenizer.chat_template.
@@ -22,9 +22,9 @@ package struct ModelFiles: Sendable {
     package let otherTensors: [String: String]
     private let sources: [SourceFile]
 
-    /// A file that the model is made of.
+    /// A file of the model.
     package struct SourceFile: Sendable {
-        /// Without a directory; empty for a GGUF file, whose name tells nothing.
+        /// Without a directory; empty for a GGUF file, whose name does not matter.
         package let name: String
         package let file: MappedFile
 
@@ -34,8 +34,8 @@ package struct ModelFiles: Sendable {
 
     /// Opens a GGUF file or a folder with config.json; weights are mapped, not read.
     ///
-    /// - Throws: `FileError` when a file cannot be mapped, `FormatError` when there is none or it is
-    ///   not sound.
+    /// - Throws: `FileError` when a file cannot be mapped, `FormatError` when there is none or it
+    ///   is invalid.
     package static func open(_ path: String) throws -> ModelFiles {
         try ModelFiles(ModelDescription.open(path))
     }
@@ -77,11 +77,11 @@ package struct ModelFiles: Sendable {
             [SourceFile(name: "config.json", file: config)] + weights.sources + tokenizer.sources
     }
 
-    /// The files that the model is made of and no others, in the order of their names: copied into
-    /// an empty folder they are the same model, with the same `contentDigest`.
+    /// The files that make up the model, and no others, sorted by name: copied into an empty folder
+    /// they are the same model, with the same `contentDigest`.
     package var files: [SourceFile] { sources.sorted { $0.name < $1.name } }
 
-    /// Gives back the memory of the mapped files, for who has read what is needed.
+    /// Gives back the memory of the mapped files, once everything needed has been read.
     package func releasePages() {
         for source in sources { source.file.releasePages() }
     }
@@ -92,8 +92,8 @@ package struct ModelFiles: Sendable {
     /// Reads every byte: about a second for 1 GB.
     package func contentDigest() -> SHA256.Digest { contentDigest { _ in } }
 
-    /// The same; `progress` is told of bytes that have been read, some at a time, and may end it by
-    /// an error.
+    /// The same. `progress` gets the number of bytes read since its last call, and may stop the
+    /// hashing by throwing.
     package func contentDigest(progress: (Int) throws -> Void) rethrows -> SHA256.Digest {
         var hash = SHA256()
         let isFile = sources.count == 1 && sources.first?.name.isEmpty == true

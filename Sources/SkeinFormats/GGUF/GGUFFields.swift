@@ -2,7 +2,7 @@
 package struct GGUFFields {
     private let metadata: [String: GGUFValue]
     package let check: ConfigurationCheck
-    /// general.architecture; empty when it is missing or no string.
+    /// general.architecture; empty when it is missing or not a string.
     package let architecture: String
 
     package init(_ gguf: GGUFFile) {
@@ -18,7 +18,7 @@ package struct GGUFFields {
     /// The key of a field of this architecture: "llama.block_count" for "block_count".
     package func key(_ name: String) -> String { "\(architecture).\(name)" }
 
-    /// nil when the field is missing, here and below.
+    /// nil when the field is missing; the same holds for `integer` and `number`.
     ///
     /// - Throws: `FormatError.badField` for another type.
     package func string(_ field: String) throws -> String? {

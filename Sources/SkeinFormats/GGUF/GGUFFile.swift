@@ -2,8 +2,8 @@ import SkeinBasics
 
 /// A GGUF file, version 2 or 3: metadata and tensors, mapped.
 ///
-/// Checks what ggml's own loader checks (docs/gguf.md, src/gguf.cpp): counts, lengths, names, shapes,
-/// types, duplicates, and that tensors lie one behind the other inside the file.
+/// Checks what ggml's own loader checks (docs/gguf.md, src/gguf.cpp): counts, lengths, names,
+/// shapes, types, duplicates, and that tensors lie one after the other inside the file.
 package struct GGUFFile: Sendable {
     package let metadata: [String: GGUFValue]
     /// By the file's own names, such as "blk.0.attn_q.weight"; rows in the file's order.
@@ -14,8 +14,8 @@ package struct GGUFFile: Sendable {
 
     /// Maps the file and reads everything but the weights.
     ///
-    /// - Throws: `FileError` when it cannot be mapped, `FormatError` when it is not a sound GGUF file
-    ///   or has a tensor of a type that is not read.
+    /// - Throws: `FileError` when it cannot be mapped, `FormatError` when it is not a valid GGUF
+    ///   file or has a tensor of a type that Skein does not read.
     package init(path: String) throws {
         file = try MappedFile(path: path)
         var reader = ByteReader(file)
@@ -136,7 +136,7 @@ extension GGUFFile {
             statedOffset: offset)
     }
 
-    /// The row-major shape and the bytes of a tensor whose dimensions stand fastest first.
+    /// The row-major shape and byte count of a tensor whose dimensions come fastest first.
     private static func checkedShape(
         _ sizes: [UInt64], _ type: ElementType, name: String, path: String
     ) throws -> (shape: [Int], byteCount: Int) {
@@ -164,7 +164,7 @@ extension GGUFFile {
         return (sizes.reversed().map { Int($0) }, bytes)
     }
 
-    /// Checks that the tensors lie one behind the other, each padded, and all inside the file.
+    /// Checks that the tensors lie one after the other, each padded, and all inside the file.
     private static func place(
         _ entries: [Entry], file: MappedFile, dataStart: Int, alignment: Int
     ) throws -> [String: TensorView] {

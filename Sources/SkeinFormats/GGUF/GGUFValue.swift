@@ -1,6 +1,6 @@
 import SkeinBasics
 
-/// A metadata value of a GGUF file; widths of numbers are not kept apart.
+/// A metadata value of a GGUF file; the widths of numbers are not kept.
 package enum GGUFValue: Sendable, Equatable {
     case unsigned(UInt64)
     case integer(Int64)
@@ -30,7 +30,7 @@ package enum GGUFValue: Sendable, Equatable {
 }
 
 extension ByteReader {
-    /// The value of metadata key `key`: a type id and what it announces.
+    /// The value of metadata key `key`: a type id, then a value of that type.
     mutating func ggufValue(_ key: String) throws -> GGUFValue {
         let type: UInt32 = try integer(key)
         switch type {
@@ -88,7 +88,7 @@ extension ByteReader {
     }
 
     private mutating func strings(_ key: String, count: Int) throws -> [String] {
-        // Each string has a length of 8 bytes, so a false count is found before memory is taken.
+        // Each string has an 8-byte length, so a false count is found before memory is taken.
         try require(UInt64(count) * 8, for: key)
         var texts: [String] = []
         texts.reserveCapacity(count)

@@ -78,7 +78,7 @@ extension QuantizationBlocks {
         }
     }
 
-    /// As Q4_K, with 32 bytes whose bit g is the fifth bit of group g's codes before the 128 bytes.
+    /// Like Q4_K, after 32 bytes whose bit g is the fifth bit of group g's codes.
     static func q5K(
         _ source: UnsafeRawPointer, _ blocks: Int, _ out: UnsafeMutablePointer<Float>
     ) {

@@ -13,7 +13,7 @@ enum QuantizationBlocks {
     /// Writes `blocks` x `type.blockElements` floats.
     ///
     /// - Parameters:
-    ///   - type: How the bytes at `source` are to be read.
+    ///   - type: The format of the bytes at `source`.
     ///   - source: `blocks` x `type.blockBytes` readable bytes.
     ///   - blocks: The number of blocks; 0 is fine.
     ///   - out: Room for all floats.

@@ -3,7 +3,7 @@ import SkeinBasics
 /// A safetensors file, mapped: 8 bytes of header length, a JSON header, the tensors.
 ///
 /// Accepts and refuses what the reference reader (safetensors 0.8.0, tensor.rs) does: the tensors,
-/// ordered by offset, must cover the data section without a hole, an overlap or a rest.
+/// ordered by offset, must cover the data section without gaps, overlaps or leftover bytes.
 package struct SafetensorsFile: Sendable {
     /// The tensors that can be weights: F32, F16, BF16.
     package let tensors: [String: TensorView]
@@ -17,17 +17,17 @@ package struct SafetensorsFile: Sendable {
 
     /// Maps the file and reads its header.
     ///
-    /// - Throws: `FileError` when it cannot be read, `FormatError` when it is not sound.
+    /// - Throws: `FileError` when it cannot be read, `FormatError` when it is invalid.
     package init(path: String) throws {
         try self.init(MappedFile(path: path))
     }
 
-    /// Reads all of the file into memory, so that a sector that cannot be read is an error here and no
+    /// Reads all of the file into memory, so that an unreadable sector is an error now, not a
     /// signal later (`MappedFile`).
     ///
     /// - Parameters:
-    ///   - path: of the file.
-    ///   - check: is shown the header before memory is taken for the tensors, and may refuse them. The
+    ///   - path: the file.
+    ///   - check: sees the header before memory is taken for the tensors, and may refuse them. The
     ///     file is as long as its header says.
     /// - Throws: `FileError`, `FormatError`; what `check` throws.
     package init(
@@ -43,7 +43,7 @@ package struct SafetensorsFile: Sendable {
                     try SafetensorsHeader(text: $0, fileBytes: file.count, path: path)
                 })
         }
-        // Parsed anew: what was looked at may have been replaced before it was read.
+        // Parsed again: the file may have been replaced after the check.
         try self.init(file)
     }
 
@@ -67,7 +67,7 @@ package struct SafetensorsFile: Sendable {
 
     /// The tensor `name` as a weight.
     ///
-    /// - Throws: `FormatError.missingTensor`, or `.unsupportedElementType` when it is no float.
+    /// - Throws: `FormatError.missingTensor`, or `.unsupportedElementType` when it is not a float.
     package func tensor(_ name: String) throws -> TensorView {
         if let view = tensors[name] { return view }
         if let type = otherTensors[name] {

@@ -1,30 +1,30 @@
 import SkeinBasics
 
-/// What the header of a safetensors file says, checked against the file's length: the tensors, ordered
-/// by offset, cover the data section without a hole, an overlap or a rest.
+/// What the header of a safetensors file says, checked against the file's length: the tensors,
+/// ordered by offset, cover the data section without gaps, overlaps or leftover bytes.
 package struct SafetensorsHeader: Sendable {
     /// A tensor that can be a weight: F32, F16 or BF16.
     package struct Tensor: Sendable {
         package let type: ElementType
         package let shape: [Int]
-        /// Where it begins in the file.
+        /// Its offset in the file.
         let offset: Int
     }
 
     package let tensors: [String: Tensor]
     /// The element type of every other tensor, such as "I64".
     package let otherTensors: [String: String]
-    /// `__metadata__`.
+    /// The header's `__metadata__`.
     package let metadata: [String: String]
 
     /// The length of the header's text.
     ///
     /// - Parameters:
-    ///   - start: the first eight bytes of the file, or fewer when it has no more.
-    ///   - fileBytes: all that the file has.
-    ///   - path: of the file, for the error.
-    /// - Returns: in bytes.
-    /// - Throws: `FormatError` beyond the format's limit, and beyond the file.
+    ///   - start: the first eight bytes of the file, or fewer if it is shorter.
+    ///   - fileBytes: the length of the file.
+    ///   - path: the file, for the error.
+    /// - Returns: the length in bytes.
+    /// - Throws: `FormatError` when it exceeds the format's limit or the file.
     static func length(start: [UInt8], fileBytes: Int, path: String) throws -> Int {
         guard start.count == 8 else {
             throw FormatError.truncated(
@@ -45,9 +45,9 @@ package struct SafetensorsHeader: Sendable {
 
     /// - Parameters:
     ///   - text: the JSON between the length and the data.
-    ///   - fileBytes: all that the file has.
-    ///   - path: of the file, for errors.
-    /// - Throws: `FormatError` when the header is not sound or does not fit the file.
+    ///   - fileBytes: the length of the file.
+    ///   - path: the file, for errors.
+    /// - Throws: `FormatError` when the header is invalid or does not fit the file.
     init(text: UnsafeRawBufferPointer, fileBytes: Int, path: String) throws {
         let dataStart = 8 + text.count
         let header = try JSONFile.decode(Text.self, bytes: text, path: path)
@@ -131,7 +131,7 @@ extension SafetensorsHeader {
         "U64": 64,
     ]
 
-    /// By offset; an empty tensor before the one that starts where it stands.
+    /// Orders by offset; an empty tensor comes before the one that starts at the same offset.
     private static func liesBefore(
         _ left: (name: String, entry: Entry), _ right: (name: String, entry: Entry)
     ) -> Bool {

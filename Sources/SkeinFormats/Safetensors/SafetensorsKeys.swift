@@ -1,16 +1,16 @@
-/// Finds names that stand in a safetensors header twice.
+/// Finds names that appear twice in a safetensors header.
 ///
 /// Of two equal keys Foundation keeps the first and the reference reader the last, so one file could
-/// hold different weights for different readers. Repetitions of equal text are harmless and accepted,
-/// as the reference reader does.
+/// hold different weights for different readers. Repetitions with equal values are harmless and
+/// accepted, as by the reference reader.
 enum SafetensorsKeys {
-    /// Looks at the keys of the outermost object.
+    /// Checks the keys of the outermost object.
     ///
     /// - Parameters:
     ///   - json: A JSON object that a decoder has accepted.
     ///   - keyCount: How many different keys the decoder found in it.
     ///   - path: The file, for the error.
-    /// - Throws: `FormatError.duplicate` when a key stands twice with different values, or in two
+    /// - Throws: `FormatError.duplicate` when a key appears twice with different values, or in two
     ///   spellings: plain and with an escape, or in two forms that Unicode calls equivalent.
     static func refuseAmbiguous(
         _ json: UnsafeRawBufferPointer, keyCount: Int, path: String

@@ -17,12 +17,12 @@ package enum SafetensorsWriter {
         }
     }
 
-    /// Replaces the file at `path`, atomically and flushed to the disk.
+    /// Replaces the file at `path` atomically, and flushes it to disk.
     ///
     /// The tensors are written sorted by name, as the reference writer does for one element type; the
     /// header is padded with spaces to a multiple of 8, so that the data is aligned.
     ///
-    /// - Throws: `FileError` when it cannot be written, `FormatError.duplicate` when a name stands
+    /// - Throws: `FileError` when it cannot be written, `FormatError.duplicate` when a name appears
     ///   twice.
     package static func write(
         _ tensors: [Tensor], metadata: [String: String], to path: String
@@ -37,7 +37,7 @@ package enum SafetensorsWriter {
 
     /// The bytes that `write` writes.
     ///
-    /// - Throws: `FormatError.duplicate` when a name stands twice.
+    /// - Throws: `FormatError.duplicate` when a name appears twice.
     package static func bytes(_ tensors: [Tensor], metadata: [String: String]) throws -> [UInt8] {
         let sorted = tensors.sorted { $0.name < $1.name }
         var out = try header(sorted, metadata: metadata, path: "")

@@ -40,7 +40,7 @@ package struct AdapterParameters: Sendable {
         }
     }
 
-    /// The matrices of a PEFT folder, whatever they adapt.
+    /// The matrices of a PEFT folder, whichever projections they adapt.
     ///
     /// - Throws: `AdapterError`; `FormatError` when they do not fit `model`.
     package init(files: AdapterFiles, model: ModelConfiguration) throws {
@@ -82,7 +82,7 @@ package enum AdapterError: Error, Equatable {
     case shape(name: String, expected: [Int], found: [Int])
     /// The adapter was made with another alpha / rank.
     case scale(expected: Float, found: Float)
-    /// Adapted layers that do not follow each other.
+    /// There are gaps between the adapted layers.
     case layersWithGaps([Int])
 
     init(_ problem: LayoutProblem) {
@@ -100,13 +100,13 @@ extension AdapterError: Explained {
         switch self {
         case .missingMatrix(let name):
             Explanation(
-                what: "the adapter has no matrix for a projection that is to be adapted",
+                what: "the adapter has no matrix for a projection that the run adapts",
                 place: name,
                 remedy: "give the --target-modules, --layers and --rank that it was made with",
                 status: .badData)
         case .unexpectedMatrix(let name):
             Explanation(
-                what: "the adapter has a matrix for a projection that is not adapted",
+                what: "the adapter has a matrix for a projection that the run does not adapt",
                 place: name,
                 remedy: "give the --target-modules and --layers that it was made with",
                 status: .badData)
@@ -122,7 +122,7 @@ extension AdapterError: Explained {
                 status: .badData)
         case .layersWithGaps(let layers):
             Explanation(
-                what: "the adapter's layers do not follow each other: \(layers)",
+                what: "the adapter's layers are not consecutive: \(layers)",
                 remedy: "use an adapter of all layers or of a range of layers",
                 status: .badData)
         }

@@ -1,4 +1,4 @@
-/// What a LoRA configuration means on one model: which matrices exist, and where each lies in the
+/// What a LoRA configuration means for one model: which matrices exist, and where each is in the
 /// flat vector.
 package struct AdapterShape: Sendable, Equatable {
     /// The two matrices of one adapted projection.
@@ -16,7 +16,7 @@ package struct AdapterShape: Sendable, Equatable {
 
     package let configuration: LoRAConfiguration
     package let layout: ParameterLayout
-    /// Per layer, beside `BlockDesign.projections`; nil where nothing is adapted.
+    /// Per layer, in the order of `BlockDesign.projections`; nil where nothing is adapted.
     let pairs: [[Pair?]]
 
     package init(_ lora: LoRAConfiguration, model: ModelConfiguration) {

@@ -8,7 +8,7 @@ package enum TargetModule: Int, Sendable, CaseIterable, Comparable {
     case up
     case down
 
-    /// The Hugging Face name, as it stands in flags and files.
+    /// The Hugging Face name, as in flags and files.
     package var name: String {
         switch self {
         case .query: "q_proj"

@@ -3,7 +3,7 @@ import SkeinFormats
 
 // The flat vector of all trained matrices as named tensors of a file, and back.
 extension ParameterLayout {
-    /// The matrices as tensors, their names ending in `suffix`.
+    /// The matrices as tensors whose names end in `suffix`.
     package func tensors(_ flat: [Float], suffix: String = "") -> [SafetensorsWriter.Tensor] {
         precondition(flat.count == count, "a vector of another layout")
         return entries.map { entry in
@@ -12,14 +12,14 @@ extension ParameterLayout {
         }
     }
 
-    /// Makes sure that a file has the tensors of this layout and no others, so that it holds no more
-    /// numbers than the layout does.
+    /// Checks that a file has exactly the tensors of this layout, so that it holds no more numbers
+    /// than the layout.
     ///
     /// - Parameters:
-    ///   - shapes: of all tensors of the file, by name.
+    ///   - shapes: of all the file's tensors, by name.
     ///   - suffixes: the file has each matrix once for each of these endings.
-    /// - Throws: `LayoutProblem` for the first tensor that is missing, has another shape or is one too
-    ///   many.
+    /// - Throws: `LayoutProblem` for the first tensor that is missing, has another shape or is
+    ///   unexpected.
     package func check(
         _ shapes: [String: [Int]], suffixes: [String] = [""]
     ) throws(LayoutProblem) {
@@ -42,9 +42,9 @@ extension ParameterLayout {
     /// The flat vector from a file's tensors.
     ///
     /// - Parameters:
-    ///   - tensors: of the file, by name; tensors that the layout does not name are ignored.
-    ///   - suffix: what the names in the file end in.
-    /// - Returns: all matrices, one behind the other.
+    ///   - tensors: the file's, by name; tensors that the layout does not name are ignored.
+    ///   - suffix: the ending of the names in the file.
+    /// - Returns: all matrices, one after the other.
     /// - Throws: `LayoutProblem` for the first tensor that is missing or has another shape.
     package func flatten(
         _ tensors: [String: TensorView], suffix: String = ""
@@ -76,7 +76,7 @@ package enum LayoutProblem: Error, Equatable, Sendable {
         case .missing(let tensor): "the tensor \(tensor) is missing"
         case .wrongShape(let tensor, let expected, let found):
             "the tensor \(tensor) has the shape \(found), not \(expected)"
-        case .unexpected(let tensor): "the tensor \(tensor) is one too many"
+        case .unexpected(let tensor): "the tensor \(tensor) is unexpected"
         }
     }
 }

@@ -1,4 +1,4 @@
-/// Where each trained matrix lies in the flat vector of all of them.
+/// Where each trained matrix is in the flat vector of all of them.
 ///
 /// One order for parameters, gradients and optimizer moments, and so for every sum and every hash:
 /// layer by layer, inside a layer by `TargetModule`'s order, A before B.
@@ -19,7 +19,7 @@ package struct ParameterLayout: Sendable, Equatable {
     /// Elements of the flat vector.
     package let count: Int
 
-    /// Lays the matrices out one behind the other in the given order.
+    /// Lays the matrices out one after the other in the given order.
     package init(_ matrices: [(name: String, shape: [Int])]) {
         var entries: [Entry] = []
         var offset = 0

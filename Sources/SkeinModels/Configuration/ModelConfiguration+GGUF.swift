@@ -2,13 +2,13 @@ import SkeinFormats
 import SkeinTensors
 
 extension ModelConfiguration {
-    /// The tensor of the divisors of the rotation's frequencies; no weight.
+    /// The tensor of the divisors of the rotation's frequencies; it is not a weight.
     static let ropeDivisorsName = "rope_freqs.weight"
 
-    /// Takes what the metadata of a GGUF file states, under keys that begin with its architecture.
+    /// Reads the metadata of a GGUF file, whose keys begin with its architecture.
     ///
-    /// - Throws: `FormatError` for a missing or senseless field and for what is not computed: experts,
-    ///   sliding windows, partial rotation, rope scaling other than "linear" and rope_freqs.
+    /// - Throws: `FormatError` for a missing or invalid field, for experts, sliding windows,
+    ///   partial rotation and rope scaling other than "linear" and rope_freqs.
     init(
         _ gguf: GGUFFile, _ fields: GGUFFields, _ family: any ModelFamily, _ layout: GGUFLayout
     ) throws {
@@ -49,7 +49,7 @@ extension ModelConfiguration {
         design.normOffset = layout.normOffset
     }
 
-    /// The stated size, else the tokens' count, else the embedding's rows.
+    /// The stated size, else the number of tokens, else the embedding's rows.
     private static func vocabularySize(_ fields: GGUFFields, _ gguf: GGUFFile) throws -> Int {
         var size = try fields.integer(fields.key("vocab_size"))
         if size == nil, case .strings(let tokens) = gguf.metadata["tokenizer.ggml.tokens"] {
@@ -60,7 +60,7 @@ extension ModelConfiguration {
             limit: Limits.vocabularySize)
     }
 
-    /// Fields that would change the computation if they were not looked at.
+    /// Refuses fields that would change the computation.
     private static func refuseVariants(
         _ fields: GGUFFields, headDimension: Int, _ contextLength: Int
     ) throws {
@@ -105,18 +105,18 @@ extension ModelConfiguration {
         return divisors
     }
 
-    /// As in llama.cpp: a factor without a type is linear, "none" switches one off, and 0 is none.
+    /// As in llama.cpp: a factor without a type is linear, "none" disables it, and 0 means none.
     ///
-    /// Before 2026-11-22 only the type "linear" read it, and the older key counted for "none", too.
+    /// Before 2026-11-22 only the type "linear" read the factor; all others read the older key.
     ///
-    /// - Returns: the factor, 1 for none, and whether it was another one before.
+    /// - Returns: the factor, 1 for none, and whether older versions read another one.
     private static func linearFactor(
         _ fields: GGUFFields
     ) throws -> (factor: Double, isNew: Bool) {
         let typeField = fields.key("rope.scaling.type")
         let factorField = fields.key("rope.scaling.factor")
         let type = try fields.string(typeField)
-        // The key of older files.
+        // The key in older files.
         let older = try fields.number(fields.key("rope.scale_linear"))
         func judged(_ factor: Double) -> (Double, Bool) {
             (factor, type != "linear" && factor != older ?? 1)

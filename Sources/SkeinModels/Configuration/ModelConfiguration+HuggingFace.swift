@@ -1,9 +1,9 @@
 import SkeinFormats
 
 extension ModelConfiguration {
-    /// Takes what config.json states; absent fields have the defaults of transformers' LlamaConfig.
+    /// Reads config.json; absent fields have the defaults of transformers' LlamaConfig.
     ///
-    /// - Throws: `FormatError` for a missing or senseless field and for what is not computed: other
+    /// - Throws: `FormatError` for a missing or invalid field and for what is not computed: other
     ///   activations, biases, sliding windows, partial rotation, quantized weights.
     init(
         _ file: ConfigurationFields, _ family: any ModelFamily, _ check: ConfigurationCheck
@@ -61,7 +61,7 @@ struct ConfigurationFields: Decodable {
     let ropeTheta: Double?
     let ropeScaling: RopeScaling?
     let ropeParameters: RopeScaling?
-    /// What the quantization of the weights is called, when there is one.
+    /// The quantization of the weights, if there is one.
     let quantization: PresentObject?
     let quantizationConfiguration: PresentObject?
 
@@ -90,7 +90,7 @@ struct ConfigurationFields: Decodable {
         case quantizationConfiguration = "quantization_config"
     }
 
-    /// Fields that would change the computation if they were not looked at.
+    /// Refuses fields that would change the computation.
     func refuseVariants(_ check: ConfigurationCheck, contextLength: Int) throws {
         if let activation, activation != "silu" {
             throw check.unsupported("hidden_act", activation, "silu")
@@ -111,7 +111,7 @@ struct ConfigurationFields: Decodable {
     }
 }
 
-/// Any JSON object; only that it is there matters.
+/// Any JSON object; only its presence matters.
 struct PresentObject: Decodable {
     init(from decoder: any Swift.Decoder) throws {
         _ = try decoder.container(keyedBy: NamedKey.self)

@@ -22,10 +22,10 @@ package struct ModelConfiguration: Sendable, Equatable {
     /// `headDimension` / 2 divisors of the inverse frequencies theta^(-2i / headDimension), from
     /// GGUF's rope_freqs or computed from the scaling that config.json states; nil means none.
     package var ropeFrequencyDivisors: [Float]?
-    /// The factor of linear scaling in those divisors, where skein read another one from the same file
+    /// The factor of linear scaling in those divisors, if skein read another one from the same file
     /// before 2026-11-22: the engine's fingerprint names it, so that no run mixes the two.
     package var newlyReadRopeFactor: Double?
-    /// The output head is the token embedding.
+    /// Whether the output head is the token embedding.
     package var tiedEmbeddings: Bool
     /// What is computed with these sizes.
     package var design = DecoderDesign()
@@ -59,7 +59,7 @@ extension ConfigurationCheck {
         try number(field, value, from: 1, below: 1e15)
     }
 
-    /// What divides frequencies: with less than 1/4, angles would leave what a Float can tell apart.
+    /// What divides frequencies: below 1/4, angles would exceed what a Float can tell apart.
     func ropeFactor(_ field: String, _ value: Double) throws -> Double {
         try number(field, value, from: Double(RotaryEmbedding.leastDivisor), below: 1e9)
     }

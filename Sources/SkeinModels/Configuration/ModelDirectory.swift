@@ -1,10 +1,10 @@
 import SkeinBasics
 import SkeinFormats
 
-/// A model on disk: a GGUF file or a Hugging Face folder, mapped, its family known, and checked.
+/// A model on disk: a GGUF file or a Hugging Face folder, mapped, checked and of a known family.
 ///
-/// Every tensor that the family's design asks for is there and has its shape; nothing else is, that a
-/// decoder would have to compute with; and the engine computes all that the design asks for.
+/// Every tensor that the family's design asks for exists and has its shape; there is no other that
+/// a decoder would have to use; and the engine computes all that the design asks for.
 package struct ModelDirectory: Sendable {
     package let configuration: ModelConfiguration
     /// The files, with their own names for everything.
@@ -14,7 +14,7 @@ package struct ModelDirectory: Sendable {
     /// By Hugging Face name, rows in Hugging Face's order.
     private let tensors: [String: TensorView]
 
-    /// What the caller gave to `open`.
+    /// The path that was given to `open`.
     package var path: String { raw.path }
     package var tokenizerSource: ModelFiles.TokenizerSource? { raw.tokenizerSource }
     package var chatTemplate: String? { raw.chatTemplate }
@@ -23,12 +23,12 @@ package struct ModelDirectory: Sendable {
     /// Opens a GGUF file or a folder with config.json; weights are mapped, not read.
     ///
     /// - Parameters:
-    ///   - path: of the file or folder.
-    ///   - families: that the model may be of.
-    /// - Returns: the model, of which no weight has been read.
-    /// - Throws: `FileError` when a file cannot be mapped, `FormatError` when there is none, when it is
-    ///   not sound, is of another family, or has not exactly the tensors that the design asks for;
-    ///   `EngineError` for a design that is not computed.
+    ///   - path: the file or folder.
+    ///   - families: those that the model may belong to.
+    /// - Returns: the model; no weight has been read.
+    /// - Throws: `FileError` when a file cannot be mapped, `FormatError` when there is none, when
+    ///   it is invalid, is of another family, or does not have exactly the tensors that the design
+    ///   asks for; `EngineError` for a design that is not computed.
     package static func open(
         _ path: String, families: FamilyRegistry = .standard
     ) throws -> ModelDirectory {

@@ -36,8 +36,8 @@ struct RopeScaling: Decodable {
             Double.self, forKey: .originalContextLength)
         partialRotaryFactor = try container.decodeIfPresent(
             Double.self, forKey: .partialRotaryFactor)
-        // One object per kind of layer (Gemma 3) has none of these keys itself, and must not pass for
-        // "no scaling".
+        // One object per kind of layer (Gemma 3) has none of these keys, and must not pass for "no
+        // scaling".
         let keys = try decoder.container(keyedBy: NamedKey.self).allKeys.map(\.stringValue)
         let known = Set(CodingKeys.allCases.map(\.rawValue))
         let foreign = !keys.isEmpty && known.isDisjoint(with: keys)
@@ -84,8 +84,8 @@ struct RopeScaling: Decodable {
         return try check.positive(field, value, below: 1e9)
     }
 
-    /// Llama 3's scaling: long waves are stretched by `factor`, short ones are left, those between are
-    /// blended by smooth = (original / wavelength - low) / (high - low).
+    /// Llama 3's scaling: long waves are stretched by `factor`, short ones are kept, and those
+    /// between are blended by smooth = (original / wavelength - low) / (high - low).
     ///
     /// Source: transformers, modeling_rope_utils.py; llama.cpp's conversion writes the same divisors
     /// as rope_freqs.

@@ -7,10 +7,10 @@ struct BatchSize {
     var lossRows: Int
     var model: ModelConfiguration
     var adapter: AdapterShape?
-    /// Activations are kept for a backward pass.
+    /// Whether activations are kept for a backward pass.
     var training: Bool
     var compute: ComputeType
-    /// Only each block's input is kept; the rest is computed again.
+    /// Whether only each block's input is kept, and the rest computed again.
     var checkpointing: Bool
     var dropout: Bool
     /// Largest piece of a streamed matrix; 0 when all weights are resident.
@@ -37,13 +37,13 @@ struct BatchMemory {
         let logSumExp: UnsafeMutablePointer<Float>
         let attended: UnsafeMutablePointer<Float>
         let middle: UnsafeMutablePointer<Float>
-        /// [T, F]; with bf16 scratch that all blocks share.
+        /// [T, F]; with bf16, scratch that all blocks share.
         let gate: UnsafeMutablePointer<Float>
         let up: UnsafeMutablePointer<Float>
-        /// [T, F] with padded rows, what is kept of gate and up with bf16.
+        /// [T, F] with padded rows: gate and up as they are kept with bf16.
         let roundedGate: UnsafeMutablePointer<UInt16>
         let roundedUp: UnsafeMutablePointer<UInt16>
-        /// Beside `BlockDesign.projections`.
+        /// In the order of `BlockDesign.projections`.
         let adapted: [Adapted?]
     }
 
@@ -55,7 +55,7 @@ struct BatchMemory {
     let normed: UnsafeMutablePointer<Float>
     /// [T, F], or the same as bf16 with padded rows.
     let activated: UnsafeMutablePointer<Float>
-    /// [T, widest] with padded rows, with bf16: what the next product takes.
+    /// [T, widest] with padded rows, for bf16: the input of the next product.
     let rounded: UnsafeMutablePointer<UInt16>
     /// [R, widest], B or its gradient transposed.
     let transposed: UnsafeMutablePointer<Float>

@@ -1,6 +1,6 @@
-/// In which numbers the products with frozen weights are computed (`--compute`).
+/// The number format of the products with frozen weights (`--compute`).
 ///
-/// Everything else (LoRA's matrices, norms, softmax, activations, loss, optimizer) is fp32 with both.
+/// Everything else (LoRA's matrices, norms, softmax, activations, loss, optimizer) is always fp32.
 package enum ComputeType: String, Sendable, CaseIterable {
     /// Weights and inputs as Float.
     case fp32

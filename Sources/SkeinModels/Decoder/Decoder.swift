@@ -24,7 +24,7 @@ package struct Decoder: Sendable {
 
     var model: ModelConfiguration { weights.configuration }
 
-    /// Where the dropout masks of a step are addressed.
+    /// The address of a step's dropout masks.
     package struct DropoutAddress: Sendable {
         let dropout: Dropout
         let step: UInt32
@@ -45,7 +45,7 @@ package struct Decoder: Sendable {
         of batch: PackedBatch, parameters: UnsafePointer<Float>, dropout: DropoutAddress?,
         workspace: DecoderWorkspace, into gradient: UnsafeMutablePointer<Float>
     ) -> BatchLoss {
-        // Only who holds a progress can abandon a pass.
+        // Without a `progress`, nobody can abandon the pass.
         self.gradient(
             of: batch, parameters: parameters, dropout: dropout, workspace: workspace,
             into: gradient, progress: nil) ?? BatchLoss()
@@ -53,8 +53,8 @@ package struct Decoder: Sendable {
 
     /// Sum loss and *sum* gradient of a batch; nil, and no gradient, when the pass was abandoned.
     ///
-    /// The bits are those of a pass that nobody follows. `place`: of the calling thread among those that
-    /// help it with its products; nil: it is alone.
+    /// The bits do not depend on `progress`. `place`: the calling thread's among those that help it
+    /// with its products; nil: it is alone.
     package func gradient(
         of batch: PackedBatch, parameters: UnsafePointer<Float>, dropout: DropoutAddress?,
         workspace: DecoderWorkspace, place: WorkSharing.Place? = nil,
@@ -74,7 +74,6 @@ package struct Decoder: Sendable {
     package func loss(
         of batch: PackedBatch, parameters: UnsafePointer<Float>?, workspace: DecoderWorkspace
     ) -> BatchLoss {
-        // As above.
         loss(of: batch, parameters: parameters, workspace: workspace, progress: nil) ?? BatchLoss()
     }
 
@@ -103,13 +102,13 @@ struct DecoderPass {
     let parameters: UnsafePointer<Float>?
     let dropout: Decoder.DropoutAddress?
     let training: Bool
-    /// nil: nobody follows.
+    /// nil: nobody follows the pass.
     let progress: PassProgress?
     let memory: BatchMemory
     let matMul: MatMul
-    /// Of fp32.
+    /// Used with fp32.
     let attention: Attention
-    /// Of bf16.
+    /// Used with bf16.
     let roundedAttention: RoundedAttention
 
     init(
@@ -147,7 +146,7 @@ struct DecoderPass {
     var compute: ComputeType { decoder.weights.compute }
     var tools: WeightMatrix.Tools { WeightMatrix.Tools(matMul: matMul, scratch: memory.weights) }
 
-    /// The kept activations of a layer, or the one set that all share.
+    /// The kept activations of a layer, or the one set that all layers share.
     func block(_ layer: Int) -> BatchMemory.Block {
         memory.blocks[memory.blocks.count == 1 ? 0 : layer]
     }
@@ -173,7 +172,7 @@ struct DecoderPass {
         decoder.adapter?.has(module, in: layer) ?? false
     }
 
-    /// `index`: of `BlockDesign.projections`.
+    /// `index`: a position in `BlockDesign.projections`.
     private func adapter(_ index: Int, _ layer: Int, isUpper: Bool) -> LoRALinear.Adapter? {
         guard let shape = decoder.adapter, let parameters,
             let pair = shape.pairs[layer][index], let kept = block(layer).adapted[index]

@@ -63,7 +63,7 @@ extension DecoderPass {
         }
     }
 
-    /// Tells a benchmark of `products` causal products of each head.
+    /// Adds `products` causal products of each head to a benchmark's tally.
     private func tellOfAttention(tokens: Int, products: Int) {
         guard let tally = matMul.tally else { return }
         let shape = MatMulTally.Shape(

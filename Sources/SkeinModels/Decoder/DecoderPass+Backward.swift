@@ -43,7 +43,7 @@ extension DecoderPass {
         }
         let adapts = has(.gate, layer) || has(.up, layer)
         let needsGate = needsInput || adapts
-        // Without adapters, nobody needs the gradients in between as Float.
+        // Without adapters, the gradients in between are not needed as Float.
         let isRounded = compute == .bf16 && !adapts && !has(.down, layer)
         back(
             .down, layer, memory.gradient,
@@ -111,7 +111,7 @@ extension DecoderPass {
             addingTo: memory.gradient)
     }
 
-    /// One projection's backward pass, its A and B gradients written to their place.
+    /// One projection's backward pass; the gradients of A and B are written to their places.
     ///
     /// `operand`: dy as the frozen weight takes it; nil when the input needs no gradient, dx is then
     /// left alone. `rounded`: receives dx as bf16 instead.

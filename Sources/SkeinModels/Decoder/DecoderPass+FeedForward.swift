@@ -1,6 +1,6 @@
 import SkeinTensors
 
-// Gate, up and what becomes of them, forward and backward.
+// Gate, up and their activation, forward and backward.
 extension DecoderPass {
     /// Gate and up of a block from its normed middle.
     ///
@@ -24,7 +24,7 @@ extension DecoderPass {
 
     /// silu(gate) * up of a block, as the down projection takes it.
     ///
-    /// With bf16 it is that of the rounded numbers. `wantsSingle`: also as Float, in
+    /// With bf16 it is computed from the rounded numbers. `wantsSingle`: also as Float, in
     /// `memory.activated`.
     func activate(_ kept: BatchMemory.Block, rows: Int, wantsSingle: Bool) -> Operand {
         let columns = model.feedForwardWidth
@@ -44,8 +44,8 @@ extension DecoderPass {
 
     /// From the gradient of silu(gate) * up to those of gate and up.
     ///
-    /// `isRounded`: the first is in `roundedActivationGradient` and the others are made as bf16 only;
-    /// otherwise it is in `gateGradient`, and the others are there and in `upGradient` as well.
+    /// `isRounded`: the former is in `roundedActivationGradient` and the latter are made as bf16
+    /// only; otherwise it is in `gateGradient`, and they are also left there and in `upGradient`.
     func activationBackward(
         _ kept: BatchMemory.Block, rows: Int, isRounded: Bool
     ) -> (gate: Operand, up: Operand) {
@@ -70,18 +70,18 @@ extension DecoderPass {
                 memory.gateGradient, rows: rows, columns: columns, into: kept.roundedGate)
             BFloat16.round(memory.upGradient, rows: rows, columns: columns, into: kept.roundedUp)
         }
-        // The gradients take the place of what they were made from.
+        // The gradients replace what they were computed from.
         return (
             activations(kept.roundedGate, rows: rows), activations(kept.roundedUp, rows: rows)
         )
     }
 
-    /// [T, F] in the memory of `activated`, which is not used then.
+    /// [T, F] in the memory of `activated`, which is unused then.
     var roundedActivationGradient: UnsafeMutablePointer<UInt16> {
         UnsafeMutableRawPointer(memory.activated).assumingMemoryBound(to: UInt16.self)
     }
 
-    /// Gate and up as Float again, and `memory.activated` of them.
+    /// Gate and up as Float again, and `memory.activated` from them.
     func widenActivations(_ kept: BatchMemory.Block, rows: Int) {
         widenGateAndUp(kept, rows: rows)
         SwiGLU.forward(

@@ -24,11 +24,11 @@ extension DecoderPass {
 
     /// x' = x + attention(norm(x)); x'' = x' + feedForward(norm(x')).
     ///
-    /// In a trimmed block x' and x'' have the rows that carry loss and no other.
+    /// In a trimmed block x' and x'' have only the rows that carry loss.
     ///
     /// Shapes and ranges:
     ///   - again: called by the backward pass to fill the shared activations; the block's output is
-    ///     already known then and the last product is left out.
+    ///     already known then, so the last product is skipped.
     func blockForward(_ layer: Int, again: Bool = false) {
         let weights = decoder.weights.blocks[layer]
         let kept = block(layer)
@@ -78,7 +78,7 @@ extension DecoderPass {
         rows: Int, wantsSingle: Bool
     ) -> Operand {
         let width = model.width
-        // The zero behind an odd row is the other way's to write.
+        // An odd row needs a zero after it, which only the other way writes.
         let direct = compute == .bf16 && width.isMultiple(of: 2)
         RMSNorm.forward(
             x, weight: weight.base, epsilon: model.normEpsilon, tokens: rows, width: width,

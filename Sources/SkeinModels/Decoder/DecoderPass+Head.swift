@@ -1,7 +1,7 @@
 import SkeinTensors
 
 extension DecoderPass {
-    /// Final norm, head and cross-entropy, over the rows that carry loss and no other.
+    /// Final norm, head and cross-entropy, over only the rows that carry loss.
     ///
     /// Logits exist for a chunk of rows at a time. With `gradient`, the gradient of the last block's
     /// output is left in `memory.gradient`, [M, D] like that output.
@@ -25,7 +25,7 @@ extension DecoderPass {
         return loss
     }
 
-    /// Logits, losses and, in `lossNormedGradient`, the gradient of some of the loss rows.
+    /// Logits, losses and, in `lossNormedGradient`, the gradient for some of the loss rows.
     private func chunk(_ rows: Range<Int>, gradient: Bool) -> BatchLoss {
         let vocabulary = model.vocabularySize
         let width = model.width
@@ -58,14 +58,14 @@ extension DecoderPass {
         return loss
     }
 
-    /// The logits' gradients as bf16, which replace them where they lie; nil with fp32.
+    /// The logits' gradients as bf16, in the same memory; nil with fp32.
     private func roundedLogits(_ rows: Int) -> RoundedRows? {
         compute == .fp32
             ? nil
             : RoundedRows(replacing: memory.logits, rows: rows, columns: model.vocabularySize)
     }
 
-    /// The vocabulary in pieces of fixed height: resident and streamed heads give the same bits.
+    /// The vocabulary in pieces of fixed height: resident and streamed heads give equal bits.
     func forEachPanel(_ body: (Range<Int>) -> Void) {
         let vocabulary = model.vocabularySize
         for first in stride(from: 0, to: vocabulary, by: DecoderWorkspace.headPanel) {

@@ -2,8 +2,8 @@ import SkeinTensors
 
 // The rows that matter: from the last block's attention on, only those that carry loss.
 extension DecoderPass {
-    /// Whether the upper half of a block has the loss rows only. No other token reads what the last
-    /// block makes of its own row.
+    /// Whether the upper half of a block has only the loss rows: nobody reads what the last block
+    /// makes of any other row.
     func isTrimmed(_ layer: Int) -> Bool { layer == model.layerCount - 1 }
 
     /// Rows of a block from its middle on.
@@ -14,7 +14,7 @@ extension DecoderPass {
         isTrimmed(layer) ? memory.lossAttended : block(layer).attended
     }
 
-    /// The loss rows of x, [T, columns], one behind the other.
+    /// The loss rows of x, [T, columns], one after the other.
     func gather(
         _ x: UnsafePointer<Float>, columns: Int, into y: UnsafeMutablePointer<Float>
     ) {
@@ -23,7 +23,7 @@ extension DecoderPass {
         }
     }
 
-    /// Moves the rows that `gather` brought together back to their tokens; all others become zero.
+    /// Moves the rows that `gather` collected back to their tokens; all others become zero.
     ///
     /// In place, last row first: a row only ever moves down.
     func scatter(_ x: UnsafeMutablePointer<Float>, columns: Int) {
@@ -36,7 +36,7 @@ extension DecoderPass {
         x.update(repeating: 0, count: end * columns)
     }
 
-    /// x as the frozen weights take it: as it is, or rounded in `memory.rounded`.
+    /// x as the frozen weights take it: unchanged, or rounded in `memory.rounded`.
     func operand(_ x: UnsafePointer<Float>, rows: Int, columns: Int) -> Operand {
         switch compute {
         case .fp32: return .single(x)
@@ -48,7 +48,7 @@ extension DecoderPass {
         }
     }
 
-    /// Numbers that are rounded already, [rows, F].
+    /// Numbers that are already rounded, [rows, F].
     func activations(_ x: UnsafePointer<UInt16>, rows: Int) -> Operand {
         let columns = model.feedForwardWidth
         return .rounded(

@@ -7,7 +7,7 @@ import SkeinTensors
 package enum WeightResidence: String, Sendable, CaseIterable {
     /// All of them in memory: as fp32, or as bf16 packed for both directions.
     case resident
-    /// As they are in the mapped file; each matrix is dequantized when a product needs it.
+    /// As stored in the mapped file; each matrix is dequantized when a product needs it.
     case streamed
 }
 
@@ -21,7 +21,7 @@ package struct DecoderWeights: Sendable {
         let middleNorm: FloatBuffer
         /// `BlockDesign.places`.
         let places: [Int]
-        /// Beside the design's, [out, in].
+        /// [out, in] each, in the design's order.
         let projections: [WeightMatrix]
         let rotary: RotaryEmbedding
     }
@@ -30,7 +30,7 @@ package struct DecoderWeights: Sendable {
     package let residence: WeightResidence
     package let compute: ComputeType
     let blocks: [Block]
-    /// [V, D], for its rows.
+    /// [V, D], read by rows.
     let embedding: WeightMatrix
     /// [V, D]; the embedding's own numbers when tied.
     let head: WeightMatrix
@@ -40,12 +40,12 @@ package struct DecoderWeights: Sendable {
     /// Loads or maps every tensor of `model`.
     ///
     /// Shapes and ranges:
-    ///   - positions: length of the longest sequence that will be used.
+    ///   - positions: length of the longest sequence to be used.
     ///   - threads: how many threads dequantize at once.
-    ///   - progress: told, on these threads, of bytes in the file that have been read; false ends
-    ///     the loading.
+    ///   - progress: gets, on these threads, the bytes of the file that were read; false ends the
+    ///     loading.
     /// - Throws: `FormatError` when a tensor is missing or has another shape; `CancellationError`
-    ///   when `progress` wanted no more.
+    ///   when `progress` returned false.
     package init(
         model: ModelDirectory, residence: WeightResidence, compute: ComputeType = .fp32,
         positions: Int, threads: Int, progress: @Sendable (Int) -> Bool = { _ in true }
@@ -82,7 +82,7 @@ package struct DecoderWeights: Sendable {
             embedding = try loader.add(table)
             head = tied ? embedding : try loader.add(model.tensor(design.names.head))
         case .bf16:
-            // A step reads as many rows as it has tokens: the mapped file does for that.
+            // A step reads as many rows as it has tokens: the mapped file is fast enough.
             embedding = WeightMatrix(streaming: table, compute: compute)
             head = try loader.add(tied ? table : model.tensor(design.names.head))
         }

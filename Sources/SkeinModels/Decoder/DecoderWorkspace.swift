@@ -5,8 +5,8 @@ import SkeinTensors
 /// Not Sendable: each thread owns one. Letters: `T` tokens, `D` width, `F` feed-forward, `H`, `G`
 /// query and key/value heads, `N` head dimension, `R` rank, `V` vocabulary.
 package final class DecoderWorkspace {
-    /// Logit rows that exist at once: [chunk, V]. Fixed, because the row count enters the bits where
-    /// OpenBLAS computes (no fused multiply-add).
+    /// Logit rows that exist at once: [chunk, V]. Fixed, because the row count changes the bits
+    /// where OpenBLAS computes (no fused multiply-add).
     static let headRows = 128
     /// Vocabulary rows that one product takes. Fixed for the same reason, and because it cuts the sums
     /// of the head's backward product.
@@ -28,7 +28,7 @@ package final class DecoderWorkspace {
     }
 }
 
-/// Threads that compute micro-batches, each with a workspace that it is lent.
+/// Threads that compute micro-batches; each job is lent a workspace.
 package typealias DecoderThreads = ComputeThreads<DecoderWorkspace>
 
 extension ComputeThreads where Workspace == DecoderWorkspace {

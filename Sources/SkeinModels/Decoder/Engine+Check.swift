@@ -1,6 +1,6 @@
 import SkeinTensors
 
-/// The one list of what the engine computes of a design. Who teaches it something new takes it off here.
+/// The one list of what the engine does not compute. Who teaches it something new removes it here.
 extension Engine {
     /// One field of a design.
     private struct Demand {
@@ -17,12 +17,12 @@ extension Engine {
         }
     }
 
-    /// Refuses a model whose design asks for what is not computed, by the field's name.
+    /// Refuses a model whose design asks for what is not computed, naming the field.
     ///
     /// - Parameters:
-    ///   - model: read from its description; no weight need be there.
-    ///   - text: of its family.
-    ///   - path: of the model, for the error.
+    ///   - model: read from its description; the weights need not exist.
+    ///   - text: the traits of its family.
+    ///   - path: the model's, for the error.
     /// - Throws: `EngineError.notComputed` for the first such field.
     package static func check(
         _ model: ModelConfiguration, text: TextTraits, of path: String
@@ -77,7 +77,7 @@ extension Engine {
             norms.beforeAttention != nil && norms.beforeFeedForward != nil
             && norms.afterAttention == nil && norms.afterFeedForward == nil
         let biased = block.projections.filter(\.hasBias).map(\.name)
-        // By what they are for, where they stand and what shape they have; names are the family's.
+        // Compared by purpose, address and shape; names are the family's choice.
         let isSeparate = block.projections.elementsEqual(separate) {
             $0.module == $1.module && $0.address == $1.address && $0.inputs == $1.inputs
                 && $0.outputs == $1.outputs
@@ -107,11 +107,11 @@ extension Engine {
 }
 
 extension BlockDesign {
-    /// What `Engine.check` finds in every block.
+    /// What `Engine.check` has found in every block.
     var computed: (inputNorm: String, middleNorm: String, rotaryTable: Int) {
         guard let input = norms.beforeAttention, let middle = norms.beforeFeedForward,
             let rotaryTable
-        else { preconditionFailure("Engine.check refuses a block without") }
+        else { preconditionFailure("Engine.check refuses a block without these") }
         return (input, middle, rotaryTable)
     }
 }

@@ -6,17 +6,17 @@ package enum Engine {
     /// Raised by every change that may give other bits for the same micro-batch.
     package static let version = 4
 
-    /// Engine version, compute and, where it enters the bits, what its products run on, whether
-    /// multiply-adds are fused, and the arithmetic of rotary tables: machines with equal fingerprints
-    /// compute equal gradients.
+    /// Engine version, compute and, where they change the bits, what its products run on, whether
+    /// multiply-adds are fused, and the arithmetic of rotary tables: machines with equal
+    /// fingerprints compute equal gradients.
     ///
-    /// A model of which another rotation was read before is named with the factor that is read now: its
-    /// gradients are others with the same arithmetic. `version` stays for the sake of all other models.
+    /// A model whose rotation was once read differently is named with the factor that is read now:
+    /// its gradients changed, the arithmetic did not. `version` stays because of all other models.
     ///
     /// - Parameters:
-    ///   - compute: of the run.
+    ///   - compute: the run's.
     ///   - model: nil for one that states nothing unusual.
-    /// - Returns: below 256 bytes.
+    /// - Returns: fewer than 256 bytes.
     package static func fingerprint(
         _ compute: ComputeType, of model: ModelConfiguration? = nil
     ) -> String {

@@ -2,8 +2,8 @@ import SkeinBasics
 
 /// A model that asks for what the engine does not compute.
 package enum EngineError: Error, Equatable {
-    /// - path: of the model.
-    /// - field: of `DecoderDesign`, `BlockDesign`, `Projection` or `TextTraits`, as it is spelled there.
+    /// - path: the model's.
+    /// - field: of `DecoderDesign`, `BlockDesign`, `Projection` or `TextTraits`, as spelled there.
     /// - layer: nil when it holds for the whole model.
     case notComputed(path: String, field: String, layer: Int?, found: String, computed: String)
 }
@@ -14,7 +14,7 @@ extension EngineError: Explained {
         case .notComputed(let path, let field, let layer, let found, let computed):
             let place = layer.map { " of layer \($0)" } ?? ""
             return Explanation(
-                what: "'\(field)'\(place) is \(found); Skein computes only \(computed)",
+                what: "'\(field)'\(place) is \(found); Skein supports only \(computed)",
                 place: path, remedy: "use a model without it", status: .badData)
         }
     }

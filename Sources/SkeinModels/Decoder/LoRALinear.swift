@@ -17,7 +17,7 @@ struct LoRALinear {
         /// nil: nothing is dropped.
         let dropout: DropoutDraw?
 
-        /// The mask that A's input is multiplied with.
+        /// The mask for A's input.
         var mask: LowRank.Mask? {
             dropout.map { LowRank.Mask(memory.mask, keptScale: $0.dropout.keptScale) }
         }
@@ -36,9 +36,9 @@ struct LoRALinear {
     ///
     /// Shapes and ranges:
     ///   - x: [T, in]; only read when there is an adapter.
-    ///   - operand: the same as the frozen weight takes it.
+    ///   - operand: x as the frozen weight takes it.
     ///   - y: [T, out].
-    ///   - rounded: receives y as bf16 instead; only of a bf16 weight without adapter.
+    ///   - rounded: receives y as bf16 instead; only with a bf16 weight and no adapter.
     func forward(
         _ x: UnsafePointer<Float>, _ operand: Operand, into y: UnsafeMutablePointer<Float>,
         accumulating: Bool = false, rounded: UnsafeMutablePointer<UInt16>? = nil
@@ -68,12 +68,12 @@ struct LoRALinear {
     ///
     /// Shapes and ranges:
     ///   - dy: [T, out].
-    ///   - operand: the same as the frozen weight takes it; nil when nothing below is trained.
+    ///   - operand: dy as the frozen weight takes it; nil when nothing below is trained.
     ///   - x: [T, in], the forward input.
     ///   - dx: [T, in]; untouched without an operand.
-    ///   - rounded: receives dx as bf16 instead; only of a bf16 weight without adapter.
-    ///   - dA: [R, in], overwritten; nil with no adapter.
-    ///   - dB: [out, R], overwritten; nil with no adapter.
+    ///   - rounded: receives dx as bf16 instead; only with a bf16 weight and no adapter.
+    ///   - dA: [R, in], overwritten; nil without an adapter.
+    ///   - dB: [out, R], overwritten; nil without an adapter.
     func backward(
         _ dy: UnsafePointer<Float>, _ operand: Operand?, x: UnsafePointer<Float>,
         dx: UnsafeMutablePointer<Float>, accumulating: Bool,
@@ -111,13 +111,13 @@ struct LoRALinear {
         }
     }
 
-    /// Tells a benchmark of a thin product over all rows.
+    /// Adds a thin product over all rows to a benchmark's tally.
     private func count(_ columns: Int, _ rank: Int) {
         tools.matMul.tally?.add(MatMulTally.Shape(kind: .thin, m: rows, n: rank, k: columns))
     }
 }
 
-/// The dropout of one projection of one layer in one micro-batch: where its masks are addressed.
+/// The dropout of one projection of one layer in one micro-batch: the address of its masks.
 struct DropoutDraw {
     let dropout: Dropout
     let step: UInt32
@@ -128,7 +128,7 @@ struct DropoutDraw {
     /// The tokens that the projection sees, ascending; nil: all.
     let rows: [Int]?
 
-    /// Draws each sequence's mask at its own address: it is the same in whatever micro-batch.
+    /// Draws each sequence's mask at its own address, so that it is the same in any micro-batch.
     ///
     /// `mask` has room for all tokens, whichever rows are seen; theirs come first.
     func draw(into mask: UnsafeMutablePointer<UInt8>, columns: Int) {

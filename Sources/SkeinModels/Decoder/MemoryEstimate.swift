@@ -2,8 +2,8 @@ import SkeinTensors
 
 /// What a training run will hold in memory, in bytes, computed before any of it is allocated.
 ///
-/// Workspaces are counted by carving them without memory, so the estimate and the allocation cannot
-/// drift apart. Checked against the kernel's own figure (VmHWM) in `docs/BENCHMARKS.md`.
+/// Workspaces are measured by laying them out without memory, so the estimate and the allocation
+/// cannot drift apart. Checked against the kernel's own figure (VmHWM) in `docs/BENCHMARKS.md`.
 package struct MemoryEstimate: Sendable, Equatable {
     /// Everything that the estimate depends on.
     package struct Plan: Sendable, Equatable {
@@ -22,7 +22,7 @@ package struct MemoryEstimate: Sendable, Equatable {
         package var lossTokens: Int
         /// Bytes of the model's file, which is mapped.
         package var fileBytes: Int
-        /// What is judged without gradient; nil when nothing is.
+        /// What is judged without gradient (validation); nil when nothing is.
         package var judged: Judged?
 
         package init(
@@ -59,12 +59,12 @@ package struct MemoryEstimate: Sendable, Equatable {
         }
     }
 
-    /// The base model: fp32 when resident; its mapped file when streamed.
+    /// The base model: in fp32 or packed bf16 when resident; its mapped file when streamed.
     package let weights: Int
-    /// Activations and scratch of one thread that trains.
+    /// Activations and scratch of one training thread.
     package let workspace: Int
-    /// What judging takes beyond that, all threads together: there may be more of them, and their
-    /// batches may be larger.
+    /// What judging takes beyond that, on all threads together: it may use more threads and larger
+    /// batches.
     package let judging: Int
     /// The adapter, its gradient sums, the optimizer's moments, and a checkpoint being written.
     package let adapter: Int
@@ -76,7 +76,7 @@ package struct MemoryEstimate: Sendable, Equatable {
         workspace = Self.workspaceBytes(
             plan, tokens: plan.tokens, lossTokens: plan.lossTokens, training: true)
         if let judged = plan.judged {
-            // Workspaces that train judge first, and grow if they must; then come others.
+            // Training workspaces judge first, growing if they must; the others are extra.
             let bytes = Self.workspaceBytes(
                 plan, tokens: judged.tokens, lossTokens: judged.lossTokens, training: false)
             let shared = min(plan.threads, judged.threads)
@@ -121,7 +121,7 @@ extension ModelConfiguration {
         return blocks + embeddings + width
     }
 
-    /// Bytes of all weights, ready in memory.
+    /// Bytes of all weights when resident.
     package func residentBytes(_ compute: ComputeType) -> Int {
         guard compute == .bf16 else { return 4 * parameterCount }
         let blocks = design.blocks.reduce(0) { sum, block in

@@ -8,7 +8,7 @@ package struct PackedBatch: Sendable, Equatable {
     package let lossRows: [Int]
     /// The next token of each loss row.
     package let lossTargets: [Int32]
-    /// What addresses each sequence's dropout masks: its number within the step.
+    /// The address of each sequence's dropout masks: its number within the step.
     package let sequenceNumbers: [UInt32]
 
     /// One sequence of a batch.
@@ -25,8 +25,8 @@ package struct PackedBatch: Sendable, Equatable {
         }
     }
 
-    /// Sequences to learn from or to be judged by. A sequence's last token is only ever a target:
-    /// nothing is predicted from it, so it is not read.
+    /// Sequences for training or validation. A sequence's last token is only ever a target: nothing
+    /// is predicted from it, so it is not read.
     package init(_ sequences: [Sequence]) {
         var tokens: [Int32] = []
         var offsets = [0]
@@ -54,12 +54,12 @@ package struct PackedBatch: Sendable, Equatable {
     }
 }
 
-/// What a micro-batch tells about its loss: sums, never means.
+/// What a micro-batch reports about its loss: sums, never means.
 package struct BatchLoss: Sendable, Equatable {
     /// Sum of the loss tokens' cross-entropies, natural logarithm.
     package var lossSum: Double
     package var lossTokens: Int
-    /// Loss tokens that the model would have picked itself.
+    /// Loss tokens that the model would have picked.
     package var correct: Int
 
     package init(lossSum: Double = 0, lossTokens: Int = 0, correct: Int = 0) {

@@ -5,9 +5,9 @@ struct PackedWeight: Sendable {
     private let forward: PackedMatrix
     private let backward: PackedMatrix
 
-    /// Room, to be filled by `pack`.
+    /// Room that `pack` fills.
     ///
-    /// - Throws: `PackedMatrixError` when the system has no memory left.
+    /// - Throws: `PackedMatrixError` when memory cannot be allocated.
     init(rows: Int, columns: Int) throws {
         forward = try PackedMatrix(outputs: rows, inputs: columns, for: .forward)
         backward = try PackedMatrix(outputs: rows, inputs: columns, for: .backward)
@@ -19,7 +19,7 @@ struct PackedWeight: Sendable {
             + PackedMatrix.bytes(rows: rows, columns: columns)
     }
 
-    /// Takes rows of W, [range.count, columns]. Threads may pack different pieces at once; a piece
+    /// Packs rows of W, [range.count, columns]. Threads may pack different pieces at once; a piece
     /// starts at a multiple of 32.
     func pack(rows range: Range<Int>, from w: UnsafePointer<Float>) {
         forward.pack(w, first: range.lowerBound, count: range.count)

@@ -1,17 +1,17 @@
 import Synchronization
 
-/// How far a pass over one micro-batch is; another thread reads it, and may call the pass off.
+/// How far a pass over one micro-batch is; another thread reads it, and may abandon the pass.
 ///
-/// Looked at between layers, twice for each in training, so it costs nothing.
+/// Checked between layers, twice for each in training, so it costs nothing.
 package final class PassProgress: Sendable {
-    // Two numbers that are only ever shown: no order between them matters.
+    // Two numbers that are only displayed: their order does not matter.
     private let done = Atomic<Int>(0)
     private let total = Atomic<Int>(0)
     private let abandoned = Atomic<Bool>(false)
 
     package init() {}
 
-    /// Nobody wants the result any more: the pass ends at its next layer.
+    /// Ends the pass at its next layer: nobody wants the result any more.
     package func abandon() { abandoned.store(true, ordering: .relaxed) }
 
     package var isAbandoned: Bool { abandoned.load(ordering: .relaxed) }

@@ -4,7 +4,7 @@ import SkeinFormats
 import SkeinTensors
 import Synchronization
 
-/// Gathers the matrices that are to be resident and then makes them ready on several threads.
+/// Collects the matrices that will be resident, then fills them on several threads.
 struct WeightLoader {
     private enum Target {
         case single(FloatBuffer)
@@ -25,7 +25,7 @@ struct WeightLoader {
 
     /// The matrix of a tensor; a resident one is empty until `run`.
     ///
-    /// - Throws: `PackedMatrixError` when the system has no memory left.
+    /// - Throws: `PackedMatrixError` when memory cannot be allocated.
     mutating func add(_ view: TensorView) throws -> WeightMatrix {
         guard residence == .resident else {
             return WeightMatrix(streaming: view, compute: compute)
@@ -42,12 +42,12 @@ struct WeightLoader {
         }
     }
 
-    /// Every matrix is written once; the pieces are disjoint.
+    /// Fills every matrix once; the pieces are disjoint.
     ///
     /// - Parameters:
-    ///   - threads: that dequantize at once.
-    ///   - progress: told of each piece's bytes in the file; false ends it.
-    /// - Returns: whether all matrices are there.
+    ///   - threads: how many dequantize at once.
+    ///   - progress: gets each piece's bytes in the file; false ends the loading.
+    /// - Returns: whether all matrices were filled.
     func run(threads: Int, progress: @Sendable (Int) -> Bool) -> Bool {
         let pieces = pending.flatMap { item in
             stride(from: 0, to: item.view.rows, by: Self.pieceRows).map { first in

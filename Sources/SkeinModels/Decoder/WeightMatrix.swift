@@ -2,7 +2,7 @@ import SkeinBasics
 import SkeinFormats
 import SkeinTensors
 
-/// One frozen matrix of the base model, [rows, columns], ready for products or made ready each time
+/// One frozen matrix of the base model, [rows, columns], ready for products or made ready for each
 /// from the mapped file. Both give the same bits.
 package struct WeightMatrix: Sendable {
     enum Storage {
@@ -26,7 +26,7 @@ package struct WeightMatrix: Sendable {
         self.columns = columns
     }
 
-    /// A matrix that is made ready at each use in the caller's scratch.
+    /// A matrix that is made ready for each use, in the caller's scratch.
     init(streaming view: TensorView, compute: ComputeType) {
         self.init(
             compute == .fp32 ? .streamed(view) : .packing(view), rows: view.rows,
@@ -39,7 +39,7 @@ package struct WeightMatrix: Sendable {
         /// Room for a weight that is not resident.
         let scratch: UnsafeMutablePointer<Float>
 
-        /// Tells a benchmark of a product in bf16.
+        /// Adds a bf16 product to a benchmark's tally.
         fileprivate func count(m: Int, n: Int, k: Int) {
             matMul.tally?.add(MatMulTally.Shape(kind: .packed, m: m, n: n, k: k))
         }
@@ -99,7 +99,7 @@ package struct WeightMatrix: Sendable {
     ///
     /// Shapes and ranges:
     ///   - range: of W's rows; its start is a multiple of 64.
-    ///   - dy: [T, range.count]; floats lie `strideDY` from one row to the next.
+    ///   - dy: [T, range.count]; rows of floats are `strideDY` apart.
     ///   - dx: [T, columns].
     ///   - rounded: receives dx as bf16, [T, columns], rows `RoundedRows.stride(columns:)` apart,
     ///     from a bf16 weight when not accumulating; dx is scratch then.
@@ -141,7 +141,7 @@ package struct WeightMatrix: Sendable {
         }
     }
 
-    /// Copies one row as fp32; only of a matrix that is not packed.
+    /// Copies one row as fp32; the matrix must not be packed.
     func copyRow(_ row: Int, into out: UnsafeMutablePointer<Float>) {
         switch storage {
         case .resident(let buffer):

@@ -1,18 +1,18 @@
 /// How one block of a decoder computes: a family states it, the engine reads it.
 ///
-/// Not everything that can be stated is computed: `Engine.check` refuses the rest by the field's name.
-/// Names of tensors are what follows the block's own prefix, without ".weight".
+/// A family can state more than is computed: `Engine.check` refuses the rest by the field's name.
+/// Names of tensors are without the block's prefix and ".weight".
 package struct BlockDesign: Sendable, Equatable {
-    /// Which norms there are, by where they stand; nil: none there.
+    /// The norms by their place; nil: none there.
     package struct Norms: Sendable, Equatable {
         package var beforeAttention: String?
-        /// On what attention adds to the residual stream.
+        /// Applied to what attention adds to the residual stream.
         package var afterAttention: String?
         package var beforeFeedForward: String?
-        /// On what the feed-forward part adds to the residual stream.
+        /// Applied to what the feed-forward part adds to the residual stream.
         package var afterFeedForward: String?
 
-        /// All that there are.
+        /// All norms that exist.
         package var names: [String] {
             [beforeAttention, afterAttention, beforeFeedForward, afterFeedForward].compactMap { $0 }
         }
@@ -32,7 +32,7 @@ package struct BlockDesign: Sendable, Equatable {
         package var extent: Extent
     }
 
-    /// What becomes of gate and up.
+    /// How gate and up are combined.
     package enum Activation: Sendable {
         /// silu(gate) * up.
         case swiGLU
@@ -48,7 +48,7 @@ package struct BlockDesign: Sendable, Equatable {
     package var window: Int?
     /// c: a score s becomes c tanh(s / c); nil: it stays.
     package var attentionSoftCap: Float?
-    /// Which of `DecoderDesign.rotaryTables` turns q and k; nil: positions are not told.
+    /// Which of `DecoderDesign.rotaryTables` rotates q and k; nil: neither is rotated.
     package var rotaryTable: Int?
     package var activation: Activation
     /// Factor of what attention and the feed-forward part add to the residual stream.
@@ -56,7 +56,7 @@ package struct BlockDesign: Sendable, Equatable {
     /// In the order of an adapter's file and flat vector.
     package var projections: [Projection]
 
-    /// A block that norms before attention and before the feed-forward part, and asks for nothing else.
+    /// A block with norms before attention and before the feed-forward part, and nothing special.
     package init(norms: Norms, projections: [Projection]) {
         self.norms = norms
         headNorms = nil
@@ -69,8 +69,8 @@ package struct BlockDesign: Sendable, Equatable {
         self.projections = projections
     }
 
-    /// Where each `TargetModule` stands in `projections` and in what is kept beside them, by raw value;
-    /// -1 for one that there is not, which `Engine.check` refuses.
+    /// The index of each `TargetModule` in `projections` and in what is kept in the same order, by
+    /// raw value; -1 for a missing one, which `Engine.check` refuses.
     ///
     /// Made once for each layer: the engines look it up for each product.
     var places: [Int] {
@@ -82,20 +82,20 @@ package struct BlockDesign: Sendable, Equatable {
 
 /// A matrix of a block that an adapter can be added to, [outputs, inputs].
 package struct Projection: Sendable, Equatable {
-    /// What it is for.
+    /// Its purpose.
     package var module: TargetModule
-    /// 0 ..< 8: with the layer the address of its dropout masks and of its first numbers. It is part of
-    /// every hash and never moves.
+    /// 0 ..< 8: addresses, with the layer, its dropout masks and its initial numbers. It is part of
+    /// every hash and never changes.
     package var address: Int
-    /// Of the tensor, such as "self_attn.q_proj".
+    /// The tensor's name, such as "self_attn.q_proj".
     package var name: String
     package var inputs: Int
     package var outputs: Int
-    /// A vector [outputs] is added to its product.
+    /// Whether a vector [outputs] is added to its product.
     package var hasBias: Bool
 
-    /// The seven matrices of a block that keeps query, key, value, gate and up apart, under the names
-    /// that Hugging Face gives them.
+    /// The seven matrices of a block with separate query, key, value, gate and up, under their
+    /// Hugging Face names.
     package static func separate(
         _ model: ModelConfiguration, biased: Set<TargetModule> = []
     ) -> [Projection] {

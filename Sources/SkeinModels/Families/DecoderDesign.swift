@@ -1,22 +1,22 @@
-/// How a decoder computes, apart from its sizes: what holds for all of it, and each block's own.
+/// How a decoder computes, apart from its sizes: what its blocks share, and each block's own.
 package struct DecoderDesign: Sendable, Equatable {
-    /// What tensors are called: as in the Hugging Face folder.
+    /// The names of tensors, as in the Hugging Face folder.
     package struct Names: Sendable, Equatable {
         package var embedding = "model.embed_tokens.weight"
         package var finalNorm = "model.norm.weight"
         /// Absent when the embedding is the head.
         package var head = "lm_head.weight"
-        /// Of block 3: what stands here, "3", a dot.
+        /// The prefix of block 3 is this, "3" and a dot.
         package var blocks = "model.layers."
     }
 
-    /// The angles by which q and k are turned.
+    /// The angles by which q and k are rotated.
     package struct RotaryTable: Sendable, Equatable {
         /// At least 1.
         package var theta: Double
         /// [dimension / 2], at least 1/4; nil: none.
         package var divisors: [Float]?
-        /// How many elements of a head are turned, the first ones.
+        /// How many elements of a head are rotated, from the first.
         package var dimension: Int
     }
 

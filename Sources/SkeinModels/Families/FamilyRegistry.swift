@@ -1,6 +1,6 @@
 import SkeinFormats
 
-/// The families that are known, found by what a model's files call them.
+/// The known families, found by the names in a model's files.
 package struct FamilyRegistry: Sendable {
     package static let standard = FamilyRegistry([Llama(), Mistral()])
 
@@ -10,10 +10,10 @@ package struct FamilyRegistry: Sendable {
         self.families = families
     }
 
-    /// The family of a model, and what its description says of this one.
+    /// The family of a model, and the model's configuration.
     ///
-    /// - Throws: `FormatError` for a family that is not known, with those that are, for a missing or
-    ///   senseless field and for what is not computed.
+    /// - Throws: `FormatError` for an unknown family (it lists the known ones), for a missing or
+    ///   invalid field and for what is not computed.
     func read(
         _ description: ModelDescription
     ) throws -> (family: any ModelFamily, configuration: ModelConfiguration) {

@@ -1,4 +1,4 @@
-/// Llama, and what is Llama by another name: SmolLM2, and Mistral in GGUF files.
+/// Llama, and models that are Llama by another name: SmolLM2, and Mistral in GGUF files.
 struct Llama: ModelFamily {
     let modelTypes = ["llama"]
     let gguf: GGUFLayout? = GGUFLayout(

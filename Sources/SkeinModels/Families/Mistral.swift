@@ -1,4 +1,4 @@
-/// Mistral without a sliding window: in all else a Llama. Its GGUF files say "llama".
+/// Mistral without a sliding window: otherwise a Llama. Its GGUF files say "llama".
 struct Mistral: ModelFamily {
     let modelTypes = ["mistral"]
     let gguf: GGUFLayout? = nil

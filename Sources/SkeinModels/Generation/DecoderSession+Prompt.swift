@@ -2,15 +2,15 @@ import SkeinTensors
 
 /// Many tokens: pieces of the weights as floats, multiplied with all tokens of a block at once.
 extension DecoderSession {
-    /// Tokens whose elementwise work is one piece.
+    /// Tokens in one piece of elementwise work.
     private static let rowTokens = 32
 
-    /// A block's layer, in place. Nothing but the last token's logits is asked for, so in the last
+    /// Runs a layer over a block, in place. Only the last token's logits are wanted, so in the last
     /// layer the others give only keys and values.
     ///
     /// Shapes and ranges:
     ///   - tokens: of the residual stream, which follow the `count` cached ones.
-    ///   - isLast: the block's last token is the one whose logits are asked for.
+    ///   - isLast: the block's last token is the one whose logits are wanted.
     func readBlock(_ layer: Int, tokens: Int, isLast: Bool) {
         let block = weights.blocks[layer]
         let isLastLayer = layer == model.layerCount - 1
@@ -87,7 +87,7 @@ extension DecoderSession {
         let width = attention.heads * attention.headDimension
         let blocks = (tokens + CachedAttention.block - 1) / CachedAttention.block
         team.run(blocks * attention.heads) { piece, thread in
-            // The long ones first.
+            // Longest first.
             let first = (blocks - 1 - piece / attention.heads) * CachedAttention.block
             attention.attend(
                 block: min(CachedAttention.block, tokens - first), head: piece % attention.heads,
@@ -116,7 +116,7 @@ extension DecoderSession {
         }
     }
 
-    /// x as the weights take it: as it is, or rounded in `memory.rounded`.
+    /// x as the weights take it: unchanged, or rounded in `memory.rounded`.
     private func operand(_ x: UnsafePointer<Float>, tokens: Int, columns: Int) -> Operand {
         guard compute == .bf16 else { return .single(x) }
         let base = memory.rounded
@@ -129,7 +129,7 @@ extension DecoderSession {
         return .rounded(RoundedRows(base: base, rows: tokens, columns: columns, stride: stride))
     }
 
-    /// What the adapters' A make of the input.
+    /// The products of the input with the adapters' A.
     private func reduce(
         _ projections: [GenerationProjection], _ x: UnsafePointer<Float>, tokens: Int
     ) {

@@ -1,10 +1,10 @@
 import SkeinTensors
 
-/// One token: products of packed weights with a vector, as fast as memory gives the weights.
+/// One token: products of packed weights with a vector, as fast as memory delivers the weights.
 extension DecoderSession {
     /// Pieces of a product for each thread: enough that they end at about the same time.
     private static let piecesPerThread = 8
-    /// Keys from which on the heads are worth being shared out.
+    /// From this number of keys on, sharing out the heads pays.
     private static let keysWorthSharing = 32
 
     /// A projection and where its result goes.
@@ -14,7 +14,7 @@ extension DecoderSession {
     ///
     /// Shapes and ranges:
     ///   - x: [D].
-    ///   - isCached: its key and value lie in the cache already.
+    ///   - isCached: its key and value are in the cache already.
     func readToken(
         _ layer: Int, _ x: UnsafeMutablePointer<Float>, position: Int, isCached: Bool = false
     ) {

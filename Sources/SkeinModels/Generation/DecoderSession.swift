@@ -2,17 +2,17 @@ import SkeinTensors
 
 /// Reads tokens one after the other with a cache and gives the logits of the last one.
 ///
-/// A token alone is multiplied straight with the packed weights (`DecoderSession+Token`), many tokens
-/// in blocks (`DecoderSession+Prompt`); both on the threads of a team. Results do not depend on how
-/// many threads there are: every number of an output belongs to one piece of work. Not Sendable: one
-/// generation owns it. Without dropout; the adapter is applied as in training, up to rounding.
+/// A single token is multiplied straight with the packed weights (`DecoderSession+Token`), many
+/// tokens in blocks (`DecoderSession+Prompt`); both on the threads of a team. Results do not depend
+/// on the number of threads: every number of an output belongs to one piece of work. Not Sendable:
+/// one generation owns it. No dropout; the adapter is applied as in training, up to rounding.
 package final class DecoderSession {
-    /// Tokens that are read at once: enough to make the weights' way through memory not count, and
-    /// few enough that a product's input stays in the second cache.
+    /// Tokens that are read at once: enough to make loading the weights cheap, few enough that a
+    /// product's input stays in the second-level cache.
     static func blockTokens(_ compute: ComputeType) -> Int { compute == .fp32 ? 256 : 512 }
 
     let weights: GenerationWeights
-    /// Of a prompt's products with the weights; a token alone is multiplied in fp32.
+    /// For a prompt's products with the weights; a single token is multiplied in fp32.
     let compute: ComputeType
     let projections: GenerationProjections
     let team: ComputeTeam
@@ -27,7 +27,7 @@ package final class DecoderSession {
     /// Tokens that the cache holds.
     private(set) var count = 0
 
-    /// Bytes of keys and values for so many tokens of prompt and answer.
+    /// Bytes of keys and values for `tokens` tokens of prompt and answer.
     package static func cacheBytes(_ tokens: Int, of model: ModelConfiguration) -> Int {
         8 * model.layerCount * model.keyValueHeadCount * model.headDimension * tokens
     }
@@ -35,8 +35,8 @@ package final class DecoderSession {
     /// Shapes and ranges:
     ///   - adapter: nil for the base model.
     ///   - capacity: tokens of prompt and answer together.
-    ///   - team: the threads that compute; nobody else uses them at the same time.
-    ///   - compute: of a prompt's products with the weights.
+    ///   - team: the threads that compute; nobody else may use them at the same time.
+    ///   - compute: for a prompt's products with the weights.
     package convenience init(
         weights: GenerationWeights, adapter: AdapterParameters?, capacity: Int, team: ComputeTeam,
         compute: ComputeType = .fp32
@@ -87,12 +87,12 @@ package final class DecoderSession {
     /// Tokens that still fit.
     package var room: Int { capacity - count }
 
-    /// Bytes of weights and cache that a token reads that sees `keys` tokens, itself included.
+    /// Bytes of weights and cache read for a token that sees `keys` tokens, itself included.
     package func bytesOfToken(keys: Int) -> Int {
         weights.bytesPerToken + model.layerCount * attention.byteCount(keys: keys)
     }
 
-    /// Forgets the last tokens, so that it can go on from an earlier place.
+    /// Forgets the last tokens, to continue from an earlier place.
     package func truncate(to tokens: Int) {
         precondition(tokens <= count, "only what was read can be forgotten")
         count = tokens
@@ -103,7 +103,7 @@ package final class DecoderSession {
         withLogits(after: tokens) { Array($0) }
     }
 
-    /// Appends `tokens` and calls `body` with the last one's logits, [V], where they lie.
+    /// Appends `tokens` and calls `body` with the last one's logits, [V], without a copy.
     package func withLogits<Result>(
         after tokens: [Int32], _ body: (UnsafeBufferPointer<Float>) throws -> Result
     ) rethrows -> Result {

@@ -23,7 +23,7 @@ struct GenerationMemory {
     let gate: UnsafeMutablePointer<Float>
     /// [T, F].
     let up: UnsafeMutablePointer<Float>
-    /// [T, R] for each of the projections that share an input, at most three.
+    /// [T, R] for each of the projections that share an input: at most three.
     let reduced: [UnsafeMutablePointer<Float>]
     /// A vector prepared for products with 4-bit weights.
     let spread: UnsafeMutablePointer<Float>

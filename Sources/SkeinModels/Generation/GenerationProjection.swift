@@ -60,9 +60,9 @@ struct GenerationProjection {
     }
 }
 
-/// All projections of a model with an adapter's matrices beside them.
+/// All projections of a model, with an adapter's matrices.
 struct GenerationProjections {
-    /// Per layer, beside `BlockDesign.projections`.
+    /// Per layer, in the order of `BlockDesign.projections`.
     private let layers: [[GenerationProjection]]
     /// Per layer, `BlockDesign.places`.
     private let places: [[Int]]

@@ -3,8 +3,8 @@ import SkeinTensors
 
 /// The frozen weights as generation reads them: each matrix packed, as small as in its file.
 ///
-/// A token that follows a prompt reads every weight once and does little with it, so what counts is how
-/// many bytes there are. Q4_0, Q4_1, Q8_0, BF16, F16 and F32 stay what they are; all other types are
+/// A token that follows a prompt reads every weight once and does little with it, so the number of
+/// bytes decides the speed. Q4_0, Q4_1, Q8_0, BF16, F16 and F32 keep their types; all others are
 /// kept as F32.
 package final class GenerationWeights: Sendable {
     /// One decoder block.
@@ -15,7 +15,7 @@ package final class GenerationWeights: Sendable {
         let middleNorm: FloatBuffer
         /// `BlockDesign.places`.
         let places: [Int]
-        /// Beside the design's, [out, in].
+        /// [out, in] each, in the design's order.
         let projections: [InterleavedMatrix]
     }
 
@@ -32,8 +32,8 @@ package final class GenerationWeights: Sendable {
     /// Packs every matrix of `model`.
     ///
     /// - Parameters:
-    ///   - model: Its files stay mapped no longer than the caller keeps it.
-    ///   - team: The threads that do it.
+    ///   - model: Not kept: its files stay mapped only as long as the caller keeps it.
+    ///   - team: The threads that pack.
     /// - Throws: `FormatError` when a tensor is missing.
     package convenience init(model: ModelDirectory, team: ComputeTeam) throws {
         let configuration = model.configuration
@@ -58,7 +58,7 @@ package final class GenerationWeights: Sendable {
         self.init(configuration, sources, norms: norms, team: team)
     }
 
-    /// Packs the weights of a decoder that is there already and computes in fp32, as F32.
+    /// Packs, as F32, the weights of a loaded decoder that computes in fp32.
     package convenience init(decoder: Decoder, team: ComputeTeam) {
         let weights = decoder.weights
         var sources = [MatrixSource.decoder(weights.embedding)]

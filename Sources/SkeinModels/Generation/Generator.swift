@@ -2,7 +2,7 @@
 package struct Generator {
     package let session: DecoderSession
     package let sampler: Sampler
-    /// Generation ends before one of these would be given out.
+    /// Generation ends before it would give out one of these.
     package let stopTokens: Set<Int32>
 
     package init(session: DecoderSession, sampler: Sampler, stopTokens: Set<Int32>) {
@@ -18,7 +18,7 @@ package struct Generator {
         case interrupted
     }
 
-    /// Calls `each` with every new token; it returns false to end.
+    /// Calls `each` with every new token; false ends the generation.
     ///
     /// The prompt holds at least one token, and `session.room` is at least prompt + `maximumTokens`.
     @discardableResult

@@ -13,7 +13,7 @@ enum MatrixSource: Sendable {
         }
     }
 
-    /// F32 for what has no packed form of its own.
+    /// F32 for a type without a packed form.
     private var element: InterleavedMatrix.Element {
         guard case .file(let view) = self else { return .f32 }
         return InterleavedMatrix.Element(view.elementType) ?? .f32
@@ -74,7 +74,7 @@ enum MatrixSource: Sendable {
 }
 
 extension InterleavedMatrix.Element {
-    /// nil for a type that has no packed form.
+    /// nil for a type without a packed form.
     init?(_ type: ElementType) {
         switch type {
         case .q4x0: self = .q4x0
@@ -89,7 +89,7 @@ extension InterleavedMatrix.Element {
 }
 
 extension InterleavedMatrix {
-    /// Packs one group of F32 from its rows, which lie one behind the other.
+    /// Packs one group of F32 from its rows, which are contiguous.
     func pack(group: Int, rowMajor floats: UnsafePointer<Float>) {
         let count = rows(ofGroup: group).count
         pack(group: group, (0..<count).map { UnsafeRawPointer(floats + $0 * columns) })

@@ -25,7 +25,7 @@ package struct Sampler: Sendable, Equatable {
         logits.withUnsafeBufferPointer { pick($0, position: position) }
     }
 
-    /// As `pick(_:position:)`, where the logits lie.
+    /// Like `pick(_:position:)`, without a copy.
     package func pick(_ logits: UnsafeBufferPointer<Float>, position: Int) -> Int32 {
         guard temperature > 0 else { return Self.largest(logits) }
         let order = ranked(logits)
@@ -49,9 +49,9 @@ package struct Sampler: Sendable, Equatable {
         return Int32(order[kept - 1])
     }
 
-    /// The tokens that take part, the largest logit first, of equal ones the lowest id.
+    /// The candidates, the largest logit first, of equal ones the lowest id.
     private func ranked(_ logits: UnsafeBufferPointer<Float>) -> [Int] {
-        // One integer orders by both: whole numbers compare faster than a closure does.
+        // One integer orders by both: integers compare faster than a closure does.
         var keys = logits.indices.map { Self.key(logits[$0], $0) }
         if (1...Self.fewCandidates).contains(topK), topK < keys.count {
             keys = Self.smallest(topK, of: keys)
@@ -62,7 +62,7 @@ package struct Sampler: Sendable, Equatable {
         return keys.map { Int($0 & 0xffff_ffff) }
     }
 
-    /// So many are picked out one by one; above, everything is sorted.
+    /// Up to this many are selected one by one; for more, everything is sorted.
     private static let fewCandidates = 256
 
     /// Ascending where logits descend, then ids ascend.
@@ -83,8 +83,8 @@ package struct Sampler: Sendable, Equatable {
         return best
     }
 
-    /// The first of the largest, found eight candidates at a time: number by number, a vocabulary
-    /// takes as long as a hundredth of a token's products.
+    /// The first of the largest, found eight candidates at a time: one at a time, a vocabulary
+    /// would take a hundredth of a token's products.
     private static func largest(_ logits: UnsafeBufferPointer<Float>) -> Int32 {
         let whole = logits.count & ~7
         var lanes = SIMD8<Float>(repeating: -.infinity)

@@ -1,8 +1,8 @@
 /// Causal attention with grouped queries over one sequence, block of queries by block of queries.
 ///
-/// Letters: `T` tokens of the sequence, `H` query heads, `G` key/value heads, `N` head dimension, `B`
-/// queries in a block. Scores of a block, [B, keys], exist one at a
-/// time; T x T is never stored, and keys after the block's last query are never multiplied.
+/// Letters: `T` tokens of the sequence, `H` query heads, `G` key/value heads, `N` head dimension,
+/// `B` queries in a block. Scores of a block, [B, keys], exist one at a time; T x T is never
+/// stored, and keys after the block's last query are never multiplied.
 /// Backward needs only each row's log-sum-exp (Dao et al. 2022, "FlashAttention", section 3.1).
 package struct Attention: Sendable {
     package let heads: Int
@@ -26,7 +26,7 @@ package struct Attention: Sendable {
     private var keyWidth: Int { keyValueHeads * headDimension }
     private var scale: Float { 1 / Float(headDimension).squareRoot() }
 
-    /// out = softmax(q k^T / sqrt(N)) v, each token over itself and what stands before it.
+    /// out = softmax(q k^T / sqrt(N)) v, each token over itself and those before it.
     ///
     /// Shapes and ranges:
     ///   - q: [T, H * N], rotated.

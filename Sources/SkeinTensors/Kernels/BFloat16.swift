@@ -1,8 +1,8 @@
 import CSkeinKernels
 
-/// bf16 numbers, each the upper half of a float in a `UInt16`: what bf16 products take.
+/// bf16 numbers, each the upper half of a float in a `UInt16`: the inputs of bf16 products.
 ///
-/// Rows of floats lie one behind the other, those of bf16 `RoundedRows.stride(columns:)` apart.
+/// Rows of floats are contiguous, those of bf16 are `RoundedRows.stride(columns:)` apart.
 package enum BFloat16 {
     /// Rounds to nearest, ties to even; NaN stays NaN, subnormal numbers stay.
     ///
@@ -19,7 +19,7 @@ package enum BFloat16 {
         }
     }
 
-    /// Exact.
+    /// Converts to floats, exactly.
     ///
     /// Shapes and ranges:
     ///   - x: [rows, columns].

@@ -12,7 +12,7 @@ package struct CachedAttention: Sendable {
     package let headDimension: Int
     /// `C`.
     package let capacity: Int
-    /// Values' `N`.
+    /// The values' `N`, rounded up to 16.
     private let padded: Int
 
     /// Queries of a block of `attend(block:)`.
@@ -49,7 +49,7 @@ package struct CachedAttention: Sendable {
         layer + keyValueHeads * capacity * headDimension + head * capacity * padded
     }
 
-    /// Writes the keys and values of tokens that follow each other.
+    /// Writes the keys and values of consecutive tokens.
     ///
     /// Shapes and ranges:
     ///   - k: [tokens, G * N], rotated.
@@ -76,7 +76,7 @@ package struct CachedAttention: Sendable {
     ///
     /// Shapes and ranges:
     ///   - q: [H * N], rotated.
-    ///   - out: [H * N], of which the head's part is written.
+    ///   - out: [H * N]; only the head's part is written.
     ///   - scratch: `scratchCount(keys:)` floats.
     package func attend(
         head: Int, q: UnsafePointer<Float>, layer: UnsafeMutablePointer<Float>, keys count: Int,
@@ -94,7 +94,7 @@ package struct CachedAttention: Sendable {
     /// Shapes and ranges:
     ///   - q: [tokens, H * N], rotated.
     ///   - position: of the first of these tokens, whose keys and values are cached.
-    ///   - out: [tokens, H * N], of which the head's part is written.
+    ///   - out: [tokens, H * N]; only the head's part is written.
     ///   - scratch: `scratchCount(keys: position + tokens)` floats.
     package func attend(
         block tokens: Int, head: Int, q: UnsafePointer<Float>, position: Int,

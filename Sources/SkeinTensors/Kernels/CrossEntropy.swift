@@ -1,9 +1,9 @@
 /// Cross-entropy of rows of logits against target tokens.
 ///
-/// Letters: `V` vocabulary. Rows are processed where they lie; the caller holds only a chunk of them,
-/// so that full logits never exist.
+/// Letters: `V` vocabulary. Rows are processed in place; the caller holds only a chunk of them, so
+/// that full logits never exist.
 package enum CrossEntropy {
-    /// What one row gives.
+    /// The result of one row.
     package struct Row: Sendable, Equatable {
         /// -log softmax(logits)[target], natural logarithm.
         package var loss: Double

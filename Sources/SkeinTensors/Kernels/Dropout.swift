@@ -11,9 +11,9 @@ package struct Dropout: Sendable {
     private let threshold: UInt32
     private let random: AddressedRandom
 
-    /// The largest probability that is drawn. Of 65,536 steps 7 are left for what is kept; nearer to
-    /// 1 the share would be off by more than a tenth, and at 1 nothing is kept and 0 times infinity
-    /// is not a number.
+    /// The largest probability allowed: of 65,536 steps, 7 still keep an element. Nearer to 1 the
+    /// share would be off by more than a tenth, and at 1 nothing is kept and 0 times infinity is
+    /// not a number.
     package static let mostProbable = 0.9999
 
     /// `probability`: 0 ... `mostProbable`, that an element is dropped.

@@ -4,16 +4,16 @@
 /// A C library's functions differ in the last bit between versions and processors, and the rotary
 /// table is made of them.
 package enum ElementaryFunctions {
-    /// Beyond this angle `cosineAndSine` loses digits. A Float has a step of 4 there, more than half a
-    /// turn, so no angle that means anything is that large.
+    /// Beyond this angle `cosineAndSine` loses digits. A Float has a step of 4 there, more than
+    /// half a turn, so no meaningful angle is that large.
     package static let largestAngle = 0x1p26
 
     /// Cosine and sine of an angle within +-`largestAngle` that has the digits of a Float; the error
     /// is below 1e-16.
     ///
-    /// The angle is reduced to +-pi / 4 by the nearest multiple of pi / 2, which is taken away in
+    /// The angle is reduced to +-pi / 4 by the nearest multiple of pi / 2, which is subtracted in
     /// three parts so that the first two differences are exact (Cody and Waite 1980); then Taylor
-    /// series, whose first left out terms are below 1e-19.
+    /// series, whose first omitted terms are below 1e-19.
     static func cosineAndSine(_ angle: Double) -> (cosine: Double, sine: Double) {
         let quarters = (angle * (2 / Double.pi)).rounded()
         let exact = (angle - quarters * halfPiHead) - quarters * halfPiMiddle
@@ -38,7 +38,7 @@ package enum ElementaryFunctions {
         }
     }
 
-    /// pi / 2 = head + middle + tail: 26 bits, 27 bits, and what is left.
+    /// pi / 2 = head + middle + tail: 26 bits, 27 bits, and the rest.
     private static let halfPiHead = Double(bitPattern: 0x3FF9_21FB_5000_0000)
     private static let halfPiMiddle = Double.pi / 2 - halfPiHead
     private static let halfPiTail = 6.123233995736766e-17
@@ -49,9 +49,9 @@ package enum ElementaryFunctions {
     private static let terms: [Double] = [1, 2, 3, 4, 5, 6, 7, 8, 9]
 
     /// base^exponent for a base above 0, as exp(exponent log base) with twice the digits of Double:
-    /// the result is the double next to the true value, but for one in 10^12 or so.
+    /// the result is the double next to the true value, except in about one of 10^12 cases.
     ///
-    /// Some microseconds; a table needs it once for each frequency.
+    /// Takes some microseconds; a table needs it once for each frequency.
     package static func power(_ base: Double, _ exponent: Double) -> Double {
         precondition(base > 0 && base.isFinite, "powers of positive numbers only")
         return (logarithm(base) * DoubleDouble(exponent)).exponential

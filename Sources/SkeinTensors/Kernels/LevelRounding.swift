@@ -1,7 +1,7 @@
 import CSkeinKernels
 import SkeinBasics
 
-/// Numbers as levels of 8 bits: blocks of 64 with one scale each, rounded stochastically.
+/// Rounding to 8-bit levels: blocks of 64 numbers with one scale each, rounded stochastically.
 ///
 /// scale = max |x| / 127 and x -> scale * floor(x / scale + u), u uniform in [0, 1): unbiased. u is a
 /// function of an address, so whoever rounds draws the same. All processors give the same bits
@@ -13,8 +13,8 @@ package enum LevelRounding {
     /// Blocks of `count` numbers.
     package static func blocks(_ count: Int) -> Int { (count + blockCount - 1) / blockCount }
 
-    /// Rounds in place, each block or what is left of it: x is then, bit for bit, its level times the
-    /// scale.
+    /// Rounds in place, block by block (the last may be shorter): x is then, bit for bit, its level
+    /// times the scale.
     ///
     /// Shapes and ranges:
     ///   - x: [count]. A block with NaN or infinity stays as it is; one whose scale would be subnormal

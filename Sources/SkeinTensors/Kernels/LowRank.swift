@@ -2,10 +2,10 @@ import CSkeinKernels
 
 /// The thin products of LoRA (Hu et al. 2021): one side is the rank, and dropout happens inside.
 ///
-/// As calls of sgemm they reach half of its speed, and dropped inputs need a copy of the activations.
-/// Letters: `T` tokens, `R` rank, 1...1024, fast at multiples of 8. Rows lie one after the other. Bits
-/// depend on operands and shape (and on whether the processor has fused multiply-add), never on how
-/// many rows a call has. Checked against a loop in Double by `LowRankTests`.
+/// As calls of sgemm they reach half of its speed, and dropped inputs need a copy of the
+/// activations. Letters: `T` tokens, `R` rank, 1...1024, fast at multiples of 8. Rows are
+/// contiguous. Bits depend on operands and shape (and on fused multiply-add), never on the rows of
+/// a call. Checked against a loop in Double by `LowRankTests`.
 package enum LowRank {
     /// Which elements dropout keeps, as `Dropout.draw` writes them.
     ///
@@ -41,8 +41,8 @@ package enum LowRank {
         }
     }
 
-    /// y += dropout'(reduced a): with a mask each sum is multiplied by what its element of the input
-    /// was multiplied by.
+    /// y += dropout'(reduced a): with a mask each sum is multiplied by the factor that its element
+    /// of the input had.
     ///
     /// Shapes and ranges:
     ///   - reduced: [T, R].
@@ -78,8 +78,8 @@ package enum LowRank {
     /// Floats from one row of `a` to the next in a product: never a multiple of 4 KiB.
     static func stride(columns: Int) -> Int { skein_lowrank_stride(columns) }
 
-    /// Calls `body` with `a` [R, columns] and its stride: where it lies or, when its rows would share
-    /// one set of the first cache, a copy. A copy costs as much as a token of the product.
+    /// Calls `body` with `a` [R, columns] and its stride: in place or, when its rows would share
+    /// one set of the first-level cache, a copy. A copy costs as much as a token of the product.
     private static func spread(
         _ a: UnsafePointer<Float>, rank: Int, columns: Int,
         _ body: (_ a: UnsafePointer<Float>, _ stride: Int) -> Void
@@ -97,7 +97,7 @@ package enum LowRank {
         }
     }
 
-    /// out = x^T: B of an adapter, [out, R], as these products want it, and its gradient back.
+    /// out = x^T: B of an adapter, [out, R], in the form of these products, and its gradient back.
     ///
     /// Shapes and ranges:
     ///   - x: [rows, columns].

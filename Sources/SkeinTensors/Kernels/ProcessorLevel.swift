@@ -1,6 +1,6 @@
 import CSkeinKernels
 
-/// Which of a processor's instructions the kernels use; each level has those below it.
+/// Which of a processor's instructions the kernels use; each level includes those below it.
 package enum ProcessorLevel: String, Sendable, CaseIterable {
     /// What every machine has; no fused multiply-add.
     case plain
@@ -25,7 +25,7 @@ package enum ProcessorLevel: String, Sendable, CaseIterable {
         allCases.last { $0.kernel.rawValue <= skein_level().rawValue } ?? .plain
     }
 
-    /// Uses this level, or the highest below it that the machine has; before anything computes.
+    /// Uses this level, or the highest below it that exists. Call before anything computes.
     package func use() {
         _ = skein_use_level(kernel)
     }

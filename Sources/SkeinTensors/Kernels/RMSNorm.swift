@@ -2,8 +2,8 @@ import CSkeinKernels
 
 /// Root mean square normalization (Zhang and Sennrich 2019).
 ///
-/// Letters: `T` tokens, `D` width. Results are written as floats, or as bf16 numbers for the products
-/// that take those, or both.
+/// Letters: `T` tokens, `D` width. Results are written as floats, as bf16 for the products that
+/// take it, or as both.
 package enum RMSNorm {
     /// y = x * r * w, r = 1 / sqrt(mean(x^2) + epsilon), per token.
     ///

@@ -2,7 +2,7 @@ import CSkeinKernels
 
 /// Rotary position embedding (Su et al. 2021), halves rotated as Hugging Face does it.
 ///
-/// Element i of the first half and of the second half of a head turn together by
+/// Element i of the first half and of the second half of a head are rotated together by
 /// position * theta^(-2i/N) / divisor[i]. Letters: `T` tokens, `N` head dimension.
 package struct RotaryEmbedding: Sendable {
     /// The smallest divisor of a frequency.
@@ -42,16 +42,15 @@ package struct RotaryEmbedding: Sendable {
         self.sines = sines
     }
 
-    /// The table's numbers, for those who must know whether two machines have the same: cosines, then
-    /// sines, each [positions, N/2].
+    /// The table's numbers, to compare machines: cosines, then sines, each [positions, N/2].
     package var table: [Float] { cosines + sines }
 
-    /// Turns every head of every token in place.
+    /// Rotates every head of every token in place.
     ///
     /// Shapes and ranges:
     ///   - x: [T, heads * N].
     ///   - firstPosition: position of the first token; the others follow.
-    ///   - inverse: turn back, which is the backward pass: the rotation is orthogonal.
+    ///   - inverse: rotate back, which is the backward pass: the rotation is orthogonal.
     package func rotate(
         _ x: UnsafeMutablePointer<Float>, tokens: Int, heads: Int, firstPosition: Int,
         inverse: Bool = false

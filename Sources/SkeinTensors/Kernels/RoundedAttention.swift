@@ -2,9 +2,9 @@ import CSkeinKernels
 
 /// `Attention` over one sequence with the factors of all products rounded to bf16, sums in fp32.
 ///
-/// Rounded (to nearest, ties to even) are q, k, v, dO, the exponentials, P and dS, each once, where
+/// q, k, v, dO, the exponentials, P and dS are rounded (to nearest, ties to even), each once, where
 /// it enters a product. Scores, exponentials, log-sum-exp, dS and all results are computed in fp32.
-/// The rounding is worth about 2^-9 of a result. Letters as in `Attention`; T x T is never stored:
+/// Rounding changes a result by about 2^-9. Letters as in `Attention`; T x T is never stored:
 /// forward has scores of 12 queries at a time, backward of 96 keys.
 ///
 /// Bits are a function of this sequence's q, k, v (and dO) and of the shape. They are the same at
@@ -13,7 +13,7 @@ package struct RoundedAttention: Sendable {
     package let heads: Int
     package let keyValueHeads: Int
     package let headDimension: Int
-    /// The processor's level to use instead of the process's, for tests.
+    /// Replaces the process's level in tests.
     let level: skein_level?
 
     package init(heads: Int, keyValueHeads: Int, headDimension: Int) {
@@ -36,7 +36,7 @@ package struct RoundedAttention: Sendable {
             skein_attention_backward_scratch(tokens, headDimension))
     }
 
-    /// out = softmax(q k^T / sqrt(N)) v, each token over itself and what stands before it.
+    /// out = softmax(q k^T / sqrt(N)) v, each token over itself and those before it.
     ///
     /// Shapes and ranges:
     ///   - q: [T, H * N], rotated.

@@ -34,8 +34,8 @@ enum Softmax {
         return (largest, sum)
     }
 
-    /// Of the first `seen` of `count` numbers: p from scores to probabilities, p = e^(scale * p - logSumExp),
-    /// and ds from dP to dS, ds = p * (ds - delta) * scale; the others become 0.
+    /// Turns the first `seen` of `count` scores p into probabilities, p = e^(scale * p -
+    /// logSumExp), and dP in ds into dS, ds = p * (ds - delta) * scale; the others become 0.
     static func backward(
         p: UnsafeMutablePointer<Float>, ds: UnsafeMutablePointer<Float>, seen: Int, count: Int,
         logSumExp: Float, delta: Float, scale: Float

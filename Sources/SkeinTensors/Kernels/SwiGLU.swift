@@ -2,8 +2,8 @@ import CSkeinKernels
 
 /// The gated activation of Llama's feed-forward part (Shazeer 2020): a = silu(g) * u.
 ///
-/// Each in floats, and in bf16 for the products that take and give those, whose rows lie
-/// `RoundedRows.stride(columns:)` apart; arithmetic is always fp32.
+/// Each exists for floats, and for bf16 with rows `RoundedRows.stride(columns:)` apart; arithmetic
+/// is always fp32.
 package enum SwiGLU {
     /// Shapes and ranges:
     ///   - gate: [count].
@@ -48,7 +48,7 @@ package enum SwiGLU {
     /// The same from bf16 to bf16.
     ///
     /// Shapes and ranges:
-    ///   - da: [rows, columns], kept.
+    ///   - da: [rows, columns], not changed.
     ///   - dg: [rows, columns], may be the memory of gate.
     ///   - du: [rows, columns], may be the memory of up.
     package static func backward(

@@ -1,7 +1,7 @@
 import CSkeinKernels
 
-/// Whether this processor has fused multiply-add and the kernels of rows use it: results have other bits
-/// than without, so a fingerprint names it.
+/// Whether this processor has fused multiply-add and the row kernels use it. It changes bits, so a
+/// fingerprint names it.
 package var isMultiplyAddFused: Bool { skein_elementwise_fused() != 0 }
 
 /// e^x for one number, with the bits of the vector kernels; below 2 ulp for -87 <= x <= 88.

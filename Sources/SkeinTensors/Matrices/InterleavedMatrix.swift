@@ -3,7 +3,7 @@ import Foundation
 
 /// Memory for packed weights; freed with the last reference.
 ///
-/// Filled by disjoint pieces before anybody reads; hence Sendable.
+/// Filled in disjoint pieces before anybody reads; hence Sendable.
 package final class InterleavedMemory: @unchecked Sendable {
     package let base: UnsafeMutableRawPointer
     package let byteCount: Int
@@ -19,15 +19,15 @@ package final class InterleavedMemory: @unchecked Sendable {
     }
 }
 
-/// A matrix [rows, columns] in groups of 16 rows, as small as in its file, for products with one vector
-/// or with many. The layout stands in CSkeinKernels/include/matvec.h.
+/// A matrix [rows, columns] in groups of 16 rows, as small as in its file, for products with one
+/// vector or with many. CSkeinKernels/include/matvec.h has the layout.
 ///
-/// Only addresses: whoever uses it keeps the `InterleavedMemory` alive that it was laid out in. So a product
-/// counts no references.
+/// It holds only addresses, so that a product counts no references: its user keeps alive the
+/// `InterleavedMemory` that it was laid out in.
 package struct InterleavedMatrix: @unchecked Sendable {
-    // The memory is written while it is packed, by disjoint groups, and only read afterwards.
+    // The memory is written only while it is packed, in disjoint groups, then only read.
 
-    /// How the numbers are held; always exactly the numbers of the file.
+    /// How the numbers are held; always exactly the file's numbers.
     package enum Element: Sendable, CaseIterable {
         case q4x0
         case q4x1
@@ -48,9 +48,9 @@ package struct InterleavedMatrix: @unchecked Sendable {
         }
     }
 
-    /// Rows of a group.
+    /// Rows in a group.
     package static let groupRows = 16
-    /// Groups that are made floats at once.
+    /// Groups that are converted to floats at once.
     static let panelGroups = 2
     /// Floats of scratch that `multiply(panels:)` needs: a piece of a panel as floats, and as bf16.
     package static let scratchCount = SKEIN_PRODUCT_PANEL * 3 / 2
@@ -100,7 +100,7 @@ package struct InterleavedMatrix: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - group: 0 ..< `groups`.
-    ///   - addresses: One for each of the group's rows, as the file has them.
+    ///   - addresses: One for each of the group's rows, as in the file.
     package func pack(group: Int, _ addresses: [UnsafeRawPointer]) {
         precondition(addresses.count == rows(ofGroup: group).count, "an address for each row")
         var all: [UnsafeRawPointer?] = addresses
@@ -112,8 +112,8 @@ package struct InterleavedMatrix: @unchecked Sendable {
     ///
     /// Shapes and ranges:
     ///   - x: [columns].
-    ///   - spread: of `spread(_:columns:into:)`.
-    ///   - y: [rows], of which those of the groups are written.
+    ///   - spread: from `spread(_:columns:into:)`.
+    ///   - y: [rows]; only those of the groups are written.
     package func multiply(
         groups range: Range<Int>, _ x: UnsafePointer<Float>, spread: UnsafePointer<Float>,
         into y: UnsafeMutablePointer<Float>, adding: Bool = false
@@ -125,7 +125,7 @@ package struct InterleavedMatrix: @unchecked Sendable {
             min(rows, range.upperBound * Self.groupRows) - first, adding ? 1 : 0)
     }
 
-    /// Floats of `spread(_:columns:into:)`.
+    /// Floats that `spread(_:columns:into:)` writes.
     package static func spreadCount(columns: Int) -> Int { columns + columns / 32 }
 
     /// Prepares a vector for products with 4-bit weights.
@@ -135,11 +135,11 @@ package struct InterleavedMatrix: @unchecked Sendable {
         skein_spread(skein_level(), x, columns, spread)
     }
 
-    /// Y = (adding ? Y : 0) + X W^T for the rows of some panels, by the weights as floats.
+    /// Y = (adding ? Y : 0) + X W^T for the rows of some panels, with the weights as floats.
     ///
     /// Shapes and ranges:
     ///   - x: [tokens, columns].
-    ///   - y: [tokens, rows], of which the panels' columns are written.
+    ///   - y: [tokens, rows]; only the panels' columns are written.
     ///   - scratch: `scratchCount` floats.
     package func multiply(
         panels range: Range<Int>, tokens: Int, _ x: UnsafePointer<Float>,
@@ -161,8 +161,8 @@ package struct InterleavedMatrix: @unchecked Sendable {
     ///
     /// Shapes and ranges:
     ///   - x: [tokens, columns].
-    ///   - y: [tokens, rows], of which the panels' columns are written.
-    ///   - scratch: `scratchCount` floats on a multiple of 64 bytes.
+    ///   - y: [tokens, rows]; only the panels' columns are written.
+    ///   - scratch: `scratchCount` floats, aligned to 64 bytes.
     package func multiply(
         panels range: Range<Int>, _ x: RoundedRows, into y: UnsafeMutablePointer<Float>,
         adding: Bool = false, scratch: UnsafeMutablePointer<Float>
@@ -183,8 +183,8 @@ package struct InterleavedMatrix: @unchecked Sendable {
         }
     }
 
-    /// Calls `body(rows, columns)` for each piece of some panels, whose numbers are then in `scratch`,
-    /// [columns, `panelRows`]; what stands behind the last group of W is zero.
+    /// Converts each piece of some panels into `scratch`, [columns, `panelRows`], and then calls
+    /// `body(rows, columns)`. What follows the last group of W is zero.
     private func forEachPiece(
         of range: Range<Int>, _ level: skein_level, _ scratch: UnsafeMutablePointer<Float>,
         _ body: (_ rows: Range<Int>, _ columns: Range<Int>) -> Void

@@ -3,26 +3,26 @@ import CSkeinOpenBLAS
 
 /// Matrix products, C = op(A) op(B) or C += op(A) op(B), row-major, in fp32 on the calling thread.
 ///
-/// With fused multiply-add (AVX2, AVX-512) by our own kernel (CSkeinKernels/include/product.h): an element
-/// of C is a sum of chains of fused multiply-adds over k, so that its bits depend on its row of A and
-/// its column of B alone, on every such processor. With AVX-512 it is 4 to 20 % faster than OpenBLAS
-/// besides, which does not know that B is a weight; with AVX2 mostly 7 % slower to 6 % faster
-/// (docs/decisions/0008). Elsewhere by OpenBLAS, held at one thread, because it gives other bits for
-/// other thread counts; its bits depend on shapes and core type.
+/// With fused multiply-add (AVX2, AVX-512) our own kernel computes
+/// (CSkeinKernels/include/product.h): an element of C is a sum of chains of fused multiply-adds
+/// over k, so its bits depend only on its row of A and column of B, on every such processor. With
+/// AVX-512 it is also 4 to 20 % faster than OpenBLAS, which does not know that B is a weight; with
+/// AVX2 mostly 7 % slower to 6 % faster (docs/decisions/0008). Elsewhere OpenBLAS computes, on one
+/// thread, because its bits vary with the thread count; they also depend on shapes and core type.
 ///
 /// The only importer of CSkeinOpenBLAS. Not Sendable: each thread owns one, with its scratch.
 package struct MatMul {
-    /// Whether an operand is used as it lies in memory or transposed.
+    /// Whether an operand is used as stored or transposed.
     package enum Operand { case plain, transposed }
 
     /// Counts products when a benchmark asks for it.
     package var tally: MatMulTally?
     /// The calling thread's place among those that help each other; nil: it is alone.
     package private(set) var place: WorkSharing.Place?
-    /// Floats that a product of our own needs.
+    /// Floats of scratch that a product of our own needs.
     static let scratchCount = Int(SKEIN_PRODUCT_SCRATCH)
     private let scratch = FloatBuffer(count: scratchCount)
-    /// The processor's level to use instead of the process's, for tests.
+    /// Replaces the process's level in tests.
     private let level: skein_level?
 
     package init(tally: MatMulTally? = nil) {
@@ -41,7 +41,7 @@ package struct MatMul {
         return copy
     }
 
-    /// Whether products are chains of fused multiply-adds, and not OpenBLAS's.
+    /// Whether products are chains of fused multiply-adds, not OpenBLAS's.
     package static var isOwn: Bool { isOwn(at: skein_level()) }
 
     private static func isOwn(at level: skein_level) -> Bool {
@@ -98,7 +98,7 @@ package struct MatMul {
         }
     }
 
-    /// The same by OpenBLAS on whatever processor.
+    /// The same by OpenBLAS, on any processor.
     static func sgemm(
         m: Int, n: Int, k: Int,
         _ a: UnsafePointer<Float>, _ opA: Operand = .plain, strideA: Int,

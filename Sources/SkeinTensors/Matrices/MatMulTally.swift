@@ -1,4 +1,4 @@
-/// How many products of which shape ran: what a step asks of the machine. One per thread.
+/// How many products of which shape ran: the work of a step. One per thread.
 package final class MatMulTally {
     /// What computes a product.
     package enum Kind: Sendable {

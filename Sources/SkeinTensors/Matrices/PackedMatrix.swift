@@ -1,7 +1,7 @@
 import CSkeinKernels
 import SkeinBasics
 
-/// A frozen matrix in bf16, packed once for products with it: y = x P, sums in fp32.
+/// A frozen matrix in bf16, packed once for its products: y = x P, sums in fp32.
 ///
 /// A model's matrix W [outputs, inputs] is packed for one of two uses: forward, y = x W^T
 /// (P = W^T), and backward, dx = dy W (P = W). Several matrices with equal inputs may be stacked,
@@ -9,11 +9,11 @@ import SkeinBasics
 ///
 /// Rounding both factors to bf16 (nearest, ties to even) costs up to 2^-8 of a product and buys
 /// about twice the speed of `MatMul` where the processor has VDPBF16PS. An element's bits are a
-/// function of its row of x, its column of P and what y held: they do not depend on the other rows,
+/// function of its row of x, its column of P and what y held. They do not depend on the other rows,
 /// on how a range of rows or columns was cut, or (but for NaN payloads) on the processor's level.
 ///
-/// `@unchecked Sendable`: it is written by `pack` alone, before anybody multiplies, and threads that
-/// pack at the same time write pieces that do not overlap.
+/// `@unchecked Sendable`: only `pack` writes it, before anybody multiplies, and threads that pack
+/// at the same time write disjoint pieces.
 package final class PackedMatrix: @unchecked Sendable {
     /// Which product a model's matrix is packed for.
     package enum Use: Sendable {
@@ -28,13 +28,13 @@ package final class PackedMatrix: @unchecked Sendable {
     package let rows: Int
     /// Columns of P and y. Outputs of W forward, inputs backward.
     package let columns: Int
-    /// The processor's level to use instead of the process's, for tests.
+    /// Replaces the process's level in tests.
     let level: skein_level?
     private let base: UnsafeMutablePointer<UInt16>
 
-    /// Memory to be filled by `pack`.
+    /// Memory that `pack` fills.
     ///
-    /// - Throws: `PackedMatrixError` when the system has no memory left.
+    /// - Throws: `PackedMatrixError` when memory cannot be allocated.
     package convenience init(outputs: Int, inputs: Int, for use: Use) throws {
         try self.init(outputs: outputs, inputs: inputs, for: use, level: nil)
     }
@@ -66,8 +66,8 @@ package final class PackedMatrix: @unchecked Sendable {
 
     /// Packs rows `first..<first + count` of W from w [count, inputs], contiguous floats.
     ///
-    /// Pieces may come in any order and from several threads. `first` is a multiple of 32, and so is
-    /// `count` except for the piece that ends W.
+    /// Pieces may come in any order and from several threads. `first` is a multiple of 32, and so
+    /// is `count` except for the last piece of W.
     package func pack(_ w: UnsafePointer<Float>, first: Int, count: Int) {
         let (outputs, inputs) = use == .forward ? (columns, rows) : (rows, columns)
         precondition(first % 32 == 0 && (count % 32 == 0 || first + count == outputs))
@@ -86,9 +86,9 @@ package final class PackedMatrix: @unchecked Sendable {
 
     /// y = x P, or y += x P.
     ///
-    /// A part of the product may be asked for, to do a head of many outputs in pieces. Sums over
-    /// ranges of rows of P that follow each other, each accumulated onto the one before, have the
-    /// bits of the sum over all at once.
+    /// A part of the product may be asked for, to compute a head of many outputs in pieces. Sums
+    /// over consecutive ranges of rows of P, each accumulated onto the one before, have the bits of
+    /// the sum over all at once.
     ///
     /// - Parameters:
     ///   - x: [T, rows], or [T, `rowRange.count`].
@@ -121,7 +121,7 @@ package final class PackedMatrix: @unchecked Sendable {
             n: n.count, accumulate: accumulating ? 1 : 0, rounded: rounded,
             stride_rounded: RoundedRows.stride(columns: n.count))
         let level = level ?? currentLevel()
-        // Twice as fast as in fp32.
+        // Counted in the time of fp32: bf16 is twice as fast.
         let operations = x.rows * n.count * k.count
         if let place, place.isWorthSharing(columns: n.count, operations: operations) {
             share(product, level, place)
@@ -160,7 +160,7 @@ extension PackedMatrixError: Explained {
         switch self {
         case .noMemory(let bytes):
             Explanation(
-                what: "the system has no \(bytes) bytes left for a weight in bf16",
+                what: "cannot allocate \(bytes) bytes for a weight in bf16",
                 remedy: "give --weights streamed, or end other programs", status: .inputOutput)
         }
     }

@@ -1,11 +1,11 @@
 import CSkeinKernels
 
 extension RoundedRows {
-    /// Rounds x [rows, columns] where it lies: the result takes the first half of its memory.
+    /// Rounds x [rows, columns] in place: the result takes the first half of its memory.
     ///
-    /// A row is only written where it, or a row before it, has been read already.
+    /// A row is written only to memory of rows that have been read, its own included.
     package init(replacing x: UnsafeMutablePointer<Float>, rows: Int, columns: Int) {
-        // Rows that do not fall into one set of the cache, when there is room for the gap.
+        // Rows that do not share one set of the cache, if there is room for the gap.
         let wide = Self.stride(columns: columns)
         let stride = wide <= 2 * columns ? wide : columns + columns % 2
         let raw = UnsafeMutableRawPointer(x)

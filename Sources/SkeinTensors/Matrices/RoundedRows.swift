@@ -9,10 +9,10 @@ package struct RoundedRows {
     package let rows: Int
     package let columns: Int
     /// Elements from one row to the next; even, and never a multiple of 4 KiB: the 12 rows that a
-    /// product reads together would share one set of the first cache.
+    /// product reads together would share one set of the first-level cache.
     package let stride: Int
 
-    /// Rows that are there already: when `columns` is odd, a zero stands behind each row.
+    /// For rows that are already rounded: when `columns` is odd, a zero follows each row.
     package init(base: UnsafePointer<UInt16>, rows: Int, columns: Int, stride: Int) {
         precondition(rows >= 0 && columns >= 0 && stride % 2 == 0 && stride >= columns)
         precondition(rows <= 1 || stride == 0 || stride % 2048 != 0, "rows 4 KiB apart")
@@ -44,8 +44,8 @@ package struct RoundedRows {
         self.init(base: out, rows: rows, columns: columns, stride: strideOut)
     }
 
-    /// Elements from one row of so many columns to the next: whole cache lines that spread rows over
-    /// the sets of the first cache.
+    /// Elements from one row of `columns` to the next: whole cache lines that spread rows over the
+    /// sets of the first-level cache.
     package static func stride(columns: Int) -> Int { skein_bf16_stride(columns) }
 
     /// Bytes of scratch for rounding [rows, columns].

@@ -1,12 +1,12 @@
 import CSkeinKernels
 
-/// Products with a matrix W [outputs, inputs] that stays quantized in memory: blocks of its rows are
-/// made, packed into scratch that fits in the processor's second cache, used and forgotten.
+/// Products with a matrix W [outputs, inputs] that stays quantized in memory: blocks of its rows
+/// are converted, packed into scratch that fits in the second-level cache, used and discarded.
 ///
-/// The bits equal those of a resident `PackedMatrix`, whatever the size of a block. What it costs:
-/// making and packing W again in every product, so it pays when there are many rows of x.
+/// The bits equal those of a resident `PackedMatrix`, whatever the block size. The cost: W is
+/// converted and packed again in every product, so it pays when x has many rows.
 package struct StreamedProduct: Sendable {
-    /// Writes rows `range` of W, contiguous [range.count, inputs], to where the pointer points.
+    /// Writes rows `range` of W, contiguous [range.count, inputs], through the pointer.
     package typealias Rows = (Range<Int>, UnsafeMutablePointer<Float>) -> Void
 
     package let outputs: Int
@@ -27,7 +27,7 @@ package struct StreamedProduct: Sendable {
         self.level = level
     }
 
-    /// Bytes of scratch that either product needs; it starts on a multiple of 64 bytes.
+    /// Bytes of scratch that either product needs, aligned to 64 bytes.
     package var scratchBytes: Int {
         let packed = max(
             skein_bf16_bytes(inputs, blockRows), skein_bf16_bytes(blockRows, inputs))

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Memory for floats, aligned for vectors, that no array semantics touch.
+/// Memory for floats, aligned for vectors, without the semantics of arrays.
 ///
-/// Whoever fills it does so before anybody else sees it, or owns it alone; hence Sendable.
+/// It is filled before anybody else sees it, or has one owner; hence Sendable.
 package final class FloatBuffer: @unchecked Sendable {
     package let base: UnsafeMutablePointer<Float>
     package let count: Int
 
-    /// Bytes from which on pages are large.
+    /// Buffers of at least this many bytes get large pages.
     static let largePageThreshold = 16 << 20
 
     /// Uninitialized memory; the system hands out a page when it is first written.

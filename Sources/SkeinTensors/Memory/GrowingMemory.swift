@@ -1,8 +1,8 @@
 import Foundation
 import SkeinBasics
 
-/// Memory for floats that becomes larger and keeps the pages it has: fresh pages cost a page fault and
-/// are cleared by the system, a tenth of a step whose batch is the largest so far.
+/// Memory for floats that grows and keeps the pages it has: a fresh page costs a page fault and is
+/// cleared by the system, a tenth of a step whose batch is the largest so far.
 ///
 /// Not Sendable: it moves when it grows.
 package final class GrowingMemory {
@@ -16,13 +16,13 @@ package final class GrowingMemory {
         free(memory)
     }
 
-    /// All that is there.
+    /// The whole memory.
     package var contents: UnsafeMutableBufferPointer<Float> {
         UnsafeMutableBufferPointer(start: base, count: count)
     }
 
-    /// At least `count` floats that start on a cache line; what an earlier call gave is not valid any
-    /// more, nor is what it held.
+    /// At least `count` floats that start on a cache line. Invalidates the result of an earlier
+    /// call, and its contents.
     package func reserve(_ count: Int) -> UnsafeMutablePointer<Float> {
         if let base, count <= self.count { return base }
         let alignment = 64

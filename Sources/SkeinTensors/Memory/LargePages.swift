@@ -2,16 +2,16 @@ import Foundation
 import SkeinBasics
 
 /// Memory in large pages where the system has them: fewer page faults while it is filled and fewer
-/// address translations while it is used. Refused, pages are small, and nothing else changes.
+/// address translations while it is used. If refused, pages are small; nothing else changes.
 enum LargePages {
     /// Bytes of a large page on x86-64 and most of arm64.
     private static let size = 2 << 20
 
-    /// Uninitialized memory on a multiple of 64 bytes, to be given back with `free`. When the system
+    /// Uninitialized memory aligned to 64 bytes, to be given back with `free`. If the system
     /// refuses it, the process ends (`MemoryShortage`).
     ///
-    /// `threshold`: bytes from which on large pages are asked for; the last one may be filled in part
-    /// only.
+    /// `threshold`: from this many bytes on, large pages are requested; the last one may be used
+    /// only in part.
     static func allocate(byteCount: Int, threshold: Int) -> UnsafeMutableRawPointer {
         let isLarge = byteCount >= threshold
         var memory: UnsafeMutableRawPointer?
@@ -21,7 +21,7 @@ enum LargePages {
         return memory
     }
 
-    /// Asks for large pages for memory that was allocated, from the page that it starts in.
+    /// Requests large pages for allocated memory, from the page that it starts in.
     static func ask(for memory: UnsafeMutableRawPointer, byteCount: Int, threshold: Int) {
         guard byteCount >= threshold else { return }
         #if os(Linux)

@@ -2,14 +2,14 @@ import CSkeinKernels
 import Foundation
 import Synchronization
 
-/// A few threads that do the pieces of one job together and meet again: fork and join in a
-/// microsecond, many thousand times a second.
+/// A few threads that share the pieces of one job and meet again: fork and join in a microsecond,
+/// many thousand times a second.
 ///
 /// The caller does pieces too, so a team of one has no other thread. Pieces are claimed one by one:
-/// a member whose processor is busy with something else takes none and nobody waits for it. If it
-/// loses its processor in the middle of a piece, everybody waits; then the caller works alone for a
-/// while, for a busy machine would do the same again. Who does a piece changes no result. Members look
-/// for work for some microseconds and then sleep. Not Swift's shared pool, which must not compute. One
+/// a member whose processor is busy elsewhere claims none, and nobody waits for it. If it loses its
+/// processor in the middle of a piece, everybody waits; then the caller works alone for a while,
+/// because a busy machine would do it again. Who does a piece changes no result. Members look for
+/// work for some microseconds and then sleep. Not Swift's shared pool, which must not compute. One
 /// thread at a time may call `run`, and not from within a piece.
 package final class ComputeTeam {
     package let threadCount: Int
@@ -18,10 +18,10 @@ package final class ComputeTeam {
     /// The caller works alone until then; nil: with the others.
     private(set) var aloneUntil: ContinuousClock.Instant?
 
-    /// A join may take so long before anybody is blamed, and some pieces' time more.
+    /// A join may take this long, and some pieces' time more, before the caller works alone.
     private static let patience = Duration.microseconds(200)
     private static let patientPieces = 3
-    /// Time alone for each time that was waited: at most a ninth of the time is lost.
+    /// Time alone for each unit of time waited: at most a ninth of the time is lost.
     private static let aloneFactor = 8
 
     /// - Parameter threadCount: threads that compute, the caller's included; at least 1.
@@ -46,10 +46,10 @@ package final class ComputeTeam {
     /// Calls `body(piece, thread)` once for each piece 0 ..< `pieces` and returns when all are done.
     ///
     /// - Parameters:
-    ///   - pieces: However many; more than 65,535 are several jobs, one after the other.
+    ///   - pieces: Any number; more than 65,535 become several jobs in a row.
     ///   - body: Runs on any of the threads; `thread` in 0 ..< `threadCount` says on which, for
-    ///     scratch memory. What is written before `run` is seen by the pieces, and what they write is
-    ///     seen afterwards.
+    ///     scratch memory. What is written before `run` is visible to the pieces, and what they
+    ///     write is visible afterwards.
     package func run(_ pieces: Int, _ body: @escaping (_ piece: Int, _ thread: Int) -> Void) {
         for first in stride(from: 0, to: pieces, by: State.mostPieces) {
             let count = min(State.mostPieces, pieces - first)
@@ -81,8 +81,8 @@ package final class ComputeTeam {
     }
 
     /// - Parameters:
-    ///   - waited: For pieces of others, after there was none left for the caller.
-    ///   - piece: How long one took the caller.
+    ///   - waited: For pieces of others, after the caller had none left to claim.
+    ///   - piece: How long one piece took the caller.
     private func judge(waited: Duration, piece: Duration) {
         if waited > Self.patience + piece * Self.patientPieces {
             aloneUntil = clock.now + waited * Self.aloneFactor
@@ -97,21 +97,21 @@ extension ComputeTeam {
     /// What the threads share.
     ///
     /// `body` is written only while no piece is open: `open` follows a `join` that has seen all
-    /// pieces done. It is read only by who has claimed a piece, and a claim succeeds only while its job
-    /// is open; the ticket orders both. Everything else is atomic. Hence Sendable.
+    /// pieces done. Only a thread that has claimed a piece reads it, and a claim succeeds only
+    /// while its job is open; the ticket orders both. Everything else is atomic. Hence Sendable.
     final class State: @unchecked Sendable {
         static let mostPieces = 0xffff
         /// How often a thread looks before it sleeps: about 100 microseconds.
         private static let looks = 4000
 
-        /// Number of the job (32 bits), its pieces (16), the next piece (16): one word, so that a
-        /// claim cannot mix two jobs.
+        /// The job's number (32 bits), its pieces (16) and the next piece (16) in one word, so that
+        /// a claim cannot mix two jobs.
         private let ticket = Atomic<UInt64>(0)
         private let done = Atomic<Int>(0)
         private let sleepers = Atomic<Int>(0)
         private let callerSleeps = Atomic<Bool>(false)
         private let isStopped = Atomic<Bool>(false)
-        /// Threads that run, the caller's not counted.
+        /// Running threads, without the caller's.
         let live = Atomic<Int>(0)
         private let lock = NSCondition()
         private var body: (Int, Int) -> Void = State.nothing
@@ -129,14 +129,14 @@ extension ComputeTeam {
             if sleepers.load(ordering: .sequentiallyConsistent) > 0 { wakeAll() }
         }
 
-        /// Lets go of a finished job and of what it holds.
+        /// Releases a finished job and what it holds.
         func close() { body = Self.nothing }
 
         private static let nothing: @Sendable (Int, Int) -> Void = { _, _ in }
 
         private static func hasPiece(_ word: UInt64) -> Bool { word & 0xffff < word >> 16 & 0xffff }
 
-        /// Does pieces until none is left to claim; how many it did.
+        /// Does pieces until none is left to claim; returns how many it did.
         @discardableResult
         func help(as thread: Int) -> Int {
             var own = 0
@@ -172,7 +172,7 @@ extension ComputeTeam {
 
         /// Sleeps until all pieces are done.
         func join(_ pieces: Int) {
-            // Whoever has the last piece may need this processor.
+            // The thread with the last piece may need this processor.
             lock.lock()
             callerSleeps.store(true, ordering: .sequentiallyConsistent)
             while done.load(ordering: .sequentiallyConsistent) != pieces { lock.wait() }
@@ -180,7 +180,7 @@ extension ComputeTeam {
             lock.unlock()
         }
 
-        /// A thread's life.
+        /// A thread's loop.
         func work(as thread: Int) {
             while !isStopped.load(ordering: .acquiring) {
                 help(as: thread)

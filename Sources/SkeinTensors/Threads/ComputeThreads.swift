@@ -8,12 +8,11 @@ import Synchronization
 /// so that a step's last micro-batch does not leave them idle. Results do not depend on how many
 /// threads there are.
 ///
-/// Workspaces are lent to jobs, the last returned first: as many grow to the size of a micro-batch as
-/// jobs run at once, however many threads there are. A workspace for each thread would in time grow
-/// on every one of them.
+/// Workspaces are lent to jobs, the last returned first, so only as many grow to the size of a
+/// micro-batch as jobs run at once. With a workspace for each thread, every one would grow in time.
 package final class ComputeThreads<Workspace>: Sendable {
-    /// Computes with the workspace that it is lent, at the place of its thread, and returns what hands
-    /// the result over, which is called when the workspace is free again.
+    /// Computes in the workspace that it is lent, at the place of its thread. Returns a function
+    /// that hands over the result, to be called when the workspace is free again.
     package typealias Job = @Sendable (Workspace, WorkSharing.Place) -> () -> Void
 
     package let threadCount: Int
@@ -22,8 +21,8 @@ package final class ComputeThreads<Workspace>: Sendable {
     /// Starts the threads.
     ///
     /// - Parameters:
-    ///   - threadCount: at least 1. Where the system refuses some of them the others do the work; where
-    ///     it refuses all, the process ends as it does without memory: nothing could go on.
+    ///   - threadCount: at least 1. If the system refuses some, the others do the work; if it
+    ///     refuses all, nothing could go on, and the process ends as it does without memory.
     ///   - makeWorkspace: makes a workspace, at most one for each thread.
     package init(threadCount: Int, makeWorkspace: @escaping @Sendable () -> Workspace) {
         let count = max(1, threadCount)
@@ -40,9 +39,9 @@ package final class ComputeThreads<Workspace>: Sendable {
 
     deinit { queue.close(whenEnded: nil) }
 
-    /// Has a job done by the next free thread, first come first served.
+    /// Runs a job on the next free thread, first come, first served.
     ///
-    /// The caller sees to it that the number of waiting jobs is bounded.
+    /// The caller must bound the number of waiting jobs.
     package func start(_ job: @escaping Job) { queue.add([job]) }
 
     /// Ends the threads once all jobs are done; then calls `whenEnded`, on the last of them.
@@ -50,11 +49,11 @@ package final class ComputeThreads<Workspace>: Sendable {
         queue.close(whenEnded: whenEnded)
     }
 
-    /// Calls `body` for 0 ..< `count` on the threads, in order of starting, and hands each result to
-    /// `receive` on the caller's thread, in order of finishing. Blocks until all is done; one caller at
-    /// a time.
+    /// Calls `body` for 0 ..< `count` on the threads, in order, and hands the results to `receive`
+    /// on the caller's thread, in the order in which they finish. Blocks until all are done; one
+    /// caller at a time.
     ///
-    /// - Throws: what `receive` throws; what has not started then is not started.
+    /// - Throws: what `receive` throws; what has not started by then is not started.
     package func forEach<Result: Sendable>(
         _ count: Int,
         compute body: @escaping @Sendable (Int, Workspace, WorkSharing.Place) -> Result,
@@ -86,18 +85,18 @@ package final class ComputeThreads<Workspace>: Sendable {
     }
 }
 
-/// Jobs that wait for a thread, and the threads' lives.
+/// Waiting jobs, and the loops of the threads.
 private final class JobQueue<Workspace>: Sendable {
     /// A workspace on its way between the queue and one thread.
     private struct Lent: @unchecked Sendable {
-        // Taken off the stack under the condition's lock, so one thread at a time has it.
+        // Popped under the condition's lock, so one thread at a time has it.
         let workspace: Workspace
     }
 
     private struct State: Sendable {
-        /// The next one last.
+        /// The next one is the last.
         var jobs: [ComputeThreads<Workspace>.Job] = []
-        /// Nobody's at the moment, the last returned last.
+        /// The free ones, the last returned last.
         var workspaces: [Lent] = []
         var isClosed = false
         /// Threads that have not ended.
@@ -115,7 +114,7 @@ private final class JobQueue<Workspace>: Sendable {
     private let condition: Condition<State>
     private let sharing: WorkSharing
     private let makeWorkspace: @Sendable () -> Workspace
-    /// Something waits that is more than help: looked at without the condition's lock.
+    /// Whether there is more to do than help; read without the condition's lock.
     private let isCalling = Atomic<Bool>(false)
 
     init(threadCount: Int, makeWorkspace: @escaping @Sendable () -> Workspace) {
@@ -126,7 +125,7 @@ private final class JobQueue<Workspace>: Sendable {
 
     func add(_ jobs: [ComputeThreads<Workspace>.Job]) {
         condition.change {
-            // Behind those that wait already: the next one stands last.
+            // Behind those that already wait: the next one is the last.
             $0.jobs.insert(contentsOf: jobs.reversed(), at: 0)
             isCalling.store(!$0.jobs.isEmpty || $0.isClosed, ordering: .relaxed)
         }
@@ -147,7 +146,7 @@ private final class JobQueue<Workspace>: Sendable {
         }
     }
 
-    /// A thread's life.
+    /// A thread's loop.
     func work(as number: Int) {
         let place = sharing.place(of: number)
         while true {
@@ -163,11 +162,11 @@ private final class JobQueue<Workspace>: Sendable {
         }
     }
 
-    /// The next job, and where to compute it. While others compute theirs, whoever finds none helps.
+    /// The next job and its workspace. Without one, a thread helps while others compute.
     private func nextTurn() -> Turn {
         condition.wait { state in
             guard let job = state.jobs.popLast() else {
-                // Not before: whoever handed a job over waits to hear what became of it.
+                // Not while jobs wait: whoever handed one over waits for its outcome.
                 if state.isClosed { return .end }
                 isCalling.store(false, ordering: .relaxed)
                 return sharing.hasWork ? .help : nil
@@ -184,13 +183,13 @@ private final class JobQueue<Workspace>: Sendable {
         }
     }
 
-    /// The system has refused a thread.
+    /// Called when the system has refused a thread.
     func lacksThread() {
         let living = condition.change(waking: false) { state in
             state.living -= 1
             return state.living
         }
-        if living == 0 { MemoryShortage.end(bytes: 8 << 20, for: "a thread that computes") }
+        if living == 0 { MemoryShortage.end(bytes: 8 << 20, for: "a compute thread") }
     }
 
     private func end() {

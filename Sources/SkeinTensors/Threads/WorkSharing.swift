@@ -2,19 +2,19 @@ import CSkeinKernels
 import Foundation
 import Synchronization
 
-/// Threads that compute something of their own each, and help each other when they have nothing.
+/// Threads that each compute work of their own, and help each other when they have none.
 ///
 /// Two micro-batches never take equally long, and a step may have fewer of them than there are
 /// threads. So a thread without work takes parts of the products of those that have some. Who
-/// computes a part of a product changes no bits: an element depends on its row and column alone.
+/// computes a part changes no bits: an element depends only on its row and column.
 ///
-/// A thread is its number, 0 ..< `threadCount`. It calls `enter` and `leave` around work of its own,
-/// and `help` when it has none. While nobody helps, sharing costs a look at one number.
+/// A thread is known by its number, 0 ..< `threadCount`. It calls `enter` and `leave` around work
+/// of its own, and `help` when it has none. While nobody helps, sharing costs a look at one number.
 package final class WorkSharing: Sendable {
     package let threadCount: Int
     /// What the thread of the same number offers.
     private let offers: [ComputeTeam.State]
-    /// Of the thread of the same number, for a part of somebody else's product or its own.
+    /// Each thread's scratch for a part of a product, its own or somebody else's.
     private let scratch: [FloatBuffer]
     private let working = Atomic<Int>(0)
     private let helpers = Atomic<Int>(0)
@@ -23,7 +23,7 @@ package final class WorkSharing: Sendable {
 
     /// How often a helper looks before it naps: about 50 microseconds.
     private static let looks = 2000
-    /// How long it naps: what it may be late for a product of a millisecond.
+    /// How long it naps: how late it may be for a product of a millisecond.
     private static let nap: UInt32 = 50
 
     package init(threadCount: Int) {
@@ -37,15 +37,15 @@ package final class WorkSharing: Sendable {
         let sharing: WorkSharing
         let number: Int
 
-        /// Whether somebody could help, and a product takes long enough for it, some 100 microseconds.
+        /// Whether somebody could help, and the product is long enough: some 100 microseconds.
         ///
         /// `operations`: multiplications and additions in fp32.
         func isWorthSharing(columns: Int, operations: Int) -> Bool {
             hasHelpers && columns > 64 && operations > 10_000_000
         }
 
-        /// Calls `body(part, scratch)` for parts of the columns 0 ..< `columns` of a product, with the
-        /// help of whoever has nothing to do, and returns when all are done.
+        /// Calls `body(part, scratch)` for parts of the columns 0 ..< `columns` of a product, with
+        /// the help of idle threads, and returns when all are done.
         ///
         /// Parts start at multiples of 64. `scratch` has `MatMul.scratchCount` floats.
         func run(
@@ -72,7 +72,7 @@ package final class WorkSharing: Sendable {
             return max(columns < 1024 ? 64 : 128, least)
         }
 
-        /// Whether a thread looks for something to do.
+        /// Whether a thread looks for work.
         var hasHelpers: Bool { sharing.helpers.load(ordering: .relaxed) > 0 }
     }
 
@@ -84,10 +84,10 @@ package final class WorkSharing: Sendable {
     /// A thread has ended work of its own.
     package func leave() { working.subtract(1, ordering: .acquiringAndReleasing) }
 
-    /// Whether there is anybody to help.
+    /// Whether any thread has work of its own.
     package var hasWork: Bool { working.load(ordering: .acquiring) > 0 }
 
-    /// Helps until `isOver`, or until nobody works any more.
+    /// Helps until `isOver`, or until nobody has work any more.
     ///
     /// - Parameters:
     ///   - thread: the calling thread's number.
@@ -98,7 +98,7 @@ package final class WorkSharing: Sendable {
         var looks = 0
         while hasWork, !isOver() {
             var done = 0
-            // The next thread's first, so that helpers spread.
+            // The next thread's offer first, so that helpers spread.
             for step in 1..<max(threadCount, 1) {
                 done += offers[(thread + step) % threadCount].help(as: thread)
             }

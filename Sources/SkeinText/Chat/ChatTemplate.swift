@@ -1,6 +1,6 @@
 /// One turn of a conversation.
 package struct ChatMessage: Sendable, Equatable {
-    /// Who speaks, as the template knows it: "system", "user", "assistant".
+    /// The speaker, as the template names it: "system", "user", "assistant".
     package var role: String
     /// What is said.
     package var content: String
@@ -11,7 +11,7 @@ package struct ChatMessage: Sendable, Equatable {
     }
 }
 
-/// What a chat template sees as `bos_token` and `eos_token`; one that is nil is undefined there, and so
+/// What a chat template sees as `bos_token` and `eos_token`. One that is nil is undefined there: it
 /// writes nothing by itself and cannot be added to a text.
 package struct TemplateTokens: Sendable, Equatable {
     package var begin: String?
@@ -33,23 +33,23 @@ package struct TemplateTokens: Sendable, Equatable {
 /// Tests/Fixtures/templates were made by Jinja2 itself.
 ///
 /// The interpreter knows which characters of the result came from `messages[i].content`: training
-/// needs to know exactly where an assistant's words begin and end, and no search for the words in
-/// the rendered text can tell (a question may quote the answer).
+/// needs to know exactly where an assistant's words begin and end, and searching the rendered text
+/// for them cannot tell (a question may quote the answer).
 package struct ChatTemplate: Sendable {
     /// What errors call this template: the file that it came from.
     package let name: String
-    /// The day that `strftime_now` tells.
+    /// The day that `strftime_now` gives.
     package let date: TemplateDate
     private let body: [TemplateStatement]
 
     /// Parses `source`.
     ///
     /// - Parameters:
-    ///   - source: The template, as it stands in the model's files.
-    ///   - name: What errors call it.
-    ///   - date: The day that the template sees as today. It is an argument and not the clock,
-    ///     because a run is a pure function of its inputs: a template that writes the date into
-    ///     its system message (Llama 3.2) would give other training data every day.
+    ///   - source: The template, as in the model's files.
+    ///   - name: Its name in errors.
+    ///   - date: The day that the template sees as today. It is an argument, not the clock: a run
+    ///     is a pure function of its inputs, and a template that writes the date into its system
+    ///     message (Llama 3.2) would give other training data every day.
     /// - Throws: `TemplateError` when it is malformed, too large, or uses an unsupported construct.
     package init(source: String, name: String, date: TemplateDate = .documentedFallback) throws {
         let tokens = try TemplateLexer.tokens(of: source, name: name)
@@ -65,7 +65,7 @@ package struct ChatTemplate: Sendable {
     ///
     /// - Parameters:
     ///   - messages: The conversation.
-    ///   - addGenerationPrompt: Whether the text shall end with the opening of an assistant's turn.
+    ///   - addGenerationPrompt: Whether the text ends with the opening of an assistant's turn.
     ///   - tokens: `bos_token` and `eos_token`.
     /// - Returns: The text, and which of its parts are a message's content.
     /// - Throws: `TemplateError` when the template refuses the conversation (`raised`), fails, or

@@ -1,11 +1,11 @@
-/// The day that a template sees as today (`strftime_now`); its clock stands at midnight.
+/// The day that a template sees as today (`strftime_now`), at midnight.
 package struct TemplateDate: Sendable, Equatable {
     package let year: Int
     package let month: Int
     package let day: Int
 
-    /// The day that Llama 3.2's template itself falls back to where it finds no clock. It is the
-    /// default everywhere: a run's data must not depend on the day of the run.
+    /// The day that Llama 3.2's template itself uses when it finds no clock. It is the default
+    /// everywhere: a run's data must not depend on the day of the run.
     package static let documentedFallback = TemplateDate(checkedYear: 2024, month: 7, day: 26)
 
     /// A day of the Gregorian calendar, nil when there is no such day. Years 1 to 9999.

@@ -23,7 +23,7 @@ extension TemplateError: Explained {
                 status: .badData)
         case .undefined(let hint, let line, let template):
             Explanation(
-                what: "the chat template uses a value that is not there: \(hint)",
+                what: "the chat template uses an undefined value: \(hint)",
                 place: "\(template), line \(line)",
                 remedy: "check that the conversation has the turns that this model expects, or go "
                     + "without the template: \(Self.wayOut)",
@@ -55,11 +55,11 @@ extension TemplateError.SyntaxFault {
         case .unterminatedTag: "a tag {% or {{ has no end"
         case .unterminatedString: "a string has no closing quote"
         case .unclosedBlock(let tag): "the block {% \(tag) %} has no end"
-        case .unexpectedTag(let tag): "{% \(tag) %} stands where no open block waits for it"
+        case .unexpectedTag(let tag): "{% \(tag) %} has no open block"
         case .unexpectedCharacter(let character): "unexpected character \"\(character)\""
         case .unexpectedToken(let found, let expected): "found \(found), expected \(expected)"
-        case .unbalancedBracket(let bracket): "\"\(bracket)\" closes nothing that is open"
-        case .invalidEscape(let escape): "\"\(escape)\" is no valid escape in a string"
+        case .unbalancedBracket(let bracket): "\"\(bracket)\" has no opening bracket"
+        case .invalidEscape(let escape): "\"\(escape)\" is not a valid escape in a string"
         case .integerTooLarge(let digits): "the number \(digits) is too large"
         case .cannotAssign(let target): "cannot assign to \(target)"
         case .chainedTests: "tests with \"is\" cannot be chained"
@@ -73,7 +73,7 @@ extension TemplateError.EvaluationFault {
         case .operands(let symbol, let left, let right):
             "\"\(symbol)\" does not work between \(left) and \(right)"
         case .operand(let function, let type): "\(function) does not work on \(type)"
-        case .arguments(let function): "\(function) was called with arguments that it does not take"
+        case .arguments(let function): "\(function) was called with the wrong arguments"
         case .divisionByZero: "division by zero"
         case .integerOverflow: "a number became too large"
         case .emptySeparator: "split() with an empty separator"
@@ -81,7 +81,7 @@ extension TemplateError.EvaluationFault {
         case .unpacking(let expected, let found):
             "cannot unpack \(found) values into \(expected) names"
         case .notNamespace(let name, let type):
-            "cannot set an attribute of \"\(name)\": it is \(type) and no namespace"
+            "cannot set an attribute of \"\(name)\": it is \(type), not a namespace"
         case .notCallable(let name): "\"\(name)\" is not a function"
         case .notSerializable(let type): "tojson does not work on \(type)"
         }
@@ -92,11 +92,11 @@ extension TemplateError.Limit {
     fileprivate var prose: String {
         switch self {
         case .sourceBytes(let limit): "the limit of \(limit) bytes of source"
-        case .nesting(let limit): "the limit of \(limit) blocks and expressions inside each other"
+        case .nesting(let limit): "the limit of \(limit) nested blocks and expressions"
         case .steps(let limit): "the limit of \(limit) steps"
         case .textBytes(let limit): "the limit of \(limit) bytes of text"
         case .items(let limit): "the limit of \(limit) items in a list"
-        case .valueDepth(let limit): "the limit of \(limit) lists inside each other"
+        case .valueDepth(let limit): "the limit of \(limit) nested lists"
         }
     }
 }

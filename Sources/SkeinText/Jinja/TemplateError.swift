@@ -10,13 +10,13 @@ package enum TemplateError: Error, Equatable {
     case raised(message: String, line: Int, template: String)
     /// The template used a value that does not exist; `hint` says which, in Jinja's words.
     case undefined(hint: String, line: Int, template: String)
-    /// An operation failed on the values that it met.
+    /// An operation failed on its values.
     case evaluation(EvaluationFault, line: Int, template: String)
     /// The template exceeds what a template may use.
     case limit(Limit, line: Int, template: String)
 
-    /// What an error shows of a text that the template or the conversation chose: its beginning. In
-    /// code points, because one grapheme cluster can be as long as the whole text.
+    /// The beginning of a text that the template or the conversation chose, for an error. In code
+    /// points, because one grapheme cluster can be as long as the whole text.
     static func excerpt(_ text: String) -> String {
         String(text.unicodeScalars.prefix(TemplateLimits.quotedCharacters))
     }
@@ -28,7 +28,7 @@ package enum TemplateError: Error, Equatable {
         case unterminatedString
         /// A block's end is missing; `line` of the error is where the block begins.
         case unclosedBlock(tag: String)
-        /// A tag such as `else` or `endfor` that no open block waits for.
+        /// A tag such as `else` or `endfor` without its open block.
         case unexpectedTag(String)
         case unexpectedCharacter(String)
         case unexpectedToken(found: String, expected: String)

@@ -141,7 +141,7 @@ extension TemplateInterpreter {
         }
     }
 
-    /// A method without a call is a value in Python, of no use to a template and absent here.
+    /// In Python a method without a call is a value. No template needs it, so it is refused.
     private func refuseMethod(_ name: String, of value: TemplateValue) throws {
         let isMethod =
             switch value {

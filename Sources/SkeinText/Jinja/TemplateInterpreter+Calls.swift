@@ -6,7 +6,7 @@ extension TemplateInterpreter {
     ///   - arguments: What the template wrote.
     ///   - parameters: Names that can be given by position or by name.
     ///   - function: Its name, for errors.
-    ///   - positionalOnly: How many parameters come first that have no name.
+    ///   - positionalOnly: How many leading parameters have no name.
     ///   - required: How many of all must be given.
     /// - Returns: One value for every parameter, those without a name first.
     /// - Throws: `EvaluationFault.arguments` when they do not fit.
@@ -69,7 +69,7 @@ extension TemplateInterpreter {
         let namespace = TemplateNamespace([:])
         if let first = arguments.positional.first {
             guard arguments.positional.count == 1, case .mapping(let mapping) = first else {
-                throw unsupported("a namespace from something else than one dict")
+                throw unsupported("a namespace from anything but one dict")
             }
             for (key, value) in zip(mapping.keys, mapping.values) {
                 try set(value, as: key.string, in: namespace)

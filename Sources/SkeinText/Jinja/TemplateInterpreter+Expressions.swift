@@ -64,7 +64,7 @@ extension TemplateInterpreter {
         return result
     }
 
-    /// `and` and `or` give the operand that decides, else the last one.
+    /// `and` and `or` return the operand that decides, else the last one.
     private mutating func firstOperand(
         of operands: [TemplateExpression], whoseTruthIs decisive: Bool
     ) throws -> TemplateValue {
@@ -185,7 +185,7 @@ extension TemplateInterpreter {
         }
     }
 
-    /// A bound of a slice: an integer, or nil where it is left out.
+    /// A bound of a slice: an integer; nil when it is omitted or none.
     private mutating func bound(_ expression: TemplateExpression?) throws -> Int? {
         guard let expression else { return nil }
         let value = try evaluate(expression)

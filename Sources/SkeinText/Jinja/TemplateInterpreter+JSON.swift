@@ -51,7 +51,7 @@ extension TemplateInterpreter {
         }
     }
 
-    /// What stands before the item `index` of a list or dict.
+    /// What comes before item `index` of a list or dict.
     private mutating func separate(
         _ index: Int, _ json: inout TemplateText, _ indent: Int?, _ level: Int
     ) throws {

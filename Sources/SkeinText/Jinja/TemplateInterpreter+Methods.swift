@@ -38,7 +38,7 @@ extension TemplateInterpreter {
         }
     }
 
-    /// `text` without `characters` at its `sides`; without white space where these are none.
+    /// `text` without `characters` at its `sides`; without white space if `characters` is none.
     mutating func strip(
         _ text: TemplateText, _ sides: TemplateText.Sides, _ characters: TemplateValue?,
         for function: String
@@ -49,13 +49,13 @@ extension TemplateInterpreter {
         return text.stripped(sides, characters: characters)
     }
 
-    /// `text` in upper or lower case. Unicode's mappings are slow, so each byte counts.
+    /// `text` in upper or lower case. Unicode's mappings are slow, so each byte costs a step.
     mutating func recased(_ text: TemplateText, _ name: String) throws -> TemplateText {
         try charge(text.bytes.count)
         return name == "upper" ? text.uppercased() : text.lowercased()
     }
 
-    /// The text in an optional argument, nil where it is none or absent.
+    /// The text in an optional argument; nil when it is none or absent.
     private func optionalText(_ value: TemplateValue?, for function: String) throws -> TemplateText?
     {
         switch value {
@@ -87,7 +87,7 @@ extension TemplateInterpreter {
     ) throws -> TemplateValue {
         let bound = try bind(arguments, ["sep", "maxsplit"], "split()")
         let separator = try optionalText(bound[0], for: "split")
-        // More cuts than a list may have items need not be made: `collection` refuses them.
+        // More cuts than a list may have items are not made: `collection` would refuse them.
         var limit = TemplateLimits.items
         if let value = bound[1] {
             guard let number = value.number else {

@@ -187,7 +187,7 @@ extension TemplateInterpreter {
         }
     }
 
-    /// What a loop over `value`, or a filter of sequences, goes through.
+    /// The items that a loop over `value`, or a filter of sequences, visits.
     mutating func items(of value: TemplateValue) throws -> [TemplateValue] {
         switch value {
         case .undefined: return []

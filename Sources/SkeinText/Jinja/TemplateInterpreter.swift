@@ -1,4 +1,4 @@
-/// Runs a parsed template. One value runs one rendering.
+/// Runs a parsed template. Each value does one rendering.
 ///
 /// Semantics are those of Jinja2 3.1.6 and Python 3.11. What a template can do is bounded by
 /// `TemplateLimits`; every recursion follows the nesting of the source or of a value, which the
@@ -88,7 +88,7 @@ struct TemplateInterpreter {
 
     // MARK: - Loops
 
-    /// Goes on to the next item, nil at the end.
+    /// Moves to the next item; nil at the end.
     private mutating func advance(_ loop: TemplateLoop) throws -> TemplateValue? {
         let item = try peek(loop)
         loop.ahead = nil
@@ -105,7 +105,7 @@ struct TemplateInterpreter {
         return loop.ahead
     }
 
-    /// How many items the loop has in all. Filters all that are left.
+    /// The loop's total number of items. Filters all those that remain.
     mutating func length(of loop: TemplateLoop) throws -> Int {
         if loop.filter != nil {
             var rest: [TemplateValue] = []
@@ -118,7 +118,7 @@ struct TemplateInterpreter {
         return loop.index0 + 1 + (loop.ahead == nil ? 0 : 1) + left
     }
 
-    /// The next item that passes the filter, which sees only what is outside of the loop.
+    /// The next item that passes the filter, which sees the target and what is outside the loop.
     private mutating func pull(_ loop: TemplateLoop) throws -> TemplateValue? {
         while loop.position < loop.source.count {
             let item = loop.source[loop.position]
@@ -181,8 +181,8 @@ struct TemplateInterpreter {
         }
     }
 
-    /// Sets an attribute of a namespace. Namespaces and loops may not lie in one, so that no cycle
-    /// and no unbounded depth can arise.
+    /// Sets an attribute of a namespace. Namespaces and loops may not be put into one, so that no
+    /// cycle and no unbounded depth can arise.
     mutating func set(
         _ value: TemplateValue, as attribute: String, in namespace: TemplateNamespace
     ) throws {
@@ -191,7 +191,7 @@ struct TemplateInterpreter {
         }
         switch value {
         case .namespace, .loop, .iterator:
-            throw unsupported("a \(value.typeName) inside of a namespace")
+            throw unsupported("a \(value.typeName) inside a namespace")
         default: namespace.attributes[attribute] = value
         }
     }
@@ -215,8 +215,7 @@ struct TemplateInterpreter {
         result.append(text)
     }
 
-    /// Counts the work of appending `text` to `count` bytes, and checks that the sum is no too long
-    /// text.
+    /// Counts the work of appending `text` to `count` bytes, and checks the length of the result.
     private mutating func admit(_ text: TemplateText, after count: Int) throws {
         try charge(bytes: text.bytes.count)
         guard count + text.bytes.count <= TemplateLimits.textBytes else {
@@ -224,8 +223,8 @@ struct TemplateInterpreter {
         }
     }
 
-    /// The items of a list or tuple, within the limits of size and depth. Creating them is work,
-    /// too.
+    /// The items of a list or tuple, within the limits of size and depth. Creating them costs
+    /// steps, too.
     mutating func collection(_ items: [TemplateValue]) throws -> TemplateCollection {
         try charge(2 * items.count)
         var depth = 0
@@ -233,7 +232,7 @@ struct TemplateInterpreter {
         for item in items {
             switch item {
             case .namespace, .loop, .iterator:
-                throw unsupported("a \(item.typeName) inside of a list")
+                throw unsupported("a \(item.typeName) inside a list")
             default:
                 depth = max(depth, item.depth)
                 weight += item.weight

@@ -7,10 +7,10 @@ extension TemplateLexer {
         position = end
     }
 
-    /// A decimal number. Floats and other bases are unsupported: no template of our families has
-    /// one.
+    /// A decimal number. Floats and other bases are unsupported: the templates of our families have
+    /// none.
     mutating func lexInteger() throws {
-        // In `x.0.1` both are positions, and not the number 0.1.
+        // In `x.0.1` both are positions, not the number 0.1.
         let isAfterDot = previousByte == .dot
         var end = position
         var digits: [UInt8] = []
@@ -44,7 +44,7 @@ extension TemplateLexer {
         position = end
     }
 
-    /// Whether `.5`, `e5` or `e-5` stands at `start`.
+    /// Whether `.5`, `e5` or `e-5` begins at `start`.
     private func isFloatTail(_ start: Int) -> Bool {
         var index = start + 1
         switch bytes[start] {
@@ -67,7 +67,7 @@ extension TemplateLexer {
         advance(to: end + 1)
     }
 
-    /// The escapes of Python's string literals. One that Python does not know stays as it stands.
+    /// The escapes of Python's string literals. One that Python does not know is kept as written.
     private func resolvingEscapes(in range: Range<Int>) throws -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(range.count)

@@ -2,9 +2,9 @@
 /// with `trim_blocks` and `lstrip_blocks` on and `keep_trailing_newline` off:
 ///
 /// - `{%-`, `{{-`, `{#-` strip all white space before the tag, `-%}`, `-}}`, `-#}` all after it;
-/// - one newline after `%}` or `#}` goes away, unless the tag ends with `+%}` or `+#}`;
-/// - spaces between the beginning of a line and `{%` or `{#` go away, unless it is `{%+` or `{#+`;
-/// - one newline at the end of the source goes away.
+/// - one newline after `%}` or `#}` is removed, unless the tag ends with `+%}` or `+#}`;
+/// - spaces from the beginning of a line to `{%` or `{#` are removed, except for `{%+` or `{#+`;
+/// - one newline at the end of the source is removed.
 ///
 /// The order of the rules and the corner cases follow jinja2/lexer.py (3.1.6).
 struct TemplateLexer {
@@ -13,7 +13,7 @@ struct TemplateLexer {
     var position = 0
     var line = 1
     private var tokens: [TemplateToken] = []
-    /// Whether the tag before ended with a newline that was swallowed, so that a line begins here.
+    /// Whether the previous tag's newline was swallowed, so that a line begins here.
     private var isAtLineStart = true
 
     /// The tokens of `source`, the last one `.end`.
@@ -31,7 +31,7 @@ struct TemplateLexer {
         self.name = name
     }
 
-    /// CR LF and CR become LF, and one newline at the end goes away.
+    /// CR LF and CR become LF, and one newline at the end is removed.
     private static func normalizingNewlines(_ bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
@@ -58,7 +58,7 @@ struct TemplateLexer {
                 emit(.tagBegin)
                 try lexTag(openedLine: openedLine, isOutput: false)
                 if tokens[first + 1].kind == .name("raw") {
-                    // What follows is no template text, so it must not be cut into tokens.
+                    // What follows is literal text and must not be cut into tokens.
                     throw TemplateError.unsupported(
                         construct: "{% raw %}", line: openedLine, template: name)
                 }
@@ -74,7 +74,7 @@ struct TemplateLexer {
         return tokens
     }
 
-    /// Where the next `{%`, `{{` or `{#` stands.
+    /// The position of the next `{%`, `{{` or `{#`.
     private func nextOpening() -> Int? {
         var index = position
         while index + 1 < bytes.count {
@@ -129,7 +129,7 @@ struct TemplateLexer {
         }
     }
 
-    /// The tokens inside a tag, up to its closing bracket. That one counts only where no bracket is
+    /// The tokens inside a tag, up to its closing bracket, which counts only where no bracket is
     /// open: `{{ {'a': {}} }}`.
     private mutating func lexTag(openedLine: Int, isOutput: Bool) throws {
         var openBrackets: [UInt8] = []
@@ -150,7 +150,7 @@ struct TemplateLexer {
         throw TemplateError.syntax(.unterminatedTag, line: openedLine, template: name)
     }
 
-    /// Skips `%}` or `}}` with its sign and the white space that goes with it, if it stands here.
+    /// Skips `%}` or `}}`, if it is next, with its sign and the white space that belongs to it.
     private mutating func skipClosing(isOutput: Bool) -> Bool {
         let closing: [UInt8] = isOutput ? [.rightBrace, .rightBrace] : [.percent, .rightBrace]
         let hasSign = peek() == .minus || (!isOutput && peek() == .plus)
@@ -195,7 +195,7 @@ struct TemplateLexer {
         tokens.append(TemplateToken(kind: kind, line: line))
     }
 
-    /// Goes on to `end` and counts the lines on the way.
+    /// Moves to `end`, counting lines.
     mutating func advance(to end: Int) {
         line += bytes[position..<end].reduce(0) { $0 + ($1 == .newline ? 1 : 0) }
         position = end

@@ -1,10 +1,10 @@
-/// What a chat template may use. A template comes with a model file and may be hostile: each of
-/// these ends it with a `TemplateError.limit` before it can exhaust memory, time or the stack.
+/// What a chat template may use. It comes with a model file and may be hostile: each of these
+/// limits ends it with a `TemplateError.limit` before it can exhaust memory, time or the stack.
 enum TemplateLimits {
     /// Bytes of a template's source. The longest one known to us has 20 KB.
     static let sourceBytes = 1 << 20
 
-    /// Blocks and sub-expressions inside each other. Real templates stay below 20. Lexer, parser
+    /// Nested blocks and sub-expressions. Real templates stay below 20. Lexer, parser
     /// and interpreter need under 4 KiB of stack for one level: 64 * 4 KiB = 256 KiB, half of the
     /// smallest thread stack (512 KiB, a secondary thread on macOS).
     static let nesting = 64
@@ -20,11 +20,11 @@ enum TemplateLimits {
     /// Bytes of the output, and of any text on the way to it: 64 MiB.
     static let textBytes = 1 << 26
 
-    /// Items of a list or mapping, counted through all its inner lists. One text item takes under
-    /// 200 bytes: 262,144 * 200 = 52 MB.
+    /// Items of a list or mapping, with those of all its inner lists. One text item takes under 200
+    /// bytes: 262,144 * 200 = 52 MB.
     static let items = 1 << 18
 
-    /// Lists inside lists: comparing, writing and freeing them recurse this deep.
+    /// Nested lists: comparing, writing and freeing them recurse this deep.
     static let valueDepth = 32
 
     /// Code points of an unknown name or of a raised message that an error shows.

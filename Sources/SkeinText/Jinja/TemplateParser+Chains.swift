@@ -79,7 +79,7 @@ extension TemplateParser {
         return name
     }
 
-    /// A test takes its arguments in parentheses, or one without: `is divisibleby 3`.
+    /// A test takes its arguments in parentheses, or one without them: `is divisibleby 3`.
     private mutating func testArguments() throws -> TemplateArguments {
         switch peek.kind {
         case .symbol(.leftParenthesis):

@@ -1,7 +1,7 @@
 /// Expressions, from the loosest to the tightest binding: inline if, or, and, not, comparisons,
 /// + and -, ~, * // and %, sign, then subscripts, filters and tests.
 extension TemplateParser {
-    /// `a` or `a, b, c`, as it may stand in a tag or in parentheses.
+    /// `a` or `a, b, c`, as allowed in a tag or in parentheses.
     mutating func tuple(
         allowsConditional: Bool = true, allowsEmpty: Bool = false
     ) throws -> TemplateExpression {
@@ -185,7 +185,7 @@ extension TemplateParser {
         }
     }
 
-    /// The argument of a test that stands without parentheses.
+    /// The argument of a test without parentheses.
     mutating func testArgument() throws -> TemplateExpression {
         try chain(try primary(), allowsFilters: false)
     }
@@ -194,7 +194,7 @@ extension TemplateParser {
         TemplateExpression(line: line, form: .literal(value))
     }
 
-    /// String literals side by side are one.
+    /// Adjacent string literals are one.
     private mutating func adjacentStrings() -> [UInt8] {
         var bytes: [UInt8] = []
         while case .string(let part) = peek.kind {
@@ -223,7 +223,7 @@ extension TemplateParser {
         return TemplateExpression(line: line, form: .call(function, try arguments()))
     }
 
-    /// Items with commas between them, and perhaps one after the last, up to `end`, which is taken.
+    /// Comma-separated items up to `end`, which is taken; a comma may follow the last one.
     private mutating func items<Item>(
         until end: TemplateToken.Symbol, parse: (inout TemplateParser) throws -> Item
     ) throws -> [Item] {

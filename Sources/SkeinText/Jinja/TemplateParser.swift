@@ -27,8 +27,8 @@ struct TemplateParser {
         var line: Int
     }
 
-    /// Statements up to a tag in `ends`, whose name is taken and returned; empty at the end of the
-    /// template, which only a body without an opening may reach.
+    /// Statements up to a tag in `ends`, whose name is taken and returned. The name is empty at the
+    /// end of the template, which only a body without an opening may reach.
     private mutating func body(
         until ends: Set<String>, opening: Opening?
     ) throws -> (statements: [TemplateStatement], end: String) {
@@ -138,7 +138,7 @@ struct TemplateParser {
         if constants.contains(target) || TemplateVocabulary.reservedWords.contains(target) {
             throw TemplateError.syntax(.cannotAssign(to: target), line: line, template: name)
         }
-        // Jinja2 forbids it inside of loops, which is the only place where anybody would try.
+        // Jinja2 forbids this inside loops, the only place where anybody would try it.
         if target == "loop" { throw unsupported("assignment to \"loop\"", line: line) }
         return target
     }
@@ -148,7 +148,7 @@ struct TemplateParser {
     var peek: TemplateToken { tokens[index] }
     var line: Int { tokens[index].line }
 
-    /// The name that stands here, nil for another token.
+    /// The current token's name; nil for another token.
     var peekName: String? {
         if case .name(let name) = tokens[index].kind { return name }
         return nil
@@ -198,7 +198,7 @@ struct TemplateParser {
         .unsupported(construct: construct, line: line, template: name)
     }
 
-    /// Parses something that lies inside something else: all recursion comes through here.
+    /// Parses something nested: all recursion comes through here.
     mutating func nested<Node>(_ parse: (inout TemplateParser) throws -> Node) throws -> Node {
         guard depth < TemplateLimits.nesting else {
             throw TemplateError.limit(

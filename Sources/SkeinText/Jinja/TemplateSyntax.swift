@@ -9,7 +9,7 @@ indirect enum TemplateStatement: Sendable {
     case assignment(TemplateTarget, TemplateExpression)
     /// `{% set target %}...{% endset %}`
     case capture(TemplateTarget, line: Int, [TemplateStatement])
-    /// `{% generation %}...{% endgeneration %}`: rendered as it is; its variables are its own.
+    /// `{% generation %}...{% endgeneration %}`: rendered unchanged, with variables of its own.
     case scope([TemplateStatement])
 }
 
@@ -24,7 +24,7 @@ struct TemplateLoopSyntax: Sendable {
     var items: TemplateExpression
     var filter: TemplateExpression?
     var body: [TemplateStatement]
-    /// Rendered when there was no item.
+    /// Rendered when there are no items.
     var otherwise: [TemplateStatement]
 }
 
@@ -39,8 +39,7 @@ enum TemplateTarget: Sendable, Equatable {
 /// An expression of a parsed template.
 ///
 /// Chains of equal precedence are one node with many operands, so that an expression is as deep as
-/// its brackets and not as long as its text: the parser's nesting limit then bounds every
-/// recursion.
+/// its brackets, not as long as its text: the parser's nesting limit then bounds every recursion.
 struct TemplateExpression: Sendable {
     var line: Int
     var form: Form
@@ -123,7 +122,7 @@ enum TemplateFunction: String, Sendable {
     case namespace
 }
 
-/// The names that this interpreter knows. What is not here is an unsupported construct, which the
+/// The names that this interpreter knows. Anything else is an unsupported construct, which the
 /// parser finds before anything is rendered.
 enum TemplateVocabulary {
     static let filters: Set<String> = [
@@ -143,10 +142,10 @@ enum TemplateVocabulary {
 
     static let mappingMethods: Set<String> = ["get", "items", "keys", "values"]
 
-    /// Functions that Jinja2 has and this interpreter has not. They are defined, so `is defined` is
+    /// Functions that Jinja2 has and this interpreter lacks. They are defined, so `is defined` is
     /// true.
     static let absentFunctions: Set<String> = ["cycler", "dict", "joiner", "lipsum", "range"]
 
-    /// Words that are no variables.
+    /// Words that cannot be variables.
     static let reservedWords: Set<String> = ["and", "else", "if", "in", "is", "not", "or"]
 }

@@ -43,7 +43,7 @@ extension TemplateText {
         return ranges
     }
 
-    /// Where the code point `index` begins; the end of the text when there are fewer.
+    /// The offset of code point `index`; the end of the text when there are fewer.
     func offset(ofScalar index: Int) -> Int {
         var position = 0
         var left = index
@@ -73,7 +73,7 @@ extension TemplateText {
         var position = UTF8Scalars.endOfSpace(from: 0, in: bytes)
         while position < bytes.count {
             if parts.count >= limit {
-                // Python leaves the white space at the end of what it does not split.
+                // Python keeps the white space at the end of the part that it does not split.
                 parts.append(position..<bytes.count)
                 break
             }
@@ -99,7 +99,7 @@ extension TemplateText {
         bytes.count >= other.bytes.count && bytes.suffix(other.bytes.count) == other.bytes[...]
     }
 
-    /// `str.upper`. The origin is lost: these are not the message's own words any more.
+    /// `str.upper`. The origin is lost: these are no longer the message's own words.
     func uppercased() -> TemplateText {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
@@ -121,7 +121,7 @@ extension TemplateText {
         return TemplateText(bytes: result)
     }
 
-    /// Whether a cased letter stands before the sigma and none after it, case-ignorable ones aside.
+    /// Whether a cased letter precedes the sigma and none follows it, case-ignorable ones aside.
     private static func isFinalSigma(at index: Int, in scalars: [Unicode.Scalar]) -> Bool {
         let before = scalars[..<index].last { !$0.properties.isCaseIgnorable }
         let after = scalars[(index + 1)...].first { !$0.properties.isCaseIgnorable }
@@ -129,8 +129,8 @@ extension TemplateText {
     }
 }
 
-/// A byte string to search for, in time linear in the text whatever the two contain
-/// (Knuth, Morris and Pratt 1977): a hostile template must not find a quadratic search.
+/// A byte string to search for, in time linear in the text whatever the two contain (Knuth, Morris
+/// and Pratt 1977): a hostile template must not cause a quadratic search.
 struct BytePattern {
     private let needle: [UInt8]
     /// `border[i]`: length of the longest proper prefix of `needle[...i]` that is also its suffix.

@@ -1,11 +1,11 @@
 /// A text that knows where its parts came from: UTF-8 bytes and runs of one origin each.
 ///
-/// Bytes and not `String`, because the template's language is Python's: two texts are equal when
+/// Bytes, not `String`, because the template's language is Python's: two texts are equal when
 /// their code points are (Swift's `==` finds canonically equivalent texts equal), and a position
 /// counts code points (Swift counts grapheme clusters). The bytes are always valid UTF-8, and runs
 /// end on code point borders.
 struct TemplateText: Sendable {
-    /// The bytes from the end of the run before up to `end`, all from one origin.
+    /// The bytes from the end of the previous run up to `end`, all from one origin.
     struct Run: Sendable, Equatable {
         var end: Int
         /// The message whose content this is, nil for everything else.
@@ -33,7 +33,7 @@ struct TemplateText: Sendable {
     var string: String { String(decoding: bytes, as: UTF8.self) }
     var isEmpty: Bool { bytes.isEmpty }
 
-    /// Appends `other`, merging its first run with the last one here when they have one origin.
+    /// Appends `other`, merging its first run with the last one here if they share an origin.
     mutating func append(_ other: TemplateText) {
         let offset = bytes.count
         bytes.append(contentsOf: other.bytes)
@@ -74,7 +74,7 @@ struct TemplateText: Sendable {
 }
 
 extension TemplateText: Equatable {
-    /// Whether the code points are the same; where they came from does not enter.
+    /// Whether the code points are the same; their origins do not matter.
     static func == (left: TemplateText, right: TemplateText) -> Bool {
         left.bytes == right.bytes
     }

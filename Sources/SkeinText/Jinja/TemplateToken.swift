@@ -51,12 +51,12 @@ struct TemplateToken: Sendable, Equatable {
         case comma = ","
         case semicolon = ";"
 
-        /// Two-character symbols first, so that the longest one that fits is found.
+        /// Longer symbols first, so that the longest match is found.
         static let longestFirst: [(symbol: Symbol, bytes: [UInt8])] =
             allCases.map { ($0, Array($0.rawValue.utf8)) }.sorted { $0.1.count > $1.1.count }
     }
 
-    /// What an error calls this token.
+    /// This token's name in errors.
     var described: String {
         switch kind {
         case .text: "text"

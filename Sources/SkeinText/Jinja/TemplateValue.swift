@@ -1,6 +1,6 @@
-/// A value while a template runs, with the behaviour of the Python value that Jinja2 would hold.
+/// A value while a template runs. It behaves like the Python value that Jinja2 would hold.
 enum TemplateValue {
-    /// What an unknown name, attribute or item gives. It is false, empty and prints as nothing;
+    /// The value of an unknown name, attribute or item. It is false, empty and prints as nothing;
     /// most operations on it fail with `hint`.
     case undefined(hint: String)
     case none
@@ -49,7 +49,7 @@ enum TemplateValue {
         }
     }
 
-    /// The number that a boolean or an integer is; booleans are numbers in Python.
+    /// The value of an integer or a boolean; booleans are numbers in Python.
     var number: Int? {
         switch self {
         case .bool(let value): value ? 1 : 0
@@ -58,7 +58,7 @@ enum TemplateValue {
         }
     }
 
-    /// How many lists and mappings lie inside each other here.
+    /// How deeply lists and mappings are nested in this value.
     var depth: Int {
         switch self {
         case .list(let items), .tuple(let items): items.depth
@@ -67,7 +67,7 @@ enum TemplateValue {
         }
     }
 
-    /// This value and all values inside of it, counted as often as they stand there.
+    /// This value and all values inside it, counted as often as they occur.
     var weight: Int {
         switch self {
         case .list(let items), .tuple(let items): items.weight
@@ -103,8 +103,8 @@ struct TemplateMapping {
     }
 }
 
-/// What can be iterated but not indexed: a generator, which gives each item once, or the view of a
-/// mapping, which gives them again each time.
+/// Something that can be iterated but not indexed: a generator, which gives each item once, or the
+/// view of a mapping, which gives all of them each time.
 final class TemplateIterator {
     let items: [TemplateValue]
     let isView: Bool
@@ -115,14 +115,14 @@ final class TemplateIterator {
         self.isView = isView
     }
 
-    /// The items that are left. A generator has none afterwards.
+    /// The remaining items. A generator has none afterwards.
     func drain() -> [TemplateValue] {
         if isView { return items }
         defer { position = items.count }
         return Array(items[position...])
     }
 
-    /// Takes one item.
+    /// Takes one item; a view always gives its first.
     func next() -> TemplateValue? {
         guard position < items.count else { return nil }
         if !isView { position += 1 }
@@ -139,23 +139,23 @@ final class TemplateNamespace {
     }
 }
 
-/// A running `for` loop, which templates see as `loop`. Items are filtered when they are needed and
-/// not before, as in Jinja2: a filter may look at a namespace that the body changes.
+/// A running `for` loop, which templates see as `loop`. Items are filtered only when they are
+/// needed, as in Jinja2: a filter may look at a namespace that the body changes.
 final class TemplateLoop {
-    /// What is left to take, from `position` on.
+    /// The items to take, from `position` on.
     var source: [TemplateValue]
     var position = 0
-    /// The loop's `if`, until all items are filtered.
+    /// The loop's `if`; nil once all items are filtered.
     var filter: TemplateExpression?
     let target: TemplateTarget
-    /// How many frames were there outside of the loop: the filter sees these and the target.
+    /// The number of frames outside the loop: the filter sees these and the target.
     let outerFrames: Int
 
     /// Number of the current iteration.
     var index0 = -1
     var previous: TemplateValue?
     var current: TemplateValue?
-    /// The item after the current one, when something has asked for it.
+    /// The item after the current one, once something has asked for it.
     var ahead: TemplateValue?
 
     init(

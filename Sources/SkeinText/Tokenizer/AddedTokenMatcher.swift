@@ -1,7 +1,7 @@
-/// Cuts added tokens out of a text: the leftmost, and the longest of those that begin there.
+/// Cuts added tokens out of a text: the leftmost, and of those that begin there the longest.
 ///
-/// A trie with siblings in a list. A text without them costs one table look-up a byte: only a byte
-/// that some added token begins with is looked at twice.
+/// A trie with siblings in a list. A text without added tokens costs one table look-up a byte: only
+/// a byte that begins some added token is looked at twice.
 struct AddedTokenMatcher: Sendable {
     /// A stretch of text between added tokens, or an added token.
     enum Section: Equatable {
@@ -26,7 +26,7 @@ struct AddedTokenMatcher: Sendable {
     /// Whether there is nothing to match.
     var isEmpty: Bool { tokens.isEmpty }
 
-    /// Adds a token by its bytes; an empty one can never be met and is left out.
+    /// Adds a token by its bytes; an empty one never occurs in a text and is left out.
     mutating func add(
         _ token: TokenizerDefinition.AddedToken, bytes: UnsafeBufferPointer<UInt8>
     ) {
@@ -54,8 +54,8 @@ struct AddedTokenMatcher: Sendable {
     ///
     /// - Parameters:
     ///   - text: the text, with the classes of its characters.
-    ///   - parsingSpecialTokens: false: special tokens are met and passed over as text.
-    ///   - body: takes a section.
+    ///   - parsingSpecialTokens: false: special tokens are passed over as text.
+    ///   - body: gets each section.
     func forEachSection(
         of text: UTF8Reader, parsingSpecialTokens: Bool, _ body: (Section) -> Void
     ) {
@@ -119,11 +119,11 @@ struct AddedTokenMatcher: Sendable {
         }
     }
 
-    /// Whether a word character stands right before `start` or right after `end`.
+    /// Whether a word character comes right before `start` or right after `end`.
     private static func isInsideWord(
         _ start: Int, _ end: Int, of text: UnsafeBufferPointer<UInt8>
     ) -> Bool {
-        // Four bytes hold the nearest character; what is cut off beside it decodes to U+FFFD.
+        // Four bytes hold the nearest character; one that is cut off beside it decodes to U+FFFD.
         let before = String(decoding: text[max(0, start - 4)..<start], as: UTF8.self)
         let after = String(decoding: text[end..<min(text.count, end + 4)], as: UTF8.self)
         return before.unicodeScalars.last.map(isWord) ?? false

@@ -16,7 +16,7 @@ enum ByteAlphabet {
         return table
     }()
 
-    /// The byte that each code point up to U+0143 spells; -1 where it spells none.
+    /// The byte that each code point up to U+0143 spells; -1: none.
     static let bytes: [Int16] = {
         var table = [Int16](repeating: -1, count: 0x144)
         for (byte, scalar) in scalars.enumerated() { table[Int(scalar)] = Int16(byte) }
@@ -43,7 +43,7 @@ enum ByteAlphabet {
                 var scalar = Int(piece[i])
                 i += 1
                 if scalar >= 0x80 {
-                    // Two bytes reach U+07FF; pieces are valid UTF-8, so the second one is there.
+                    // Two bytes reach U+07FF; pieces are valid UTF-8, so the second one exists.
                     guard scalar < 0xE0, i < piece.count else { return false }
                     scalar = (scalar & 0x1F) << 6 | Int(piece[i] & 0x3F)
                     i += 1

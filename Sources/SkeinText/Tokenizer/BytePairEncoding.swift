@@ -1,5 +1,5 @@
-/// Byte pair encoding of one pre-token: bytes become tokens, and as long as two neighbours have a
-/// merge, the most urgent one (the leftmost of equals) is made.
+/// Byte pair encoding of one pre-token: bytes become tokens, and while two neighbours have a merge,
+/// the most urgent one (the leftmost of equals) is made.
 ///
 /// Sennrich et al. 2016, on bytes as in GPT-2. A linked list and a heap make it O(n log n) for any
 /// pre-token; `BytePairEncodingTests` checks it against the definition above, done by rescanning.
@@ -7,7 +7,7 @@ struct BytePairEncoding: Sendable {
     /// The token of every byte, or -1.
     private let byteTokens: [Int32]
     private let merges: MergeTable
-    /// The vocabulary by bytes, where a pre-token that is a token is not taken apart.
+    /// The vocabulary by bytes: a pre-token that is in it is not taken apart.
     private let wholeTokens: TokenTable?
     private let unknownID: Int32?
     private let fusesUnknown: Bool
@@ -133,8 +133,7 @@ struct BytePairEncoding: Sendable {
             if rank != MergeTable.none { workspace.push(rank: rank, position: position) }
         }
         while let (rank, position) = workspace.pop() {
-            // A candidate whose pair has changed since is recognised by its rank: a rank belongs to
-            // one pair.
+            // A stale candidate is recognised by its rank: a rank belongs to one pair.
             guard symbols[position].rank == rank else { continue }
             let merged = table.merged[Int(rank)]
             let dead = Int(symbols[position].next)

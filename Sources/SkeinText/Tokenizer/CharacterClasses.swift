@@ -10,7 +10,7 @@ struct CharacterClasses: Sendable {
         static let whiteSpace = Class(rawValue: 4)
         /// Carriage return and line feed, beside `whiteSpace`.
         static let newline = Class(rawValue: 8)
-        /// What `Digits` isolates: the numbers, and a few that are none to the expressions.
+        /// What `Digits` isolates: the numbers, and a few more code points.
         static let digit = Class(rawValue: 16)
     }
 
@@ -65,7 +65,7 @@ struct CharacterClasses: Sendable {
         }
     }
 
-    /// Gives `body` the tables as they are read in a loop.
+    /// Calls `body` with a reader of the tables.
     @inline(__always)
     func withReader<Result>(_ body: (Reader) -> Result) -> Result {
         blocks.withUnsafeBufferPointer { blocks in

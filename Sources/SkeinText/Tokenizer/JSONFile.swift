@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
 
-/// Reads a JSON file into a type and tells what is wrong with it by path.
+/// Reads a JSON file into a type, and says by path what is wrong with it.
 enum JSONFile {
     /// Decodes the file at `path`.
     ///
@@ -39,8 +39,8 @@ enum JSONFile {
         } catch DecodingError.keyNotFound(let key, let context) {
             throw .invalid(.missingValue(path: text(context.codingPath + [key])), source: source)
         } catch {
-            // The decoder reports a number that does not fit, such as an id of 1.5, as it reports
-            // text that is not JSON, without a place. Ids are the only whole numbers here.
+            // The decoder reports a number that does not fit, such as an id of 1.5, like text that
+            // is not JSON, without a place. Ids are the only whole numbers here.
             let flaw: TokenizerError.Flaw =
                 isJSON(data) ? .wrongType(path: "an id", expected: "a whole number") : .notJSON
             throw .invalid(flaw, source: source)

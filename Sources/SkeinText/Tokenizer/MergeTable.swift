@@ -1,8 +1,8 @@
 /// Which two tokens merge, how urgently, and into what.
 ///
-/// One open-addressing table with one 64-bit word a slot: left id (21 bits), right id (21), rank
-/// (22). A look-up is one multiplication and, at most half full, one or two words of memory; the
-/// table of 48,900 merges has 1 MiB.
+/// One open-addressing table of 64-bit words: left id (21 bits), right id (21), rank (22). A
+/// look-up is one multiplication and, as the table is at most half full, one or two words of
+/// memory. The table of 48,900 merges takes 1 MiB.
 struct MergeTable: Sendable {
     /// The rank of a pair that does not merge.
     static let none: UInt32 = (1 << 22) - 1
@@ -11,7 +11,7 @@ struct MergeTable: Sendable {
     private var slots: [UInt64]
     /// Keeps the highest bits of the hash: the number of slots is 2^(64 - shift).
     private let shift: UInt64
-    /// The id that each rank makes.
+    /// The id that the merge of each rank makes.
     private var merged: [Int32] = []
 
     /// An empty table with room for `count` merges.
@@ -25,7 +25,7 @@ struct MergeTable: Sendable {
 
     /// Adds the merge of the next rank.
     ///
-    /// - Returns: the rank that the pair has already, if it has one; then nothing is added.
+    /// - Returns: the rank that the pair already has, if any; then nothing is added.
     mutating func append(left: Int32, right: Int32, into result: Int32) -> Int? {
         let rank = UInt64(merged.count)
         let key = Self.key(left, right)
@@ -40,7 +40,7 @@ struct MergeTable: Sendable {
         return nil
     }
 
-    /// Gives `body` the table as it is read in a loop.
+    /// Calls `body` with a reader of the table.
     @inline(__always)
     func withReader<Result>(_ body: (Reader) -> Result) -> Result {
         slots.withUnsafeBufferPointer { slots in
@@ -59,7 +59,7 @@ struct MergeTable: Sendable {
     struct Reader {
         fileprivate let slots: UnsafeBufferPointer<UInt64>
         fileprivate let shift: UInt64
-        /// The id that each rank makes.
+        /// The id that the merge of each rank makes.
         let merged: UnsafeBufferPointer<Int32>
 
         /// The rank of the merge of two neighbours, or `none`.

@@ -1,7 +1,7 @@
 /// The memory of one merge: a linked list of symbols and a heap of candidate merges. Made once for
 /// a text and used for all its pre-tokens.
 struct MergeWorkspace: ~Copyable {
-    /// One symbol of the pre-token; dead after it was merged into the one on its left.
+    /// One symbol of the pre-token; dead once it is merged into its left neighbour.
     struct Symbol {
         var id: Int32
         /// Positions of the living neighbours; -1 at the borders.

@@ -1,5 +1,5 @@
-/// Finds the ends of pre-tokens, by hand what a backtracking engine would find with the regular
-/// expressions, in one pass with at most one character of look-ahead beyond a run.
+/// Finds the ends of pre-tokens, as a backtracking engine would with the regular expressions, in
+/// one pass with at most one character of look-ahead beyond a run.
 ///
 /// The alternatives of GPT-2, the first that matches wins:
 /// ```
@@ -11,8 +11,8 @@
 /// \s+                         white space
 /// ```
 /// Llama 3 differs: contractions in any case; letters take any one character before them that is
-/// no line end, letter or number; numbers stand alone, up to three (Qwen 2: one) at a time; other
-/// characters take the line ends after them; white space that has line ends goes up to the last.
+/// not a line end, letter or number; numbers stand alone, up to three (Qwen 2: one) at a time;
+/// other characters take the line ends after them; white space goes up to its last line end.
 struct PreTokenScanner {
     private typealias Class = CharacterClasses.Class
 
@@ -36,8 +36,8 @@ struct PreTokenScanner {
         }
     }
 
-    /// GPT-2's alternatives. A character of a class in `boundary` stands alone, and the text before
-    /// it ends there for all purposes.
+    /// GPT-2's alternatives. A character of a class in `boundary` is a pre-token by itself, and the
+    /// text before it ends there in every respect.
     private func spacedRun(from start: Int, boundary: CharacterClasses.Class) -> Int {
         var position = start
         var (kind, length) = text.character(at: position)
@@ -127,7 +127,7 @@ struct PreTokenScanner {
         return (position, newlineEnd)
     }
 
-    /// The end of `'s|'t|'re|'ve|'m|'ll|'d` at `start`, where an apostrophe stands.
+    /// The end of `'s|'t|'re|'ve|'m|'ll|'d` at `start`, which is an apostrophe.
     private func contraction(at start: Int) -> Int? {
         guard start + 1 < text.count else { return nil }
         switch text.bytes[start + 1] {
@@ -139,7 +139,7 @@ struct PreTokenScanner {
         }
     }
 
-    /// As `contraction` without regard to case. The long s (U+017F) folds to s and is one, too.
+    /// Like `contraction`, in any case. The long s (U+017F) folds to s, so it counts, too.
     private func anyCaseContraction(at start: Int) -> Int? {
         guard start + 1 < text.count else { return nil }
         let first = text.bytes[start + 1]

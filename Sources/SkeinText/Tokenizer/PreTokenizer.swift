@@ -1,17 +1,17 @@
 /// How text is cut into pre-tokens, the units that byte pair encoding never merges across.
 ///
-/// Each is one of the regular expressions that published models were trained with; see
-/// `PreTokenScanner` for what they say.
+/// Each is one of the regular expressions that published models were trained with;
+/// `PreTokenScanner` explains them.
 enum PreTokenizer: String, Sendable, CaseIterable {
     case gpt2 = "gpt-2"
-    /// Digits alone, then GPT-2 within what lies between them.
+    /// Digits alone, then GPT-2 on what is between them.
     case smollm
     case llama3 = "llama-bpe"
     case qwen2
     /// The whole text is one pre-token.
     case whole
 
-    /// The expression of GPT-2, as GPT-2 and as its later, shorter spelling have it.
+    /// The expression of GPT-2, in its original and in its later, shorter spelling.
     private static let gpt2Patterns = [
         #"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"#,
         #"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"#,
@@ -36,18 +36,18 @@ enum PreTokenizer: String, Sendable, CaseIterable {
         }
     }
 
-    /// The names that `tokenizer.ggml.pre` may have, with what they mean. llama.cpp gives several
-    /// names to one expression.
+    /// The supported names in `tokenizer.ggml.pre`, and what they mean. llama.cpp has several names
+    /// for one expression.
     private static let gguf: [(name: String, preTokenizer: PreTokenizer)] = [
         ("gpt-2", .gpt2), ("phi-2", .gpt2), ("smollm", .smollm), ("starcoder", .smollm),
         ("llama-bpe", .llama3), ("llama3", .llama3), ("llama-v3", .llama3), ("qwen2", .qwen2),
         ("deepseek-r1-qwen", .qwen2),
     ]
 
-    /// The names in GGUF files that are understood.
+    /// The supported names in GGUF files.
     static var namesInGGUF: [String] { gguf.map(\.name) }
 
-    /// The pre-tokenizer that a GGUF file means by `name`, or nil.
+    /// The pre-tokenizer that `name` means in a GGUF file, or nil.
     init?(gguf name: String) {
         guard let entry = Self.gguf.first(where: { $0.name == name }) else { return nil }
         self = entry.preTokenizer

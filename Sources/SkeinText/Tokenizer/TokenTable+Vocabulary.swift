@@ -1,7 +1,7 @@
 extension TokenTable {
     /// The table of a vocabulary's pieces, indexed.
     ///
-    /// - Throws: `TokenizerError` when a piece is there twice.
+    /// - Throws: `TokenizerError` when a piece appears twice.
     init(pieces: [String], source: String) throws(TokenizerError) {
         self.init()
         reserve(count: pieces.count, bytes: pieces.count * 8)

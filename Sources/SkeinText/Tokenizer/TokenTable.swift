@@ -1,7 +1,7 @@
 /// Byte strings in id order, end to end, with an index from the string to its id.
 ///
-/// Not a dictionary of `String`: two strings of other bytes are equal there when Unicode calls them
-/// canonically equivalent, and in a vocabulary they are two tokens.
+/// Not a dictionary of `String`: two strings of different bytes are equal there when Unicode calls
+/// them canonically equivalent; in a vocabulary they are two tokens.
 struct TokenTable: Sendable {
     /// All strings end to end.
     private(set) var bytes: [UInt8] = []
@@ -63,7 +63,7 @@ struct TokenTable: Sendable {
     /// The slot where `string` is or would be, and its id.
     private func find(_ string: UnsafeBufferPointer<UInt8>) -> (slot: Int, id: Int32?) {
         // The standard library's keyed hash: a hostile file cannot aim at one slot. Its key differs
-        // between processes, which the answer of a look-up does not show.
+        // between processes, but no result of a look-up shows it.
         var hasher = Hasher()
         hasher.combine(bytes: UnsafeRawBufferPointer(string))
         let mask = slots.count - 1

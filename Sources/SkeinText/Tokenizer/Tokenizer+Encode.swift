@@ -6,35 +6,34 @@ extension Tokenizer {
     /// - Parameters:
     ///   - text: any text.
     ///   - parsingSpecialTokens: whether "<|im_end|>" and its like become the special tokens that
-    ///     they spell; false: they are text like any other, as a user's message should be.
+    ///     they spell; if not, they are ordinary text, as in a user's message they should be.
     /// - Returns: the ids in order.
     package func encode(_ text: String, parsingSpecialTokens: Bool = true) -> [Int32] {
         var text = text
         return text.withUTF8 { encode(utf8: $0, parsingSpecialTokens: parsingSpecialTokens) }
     }
 
-    /// The tokens of a text that stands by itself, as transformers and llama.cpp make them: with
-    /// `beginID` before it where the model expects that.
+    /// The tokens of a whole text, as transformers and llama.cpp make them: with `beginID` before
+    /// it if the model expects that.
     ///
-    /// A text that begins with that token itself, as one that a chat template has written may, does
-    /// not get a second one (the two others would add it). What a template renders goes through
-    /// `encode`: there the template decides.
+    /// A text that already begins with that token, as a chat template's may, does not get a second
+    /// one (the two others would add it). A rendered template goes through `encode`: there the
+    /// template decides.
     package func encodeWhole(_ text: String) -> [Int32] {
         let ids = encode(text)
         guard addsBeginToken, let beginID, ids.first != beginID else { return ids }
         return [beginID] + ids
     }
 
-    /// As `encode` of a text, from its UTF-8.
+    /// Like `encode` of a text, from its UTF-8.
     ///
-    /// Bytes that are not valid UTF-8 are encoded one by one, so that `bytes(of:)` of the tokens
-    /// gives them back. The text beside them, between one added token and the next, is then not
-    /// normalized.
+    /// Bytes that are not valid UTF-8 are encoded one by one, so that `bytes(of:)` gives them back.
+    /// The text around them, from one added token to the next, is then not normalized.
     package func encode(
         utf8 bytes: UnsafeBufferPointer<UInt8>, parsingSpecialTokens: Bool = true
     ) -> [Int32] {
         var out: [Int32] = []
-        // English text has 4.2 bytes a token or so; other text lets the array grow.
+        // English text has about 4.2 bytes a token; for other text the array grows.
         out.reserveCapacity(bytes.count / 4 + 8)
         var workspace = MergeWorkspace()
         CharacterClasses.shared.withReader { classes in
@@ -67,7 +66,7 @@ extension Tokenizer {
         composed.withUTF8 { body(UTF8Reader(bytes: $0, classes: text.classes)) }
     }
 
-    /// Cuts out the added tokens that stand in normalized text and encodes what lies between them.
+    /// Cuts the added tokens out of normalized text and encodes what is between them.
     private func encodeNormalized(
         _ text: UTF8Reader, parsingSpecialTokens: Bool, workspace: inout MergeWorkspace,
         into out: inout [Int32]

@@ -2,19 +2,19 @@ extension Tokenizer {
     /// The number of tokens; ids are `0..<vocabularySize`.
     package var vocabularySize: Int { pieces.count }
 
-    /// The piece of a token as it stands in the vocabulary file, such as "Ġthe"; nil for an id that
-    /// is not in the vocabulary.
+    /// The piece of a token as the vocabulary file spells it, such as "Ġthe"; nil for an id outside
+    /// the vocabulary.
     package func piece(_ id: Int32) -> String? {
         contains(id) ? pieces.text(Int(id)) : nil
     }
 
-    /// The id of a piece as it stands in the vocabulary file; nil when it is not in there.
+    /// The id of a piece as the vocabulary file spells it; nil when it is not in there.
     package func id(of piece: String) -> Int32? {
         Self.id(of: piece, in: pieces)
     }
 
-    /// The bytes that a token stands for; none for an id that is not in the vocabulary. They need
-    /// not be whole characters: a reader that streams must wait for the rest.
+    /// The bytes that a token stands for; none for an id outside the vocabulary. They need not be
+    /// whole characters: a streaming reader must wait for the rest.
     package func bytes(of id: Int32) -> [UInt8] {
         contains(id) ? decodings.withString(Int(id)) { Array($0) } : []
     }

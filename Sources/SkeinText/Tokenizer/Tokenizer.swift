@@ -3,10 +3,10 @@ import SkeinFormats
 
 /// Text to token ids and back: byte-level byte pair encoding as the model's own files define it.
 ///
-/// A text goes through four stages: added tokens are cut out, what lies between them is normalized
-/// and cut into pre-tokens, and each pre-token is merged to tokens on its own. Every stage is a pure
-/// function of its input and the definition; there is no cache between calls, so a value can be used
-/// from any number of threads.
+/// A text goes through four stages: added tokens are cut out, the text between them is normalized
+/// and cut into pre-tokens, and each pre-token is merged to tokens on its own. Every stage is a
+/// pure function of its input and the definition. Nothing is cached between calls, so any number of
+/// threads can use a value.
 package struct Tokenizer: Sendable {
     /// Marks the beginning of a text, if the model has such a token.
     package let beginID: Int32?
@@ -15,17 +15,17 @@ package struct Tokenizer: Sendable {
     /// Whether the model expects `beginID` before every text: `encodeWhole` adds it, `encode` never
     /// does.
     package let addsBeginToken: Bool
-    /// What the model's chat template sees of these two. Not always their pieces: transformers tells a
-    /// template of the token that tokenizer_config.json names, and puts before a text the one that
-    /// tokenizer.json does.
+    /// What the model's chat template sees of these two. Not always their pieces: transformers
+    /// gives a template the token that tokenizer_config.json names, and puts before a text the one
+    /// that tokenizer.json names.
     package let templateTokens: TemplateTokens
     /// Tokens that end a turn of a conversation or a text: a generator stops at them.
     package let endOfTurnIDs: Set<Int32>
     /// SHA-256 of all that `encode` depends on. Equal for one tokenizer, whether it was read from a
-    /// GGUF file or from tokenizer.json, as long as both carry the same vocabulary.
+    /// GGUF file or from tokenizer.json, if both have the same vocabulary.
     package let contentDigest: SHA256.Digest
 
-    /// The pieces as they stand in the vocabulary file, indexed.
+    /// The pieces as the vocabulary file spells them, indexed.
     let pieces: TokenTable
     /// The bytes that each token stands for.
     let decodings: TokenTable
@@ -33,7 +33,7 @@ package struct Tokenizer: Sendable {
     let preTokenizer: PreTokenizer
     let addsPrefixSpace: Bool
     let normalizer: TokenizerDefinition.Normalizer
-    /// Added tokens that are cut out of the raw text, and of the normalized text after that.
+    /// Added tokens that are cut out of the raw text, and then out of the normalized text.
     let rawTokens: AddedTokenMatcher
     let normalizedTokens: AddedTokenMatcher
     let encoding: BytePairEncoding
@@ -50,7 +50,7 @@ package struct Tokenizer: Sendable {
     ///
     /// - Parameters:
     ///   - path: tokenizer.json.
-    ///   - configuration: tokenizer_config.json, which says which tokens begin and end a text.
+    ///   - configuration: tokenizer_config.json, which names the tokens that begin and end a text.
     /// - Throws: `TokenizerError` when a file is damaged or of an unsupported kind; `FileError`.
     package init(tokenizerJSON path: String, tokenizerConfig configuration: String?) throws {
         try self.init(TokenizerDefinition(tokenizerJSON: path, tokenizerConfig: configuration))

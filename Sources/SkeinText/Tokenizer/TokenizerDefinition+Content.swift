@@ -1,7 +1,7 @@
 import SkeinBasics
 
 extension TokenizerDefinition {
-    /// What exceeds the limits or points outside the vocabulary, before any table is made.
+    /// What exceeds the limits or points outside the vocabulary, found before any table is made.
     var sizeFlaw: TokenizerError.Flaw? {
         if pieces.isEmpty { return .noTokens }
         if pieces.count > TokenizerLimits.tokens {

@@ -27,12 +27,12 @@ extension TokenizerDefinition {
             source: GGUFTokenizerReader.source, pieces: pieces,
             merges: try reader.strings("merges"), preTokenizer: preTokenizer)
         addedTokens = try reader.addedTokens(count: pieces.count)
-        // Not said in the file: what the published models of these families are trained with.
+        // The file does not say this: it is what the published models of these families used.
         normalizer = preTokenizer == .qwen2 ? .composed : .none
         ignoresMerges = preTokenizer == .llama3
         beginID = try reader.id("bos_token_id", count: pieces.count)
         endID = try reader.id("eos_token_id", count: pieces.count)
-        // As llama.cpp has it: empty where the file has no such token.
+        // As in llama.cpp: empty where the file has no such token.
         templateTokens = TemplateTokens(
             begin: beginID.map { pieces[Int($0)] } ?? "", end: endID.map { pieces[Int($0)] } ?? "")
         addsBeginToken = try reader.bool("add_bos_token") ?? (preTokenizer == .llama3)
@@ -76,7 +76,7 @@ private struct GGUFTokenizerReader {
         }
     }
 
-    /// A token id below `count`, or nil when the key is not there.
+    /// A token id below `count`; nil without the key.
     func id(_ key: String, count: Int) throws(TokenizerError) -> Int32? {
         let number: Int?
         switch metadata["tokenizer.ggml." + key] {
@@ -93,7 +93,7 @@ private struct GGUFTokenizerReader {
         return id
     }
 
-    /// The tokens that their type says are cut out of the text.
+    /// The tokens that are cut out of the text because of their type.
     func addedTokens(count: Int) throws(TokenizerError) -> [TokenizerDefinition.AddedToken] {
         let types: [Int64]
         switch metadata["tokenizer.ggml.token_type"] {

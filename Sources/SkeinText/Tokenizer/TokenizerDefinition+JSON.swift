@@ -8,7 +8,7 @@ extension TokenizerDefinition {
     init(tokenizerJSON path: String, tokenizerConfig configurationPath: String?) throws {
         let file = try TokenizerFile.read(JSONFile.contents(of: path), source: path)
         try self.init(file, source: path)
-        // What stands before a text, as the post-processor of this file has it.
+        // What this file's post-processor puts before a text.
         let processor = file.postProcessor?.steps.first { $0.type == "TemplateProcessing" }
         let first = processor?.single?.first?.token?.id
         guard let configurationPath else {
@@ -26,17 +26,17 @@ extension TokenizerDefinition {
             return id
         }
         let firstID = first.flatMap { pieceID(of: $0) }
-        // A configuration that names none does not take away what the post-processor adds; to a chat
-        // template it is unknown then, as in transformers.
+        // A configuration that names none does not cancel what the post-processor adds; a chat
+        // template does not see that token then, as in transformers.
         beginID = try id("bos_token", roles.beginToken) ?? firstID
         endID = try id("eos_token", roles.endToken)
         templateTokens = TemplateTokens(
             begin: roles.beginToken?.piece, end: roles.endToken?.piece)
-        // The explicit word comes first, as in llama.cpp's conversion.
+        // An explicit setting comes first, as in llama.cpp's conversion.
         addsBeginToken = roles.addsBeginToken ?? (firstID.map { $0 == beginID } ?? false)
     }
 
-    /// The id of a piece, by bytes: equality of texts would take two ways to write an accent for one.
+    /// The id of a piece, by bytes: equal texts may be two spellings of an accent.
     private func pieceID(of piece: String) -> Int32? {
         pieces.firstIndex { $0.utf8.elementsEqual(piece.utf8) }.map {
             Int32(truncatingIfNeeded: $0)
@@ -85,7 +85,7 @@ extension TokenizerDefinition {
         try setPieces(listed, adding: file.addedTokens ?? [])
     }
 
-    /// Which of the supported pre-tokenizers the stages add up to.
+    /// Which supported pre-tokenizer the stages amount to.
     private static func preTokenizer(
         _ stage: TokenizerFile.Stage?, source: String
     ) throws(TokenizerError) -> (PreTokenizer, addsPrefixSpace: Bool) {
@@ -101,7 +101,7 @@ extension TokenizerDefinition {
         let addsPrefixSpace = last.addsPrefixSpace ?? true
         let kinds = steps.map(\.type)
         if kinds == ["ByteLevel"] { return (usesRegex ? .gpt2 : .whole, addsPrefixSpace) }
-        // Before a ByteLevel in a sequence every pre-token would get a space of its own.
+        // In a sequence, ByteLevel would put a space before every pre-token.
         if last.type == "ByteLevel", addsPrefixSpace {
             throw unsupported(.option(name: "add_prefix_space", value: "true"))
         }
@@ -120,7 +120,7 @@ extension TokenizerDefinition {
             guard let known = PreTokenizer(pattern: pattern) else {
                 throw unsupported(.regex(pattern))
             }
-            // The expressions match every character, so to keep the matches is to isolate them.
+            // The expressions match every character, so keeping the matches is isolating them.
             let cut = (split.behavior ?? "", split.isInverted ?? false)
             guard cut == ("Isolated", false) || cut == ("Removed", true) else {
                 throw unsupported(

@@ -1,12 +1,12 @@
-/// All that a byte-level BPE tokenizer consists of, whatever file it was read from.
+/// Everything that defines a byte-level BPE tokenizer, whatever file it was read from.
 ///
-/// Readers check types and ids; what the vocabulary and the merges say about each other is checked
-/// by `TokenTable` and `BytePairEncoding` when a `Tokenizer` is made of the definition.
+/// Readers check types and ids. `TokenTable` and `BytePairEncoding` check whether the vocabulary
+/// and the merges agree, when a `Tokenizer` is made.
 struct TokenizerDefinition: Sendable {
     /// A token that is cut out of the text before anything else happens to it.
     struct AddedToken: Sendable, Equatable {
         var id: Int32
-        /// Marks structure (a turn, the end) and not text.
+        /// Marks structure (a turn, the end), not text.
         var isSpecial = false
         /// Matched in the normalized text, after those that are matched in the raw one.
         var isNormalized = false
@@ -36,7 +36,7 @@ struct TokenizerDefinition: Sendable {
     /// Puts a space before every stretch of text that does not begin with one.
     var addsPrefixSpace = false
     var normalizer = Normalizer.none
-    /// A pre-token that is in the vocabulary is that token, whatever the merges would make of it.
+    /// A pre-token in the vocabulary is that token, whatever the merges would make of it.
     var ignoresMerges = false
     /// Stands for a byte that the vocabulary lacks; nil: such bytes are dropped.
     var unknownID: Int32?

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The parts of tokenizer.json that byte-level BPE needs, as they stand in the file.
+/// The parts of tokenizer.json that byte-level BPE needs, as in the file.
 struct TokenizerFile: Decodable {
     private(set) var model: Model
     let normalizer: Stage?
@@ -20,7 +20,7 @@ struct TokenizerFile: Decodable {
 
     /// Reads a tokenizer.json.
     ///
-    /// - Throws: `TokenizerError`; `source` is what it names.
+    /// - Throws: `TokenizerError` that names `source`.
     static func read(_ json: Data, source: String) throws(TokenizerError) -> TokenizerFile {
         var file = try JSONFile.decode(TokenizerFile.self, from: json, source: source)
         guard file.model.type == "BPE" else { return file }
@@ -31,7 +31,7 @@ struct TokenizerFile: Decodable {
         return file
     }
 
-    /// The vocabulary and the merges. Of a model of another type than BPE only the type is read.
+    /// The vocabulary and the merges. Of a model other than BPE only the type is read.
     struct Model: Decodable {
         var type = "BPE"
         /// Pieces and their ids as the file lists them; `read` fills it in.
@@ -62,7 +62,7 @@ struct TokenizerFile: Decodable {
             let values = try decoder.container(keyedBy: CodingKeys.self)
             type = try values.decodeIfPresent(String.self, forKey: .type) ?? type
             guard type == "BPE" else { return }
-            // For what can be wrong with it; equivalent pieces are one key here.
+            // Only for its errors: equivalent pieces are one key here.
             _ = try values.decode([String: Int].self, forKey: .vocabulary)
             merges = try values.decode(Merges.self, forKey: .merges).lines
             dropout = try values.decodeIfPresent(Double.self, forKey: .dropout)
@@ -88,7 +88,7 @@ struct TokenizerFile: Decodable {
                     _ = try list.nestedUnkeyedContainer()
                     isOfPairs = true
                 } catch is DecodingError {
-                    isOfPairs = false  // and what is wrong with it, if anything, shows below
+                    isOfPairs = false  // any fault shows below
                 }
             }
             guard isOfPairs else {
@@ -112,19 +112,19 @@ struct TokenizerFile: Decodable {
         private let pretokenizers: [Stage]?
         private let processors: [Stage]?
         private let decoders: [Stage]?
-        /// ByteLevel.
+        /// Fields of ByteLevel.
         let addsPrefixSpace: Bool?
         let usesRegex: Bool?
-        /// Digits.
+        /// A field of Digits.
         let isolatesDigits: Bool?
-        /// Split.
+        /// Fields of Split.
         let pattern: [String: String]?
         let behavior: String?
         let isInverted: Bool?
-        /// TemplateProcessing: what stands around a single text.
+        /// A field of TemplateProcessing: what surrounds a single text.
         let single: [TemplatePart]?
 
-        /// The stage itself, or what a sequence consists of, however deep it is nested.
+        /// The stage itself, or the parts of a sequence, however deeply nested.
         var steps: [Stage] {
             guard type == "Sequence" else { return [self] }
             let parts = normalizers ?? pretokenizers ?? processors ?? decoders ?? []
@@ -176,7 +176,7 @@ struct TokenizerFile: Decodable {
     }
 }
 
-/// The parts of tokenizer_config.json that tell the roles of tokens.
+/// The parts of tokenizer_config.json that give tokens their roles.
 struct TokenizerConfigurationFile: Decodable {
     let beginToken: Name?
     let endToken: Name?

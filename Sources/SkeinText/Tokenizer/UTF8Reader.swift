@@ -19,7 +19,7 @@ struct UTF8Reader {
         return wideCharacter(at: position)
     }
 
-    /// As `character`, from a byte of 0x80 or more on. Unicode 16.0, table 3-7.
+    /// Like `character`, for a first byte of 0x80 or more. Unicode 16.0, table 3-7.
     func wideCharacter(at position: Int) -> (kind: Class, length: Int) {
         let first = UInt32(bytes[position])
         let invalid: (Class, Int) = ([], 1)

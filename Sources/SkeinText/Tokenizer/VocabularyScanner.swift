@@ -2,9 +2,9 @@ import Foundation
 
 /// The pieces and ids of `model.vocab`, read from the bytes of a tokenizer.json.
 ///
-/// Not by way of a dictionary of `String`, which is what Foundation's decoder keeps an object in: two
-/// pieces that Unicode calls canonically equivalent (K and the Kelvin sign) are one key there, and
-/// two tokens here. The decoder has accepted the JSON before; this only finds its way through it.
+/// Not through a dictionary of `String`, which is how Foundation's decoder holds an object: two
+/// pieces that Unicode calls canonically equivalent (K and the Kelvin sign) are one key there and
+/// two tokens here. The decoder has already accepted the JSON; this only finds its way through it.
 struct VocabularyScanner {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
@@ -33,8 +33,8 @@ struct VocabularyScanner {
         return take("}") ? entries : nil
     }
 
-    /// Moves to the value of the first member `key` of the object that begins here: of equal keys
-    /// Foundation keeps the first, too.
+    /// Moves to the value of the first member `key` of the object that begins here; Foundation,
+    /// too, keeps the first of equal keys.
     private mutating func enter(_ key: StaticString) -> Bool {
         guard take("{") else { return false }
         while let name = string(), take(":") {
@@ -86,7 +86,7 @@ struct VocabularyScanner {
                 depth += 1
                 position += 1
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                // The end of the object around a number or a word.
+                // The end of the object that contains a number or a word.
                 if depth == 0 { return }
                 depth -= 1
                 position += 1
@@ -118,7 +118,7 @@ struct VocabularyScanner {
 
     private static func unescaped(_ content: UnsafeBufferPointer<UInt8>) -> String? {
         var out: [UInt8] = []
-        // UTF-16 units that stand one behind the other as \u escapes: a pair of them is one scalar.
+        // UTF-16 units of consecutive \u escapes: a pair of them is one scalar.
         var units: [UInt16] = []
         var index = 0
         func flush() {

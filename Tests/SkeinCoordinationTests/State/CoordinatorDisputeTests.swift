@@ -68,14 +68,14 @@ struct CoordinatorDisputeTests {
             votes.append((isProven ? "w4" : "w3", [2]))
             let expected: [UInt8]? = isProven ? [2] : nil
             #expect(desk.state.verdict(of: Dispute(votes: votes)) == expected)
-            // The accepted one needs nobody special.
+            // Anybody can confirm the accepted result.
             votes.append(("w5", [1]))
             #expect(desk.state.verdict(of: Dispute(votes: votes)) == [1])
         }
     }
 
-    /// Worker 1 has given a good result; then it and worker 3, a new name, computed the same work, and
-    /// the result of worker 3 was accepted. Worker 1 says something else.
+    /// Worker 1 has given a good result; then it and worker 3, a new name, computed the same work,
+    /// and the result of worker 3 was accepted. Worker 1 disagrees.
     private func newNameFirst() -> Desk {
         var desk = Desk()
         desk.join(1)
@@ -133,7 +133,7 @@ struct CoordinatorDisputeTests {
         #expect(!ending.contains(.spoil(round: 1)))
     }
 
-    @Test("a judge that does not answer is replaced, whatever bytes of it move")
+    @Test("a judge that does not answer is replaced, whatever bytes it sends")
     func silentJudge() {
         var (desk, _) = disputed()
         desk.join(4, at: 2.2)
@@ -160,7 +160,7 @@ struct CoordinatorDisputeTests {
         #expect(!ending.contains(.spoil(round: 1)))
     }
 
-    @Test("a judge that is not waited for any more still has a say while the dispute lasts")
+    @Test("a judge that nobody waits for any more can still vote while the dispute lasts")
     func lateJudge() {
         var (desk, _) = disputed()
         desk.join(4, at: 2.2)
@@ -176,7 +176,7 @@ struct CoordinatorDisputeTests {
         #expect(ending.cancellations == ["0<4"])
     }
 
-    @Test("a judge that has other work first is waited for from when it has a thread")
+    @Test("the wait for a busy judge starts when it has a thread")
     func queuedJudge() {
         var desk = Desk()
         desk.join(1)
@@ -207,7 +207,7 @@ struct CoordinatorDisputeTests {
         #expect(wait(from: 161, to: 500).cancellations.contains("0<3"))
     }
 
-    @Test("a dispute that has ended is not opened again by who has had a say")
+    @Test("a dispute that has ended is not opened again by a worker that has voted")
     func repeatedVote() {
         var (desk, _) = disputed()
         desk.at(2.2, .left(PeerID(3), .goodbye))
@@ -220,7 +220,7 @@ struct CoordinatorDisputeTests {
         }
     }
 
-    @Test("a worker that claims to have many threads is not idle for that")
+    @Test("a worker that claims to have many threads is not idle because of that")
     func busyJudge() {
         var desk = Desk()
         desk.join(1)
@@ -235,7 +235,7 @@ struct CoordinatorDisputeTests {
         #expect(desk.check(2, 0, at: 2).leases == ["0>5"])
     }
 
-    @Test("a judge with good results is preferred to one that came before it")
+    @Test("a judge with good results is preferred to one that joined before it")
     func provenJudge() {
         var desk = Desk()
         desk.join(4)

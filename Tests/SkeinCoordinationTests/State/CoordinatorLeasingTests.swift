@@ -3,7 +3,7 @@ import Testing
 
 @testable import SkeinCoordination
 
-@Suite("who gets what")
+@Suite("leasing")
 struct CoordinatorLeasingTests {
     @Test("work goes out in order, to one worker after the other, to as many as have threads")
     func inOrder() {
@@ -40,7 +40,7 @@ struct CoordinatorLeasingTests {
         #expect(more.reasons == [.takenOver(from: "w1")])
     }
 
-    @Test("nobody starts before --min-workers are there; afterwards those that are there go on")
+    @Test("nothing starts before --min-workers have joined; afterwards the others continue")
     func minimumWorkers() {
         var desk = Desk(minimumWorkers: 2)
         desk.open([1, 1])
@@ -50,7 +50,7 @@ struct CoordinatorLeasingTests {
         #expect(desk.finish(1, 0, at: 3).leases == ["1>1"])
     }
 
-    @Test("too few workers for --patience end the run; ten times that before the first one came")
+    @Test("too few workers for --patience end the run; ten times that before the first one joined")
     func patience() {
         var desk = Desk(minimumWorkers: 2, patience: .seconds(10))
         desk.open([1])
@@ -101,7 +101,7 @@ struct CoordinatorLeasingTests {
         #expect(desk.hear([1, 2], from: 10.1, to: 10.2).reasons == [.overdue("w1")])
     }
 
-    @Test("a slow worker shares its work, and its result is the first one all the same")
+    @Test("a slow worker shares its work, and its result can still be first")
     func slow() {
         var desk = Desk()
         desk.join(1)
@@ -134,7 +134,7 @@ struct CoordinatorLeasingTests {
         #expect(desk.state.counters.leases == 5)
     }
 
-    @Test("a worker that says how little it has done is doubled before its time is over")
+    @Test("a worker that reports little progress is doubled before its deadline")
     func progress() {
         var desk = Desk()
         desk.join(1)
@@ -176,7 +176,7 @@ struct CoordinatorLeasingTests {
         #expect(desk.arrive(9, 1, at: 1.3).checks == ["1 9"])
     }
 
-    @Test("a worker that brings along all that it may keep gets no other work before some is in")
+    @Test("a worker that brings along all that it may keep gets no other until some is handed in")
     func muchHeld() {
         var desk = Desk()
         desk.join(1)

@@ -82,7 +82,7 @@ struct CoordinatorMemberTests {
         #expect(small.admission(name: "a", incarnation: [2], now: .zero) == nil)
     }
 
-    @Test("thread counts out of a hostile or broken peer are clamped", arguments: [-5, 0, 1 << 40])
+    @Test("thread counts from a hostile or broken peer are clamped", arguments: [-5, 0, 1 << 40])
     func threads(_ count: Int) {
         var desk = Desk()
         desk.join(1, threads: count)
@@ -90,7 +90,7 @@ struct CoordinatorMemberTests {
         #expect(leases == (count > 1 ? 2048 : 2))
     }
 
-    @Test("events of peers that nobody knows change nothing")
+    @Test("events of unknown peers change nothing")
     func unknownPeers() {
         var desk = Desk()
         desk.open([1])
@@ -103,7 +103,7 @@ struct CoordinatorMemberTests {
         #expect(desk.at(1, .closed(round: 9)) == [])
     }
 
-    @Test("a worker that is lost for its silence is named in the log, also one without work")
+    @Test("a worker lost because of its silence is named in the log, even one without work")
     func silentLoss() {
         var desk = Desk()
         desk.join(1)
@@ -164,7 +164,7 @@ struct CoordinatorMemberTests {
         #expect(desk.state.waiting(now: .seconds(21)).culprit == .nobody)
     }
 
-    @Test("a stall is told after 5 s, then every 5 s, and every 30 s after half a minute")
+    @Test("a stall is reported after 5 s, then every 5 s, and every 30 s after half a minute")
     func stalls() {
         var desk = Desk()
         desk.join(1)
@@ -178,7 +178,7 @@ struct CoordinatorMemberTests {
         #expect(told == [5, 10, 15, 20, 25, 30, 60, 90, 120])
     }
 
-    @Test("a long micro-batch that comes on is no stall; one that stands still is")
+    @Test("a long micro-batch that advances is no stall; one that does not is")
     func slowProgress() {
         var desk = Desk()
         desk.join(1)

@@ -3,10 +3,10 @@ import Testing
 
 @testable import SkeinCoordination
 
-/// How long a fleet that is too small is waited for.
+/// How long a coordinator waits for enough workers.
 @Suite("a coordinator's patience")
 struct CoordinatorPatienceTests {
-    /// Told of a worker that prepares, and of time.
+    /// Reports a worker that prepares, and the time.
     private func prepares(
         _ desk: inout Desk, _ number: UInt64, _ bytes: UInt64, at seconds: Double
     ) -> [String] {
@@ -26,7 +26,7 @@ struct CoordinatorPatienceTests {
         #expect(desk.join(2, at: 15.9).leases == ["0>1", "1>2"])
     }
 
-    @Test("it begins anew with every worker that joins, and ends when no more come")
+    @Test("it restarts with every worker that joins, and ends when no more come")
     func joins() {
         var desk = Desk(minimumWorkers: 4, patience: .seconds(6))
         desk.open([1])
@@ -43,7 +43,7 @@ struct CoordinatorPatienceTests {
             ])
     }
 
-    @Test("a worker that gets on with its model is waited for; one that only lives is not")
+    @Test("a worker whose model makes progress is waited for; one that is only alive is not")
     func preparations() {
         var desk = Desk(minimumWorkers: 2, patience: .seconds(6))
         desk.join(1)
@@ -67,7 +67,7 @@ struct CoordinatorPatienceTests {
             ])
     }
 
-    @Test("the sentence says who prepares, and what begins the patience anew")
+    @Test("the sentence says who prepares, and what restarts the patience")
     func sentence() {
         var desk = Desk(minimumWorkers: 3)
         desk.open([1])
@@ -87,7 +87,7 @@ struct CoordinatorPatienceTests {
         #expect(!desk.sentence(at: 8).contains("preparing"))
     }
 
-    @Test("those that prepare take places, too")
+    @Test("workers that prepare take places, too")
     func full() {
         var settings = CoordinatorSettings()
         settings.maximumWorkers = 1

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SkeinCoordination
 
-@Suite("what becomes of results")
+@Suite("results")
 struct CoordinatorResultTests {
     @Test("the first good result wins, and the other worker may stop")
     func firstWins() {
@@ -29,7 +29,7 @@ struct CoordinatorResultTests {
         #expect(desk.check(1, 0, at: 2.2).answers == ["0 1 accepted"])
     }
 
-    @Test("a second result is a duplicate when the first one is good; another digest is loud")
+    @Test("a second result is a duplicate when the first one is good; another digest is a warning")
     func duplicates() {
         var desk = Desk.doubled()
         desk.arrive(2, 0, digest: [1], at: 2)
@@ -45,7 +45,7 @@ struct CoordinatorResultTests {
         #expect(desk.state.counters.duplicates == 1)
     }
 
-    @Test("a result that was never leased is not looked at, one of no work at all is a failure")
+    @Test("a result that was never leased is ignored; one of no work at all is a failure")
     func unleased() {
         var desk = Desk()
         desk.join(1)
@@ -124,7 +124,7 @@ struct CoordinatorResultTests {
         #expect(pauses.last == 1000)
     }
 
-    @Test("a result that is not finite is one worker's fault when another's is")
+    @Test("a result that is not finite is one worker's fault when another's is finite")
     func notFiniteOnce() {
         var desk = Desk()
         desk.join(1)
@@ -157,7 +157,7 @@ struct CoordinatorResultTests {
         #expect(said.answers == ["0 2 accepted"])
     }
 
-    @Test("the only worker is asked again, and believed when it says the same")
+    @Test("the only worker is asked again, and believed when it gives the same")
     func divergedAlone() {
         var desk = Desk()
         desk.join(1)
@@ -219,7 +219,7 @@ struct CoordinatorResultTests {
         return said
     }
 
-    @Test("work that everybody refuses to do well for longer than the patience ends the run")
+    @Test("work that everybody does badly for longer than the patience ends the run")
     func poison() {
         var desk = Desk()
         desk.open([1])
@@ -239,7 +239,7 @@ struct CoordinatorResultTests {
         desk.join(1)
         desk.open([1, 1])
         desk.finish(1, 0, at: 1)
-        // The good worker computes; meanwhile they come for the other piece, and for hours.
+        // The good worker computes; meanwhile new names come for the other piece, for hours.
         desk.open([1, 1], number: 2, at: 1)
         let good = WorkKey(round: 2, index: 0)
         let bad = WorkKey(round: 2, index: 1)

@@ -46,7 +46,7 @@ struct CoordinatorRoomTests {
         return desk
     }
 
-    /// Once a second both are heard, and bytes of worker 2 move if they do.
+    /// Once a second both are heard; with `moving`, bytes of worker 2 move, too.
     private func wait(
         _ desk: inout Desk, from: Int, to: Int, moving: Bool
     ) -> [CoordinatorState.Directive] {
@@ -71,7 +71,7 @@ struct CoordinatorRoomTests {
         #expect(desk.arrive(2, 1, at: 13).checks == ["1 2"])
     }
 
-    @Test("but no longer than the patience, whatever bytes move")
+    @Test("room is kept no longer than the patience, whatever bytes move")
     func endlessBytes() {
         var desk = recalled(kept: 1)
         #expect(!wait(&desk, from: 3, to: 11, moving: true).cancellations.contains("1<2"))
@@ -81,20 +81,20 @@ struct CoordinatorRoomTests {
         #expect(said.cancellations == ["1<2"])
         #expect(said.leases.contains("2>1"))
         #expect(said.reasons.contains(.recalled))
-        // What comes all the same was sent by a slow line, and is not sent in vain.
+        // What still comes was sent over a slow line, and not in vain.
         let late = desk.arrive(2, 1, at: 64)
         #expect(late.answers == [])
         #expect(late.checks == ["1 2"])
     }
 
-    @Test("who does not hand in what it was asked for does not get the room with its next result")
+    @Test("a worker that does not hand in what was asked for does not get that room again")
     func manyKept() {
         var desk = recalled(kept: 3)
         #expect(!wait(&desk, from: 3, to: 12, moving: false).cancellations.contains("1<2"))
         let said = wait(&desk, from: 13, to: 13, moving: false)
         #expect(said.cancellations == ["1<2", "2<2", "3<2"])
         #expect(said.sentences.contains { $0.contains("it does not come: others compute") })
-        // It is not given the same work again while somebody else is here.
+        // It does not get the same work again while others are here.
         #expect(!said.leases.contains { $0.hasSuffix(">2") })
         let next = desk.arrive(1, 1, at: 14)
         #expect(next.checks == ["1 1"])

@@ -29,7 +29,7 @@ struct Desk {
         at(seconds, .opened(Round(number: number, label: .step(7), costs: costs)))
     }
 
-    /// Worker "w<number>" comes as peer `number`, or as another peer.
+    /// Worker "w<number>" joins as peer `number`, or as another peer.
     @discardableResult
     mutating func join(
         _ number: UInt64, threads: Int = 1, incarnation: UInt8 = 1, as peer: UInt64? = nil,

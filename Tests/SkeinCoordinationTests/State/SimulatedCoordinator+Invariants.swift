@@ -24,7 +24,7 @@ extension SimulatedCoordinator {
                 && (leases[peer]?.count ?? 0) < member.threads
                 && parked.keys.count { $0.peer == peer } < 2 * member.threads
                 && free.contains {
-                    // What was refused so often waits for somebody with good results.
+                    // A piece that was refused this often waits for a worker with good results.
                     tried[$0]?.contains(member.name) != true
                         && refusals[$0, default: 0] < state.settings.refusalsByStrangers
                 }
@@ -40,7 +40,7 @@ extension SimulatedCoordinator {
         }
     }
 
-    /// Somebody is always named.
+    /// The sentence always names somebody.
     func watch() {
         simulation.after(.milliseconds(300)) { [self] in
             if isUp, !isDone {

@@ -1,8 +1,8 @@
 import SkeinBasics
 import SkeinCoordination
 
-/// A coordinator process: CoordinatorState, a run that checks results one after the other, and a
-/// book of its own that it holds the state's directives against.
+/// A coordinator process: CoordinatorState, a run that checks results one after the other, and
+/// records of its own to check the state's directives against.
 final class SimulatedCoordinator {
     unowned let simulation: Simulation
     var state: CoordinatorState
@@ -67,7 +67,7 @@ final class SimulatedCoordinator {
         simulation.after(simulation.duration(1...20)) { [self] in restart() }
     }
 
-    /// SIGKILL and another start: a new term, the same round again.
+    /// SIGKILL and a restart: a new term, the same round again.
     func restart() {
         guard !isDone else { return }
         simulation.note("the coordinator dies")
@@ -103,7 +103,7 @@ final class SimulatedCoordinator {
         tell(.opened(Round(number: number, label: label, costs: costs)))
     }
 
-    /// When everything is here and nobody disagrees about any of it.
+    /// Closes the round when all results are here and none is disputed.
     func closeIfDone() {
         if isOpen, disputes.isEmpty, accepted.allSatisfy({ $0 > 0 }) { closeRound() }
     }
@@ -321,7 +321,7 @@ final class SimulatedCoordinator {
         let slow = simulation.random.happens(0.01)
         simulation.after(slow ? .milliseconds(400) : simulation.duration(0.0005...0.004)) {
             [self] in
-            // Of a round that is computed anew.
+            // The result of a round that is computed again.
             guard term == self.term, isUp, number == self.number else { return }
             isChecking = false
             let place = checks.removeFirst()

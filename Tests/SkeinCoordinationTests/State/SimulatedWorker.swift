@@ -10,12 +10,12 @@ final class SimulatedWorker {
     /// Seconds per token.
     let pace: Double
     var startsAfter = Duration.zero
-    /// What it begins from here on it never finishes, until it is started again.
+    /// Whether it finishes nothing that it begins from here on, until it is restarted.
     var hangs = false
     private(set) var begun = 0
     /// Which of its results are bad.
     var badness = 0.0
-    /// As many of its next results are bad, too.
+    /// This many of its next results are bad, too.
     var badResults = 0
     var isTrustworthy: Bool { index == 0 }
 
@@ -51,7 +51,7 @@ final class SimulatedWorker {
         planFault()
     }
 
-    /// A stopped process does everything when it goes on.
+    /// A stopped process does everything when it continues.
     func whenAwake(_ body: @escaping () -> Void) {
         let life = life
         if asleepUntil > simulation.now {
@@ -176,7 +176,7 @@ final class SimulatedWorker {
         link.toCoordinator(bulk: true) { link.simulation.coordinator.welcome(link, member) }
     }
 
-    /// Both sides say every 500 ms that they live.
+    /// Both sides send a sign of life every 500 ms.
     private func beat(_ link: Link) {
         guard link.coordinatorListens || link.workerListens else { return }
         if link.coordinatorListens { link.toWorker(bulk: false) { self.tell(.heard) } }
@@ -296,7 +296,7 @@ final class SimulatedWorker {
         }
     }
 
-    /// The process is gone; another one comes later.
+    /// The process is gone; another one starts later.
     private func die() {
         state = nil
         life += 1

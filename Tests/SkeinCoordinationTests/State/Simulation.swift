@@ -67,7 +67,7 @@ final class Simulation {
         }
     }
 
-    /// Runs until the coordinator has done all its rounds, or until it is clear that it will not.
+    /// Runs until the coordinator has done all its rounds, or clearly never will.
     func run(limit: Duration) {
         coordinator.start()
         for worker in workers { after(worker.startsAfter) { worker.launch() } }
@@ -92,7 +92,7 @@ final class Simulation {
         if trace.count > 400 { trace.removeFirst(200) }
     }
 
-    /// How often what was said, for the proof that the faults happen.
+    /// Counts every kind of directive, to prove that the faults happen.
     func count(_ directive: CoordinatorState.Directive) {
         switch directive {
         case .lease(_, _, _, let reason):
@@ -140,7 +140,7 @@ final class Link {
     let simulation: Simulation
     unowned let worker: SimulatedWorker
     let latency: Duration
-    /// Everything disappears, and nobody is told.
+    /// Everything disappears, and neither side is told.
     var isDead = false
     var coordinatorListens = true
     var workerListens = true

@@ -27,7 +27,7 @@ struct SimulationTests {
         let table = counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
         print("\(Self.seeds.count) seeds; " + table.joined(separator: "; "))
         guard Self.seeds.count > 1 else { return }
-        // All of it does happen, else the test would say nothing.
+        // All of it does happen; otherwise the test would prove nothing.
         for event in [
             "lease there is room for its result now", "drop", "dispute",
             "lease w and w gave different results",
@@ -43,7 +43,7 @@ struct SimulationTests {
         }
     }
 
-    /// A world where nothing goes wrong by itself, and steps have less work than there are workers.
+    /// A world without faults, in which steps have less work than there are workers.
     private func quiet(
         seed: UInt64, workers: Int, rounds: Int, patience: Duration = .seconds(60)
     ) -> Simulation {
@@ -55,7 +55,7 @@ struct SimulationTests {
         return simulation
     }
 
-    @Test("who joins later gets work, too, where one worker could do all of it")
+    @Test("a worker that joins late gets work, even where another could do all of it")
     func lateJoiner() {
         for seed in 1...20 as ClosedRange<UInt64> {
             let simulation = quiet(seed: seed, workers: 4, rounds: 80)
@@ -67,7 +67,7 @@ struct SimulationTests {
         }
     }
 
-    @Test("a worker that lives and gets nowhere is told to go, and the next process goes on")
+    @Test("a live worker that gets nowhere is rejected, and its next process continues")
     func hanging() {
         for seed in 1...20 as ClosedRange<UInt64> {
             let simulation = quiet(

@@ -79,13 +79,13 @@ struct WorkerConnectionTests {
         if code.isFinal {
             #expect(said == [.disconnect("rejected"), .finish(.rejected(rejection))])
         } else {
-            // A worker that has to pause may be the only one: it is back soon after that.
+            // A worker that has to pause may be the only one: it returns soon after that.
             let delay = Duration.milliseconds(code == .quarantined ? 3050 : 3100)
             #expect(said == [.disconnect("rejected"), .connect(after: delay)])
         }
     }
 
-    @Test("of another run it keeps nothing, and is ready for the new one once it is prepared")
+    @Test("it keeps nothing of another run, and is ready for the new one once it is prepared")
     func otherRun() {
         var bench = Bench(threads: 2)
         bench.join(at: 0)
@@ -94,7 +94,7 @@ struct WorkerConnectionTests {
         bench.at(2, .computed(thread: 0, key(0)))
         bench.at(3, .disconnected("reset"))
         bench.at(4, .connected)
-        // The same term, as a directory that was copied would have it.
+        // The same term, as in a directory that was copied.
         #expect(
             bench.at(4, .offered(term: 1, isOtherRun: true)) == [
                 .abandon(thread: 1, key(1)), .forget(key(1)), .forget(key(0)), .leaveRun,
@@ -103,7 +103,7 @@ struct WorkerConnectionTests {
         #expect(bench.at(6, .prepared) == [.ready(held: [])])
     }
 
-    @Test("one that is told again and again that it belongs to another run gives up")
+    @Test("a worker that is always told that it belongs to another run gives up")
     func alwaysOtherRun() {
         var bench = Bench(patience: .seconds(5))
         bench.at(0, .start)

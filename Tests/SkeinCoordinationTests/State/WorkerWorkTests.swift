@@ -49,7 +49,7 @@ struct WorkerWorkTests {
         #expect(bench.at(2, .computed(thread: 0, key(0))) == [])
     }
 
-    @Test("a cancellation that overtakes its lease meets that lease and no later one")
+    @Test("a cancellation that overtakes its lease cancels that lease and no later one")
     func overtaken() {
         var bench = Bench()
         bench.join(at: 0)
@@ -58,7 +58,7 @@ struct WorkerWorkTests {
         #expect(bench.lease(4, at: 3) == [.compute(thread: 0, key(4), attempt: 1)])
     }
 
-    @Test("early cancellations have a bound")
+    @Test("the number of early cancellations is bounded")
     func bounded() {
         var bench = Bench()
         bench.join(at: 0)
@@ -74,7 +74,7 @@ struct WorkerWorkTests {
         bench.lease(1, at: 1)
         bench.lease(2, at: 1)
         bench.at(2, .computed(thread: 0, key(0)))
-        // The third was under way to thread 0; a queue would have gone with the connection.
+        // The third was on its way to thread 0; a queue would have been lost with the connection.
         let lost = bench.at(3, .disconnected("reset"))
         #expect(lost == [.connect(after: .seconds(0.05))])
         bench.at(3, .computed(thread: 1, key(1)))
@@ -88,7 +88,7 @@ struct WorkerWorkTests {
         #expect(bench.lease(1, at: 5) == [.send(key(1))])
     }
 
-    @Test("a new term forgets all; what a thread still has of the old one is worth nothing")
+    @Test("a new term forgets everything; what threads still have of the old one is dropped")
     func newTerm() {
         var bench = Bench(threads: 2)
         bench.join(at: 0)

@@ -87,14 +87,14 @@ struct FrameTests {
         }
     }
 
-    @Test("other protocols and other major versions are told from their first bytes")
+    @Test("other protocols and other major versions are recognized by their first bytes")
     func starts() {
         #expect(throws: WireError.badMagic(found: 0x2054_4547)) { try open(Array("GET ".utf8)) }
         #expect(throws: WireError.majorVersion(found: 3)) { try open(Array("SKNF\u{3}".utf8)) }
         #expect(throws: Never.self) { try open(Array("SKN".utf8)) }
     }
 
-    @Test("header fields that cannot be are refused")
+    @Test("impossible header fields are refused")
     func headers() {
         #expect(throws: WireError.badHeader(field: "flags", found: 8)) {
             try open(forged { $0[8] = 8 })
@@ -135,7 +135,7 @@ struct FrameTests {
         #expect(throws: WireError.badTag(sequence: 0)) { try open(two[0], key: back) }
     }
 
-    @Test("whoever mends the checksums of a changed frame does not have the tag")
+    @Test("a changed frame with corrected checksums has a wrong tag")
     func tags() {
         let tag = Array(frames([[5]], key: key)[0].suffix(16))
         let payload = forged([5]) { _ in }

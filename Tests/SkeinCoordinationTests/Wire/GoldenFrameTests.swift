@@ -128,7 +128,7 @@ struct GoldenFrameTests {
         }
     }
 
-    @Test("every frame is what the document says, and is read as what was said")
+    @Test("every frame has the document's bytes, and is read as what was said")
     func frames() throws {
         let blocks = try document.components(separatedBy: "```hex\n").dropFirst().map {
             $0.components(separatedBy: "```")[0].filter { !$0.isWhitespace }
@@ -162,7 +162,7 @@ struct GoldenFrameTests {
         }
     }
 
-    @Test("a worker of version 1 reads why it is sent away")
+    @Test("a worker of version 1 can read why it is refused")
     func oldWorker() throws {
         let blocks = try document.components(separatedBy: "```hex\n")
         let block = try blocks.last.found().components(separatedBy: "```")[0]

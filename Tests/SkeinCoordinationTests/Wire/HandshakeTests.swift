@@ -103,7 +103,7 @@ struct HandshakeTests {
         var worker = WorkerHandshake(token: token, hello: hello())
         var impostor = coordinator(token: [])
         _ = try proof(&worker, &impostor)
-        // It cannot make the proof, so it sends what it has: none, the worker's, an old one.
+        // It cannot make the proof, so it sends others: none, the worker's, an old one.
         var earlier = WorkerHandshake(token: token, hello: hello(nonce: 7))
         var genuine = coordinator()
         let (old, _) = try proof(&earlier, &genuine)
@@ -123,7 +123,7 @@ struct HandshakeTests {
         }
     }
 
-    @Test("an old proof is of no use against a new challenge")
+    @Test("an old proof is useless against a new challenge")
     func replay() throws {
         var worker = WorkerHandshake(token: token, hello: hello())
         var first = coordinator(nonce: 2)

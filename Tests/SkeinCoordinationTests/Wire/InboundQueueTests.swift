@@ -2,8 +2,8 @@ import Testing
 
 @testable import SkeinCoordination
 
-/// Bytes that are read straight to where they are to stay, and messages that grow in one place.
-@Suite("messages where they lie")
+/// Bytes that are read straight into their final place, and messages that grow in place.
+@Suite("messages in place")
 struct InboundQueueTests {
     private let key = FrameKey(bytes: Array(0..<32))
     private let update = Message.parameters(
@@ -62,7 +62,7 @@ struct InboundQueueTests {
         return found
     }
 
-    @Test("what is read straight into a payload is what is appended, however it is cut")
+    @Test("what is read straight into a payload equals what is appended, however it is cut")
     func fill() throws {
         let whole = update.encoded()
         let sent = bytes(
@@ -76,11 +76,11 @@ struct InboundQueueTests {
     }
 
     @Test(
-        "a frame between two chunks that is none of theirs takes nothing along", arguments: 1...60)
+        "a foreign frame between two chunks takes nothing from them", arguments: 1...60)
     func between(cut: Int) throws {
         let whole = update.encoded()
         let beat = Message.heartbeat(Heartbeat(residentBytes: 5))
-        // A type that nobody knows yet, which may be passed over and claims to go on.
+        // A type that nobody knows yet, which may be skipped and claims to continue.
         let stranger = Chunk(
             type: 999, flags: [.optional, .continuation], bytes: [1, 2, 3], length: 9)
         let urgent = Chunk(
@@ -97,7 +97,7 @@ struct InboundQueueTests {
         }
     }
 
-    @Test("a chunk beyond its message's end is refused, and damage in one that is filled is seen")
+    @Test("a chunk beyond its message's end is refused, and damage in one that is filled is found")
     func refused() {
         let whole = update.encoded()
         let first = Chunk(flags: .more, bytes: Array(whole[..<500]))
@@ -115,7 +115,7 @@ struct InboundQueueTests {
         }
     }
 
-    @Test("a message in chunks is read to one place, whatever stands between them")
+    @Test("a message in chunks is read into one place, whatever comes between them")
     func inPlace() throws {
         let megabyte = 1 << 20
         var reader = InboundQueue(
@@ -149,7 +149,7 @@ struct InboundQueueTests {
                     }
                     rest = rest.dropFirst(count)
                 } else {
-                    // Tag and header, and nothing of a payload.
+                    // Tag and header, without any payload.
                     Array(rest.prefix(1)).withUnsafeBytes { reader.append($0) }
                     rest = rest.dropFirst()
                 }
@@ -189,7 +189,7 @@ struct InboundQueueTests {
         }
     }
 
-    @Test("random chunks are what they are to an assembler that lends nothing, 5,000 times")
+    @Test("random chunks give what an assembler that lends nothing gives, 5,000 times")
     func random() {
         let seed = WireRandom.seed("random chunks")
         var random = WireRandom(seed: seed)
@@ -206,7 +206,7 @@ struct InboundQueueTests {
         #expect(whole > 1000 && broken > 500, "\(whole) messages, \(broken) errors")
     }
 
-    /// Frames of a few messages, mostly as they should be.
+    /// Frames of a few messages, mostly valid.
     private func stream(_ random: inout WireRandom) -> [UInt8] {
         let beat = Message.heartbeat(Heartbeat(residentBytes: 5)).encoded()
         let urgent = Chunk(

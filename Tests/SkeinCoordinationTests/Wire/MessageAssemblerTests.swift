@@ -10,7 +10,7 @@ struct MessageAssemblerTests {
             version: 1, base: 0, digest: [UInt8](repeating: 1, count: 32),
             payload: Array(0..<52)))
 
-    /// A frame that says what it is told to.
+    /// A frame with the given fields.
     private func frame(
         _ type: MessageType, _ payload: some Sequence<UInt8>, _ flags: FrameHeader.Flags = [],
         length: UInt32 = 100, term: UInt32 = 1
@@ -98,7 +98,7 @@ struct MessageAssemblerTests {
         #expect(throws: Never.self) { try add([frame([1], .more, length: 148)]) }
     }
 
-    @Test("unknown types are passed over only when they say that they may be")
+    @Test("unknown types are skipped only when they are marked optional")
     func unknownTypes() throws {
         var unknown = frame([1, 2], [.optional, .more], length: .max)
         unknown.header.type = 999

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("messages as bytes")
 struct MessageCodingTests {
-    @Test("every message comes back as it was", arguments: MessageType.allCases)
+    @Test("every message is read back as it was written", arguments: MessageType.allCases)
     func roundTrip(_ type: MessageType) throws {
         let seed = WireRandom.seed("round trip of \(type)")
         var random = WireRandom(seed: seed)
@@ -18,7 +18,7 @@ struct MessageCodingTests {
         "a message that was cut is an error or another message",
         arguments: MessageType.allCases)
     func truncations(_ type: MessageType) throws {
-        // What goes on to the end of its message can end earlier.
+        // A field that goes on to the end of its message can end earlier.
         let open: Set<MessageType> = [.modelChunk, .parameters, .result, .status]
         let seed = WireRandom.seed("truncations of \(type)")
         var random = WireRandom(seed: seed)
@@ -51,7 +51,7 @@ struct MessageCodingTests {
                     var changed = bytes
                     changed[index] ^= mask
                     guard let message = Self.decoded(type, changed) else { continue }
-                    // The handshake's transcript counts on this.
+                    // The handshake's transcript relies on this.
                     #expect(message.encoded() == changed, "seed \(seed), byte \(index)")
                 }
             }
@@ -67,7 +67,7 @@ struct MessageCodingTests {
         }
     }
 
-    @Test("texts that a reader would refuse do not go out")
+    @Test("texts that a reader would refuse are not sent")
     func texts() throws {
         func sent(_ reason: String) throws -> String {
             let message = Message.rejection(Rejection(code: .full, reason: reason))
@@ -111,7 +111,7 @@ struct MessageCodingTests {
         }
     }
 
-    @Test("a name that stands twice, an empty one among others and sizes too large are refused")
+    @Test("a repeated name, an empty one among others and sizes too large are refused")
     func fileLists() {
         var random = WireRandom(seed: 3)
         var offer = Offer.random(using: &random)
@@ -171,7 +171,7 @@ struct MessageCodingTests {
                 == .overLimit(.lease, field: "targets", limit: 3, found: 4))
     }
 
-    @Test("counts that lie are refused before anything is reserved for them")
+    @Test("false counts are refused before anything is reserved for them")
     func counts() {
         let head = [UInt8](repeating: 0, count: 12)
         let many: [UInt8] = [0, 0, 1, 0]

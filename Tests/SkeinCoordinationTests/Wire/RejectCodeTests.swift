@@ -14,11 +14,11 @@ struct RejectCodeTests {
         #expect(error.explanation.what.contains(code.name))
         #expect(error.explanation.what.contains("the facts"))
         #expect(error.explanation.remedy == code.remedy)
-        // A worker comes back after the others, and gives up with "peer gone".
+        // After these a worker comes back; if it gives up, it exits with "peer gone".
         if !code.isFinal { #expect(error.explanation.status == .peerGone) }
     }
 
-    @Test("what a worker exits with")
+    @Test("a worker's exit status")
     func statuses() {
         let bad = RejectCode.allCases.filter { $0.exitStatus == .badData }
         #expect(
@@ -31,7 +31,7 @@ struct RejectCodeTests {
     func wireErrors() {
         let errors: [(WireError, String)] = [
             (.badMagic(found: 0x2054_4547), "47455420"), (.majorVersion(found: 3), "version 3"),
-            (.badHeader(field: "flags", found: 8), "flags 8"),
+            (.badHeader(field: "flags", found: 8), "flags: 8"),
             (.headerChecksum, "damaged"), (.payloadChecksum(sequence: 4), "frame 4"),
             (.payloadTooLong(limit: 7, found: 9), "9 bytes"), (.badTag(sequence: 3), "frame 3"),
             (.badSequence(expected: 3, found: 5), "frame 5"), (.unknownType(99), "99"),

@@ -58,7 +58,7 @@ struct WireFuzzTests {
         for turn in 0..<200_000 {
             let index = turn % types.count
             var bytes = samples[index][turn / types.count % 20]
-            // Mostly sound, with some bytes changed, cut, or taken from another message.
+            // Mostly valid, with some bytes changed, cut, or taken from another message.
             for _ in 0..<random.upTo(3) where !bytes.isEmpty {
                 bytes[random.upTo(bytes.count - 1)] = random.integer()
             }

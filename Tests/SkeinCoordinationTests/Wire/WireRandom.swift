@@ -16,7 +16,7 @@ struct WireRandom: RandomNumberGenerator {
         return word ^ word >> 31
     }
 
-    /// SKEIN_TEST_SEED, or a new one; printed, so that a failure can be drawn again.
+    /// SKEIN_TEST_SEED, or a new one; printed, so that a failure can be replayed.
     static func seed(_ test: String) -> UInt64 {
         let given = ProcessInfo.processInfo.environment["SKEIN_TEST_SEED"].flatMap { UInt64($0) }
         let seed = given ?? UInt64.random(in: 0...UInt64.max)
