@@ -55,6 +55,7 @@ let package = Package(
                 "CSkeinZstd",
             ]),
         room("Coordination", ["SkeinBasics", "CSkeinCRC32C"]),
+        room("Launch", ["SkeinBasics"]),
         room(
             "Nodes",
             [
@@ -71,7 +72,7 @@ let package = Package(
             "Commands",
             [
                 "Skein", "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTraining", "SkeinCoordination", "SkeinNodes",
+                "SkeinTraining", "SkeinCoordination", "SkeinNodes", "SkeinLaunch",
             ]),
         .executableTarget(
             name: "SkeinTool", dependencies: ["SkeinCommands"], swiftSettings: strict),
@@ -88,6 +89,7 @@ let package = Package(
             of: "Training",
             ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText"]),
         tests(of: "Coordination", ["SkeinBasics"]),
+        tests(of: "Launch", ["SkeinBasics"]),
         tests(
             of: "Nodes",
             ["SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinTraining", "SkeinCoordination"]),
@@ -95,7 +97,7 @@ let package = Package(
             of: "Commands",
             [
                 "Skein", "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTraining", "SkeinCoordination", "SkeinNodes",
+                "SkeinTraining", "SkeinCoordination", "SkeinNodes", "SkeinLaunch",
             ]),
         tests(
             of: "",

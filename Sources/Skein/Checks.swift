@@ -1,3 +1,4 @@
+import SkeinBasics
 import SkeinCoordination
 import SkeinNodes
 import SkeinTraining

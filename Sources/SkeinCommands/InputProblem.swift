@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// Why an input that a person named cannot be used.
 enum InputProblem: Error, Equatable {
     // tokenize

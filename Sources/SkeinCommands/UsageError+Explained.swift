@@ -151,8 +151,6 @@ extension CommandError: Explained {
         case .badInput(let problem, let place):
             Explanation(
                 what: problem.what, place: place, remedy: problem.remedy, status: .badData)
-        case .launchInterrupted, .memberFailed, .notStarted:
-            clusterExplanation
         case .benchFailed(let what, let place):
             Explanation(
                 what: what, place: place,
@@ -161,26 +159,6 @@ extension CommandError: Explained {
             Explanation(
                 what: "nobody reads standard output any more", place: "standard output",
                 remedy: "keep the reading end open", status: .inputOutput)
-        }
-    }
-
-    // The cases that `explanation` hands on, and no other, come here.
-    private var clusterExplanation: Explanation {
-        switch self {
-        case .launchInterrupted(let directory):
-            Explanation(
-                what: "interrupted", place: directory,
-                remedy: "continue with the same command and --resume", status: .interrupted)
-        case .memberFailed(let name, let ending, let status):
-            Explanation(
-                what: "\(name) ended with \(ending)", place: "skein launch",
-                remedy: "its own lines above say why", status: status)
-        case .notStarted(let program, let code):
-            Explanation(
-                what: "cannot start a program: \(String(cString: strerror(code)))",
-                place: program, remedy: "check that it is there and may be run",
-                status: .inputOutput)
-        default: Explanation(what: "", status: .internalError)
         }
     }
 }

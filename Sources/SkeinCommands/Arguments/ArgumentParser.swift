@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// Reads a command line by its table. Pure, but for the file that `--config` names.
 ///
 /// `--name value` and `--name=value`; `--` ends the options; a lone `-` is a positional argument; the

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinLaunch
 import SkeinNodes
 import SkeinTraining
 import Synchronization
@@ -19,7 +20,6 @@ extension BenchCommand {
     /// A coordinator in this process, and workers that do not compute in another.
     func runWire(_ io: CommandIO) throws {
         if let address = options.dial {
-            ParentPipe.watch()
             return try load.run(at: address.text)
         }
         let machine = Machine.current()

@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// A coordinator's report for people. Pure.
 enum StatusText {
     /// The sentence of `--why`.

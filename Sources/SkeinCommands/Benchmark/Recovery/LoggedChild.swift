@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinLaunch
 
 /// A child whose lines somebody reads.
 struct LoggedChild {
@@ -8,11 +9,11 @@ struct LoggedChild {
     private var lines: LinePrefixer
     private var outputIsOpen = true
     private var errorIsOpen = true
-    private(set) var ending: Supervision.Ending?
+    private(set) var ending: ChildProcess.Ending?
     /// The last lines of standard error, for whoever asks why it ended.
     private(set) var lastLines: [String] = []
 
-    /// Throws `CommandError.notStarted`.
+    /// Throws `LaunchError.notStarted`.
     init(_ name: String, _ words: [String]) throws {
         self.name = name
         process = try ChildProcess.start(words)

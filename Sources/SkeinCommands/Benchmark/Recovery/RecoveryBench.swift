@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinFormats
+import SkeinLaunch
 import SkeinTraining
 
 /// Runs a coordinator and three workers on a real model again and again, kills and stops workers

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinLaunch
 
 /// One run of a cluster whose workers are killed and stopped.
 struct RecoveryRun {

@@ -125,7 +125,7 @@ extension Supervision {
     }
 }
 
-extension Supervision.Ending {
+extension ChildProcess.Ending {
     var isExit: Bool { if case .exited = self { true } else { false } }
 
     /// Done, wrong use, bad data, no worker in time, or stopped by somebody: again would be the same.
@@ -141,13 +141,5 @@ extension Supervision.Ending {
 
     private func isOne(of statuses: [Int32]) -> Bool {
         if case .exited(let status) = self { statuses.contains(status) } else { false }
-    }
-
-    /// `status 65`, `signal 9`.
-    var text: String {
-        switch self {
-        case .exited(let status): "status \(status)"
-        case .killed(let signal): "signal \(signal)"
-        }
     }
 }

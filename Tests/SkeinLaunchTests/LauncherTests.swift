@@ -4,7 +4,26 @@ import SkeinTestSupport
 import Synchronization
 import Testing
 
-@testable import SkeinCommands
+@testable import SkeinLaunch
+
+/// What a launch writes, in memory.
+private final class Captured: Sendable {
+    private struct Streams {
+        var results: [UInt8] = []
+        var errors = ""
+    }
+
+    private let streams = Mutex(Streams())
+
+    var results: String { streams.withLock { String(decoding: $0.results, as: UTF8.self) } }
+    var errors: String { streams.withLock { $0.errors } }
+
+    var output: Launcher.Output {
+        Launcher.Output(
+            write: { bytes in self.streams.withLock { $0.results += bytes } },
+            writeError: { text in self.streams.withLock { $0.errors += text } })
+    }
+}
 
 /// Launch with shell scripts in place of `skein` and `ssh`.
 @Suite struct LauncherTests {
@@ -20,18 +39,20 @@ import Testing
         let program = directory + "/skein"
         try script("cd '\(directory)'\n" + skein, at: program)
         return LaunchPlan(
-            program: program, listen: "127.0.0.1:0", tokenFile: directory + "/token", token: [],
+            program: program, listen: "127.0.0.1:0", tokenFile: directory + "/token",
             coordinatorWords: [], resumes: false,
             workers: (0..<workers).map {
-                LaunchPlan.Worker(name: "w\($0 + 1)", place: .here, program: program)
+                LaunchPlan.Worker(
+                    name: "w\($0 + 1)", program: program,
+                    backend: LocalBackend(tokenFile: directory + "/token"))
             }, workerWords: [])
     }
 
     private static func run(
-        _ plan: LaunchPlan, _ process: CapturedProcess, interrupts: @escaping () -> Int = { 0 }
+        _ plan: LaunchPlan, _ process: Captured, interrupts: @escaping () -> Int = { 0 }
     ) throws -> Supervision.Verdict {
         var launcher = Launcher(
-            plan, computesLocally: false, io: process.io(), interruptCount: interrupts)
+            plan, computesLocally: false, output: process.output, interruptCount: interrupts)
         return try launcher.run()
     }
 
@@ -53,10 +74,10 @@ import Testing
                         shift 2; echo "dials $1"; echo is "$3" >&2; : >"$3"
                     fi
                     """, workers: 2)
-            let process = CapturedProcess()
+            let process = Captured()
             #expect(try Self.run(plan, process) == .coordinator(.exited(0)))
-            #expect(process.output == "sha256: abc\n")
-            let lines = Set(process.error.split(separator: "\n").map(String.init))
+            #expect(process.results == "sha256: abc\n")
+            let lines = Set(process.errors.split(separator: "\n").map(String.init))
             #expect(
                 lines == [
                     "[coordinator] listening on 127.0.0.1:40011", "[w1] dials 127.0.0.1:40011",
@@ -82,7 +103,7 @@ import Testing
                     [ -e coordinator ] || { : >coordinator; kill -9 $$; }
                     : >done
                     """, workers: 1)
-            let process = CapturedProcess()
+            let process = Captured()
             #expect(try Self.run(plan, process) == .coordinator(.exited(0)))
             let token = "--token-file \(directory)/token"
             let worker = "worker --coordinator 127.0.0.1:40012 --name w1 \(token)"
@@ -95,7 +116,7 @@ import Testing
 
                     """)
             #expect(
-                process.error.contains(
+                process.errors.contains(
                     "[launch] w1 ended with signal 9; started again in 500 ms (1 of 5)\n"))
         }
     }
@@ -119,9 +140,9 @@ import Testing
                     : >told
                     while [ ! -e back ]; do sleep 0.02; done
                     """, workers: 2)
-            let process = CapturedProcess()
+            let process = Captured()
             #expect(try Self.run(plan, process) == .coordinator(.exited(0)))
-            let error = process.error
+            let error = process.errors
             #expect(
                 error.contains(
                     "[launch] w1 ended with status 65 and is not started again; its last words: "
@@ -148,15 +169,15 @@ import Testing
                     echo 'listening on 127.0.0.1:40013' >&2
                     while :; do sleep 0.02; done
                     """, workers: 1)
-            let process = CapturedProcess()
+            let process = Captured()
             let verdict = try Self.run(plan, process) {
                 FileManager.default.fileExists(atPath: directory + "/working") ? 1 : 0
             }
             #expect(verdict == .coordinator(.exited(130)))
-            #expect(process.output == "checkpoint\n")
-            #expect(
-                throws: CommandError.launchInterrupted(directory: "run")
-            ) { try LaunchCommand.finish(verdict, plan: plan, directory: "run") }
+            #expect(process.results == "checkpoint\n")
+            #expect(throws: LaunchError.interrupted(directory: "run")) {
+                try plan.check(verdict, directory: "run")
+            }
             let identifiers = Self.text(directory + "/identifiers").split(separator: "\n")
             #expect(identifiers.count == 2)
             for identifier in identifiers {
@@ -176,12 +197,12 @@ import Testing
                     [ "$1" = worker ] && : >working
                     while :; do sleep 0.02; done
                     """, workers: 2)
-            let process = CapturedProcess()
+            let process = Captured()
             let verdict = try Self.run(plan, process) {
                 FileManager.default.fileExists(atPath: directory + "/working") ? 2 : 0
             }
             #expect(verdict == .interrupted)
-            #expect(process.error.contains("[launch] killing all\n"))
+            #expect(process.errors.contains("[launch] killing all\n"))
         }
     }
 
@@ -194,14 +215,14 @@ import Testing
                     "cd '\(directory)'; echo $SKEIN_PARENT_PIPE >open; cat >given; : >ended",
                 ], input: [104, 105])
             #expect(getpgid(child.identifier) == child.identifier)
-            try Self.wait { Self.text(directory + "/given") == "hi" }
+            try Deadline.wait { Self.text(directory + "/given") == "hi" }
             #expect(Self.text(directory + "/open") == "0\n")
             #expect(child.ending() == nil)
             child.closeStreams()
-            try Self.wait { child.ending() == .exited(0) }
+            try Deadline.wait { child.ending() == .exited(0) }
             #expect(FileManager.default.fileExists(atPath: directory + "/ended"))
         }
-        #expect(throws: CommandError.notStarted(program: "/nowhere/skein", code: ENOENT)) {
+        #expect(throws: LaunchError.notStarted(program: "/nowhere/skein", code: ENOENT)) {
             try ChildProcess.start(["/nowhere/skein"])
         }
     }
@@ -216,7 +237,7 @@ import Testing
         usleep(50_000)
         #expect(!flag.isSet)
         close(ends[1])
-        try Self.wait { flag.isSet }
+        try Deadline.wait { flag.isSet }
         close(ends[0])
     }
 
@@ -224,16 +245,6 @@ import Testing
         private let value = Atomic<Bool>(false)
         var isSet: Bool { value.load(ordering: .acquiring) }
         func set() { value.store(true, ordering: .releasing) }
-    }
-
-    struct Deadline: Error {}
-
-    static func wait(seconds: Double = 30, _ isDone: () -> Bool) throws {
-        let deadline = ContinuousClock.now + .seconds(seconds)
-        while !isDone() {
-            guard ContinuousClock.now < deadline else { throw Deadline() }
-            usleep(2000)
-        }
     }
 
     @Test("over ssh the token comes on standard input, lies in a private file and goes again")
@@ -260,14 +271,14 @@ import Testing
                     echo 'listening on 127.0.0.1:40015' >&2
                     while [ ! -e token.path ]; do sleep 0.02; done
                     """, workers: 0)
-            plan.ssh = directory + "/ssh"
-            plan.token = Array("0123 secret\nof two lines\n".utf8)
+            let token = Array("0123 secret\nof two lines\n".utf8)
             plan.workers = [
                 LaunchPlan.Worker(
-                    name: "h1", place: .host("me@h1"), threads: 3, model: "/m 'x'.gguf",
-                    program: remote)
+                    name: "h1", threads: 3, model: "/m 'x'.gguf", program: remote,
+                    backend: SSHBackend(
+                        destination: "me@h1", token: token, ssh: directory + "/ssh"))
             ]
-            let process = CapturedProcess()
+            let process = Captured()
             #expect(try Self.run(plan, process) == .coordinator(.exited(0)))
             #expect(Self.text(directory + "/mode") == "600\n")
             #expect(!Self.text(directory + "/ssh.log").contains("secret"))
@@ -277,10 +288,10 @@ import Testing
                 Self.text(directory + "/remote.log")
                     == "worker --coordinator 127.0.0.1:40015 --name h1 --threads 3 "
                     + "--model /m 'x'.gguf --token-file \(path)\n")
-            #expect(Array(Self.text(directory + "/token.copy").utf8) == plan.token)
+            #expect(Array(Self.text(directory + "/token.copy").utf8) == token)
             // The last thing that a remote shell does, which nobody waits for: not after the
             // directory is gone.
-            try Self.wait { Self.text(directory + "/pipe") == "0\n" }
+            try Deadline.wait { Self.text(directory + "/pipe") == "0\n" }
         }
     }
 }

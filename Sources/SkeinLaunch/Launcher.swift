@@ -3,9 +3,9 @@ import SkeinBasics
 
 /// Carries out what `Supervision` decides: starts processes, passes their lines on, signals and reaps
 /// them. One thread, which looks 20 times a second.
-struct Launcher: ~Copyable {
+package struct Launcher: ~Copyable {
     private let plan: LaunchPlan
-    private let io: CommandIO
+    private let output: Output
     /// How often Ctrl-C has come.
     private let interruptCount: () -> Int
     private let began = ContinuousClock.now
@@ -21,6 +21,22 @@ struct Launcher: ~Copyable {
     private var verdict: Supervision.Verdict?
     private var outputIsClosed = false
 
+    /// Where the lines of all go.
+    package struct Output: Sendable {
+        /// Appends bytes to standard output.
+        var write: @Sendable ([UInt8]) throws -> Void
+        /// Appends a text to standard error.
+        var writeError: @Sendable (String) -> Void
+
+        package init(
+            write: @escaping @Sendable ([UInt8]) throws -> Void,
+            writeError: @escaping @Sendable (String) -> Void
+        ) {
+            self.write = write
+            self.writeError = writeError
+        }
+    }
+
     private struct Child {
         var process: ChildProcess
         var lines: LinePrefixer
@@ -30,12 +46,12 @@ struct Launcher: ~Copyable {
         var errorIsOpen = true
     }
 
-    init(
-        _ plan: LaunchPlan, computesLocally: Bool, io: CommandIO,
+    package init(
+        _ plan: LaunchPlan, computesLocally: Bool, output: Output,
         interruptCount: @escaping () -> Int
     ) {
         self.plan = plan
-        self.io = io
+        self.output = output
         self.interruptCount = interruptCount
         supervision = Supervision(
             workerCount: plan.workers.count, computesLocally: computesLocally)
@@ -46,7 +62,7 @@ struct Launcher: ~Copyable {
     ///
     /// - Returns: how the run ended.
     /// - Throws: what keeps a program from being started; whoever runs is killed then.
-    mutating func run() throws -> Supervision.Verdict {
+    package mutating func run() throws -> Supervision.Verdict {
         defer { killAll() }
         try handle(.began)
         while true {
@@ -67,8 +83,8 @@ struct Launcher: ~Copyable {
         for action in supervision.handle(event, now: ContinuousClock.now - began) {
             switch action {
             case .start(let member, let again): try start(member, again: again)
-            case .terminate(let member): children[member]?.process.send(SIGTERM)
-            case .kill(let member): children[member]?.process.send(SIGKILL)
+            case .terminate(let member): stop(member, isForced: false)
+            case .kill(let member): stop(member, isForced: true)
             case .say(let notice):
                 say(LaunchText.sentence(notice, plan: plan, lastWords: lastWords))
             case .finish(let verdict): self.verdict = verdict
@@ -86,6 +102,11 @@ struct Launcher: ~Copyable {
         children[member] = Child(
             process: try ChildProcess.start(program.words, input: program.input),
             lines: prefixer, outputLines: prefixer)
+    }
+
+    private func stop(_ member: Supervision.Member, isForced: Bool) {
+        guard let child = children[member] else { return }
+        plan.stop(member, child.process, isForced: isForced)
     }
 
     /// Sleeps until a child writes something, 50 ms at most.
@@ -113,7 +134,7 @@ struct Launcher: ~Copyable {
             if member == .coordinator {
                 passOn(bytes)
             } else {
-                for line in child.outputLines.lines(of: bytes) { io.writeError(line.shown) }
+                for line in child.outputLines.lines(of: bytes) { output.writeError(line.shown) }
             }
         }
         var lines: [LinePrefixer.Line] = []
@@ -124,7 +145,7 @@ struct Launcher: ~Copyable {
         }
         children[member] = child
         for line in lines {
-            io.writeError(line.shown)
+            output.writeError(line.shown)
             note(line, of: member)
             guard member == .coordinator else { continue }
             switch CoordinatorLine(line.text) {
@@ -151,7 +172,7 @@ struct Launcher: ~Copyable {
     private mutating func passOn(_ bytes: [UInt8]) {
         guard !bytes.isEmpty, !outputIsClosed else { return }
         do {
-            try io.writeOutput(bytes)
+            try output.write(bytes)
         } catch {
             // The run is worth more than its reader; it goes on, and its files say the same.
             outputIsClosed = true
@@ -166,7 +187,7 @@ struct Launcher: ~Copyable {
         if member != .coordinator { try read(.coordinator) }
         if var child = children.removeValue(forKey: member) {
             for line in [child.lines.rest(), child.outputLines.rest()].compactMap({ $0 }) {
-                io.writeError(line.shown)
+                output.writeError(line.shown)
                 note(line, of: member)
             }
             child.process.closeStreams()
@@ -175,7 +196,7 @@ struct Launcher: ~Copyable {
     }
 
     private mutating func say(_ text: String) {
-        for line in own.lines(of: Array((text + "\n").utf8)) { io.writeError(line.shown) }
+        for line in own.lines(of: Array((text + "\n").utf8)) { output.writeError(line.shown) }
     }
 
     /// Leaves nobody behind.

@@ -1,22 +1,20 @@
-import SkeinBasics
-
 /// Where a coordinator listens, as people type it: `HOST:PORT`.
-struct Endpoint: Sendable, Equatable {
+package struct Endpoint: Sendable, Equatable {
     /// SKEI on the keys of a telephone; below the range that systems give to outgoing connections.
-    static let defaultPort = 7534
+    package static let defaultPort = 7534
 
     /// A name or an address; an IPv6 address without its brackets.
-    var host: String
+    package var host: String
     /// 0 asks the system for a free one.
-    var port: Int
+    package var port: Int
 
-    init(host: String, port: Int) {
+    package init(host: String, port: Int) {
         self.host = host
         self.port = port
     }
 
     /// Reads `host`, `host:port`, `[::1]` or `[::1]:port`; nil for anything else.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         var host: Substring
         var rest: Substring
         if text.hasPrefix("[") {
@@ -45,15 +43,15 @@ struct Endpoint: Sendable, Equatable {
     }
 
     /// `HOST:PORT`, which the initializer reads back.
-    var text: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
+    package var text: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
 
     /// Whether only this machine can reach it. A name other than localhost is not looked up.
-    var isLoopback: Bool {
+    package var isLoopback: Bool {
         host == "localhost" || host == "::1" || (host.hasPrefix("127.") && isNumeric)
     }
 
     /// Whether it stands for every address of this machine, so that nobody can dial it.
-    var isWildcard: Bool { ["0.0.0.0", "::", "*"].contains(host) }
+    package var isWildcard: Bool { ["0.0.0.0", "::", "*"].contains(host) }
 
     private var isNumeric: Bool {
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -69,13 +67,5 @@ struct Endpoint: Sendable, Equatable {
             true
         default: false
         }
-    }
-}
-
-extension ValueFormat where Value == Endpoint {
-    static var endpoint: ValueFormat {
-        ValueFormat(
-            placeholder: "HOST:PORT", accepted: "HOST:PORT, such as 10.0.0.5:7534",
-            read: { Endpoint($0) }, json: { .string($0.text) })
     }
 }

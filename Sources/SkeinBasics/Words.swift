@@ -1,7 +1,7 @@
 /// Lists and near misses, as sentences need them.
-enum Words {
+package enum Words {
     /// `a, b or c`.
-    static func either(_ words: [String]) -> String {
+    package static func either(_ words: [String]) -> String {
         guard let last = words.last, words.count > 1 else { return words.first ?? "" }
         return words.dropLast().joined(separator: ", ") + " or " + last
     }
@@ -10,7 +10,7 @@ enum Words {
     ///
     /// Case and `_` against `-` do not count; a candidate that begins with the word, or a distance
     /// of a third of the word's length (at least 2), is near.
-    static func nearest(to word: String, among candidates: [String]) -> String? {
+    package static func nearest(to word: String, among candidates: [String]) -> String? {
         let wanted = folded(word)
         let limit = max(2, wanted.count / 3)
         var best: (distance: Int, candidate: String)?

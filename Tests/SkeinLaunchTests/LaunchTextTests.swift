@@ -1,7 +1,7 @@
 import SkeinBasics
 import Testing
 
-@testable import SkeinCommands
+@testable import SkeinLaunch
 
 @Suite struct LaunchTextTests {
     private static func shown(_ prefixer: inout LinePrefixer, _ texts: [String]) -> String {

@@ -1,12 +1,12 @@
 /// Columns of text for people: the first ones to the left, numbers to the right.
-enum TextTable {
+package enum TextTable {
     /// The rows as lines, each column as wide as its widest cell.
     ///
     /// - Parameters:
     ///   - rows: The first one is the heading; all have equally many cells.
     ///   - leftColumns: How many columns, from the first, begin at the left.
     /// - Returns: Lines without blanks at their ends.
-    static func text(_ rows: [[String]], leftColumns: Int = 1) -> String {
+    package static func text(_ rows: [[String]], leftColumns: Int = 1) -> String {
         var widths: [Int] = []
         for row in rows {
             for (column, cell) in row.enumerated() {

@@ -1,7 +1,7 @@
 import SkeinBasics
 
 /// Puts a child's name before each of its lines, however the bytes come in. Pure.
-struct LinePrefixer: Sendable {
+package struct LinePrefixer: Sendable {
     /// A longer line is passed on in pieces: a child that never ends its line costs no more.
     static let longestLine = 1 << 16
 
@@ -9,21 +9,21 @@ struct LinePrefixer: Sendable {
     private let format: Log.Format
     private var partial: [UInt8] = []
 
-    init(name: String, format: Log.Format) {
+    package init(name: String, format: Log.Format) {
         self.name = name
         self.format = format
     }
 
     /// A child's line, as it came and as it is to be shown.
-    struct Line: Sendable, Equatable {
+    package struct Line: Sendable, Equatable {
         /// Without the line break.
-        var text: String
+        package var text: String
         /// With the name, and a line break.
         var shown: String
     }
 
     /// The lines that `bytes` complete.
-    mutating func lines(of bytes: some Sequence<UInt8>) -> [Line] {
+    package mutating func lines(of bytes: some Sequence<UInt8>) -> [Line] {
         var lines: [Line] = []
         for byte in bytes {
             if byte != UInt8(ascii: "\n") {

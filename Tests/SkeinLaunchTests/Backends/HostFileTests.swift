@@ -1,7 +1,7 @@
 import SkeinBasics
 import Testing
 
-@testable import SkeinCommands
+@testable import SkeinLaunch
 
 @Suite struct HostFileTests {
     @Test("hosts with what they are given, comments and blank lines aside")

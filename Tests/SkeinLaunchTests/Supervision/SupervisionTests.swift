@@ -1,7 +1,7 @@
 import SkeinBasics
 import Testing
 
-@testable import SkeinCommands
+@testable import SkeinLaunch
 
 @Suite struct SupervisionTests {
     private static func seconds(_ seconds: Double) -> Duration { .seconds(seconds) }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SkeinCommands
+@testable import SkeinBasics
 
 @Suite struct FiguresTests {
     @Test("numbers are grouped by thousands")

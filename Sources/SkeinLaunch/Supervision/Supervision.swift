@@ -8,18 +8,14 @@ import SkeinBasics
 /// A worker that has been in the run once is started again without end, after 60 s at most: its host
 /// reboots, or has no network, and may be back in hours.
 /// A coordinator that ends by itself ends the launch; its workers follow.
-struct Supervision: Sendable {
+package struct Supervision: Sendable {
     enum Member: Hashable, Sendable {
         case coordinator
         /// From 0.
         case worker(Int)
     }
 
-    /// How a process ended.
-    enum Ending: Sendable, Equatable {
-        case exited(Int32)
-        case killed(signal: Int32)
-    }
+    package typealias Ending = ChildProcess.Ending
 
     enum Event: Sendable, Equatable {
         case began
@@ -59,7 +55,7 @@ struct Supervision: Sendable {
     }
 
     /// How the launch ends.
-    enum Verdict: Sendable, Equatable {
+    package enum Verdict: Sendable, Equatable {
         /// As the coordinator did.
         case coordinator(Ending)
         /// As the last worker that gave up: there was nobody left to compute.

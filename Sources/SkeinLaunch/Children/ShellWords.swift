@@ -1,5 +1,5 @@
 /// Words as a POSIX shell reads them back.
-enum ShellWords {
+package enum ShellWords {
     /// `word` as it is when it has nothing that a shell would take up, else in single quotes.
     static func quoted(_ word: String) -> String {
         let isPlain = word.unicodeScalars.allSatisfy { scalar in
@@ -14,7 +14,7 @@ enum ShellWords {
     }
 
     /// Several words as one line.
-    static func line(_ words: [String]) -> String {
+    package static func line(_ words: [String]) -> String {
         words.map(quoted).joined(separator: " ")
     }
 }

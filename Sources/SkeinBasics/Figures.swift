@@ -1,9 +1,9 @@
 import Foundation
 
 /// Numbers as people read them. Pure.
-enum Figures {
+package enum Figures {
     /// `134,515,008`.
-    static func grouped(_ number: Int) -> String {
+    package static func grouped(_ number: Int) -> String {
         let digits = String(number.magnitude)
         var out = ""
         for (index, digit) in digits.enumerated() {
@@ -14,39 +14,39 @@ enum Figures {
     }
 
     /// `1 tensor`, `2,270 rows`.
-    static func count(_ number: Int, _ noun: String) -> String {
+    package static func count(_ number: Int, _ noun: String) -> String {
         grouped(number) + " " + noun + (number == 1 ? "" : "s")
     }
 
     /// `98.4 MB`; decimal units, as file systems and networks count.
-    static func bytes(_ count: Int) -> String {
+    package static func bytes(_ count: Int) -> String {
         scaled(Double(count), ["B", "kB", "MB", "GB", "TB"])
     }
 
     /// `14.2 GFLOP/s` out of FLOP/s, `9.31 GB/s` out of B/s.
-    static func rate(_ perSecond: Double, unit: String) -> String {
+    package static func rate(_ perSecond: Double, unit: String) -> String {
         scaled(perSecond, ["", "k", "M", "G", "T"].map { $0 + unit + "/s" })
     }
 
     /// `61.3 %`.
-    static func percent(_ share: Double) -> String {
+    package static func percent(_ share: Double) -> String {
         (share * 100 < 10 ? fixed(share * 100, 2) : fixed(share * 100, 1)) + " %"
     }
 
     /// `1.93 s`, `4.10 ms`, `820 us`.
-    static func seconds(_ seconds: Double) -> String {
+    package static func seconds(_ seconds: Double) -> String {
         if seconds >= 1 || seconds <= 0 { return significant(seconds) + " s" }
         if seconds >= 1e-3 { return significant(seconds * 1e3) + " ms" }
         return significant(seconds * 1e6) + " us"
     }
 
     /// `decimals` digits behind the point.
-    static func fixed(_ number: Double, _ decimals: Int) -> String {
+    package static func fixed(_ number: Double, _ decimals: Int) -> String {
         String(format: "%.\(decimals)f", number)
     }
 
     /// Three digits that count; whole numbers above.
-    static func significant(_ number: Double) -> String {
+    package static func significant(_ number: Double) -> String {
         let size = abs(number)
         return fixed(number, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2)
     }

@@ -1,13 +1,38 @@
 import Foundation
 import SkeinBasics
 
-/// A process that `skein launch` started: in a process group of its own, so that a terminal's Ctrl-C
-/// reaches launch alone, and with a standard input that ends when launch does (`ParentPipe`).
-struct ChildProcess: Sendable {
-    let identifier: pid_t
-    /// The reading ends; reads do not block.
-    let output: Int32
-    let error: Int32
+/// A process that this one started: in a process group of its own, so that a terminal's Ctrl-C
+/// reaches the parent alone, and with a standard input that ends when the parent does (`ParentPipe`).
+package struct ChildProcess: Sendable {
+    /// How a process ended.
+    package enum Ending: Sendable, Equatable {
+        case exited(Int32)
+        case killed(signal: Int32)
+
+        /// `status 65`, `signal 9`.
+        package var text: String {
+            switch self {
+            case .exited(let status): "status \(status)"
+            case .killed(let signal): "signal \(signal)"
+            }
+        }
+    }
+
+    /// Files that take what a child writes, in place of pipes.
+    package struct Files: Sendable {
+        package var output: Int32
+        package var error: Int32
+
+        package init(output: Int32, error: Int32) {
+            self.output = output
+            self.error = error
+        }
+    }
+
+    package let identifier: pid_t
+    /// The reading ends, -1 of one that writes into files; reads do not block.
+    package let output: Int32
+    package let error: Int32
     /// The writing end of its standard input; it stays open for as long as the child is to live.
     private let input: Int32
 
@@ -16,9 +41,14 @@ struct ChildProcess: Sendable {
     /// - Parameters:
     ///   - words: the program and its arguments.
     ///   - input: at most 4 KiB, so that a pipe holds it and nobody waits.
+    ///   - files: take what it writes; nil: pipes, which somebody has to read.
+    ///   - environment: more variables than this process has.
     /// - Returns: the running process.
-    /// - Throws: `CommandError.notStarted`; `FileError` when there are no pipes left.
-    static func start(_ words: [String], input: [UInt8] = []) throws -> ChildProcess {
+    /// - Throws: `LaunchError.notStarted`; `FileError` when there are no pipes left.
+    package static func start(
+        _ words: [String], input: [UInt8] = [], files: Files? = nil,
+        environment: [String: String] = [:]
+    ) throws -> ChildProcess {
         precondition(!words.isEmpty && input.count <= Limits.childInputBytes)
         var open: [Int32] = []
         var kept = false
@@ -29,14 +59,17 @@ struct ChildProcess: Sendable {
             return ends
         }
         let (input, given) = (try pipe(), input)
-        let (output, error) = (try pipe(), try pipe())
-        for descriptor in [output.reading, error.reading] {
+        let output = try files.map { (reading: -1, writing: $0.output) } ?? pipe()
+        let error = try files.map { (reading: -1, writing: $0.error) } ?? pipe()
+        for descriptor in [output.reading, error.reading] where descriptor >= 0 {
             _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         }
         let identifier = try spawn(
-            words, streams: [input.reading, output.writing, error.writing])
+            words, streams: [input.reading, output.writing, error.writing],
+            environment: environment)
         kept = true
-        for descriptor in [input.reading, output.writing, error.writing] { close(descriptor) }
+        close(input.reading)
+        if files == nil { for stream in [output, error] { close(stream.writing) } }
         // A child that is gone already does not read it; its end tells why.
         _ = given.withUnsafeBytes { write(input.writing, $0.baseAddress, $0.count) }
         return ChildProcess(
@@ -54,7 +87,9 @@ struct ChildProcess: Sendable {
         return (ends[0], ends[1])
     }
 
-    private static func spawn(_ words: [String], streams: [Int32]) throws -> pid_t {
+    private static func spawn(
+        _ words: [String], streams: [Int32], environment more: [String: String]
+    ) throws -> pid_t {
         #if canImport(Darwin)
             var actions: posix_spawn_file_actions_t?
             var attributes: posix_spawnattr_t?
@@ -71,7 +106,7 @@ struct ChildProcess: Sendable {
         for (number, stream) in streams.enumerated() {
             posix_spawn_file_actions_adddup2(&actions, stream, Int32(number))
         }
-        // launch ignores these signals or takes them itself; a child begins as from a shell.
+        // The parent ignores these signals or takes them itself; a child begins as from a shell.
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
@@ -81,7 +116,7 @@ struct ChildProcess: Sendable {
         let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK
         posix_spawnattr_setflags(&attributes, Int16(flags))
 
-        var environment = ProcessInfo.processInfo.environment
+        var environment = ProcessInfo.processInfo.environment.merging(more) { $1 }
         environment[ParentPipe.variable] = "0"
         var identifier: pid_t = 0
         let code = withCStrings(words) { words in
@@ -91,7 +126,7 @@ struct ChildProcess: Sendable {
                 } ?? EINVAL
             }
         }
-        guard code == 0 else { throw CommandError.notStarted(program: words[0], code: code) }
+        guard code == 0 else { throw LaunchError.notStarted(program: words[0], code: code) }
         return identifier
     }
 
@@ -105,12 +140,12 @@ struct ChildProcess: Sendable {
     }
 
     /// Signals the child alone: what it started itself is its own affair.
-    func send(_ signal: Int32) {
+    package func send(_ signal: Int32) {
         kill(identifier, signal)
     }
 
     /// How it ended, or nil while it runs; the system forgets the child when it has been told.
-    func ending() -> Supervision.Ending? {
+    package func ending() -> Ending? {
         var status: Int32 = 0
         guard waitpid(identifier, &status, WNOHANG) == identifier else { return nil }
         let signal = status & 0x7f
@@ -118,7 +153,7 @@ struct ChildProcess: Sendable {
     }
 
     /// What is there to read, 1 MiB at most, and whether more can come.
-    static func available(_ descriptor: Int32) -> (bytes: [UInt8], isOpen: Bool) {
+    package static func available(_ descriptor: Int32) -> (bytes: [UInt8], isOpen: Bool) {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         while bytes.count < 1 << 20 {
@@ -135,7 +170,7 @@ struct ChildProcess: Sendable {
     }
 
     /// Lets go of its streams; a child that still runs sees the end of its input.
-    func closeStreams() {
-        for descriptor in [input, output, error] { close(descriptor) }
+    package func closeStreams() {
+        for descriptor in [input, output, error] where descriptor >= 0 { close(descriptor) }
     }
 }

@@ -1,7 +1,8 @@
 import Foundation
+import SkeinBasics
 
-/// What launch learns from a line of its coordinator.
-enum CoordinatorLine: Equatable {
+/// What a parent learns from a line of its coordinator.
+package enum CoordinatorLine: Equatable {
     case listening(address: String)
     /// A worker of this name is in.
     case joined(name: String)
@@ -10,7 +11,7 @@ enum CoordinatorLine: Equatable {
     case other
 
     /// Reads a line of text, or a JSON object of `--log-format json`.
-    init(_ line: String) {
+    package init(_ line: String) {
         if line.hasPrefix("{") {
             self = Self.json(line)
         } else {
@@ -46,5 +47,18 @@ enum JoinedLine {
             line[end.upperBound...].contains(") joins with ")
         else { return nil }
         return String(line[..<end.lowerBound].dropFirst("worker ".count))
+    }
+}
+
+/// The line by which a coordinator tells its address. Whoever starts one reads it.
+package enum ListeningLine {
+    private static let beginning = "listening on "
+
+    package static func text(address: String) -> String { beginning + address }
+
+    /// The address in a line of text, or nil for any other line.
+    package static func address(in line: String) -> String? {
+        guard line.hasPrefix(beginning) else { return nil }
+        return Endpoint(String(line.dropFirst(beginning.count)))?.text
     }
 }

@@ -1,9 +1,9 @@
 import Foundation
 
 /// The file that this process runs.
-enum ProgramFile {
+package enum ProgramFile {
     /// Its path by its own name, so that `ps` and `pgrep` know children that are started from it.
-    static var path: String {
+    package static var path: String {
         let link = "/proc/self/exe"
         guard let path = realpath(link, nil) else { return link }
         defer { free(path) }

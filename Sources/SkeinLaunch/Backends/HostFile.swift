@@ -1,10 +1,9 @@
 import SkeinBasics
-import SkeinNodes
 
 /// The hosts that `skein launch --hosts` starts workers on. Pure.
 ///
 /// A line is `user@host [threads=N] [model=PATH] [skein=PATH] [name=S]`; `#` begins a comment.
-struct HostFile: Sendable, Equatable {
+package struct HostFile: Sendable, Equatable {
     struct Host: Sendable, Equatable {
         /// What ssh is told: `user@host`, `host`, or a name of ~/.ssh/config.
         var destination: String
@@ -23,7 +22,7 @@ struct HostFile: Sendable, Equatable {
     ///   - text: the file's.
     ///   - path: for errors.
     /// - Throws: what is wrong, with its line.
-    init(_ text: String, path: String) throws(HostFileError) {
+    package init(_ text: String, path: String) throws(HostFileError) {
         var hosts: [Host] = []
         var lines: [String: Int] = [:]
         for (index, line) in text.split(
@@ -40,8 +39,8 @@ struct HostFile: Sendable, Equatable {
             }
             lines[host.name] = number
             hosts.append(host)
-            guard hosts.count <= Limits.launchedWorkers else {
-                throw .tooMany(path: path, limit: Limits.launchedWorkers)
+            guard hosts.count <= Limits.workers else {
+                throw .tooMany(path: path, limit: Limits.workers)
             }
         }
         guard !hosts.isEmpty else { throw .noHosts(path: path) }
@@ -70,25 +69,23 @@ struct HostFile: Sendable, Equatable {
             guard values[key] == nil else { throw .repeatedKey(key, path: path, line: line) }
             values[key] = String(word[word.index(after: equals)...])
         }
-        func value<Value>(
-            _ key: String, _ format: ValueFormat<Value>
-        ) throws(HostFileError) -> Value? {
-            guard let text = values[key] else { return nil }
-            if let value = format.read(text) { return value }
-            throw .badValue(
-                key: key, value: text, accepted: format.accepted, path: path, line: line)
+        func value(
+            _ key: String, _ accepted: String, _ isAccepted: (String) -> Bool
+        ) throws(HostFileError) -> String? {
+            guard let text = values[key], !isAccepted(text) else { return values[key] }
+            throw .badValue(key: key, value: text, accepted: accepted, path: path, line: line)
         }
-        let threads = try value("threads", .integer(1...1024))
-        let model = try value("model", .path())
-        let skein = try value("skein", .path()) ?? "skein"
-        let name = try value("name", .workerName) ?? defaultName(destination)
-        guard WorkerName.isValid(name) else {
-            throw .badValue(
-                key: "name", value: name, accepted: ValueFormat.workerName.accepted, path: path,
-                line: line)
+        values["name"] = values["name"] ?? defaultName(destination)
+        func isPath(_ text: String) -> Bool { !text.isEmpty && !text.contains("\0") }
+        let threads = try value("threads", "a whole number from 1 to 1024") {
+            (1...1024).contains(Int($0) ?? 0)
         }
         return Host(
-            destination: destination, threads: threads, model: model, skein: skein, name: name)
+            destination: destination, threads: threads.flatMap { Int($0) },
+            model: try value("model", "a path", isPath),
+            skein: try value("skein", "a path", isPath) ?? "skein",
+            name: try value("name", WorkerName.accepted, WorkerName.isValid)
+                ?? defaultName(destination))
     }
 
     /// The host's name without user and scheme.
@@ -101,7 +98,7 @@ struct HostFile: Sendable, Equatable {
 }
 
 /// A host file that cannot be used. Exit status 65.
-enum HostFileError: Error, Equatable {
+package enum HostFileError: Error, Equatable {
     case noHosts(path: String)
     case tooMany(path: String, limit: Int)
     case badHost(String, path: String, line: Int)
@@ -113,7 +110,7 @@ enum HostFileError: Error, Equatable {
 }
 
 extension HostFileError: Explained {
-    var explanation: Explanation {
+    package var explanation: Explanation {
         let (what, place, remedy) = sentences
         return Explanation(what: what, place: place, remedy: remedy, status: .badData)
     }
