@@ -69,10 +69,16 @@ let package = Package(
                 "SkeinTraining", "SkeinCoordination", "SkeinNodes",
             ]),
         room(
+            "Bench",
+            [
+                "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
+                "SkeinTraining", "SkeinNodes", "Skein", "SkeinLaunch",
+            ]),
+        room(
             "Commands",
             [
                 "Skein", "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTraining", "SkeinCoordination", "SkeinNodes", "SkeinLaunch",
+                "SkeinTraining", "SkeinCoordination", "SkeinNodes", "SkeinLaunch", "SkeinBench",
             ]),
         .executableTarget(
             name: "SkeinTool", dependencies: ["SkeinCommands"], swiftSettings: strict),
@@ -91,6 +97,12 @@ let package = Package(
         tests(of: "Coordination", ["SkeinBasics"]),
         tests(of: "Launch", ["SkeinBasics"]),
         tests(
+            of: "Bench",
+            [
+                "SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinText", "SkeinTraining",
+                "SkeinLaunch",
+            ]),
+        tests(
             of: "Nodes",
             ["SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinTraining", "SkeinCoordination"]),
         tests(
@@ -108,7 +120,8 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinTraining",
-                "SkeinCoordination", "SkeinNodes", "SkeinTestSupport", "SkeinTool",
+                "SkeinCoordination", "SkeinNodes", "SkeinLaunch", "SkeinBench",
+                "SkeinTestSupport", "SkeinTool",
             ],
             swiftSettings: strict),
     ]

@@ -5,6 +5,4 @@ enum Limits {
     /// Text to tokenize or to answer: the demo data is 1.5 MB, a large book 10 MB. 256 MiB of text
     /// become at most 1 GiB of ids.
     static let standardInputBytes = 1 << 28
-    /// The first processor's entry of /proc/cpuinfo is about 2 KiB; a big host has 400 of them.
-    static let processorDescriptionBytes = 1 << 14
 }

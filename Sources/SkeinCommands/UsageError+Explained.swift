@@ -151,10 +151,6 @@ extension CommandError: Explained {
         case .badInput(let problem, let place):
             Explanation(
                 what: problem.what, place: place, remedy: problem.remedy, status: .badData)
-        case .benchFailed(let what, let place):
-            Explanation(
-                what: what, place: place,
-                remedy: "try again on a quiet machine, then report it", status: .internalError)
         case .outputClosed:
             Explanation(
                 what: "nobody reads standard output any more", place: "standard output",

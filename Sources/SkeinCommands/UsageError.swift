@@ -44,8 +44,6 @@ enum CommandError: Error, Equatable {
     case inputTooLong(name: String, limit: Int)
     /// What was given at `place` (a path, an argument, standard input) cannot be used.
     case badInput(InputProblem, place: String)
-    /// A benchmark that found more than a number: what must never be.
-    case benchFailed(what: String, place: String)
     /// The reader of standard output went away, as `head` does.
     case outputClosed
 }

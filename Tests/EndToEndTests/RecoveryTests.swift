@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBench
 import SkeinTestSupport
 import Testing
 
@@ -31,6 +32,21 @@ struct RecoveryTests {
             #expect(counts["idle"] == 3)
             // A worker may hold nothing at the moment of its end.
             #expect((0...2).contains(counts["leased_again"] ?? -1))
+        }
+    }
+
+    @Test("bench wire measures real processes")
+    func wire() throws {
+        let ending = try SkeinProcess.run([
+            "bench", "wire", "--workers", "3", "--steps", "3", "--rank", "1", "--json",
+        ])
+        try #require(ending.status == 0, "\(ending.error)")
+        let json = try JSONSerialization.jsonObject(with: Data(ending.output.utf8))
+        let object = try #require(json as? [String: Any])
+        #expect(object["workers"] as? Int == 3 && object["steps"] as? Int == 3)
+        #expect(object["parameters"] as? Int == 115_200)
+        for field in ["steps_per_second", "cpu_seconds", "ratio", "loopback_limit", "hash_limit"] {
+            #expect((object[field] as? Double ?? 0) > 0, "\(field)")
         }
     }
 }

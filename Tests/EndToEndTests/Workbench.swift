@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinBench
 import SkeinTestSupport
 import Testing
 
@@ -56,6 +57,15 @@ struct Workbench {
         ] + more
     }
 
+    /// What a cluster with the bench's model and rows is started with.
+    func cluster(
+        _ output: String, _ options: [String] = [], model: String? = nil
+    ) throws -> ClusterHarness.Setup {
+        ClusterHarness.Setup(
+            program: SkeinProgram(path: try TestPaths.binary), model: model ?? self.model,
+            data: data, output: path(output), options: options)
+    }
+
     /// Trains to the end and expects that nothing goes wrong.
     @discardableResult
     func train(
@@ -110,5 +120,33 @@ struct Workbench {
         try #require(
             try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any],
             "\(text)")
+    }
+}
+
+extension SkeinProcess {
+    /// Starts the `skein` that was built beside the tests.
+    convenience init(_ arguments: [String], shell: String? = nil) throws {
+        try self.init(SkeinProgram(path: TestPaths.binary), arguments, shell: shell)
+    }
+
+    /// Runs `skein` to its end.
+    static func run(
+        _ arguments: [String], shell: String? = nil, seconds: Double = SkeinProcess.patience
+    ) throws -> Ending {
+        try SkeinProcess(arguments, shell: shell).wait(seconds: seconds)
+    }
+}
+
+extension ClusterHarness {
+    /// Starts a coordinator for `output` at a bench and waits until it listens.
+    convenience init(
+        _ bench: Workbench, _ output: String, _ options: [String] = [], model: String? = nil
+    ) throws {
+        try self.init(bench.cluster(output, options, model: model))
+    }
+
+    /// Where the run is.
+    var bench: Workbench {
+        Workbench(directory: FilePath.parent(of: setup.output))
     }
 }

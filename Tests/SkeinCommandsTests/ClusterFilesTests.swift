@@ -180,7 +180,7 @@ import Testing
             // The program that the unit names is installed by whoever runs it.
             let unit = directory + "/\(name).service"
             try AtomicFile.write(
-                text.replacing("/usr/local/bin/skein", with: SkeinProcess.binary), to: unit)
+                text.replacing("/usr/local/bin/skein", with: TestPaths.binary), to: unit)
             let ending = try Self.run([analyze, "verify", unit])
             #expect(ending == Ending(status: 0, output: ""))
         }

@@ -18,37 +18,23 @@ package struct ChildProcess: Sendable {
         }
     }
 
-    /// Files that take what a child writes, in place of pipes.
-    package struct Files: Sendable {
-        package var output: Int32
-        package var error: Int32
-
-        package init(output: Int32, error: Int32) {
-            self.output = output
-            self.error = error
-        }
-    }
-
     package let identifier: pid_t
     /// The reading ends, -1 of one that writes into files; reads do not block.
     package let output: Int32
     package let error: Int32
-    /// The writing end of its standard input; it stays open for as long as the child is to live.
+    /// The writing end of its standard input, which stays open for as long as the child is to live; -1
+    /// of one whose input is empty.
     private let input: Int32
 
-    /// Starts `words`, the first of which is looked up in PATH, and hands it `input`.
+    /// Starts `words`, the first of which is looked up in PATH, with pipes that somebody has to read, and
+    /// hands it `input`.
     ///
     /// - Parameters:
     ///   - words: the program and its arguments.
     ///   - input: at most 4 KiB, so that a pipe holds it and nobody waits.
-    ///   - files: take what it writes; nil: pipes, which somebody has to read.
-    ///   - environment: more variables than this process has.
     /// - Returns: the running process.
     /// - Throws: `LaunchError.notStarted`; `FileError` when there are no pipes left.
-    package static func start(
-        _ words: [String], input: [UInt8] = [], files: Files? = nil,
-        environment: [String: String] = [:]
-    ) throws -> ChildProcess {
+    package static func start(_ words: [String], input: [UInt8] = []) throws -> ChildProcess {
         precondition(!words.isEmpty && input.count <= Limits.childInputBytes)
         var open: [Int32] = []
         var kept = false
@@ -59,22 +45,47 @@ package struct ChildProcess: Sendable {
             return ends
         }
         let (input, given) = (try pipe(), input)
-        let output = try files.map { (reading: -1, writing: $0.output) } ?? pipe()
-        let error = try files.map { (reading: -1, writing: $0.error) } ?? pipe()
-        for descriptor in [output.reading, error.reading] where descriptor >= 0 {
+        let (output, error) = (try pipe(), try pipe())
+        for descriptor in [output.reading, error.reading] {
             _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         }
         let identifier = try spawn(
             words, streams: [input.reading, output.writing, error.writing],
-            environment: environment)
+            variables: [ParentPipe.variable: "0"])
         kept = true
-        close(input.reading)
-        if files == nil { for stream in [output, error] { close(stream.writing) } }
+        for descriptor in [input.reading, output.writing, error.writing] { close(descriptor) }
         // A child that is gone already does not read it; its end tells why.
         _ = given.withUnsafeBytes { write(input.writing, $0.baseAddress, $0.count) }
         return ChildProcess(
             identifier: identifier, output: output.reading, error: error.reading,
             input: input.writing)
+    }
+
+    /// Starts `words`, the first of which is looked up in PATH, with files that take what it writes.
+    ///
+    /// - Parameters:
+    ///   - words: the program and its arguments.
+    ///   - output: takes its standard output.
+    ///   - error: takes its standard error.
+    ///   - isHeld: whether it ends when this process does; else its standard input is empty.
+    ///   - variables: more variables than this process has.
+    /// - Returns: the running process.
+    /// - Throws: `LaunchError.notStarted`; `FileError` when there are no pipes left.
+    package static func start(
+        _ words: [String], output: Int32, error: Int32, isHeld: Bool, variables: [String: String]
+    ) throws -> ChildProcess {
+        let input =
+            isHeld
+            ? try closingPipe() : (reading: open("/dev/null", O_RDONLY | O_CLOEXEC), writing: -1)
+        defer { close(input.reading) }
+        var kept = false
+        defer { if !kept { close(input.writing) } }
+        let identifier = try spawn(
+            words, streams: [input.reading, output, error],
+            variables: variables.merging([ParentPipe.variable: isHeld ? "0" : ""]) { $1 })
+        kept = true
+        return ChildProcess(
+            identifier: identifier, output: -1, error: -1, input: input.writing)
     }
 
     /// A pipe that no other child inherits: else the end of one would not be seen by the next.
@@ -88,7 +99,7 @@ package struct ChildProcess: Sendable {
     }
 
     private static func spawn(
-        _ words: [String], streams: [Int32], environment more: [String: String]
+        _ words: [String], streams: [Int32], variables: [String: String]
     ) throws -> pid_t {
         #if canImport(Darwin)
             var actions: posix_spawn_file_actions_t?
@@ -116,8 +127,7 @@ package struct ChildProcess: Sendable {
         let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK
         posix_spawnattr_setflags(&attributes, Int16(flags))
 
-        var environment = ProcessInfo.processInfo.environment.merging(more) { $1 }
-        environment[ParentPipe.variable] = "0"
+        let environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
         var identifier: pid_t = 0
         let code = withCStrings(words) { words in
             withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in

@@ -1,9 +1,6 @@
-import Foundation
-import SkeinBasics
-import SkeinTestSupport
 import Testing
 
-@testable import SkeinCommands
+@testable import SkeinBench
 
 /// What is read from the facts of a run; how fast a cluster is, no test asks.
 @Suite struct RecoveryTests {
@@ -114,27 +111,10 @@ import Testing
     func plan() {
         for kills in [1, 2, 3, 50] {
             let plan = RecoveryBench.Plan(
-                program: "", model: "", data: "", directory: "", kills: kills, steps: 1, seed: 0)
+                program: SkeinProgram(path: ""), model: "", data: "", directory: "", kills: kills,
+                steps: 1, seed: 0)
             let kinds = (0..<plan.blows).map(plan.kind(ofBlow:))
             #expect(kinds.count { $0 == .kill } == kills, "\(kills)")
         }
-    }
-
-    @Test("bench wire measures real processes, and bench asks for what it needs")
-    func command() throws {
-        let ending = try SkeinProcess.run([
-            "bench", "wire", "--workers", "3", "--steps", "3", "--rank", "1", "--json",
-        ])
-        try #require(ending.status == 0, "\(ending.error)")
-        let json = try JSONSerialization.jsonObject(with: Data(ending.output.utf8))
-        let object = try #require(json as? [String: Any])
-        #expect(object["workers"] as? Int == 3 && object["steps"] as? Int == 3)
-        #expect(object["parameters"] as? Int == 115_200)
-        for field in ["steps_per_second", "cpu_seconds", "ratio", "loopback_limit", "hash_limit"] {
-            #expect((object[field] as? Double ?? 0) > 0, "\(field)")
-        }
-        let process = CapturedProcess()
-        #expect(process.run("bench", "recovery", "--model", "m.gguf") == 64)
-        #expect(process.run("bench", "wire", "--dial", "127.0.0.1:1", "--workers", "1") == 69)
     }
 }

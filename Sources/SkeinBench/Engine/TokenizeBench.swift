@@ -4,21 +4,22 @@ import SkeinText
 import SkeinTraining
 
 /// How fast a model's tokenizer encodes texts on one thread, beside a scan of the same texts.
-struct TokenizeBench {
+package struct TokenizeBench {
     /// Each is encoded by itself, as rows are.
     let texts: [String]
     let tokenizer: Tokenizer
 
     /// - Parameters:
     ///   - modelPath: whose tokenizer it is.
-    ///   - dataPath: rows as `train` takes them; nil: the pages of `--help`.
+    ///   - dataPath: rows as `train` takes them; nil: `pages`.
+    ///   - pages: texts that are at hand.
     /// - Throws: what the model, its tokenizer and the rows throw.
-    init(modelPath: String, dataPath: String?) throws {
+    init(modelPath: String, dataPath: String?, pages: () -> [String]) throws {
         tokenizer = try Tokenizer(model: try ModelDirectory.open(modelPath).raw)
         texts =
             try dataPath.map { path in
                 try PairFile(path: DataFiles(path: path).train).rows.flatMap(Self.texts)
-            } ?? CommandLineTool.commands.map { HelpText.text(of: $0.table) }
+            } ?? pages()
     }
 
     private static func texts(of row: PairRow) -> [String] {
@@ -92,21 +93,21 @@ struct TokenizeResult: Sendable, Equatable {
     }
 }
 
-extension BenchCommand {
-    /// A tokenizer on one thread.
-    func runTokenize(_ io: CommandIO, effort: Effort = .kernels) throws {
-        let machine = Machine.current()
+extension TokenizeBench {
+    /// A tokenizer on one thread; parameters as of the initializer.
+    package static func report(
+        modelPath: String, dataPath: String?, pages: () -> [String]
+    ) throws -> BenchReport {
+        let effort = Effort.kernels
         let result = try TokenizeBench(
-            modelPath: options.model ?? "", dataPath: options.data
+            modelPath: modelPath, dataPath: dataPath, pages: pages
         ).run(effort)
-        if options.json {
-            return try io.print(
-                json: [("machine", machine.json), ("threads", .integer(1))] + result.json)
-        }
-        try io.print(machine.text)
-        try io.print(
-            "one thread; \(Figures.count(result.texts, "text")), \(Figures.bytes(result.bytes)), "
-                + "\(Figures.count(result.tokens, "token")); median of \(effort.repetitions)\n")
-        try io.write(TextTable.text(result.table))
+        return BenchReport(
+            .current(), [("threads", .integer(1))] + result.json,
+            [
+                "one thread; \(Figures.count(result.texts, "text")), "
+                    + "\(Figures.bytes(result.bytes)), \(Figures.count(result.tokens, "token")); "
+                    + "median of \(effort.repetitions)"
+            ], result.table)
     }
 }

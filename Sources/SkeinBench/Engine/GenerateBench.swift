@@ -1,6 +1,8 @@
 import Skein
+import SkeinBasics
 import SkeinFormats
 import SkeinModels
+import SkeinNodes
 import SkeinTensors
 
 /// Generation beside its limits: decoding beside the memory's rate, a prompt beside that of multiply-adds
@@ -10,7 +12,7 @@ import SkeinTensors
 /// memory is its limit; a prompt's tokens share the weights, so arithmetic is theirs. Every
 /// repetition measures both and both limits one after the other, so that a neighbour on the machine
 /// slows all of them.
-struct GenerateBench {
+package struct GenerateBench {
     let model: ModelDirectory
     let promptTokens: Int
     let tokens: Int
@@ -95,6 +97,31 @@ struct GenerateBench {
     /// Bytes that a token in the middle of the answer reads.
     private var bytesPerToken: Int {
         session.bytesOfToken(keys: promptTokens + tokens / 2)
+    }
+}
+
+extension GenerateBench {
+    /// A prompt and an answer of a model; `threads` of nil are all cores.
+    package static func report(
+        modelPath: String, promptTokens: Int, tokens: Int, threads: Int?, compute: ComputeType
+    ) throws -> BenchReport {
+        let machine = Machine.current()
+        let effort = Effort.generate
+        let bench = try GenerateBench(
+            modelPath: modelPath, promptTokens: promptTokens, tokens: tokens,
+            threads: threads ?? machine.cores, compute: compute)
+        var result = bench.run(effort)
+        result.peakBytes = ProcessFigures.peakResidentBytes.map { Int(clamping: $0) }
+        return BenchReport(
+            machine, [("model", .string(bench.model.path))] + result.json,
+            [
+                "\(bench.model.path); \(compute.rawValue), "
+                    + "\(Figures.count(result.threads, "thread")), median of "
+                    + "\(effort.repetitions)",
+                "loaded in \(Figures.seconds(result.load)); at most "
+                    + "\(result.peakBytes.map(Figures.bytes) ?? "?") in use, as much memory as a "
+                    + "token reads included",
+            ], result.table)
     }
 }
 

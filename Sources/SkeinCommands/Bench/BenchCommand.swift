@@ -1,6 +1,9 @@
+import Foundation
 import SkeinBasics
-import SkeinFormats
+import SkeinBench
+import SkeinLaunch
 import SkeinModels
+import SkeinNodes
 import SkeinTensors
 import SkeinTraining
 
@@ -143,71 +146,84 @@ struct BenchCommand: Command {
     }
 
     func run(_ io: CommandIO) throws {
+        if options.subject == .wire, let address = options.dial {
+            return try load.run(at: address.text)
+        }
+        do {
+            let report = try report(io)
+            if options.json {
+                try io.print(json: report.fields)
+            } else {
+                try io.write(report.text)
+            }
+            if let failure = report.failure { throw failure }
+        } catch let error as BenchError {
+            for line in error.lastLines { io.writeError(line + "\n") }
+            throw error
+        }
+    }
+
+    private func report(_ io: CommandIO) throws -> BenchReport {
+        let model = options.model ?? ""
         switch options.subject {
-        case .kernels: try runKernels(io)
-        case .step: try runStep(io)
-        case .generate: try runGenerate(io)
-        case .wire: try runWire(io)
-        case .recovery: try runRecovery(io)
-        case .tokenize: try runTokenize(io)
+        case .kernels: return try KernelBench.report(tokens: options.tokens)
+        case .step:
+            return try StepBench.report(
+                modelPath: model, microBatchTokens: options.tokens, steps: options.steps,
+                compute: options.compute, threads: options.threads, log: io.log)
+        case .generate:
+            return try GenerateBench.report(
+                modelPath: model, promptTokens: options.promptTokens, tokens: options.answerTokens,
+                threads: options.threads, compute: options.compute)
+        case .wire:
+            return try WireMeasurement(
+                load, program: program(io), steps: options.steps, log: io.log
+            ).report()
+        case .recovery:
+            return try inDirectory("skein-recovery", io) { directory in
+                try RecoveryBench(
+                    RecoveryBench.Plan(
+                        program: program(io), model: model, data: options.data ?? "",
+                        directory: directory, kills: options.kills, steps: options.steps,
+                        seed: options.seed), log: io.log
+                ).report()
+            }
+        case .tokenize:
+            return try TokenizeBench.report(modelPath: model, dataPath: options.data) {
+                CommandLineTool.commands.map { HelpText.text(of: $0.table) }
+            }
         }
     }
 
-    /// Every kernel alone on one thread.
-    private func runKernels(_ io: CommandIO, effort: Effort = .kernels) throws {
-        let machine = Machine.current()
-        let sizes = KernelSizes(tokens: options.tokens)
-        var results: [KernelResult] = []
-        try DecoderThreads(threadCount: 1).forEach(1) { _, _, _ in
-            Result { try KernelBench(sizes: sizes).run(effort) }
-        } receive: { _, measured in
-            results = try measured.get()
-        }
-        if options.json {
-            return try io.print(json: [
-                ("machine", machine.json), ("tokens", .integer(sizes.tokens)),
-                ("threads", .integer(1)), ("kernels", .array(results.map(\.json))),
-            ])
-        }
-        try io.print(machine.text)
-        try io.print("one thread, sizes of SmolLM2-135M; a product's limit is a loop in registers,")
-        try io.print("that of the others a copy that reads and writes as many bytes\n")
-        let rows = [KernelResult.heading] + results.map(\.cells)
-        try io.write(TextTable.text(rows, leftColumns: 2))
+    private var load: WireLoad {
+        WireLoad(
+            workers: options.workers, codec: options.codec,
+            parameterCount: options.parameters ?? options.rank * WireMeasurement.parametersPerRank,
+            lineRate: options.lineRate.map { $0 * 1_000_000 })
     }
 
-    /// Whole steps of a model, on all threads at once.
-    private func runStep(_ io: CommandIO) throws {
-        let effort = Effort(repetitions: options.steps, minimumSeconds: 0)
-        let machine = Machine.current()
-        let threads = options.threads ?? machine.cores
-        let bench = try StepBench(
-            modelPath: options.model ?? "", microBatchTokens: options.tokens,
-            compute: options.compute, threads: threads)
-        let results = try RowMix.allCases.map { mix in
-            io.log.info("measuring \(mix.rawValue)")
-            return try bench.run(mix, effort)
+    /// This program, for processes that end with this one. Ctrl-C ends their runs.
+    private func program(_ io: CommandIO) -> SkeinProgram {
+        io.interrupt.listen()
+        return SkeinProgram(path: ProgramFile.path) { [interrupt = io.interrupt] in interrupt.isSet
         }
-        let configuration = bench.configuration
-        let targets = configuration.targetModules.map(\.name)
-        if options.json {
-            return try io.print(json: [
-                ("machine", machine.json), ("model", .string(bench.model.path)),
-                ("weights", .string(bench.residence.rawValue)), ("threads", .integer(threads)),
-                ("rank", .integer(configuration.rank)),
-                ("compute", .string(configuration.compute.rawValue)),
-                ("target_modules", .array(targets.map { .string($0) })),
-                ("dropout", .number(configuration.dropout)),
-                ("micro_batch_tokens", .integer(options.tokens)),
-                ("mixes", .array(results.map(\.json))),
-            ])
+    }
+
+    /// Runs `body` with a new directory, and removes it when all went well.
+    private func inDirectory<Result>(
+        _ name: String, _ io: CommandIO, _ body: (String) throws -> Result
+    ) throws -> Result {
+        let directory = FileManager.default.temporaryDirectory
+            .appendingPathComponent("\(name)-\(getpid())").path
+        try AtomicFile.makeDirectory(directory)
+        let result: Result
+        do {
+            result = try body(directory)
+        } catch {
+            io.log.warning("what is left of the runs is in \(directory)")
+            throw error
         }
-        try io.print(machine.text)
-        try io.print("\(bench.model.path), \(bench.residence.rawValue) weights")
-        try io.print(
-            "\(configuration.compute.rawValue), rank \(configuration.rank) on \(targets.joined(separator: ",")), dropout "
-                + "\(configuration.dropout); \(Figures.count(threads, "thread")) at once, one "
-                + "micro-batch each; median of \(effort.repetitions)\n")
-        try io.write(TextTable.text(StepResult.table(results)))
+        try FileManager.default.removeItem(atPath: directory)
+        return result
     }
 }

@@ -10,7 +10,7 @@ import SkeinTraining
 /// A step is what the trainer does between two checkpoints: every thread computes one micro-batch,
 /// forward and backward with dropout, and hashes its gradient; the gradients are summed by the tree,
 /// divided, clipped and applied by AdamW. Only the lines on disk are left out.
-struct StepBench {
+package struct StepBench {
     let configuration: TrainingConfiguration
     let model: ModelDirectory
     let residence: WeightResidence
@@ -139,6 +139,56 @@ struct StepBench {
         let parameters = AdapterParameters(shape: shape, seed: configuration.addressedSeed).values
         _ = engine.gradient(of: microBatch, parameters: parameters, workspace: workspace)
         return tally.counts
+    }
+}
+
+extension StepBench {
+    /// Whole steps of a model, on all threads at once.
+    ///
+    /// - Parameters:
+    ///   - modelPath: the base model.
+    ///   - microBatchTokens: of the micro-batch that is measured.
+    ///   - steps: that are measured.
+    ///   - compute: as `train` takes it.
+    ///   - threads: nil: all cores.
+    ///   - log: what is being measured.
+    /// - Returns: a column for each mix of rows.
+    /// - Throws: as the initializer.
+    package static func report(
+        modelPath: String, microBatchTokens: Int, steps: Int, compute: ComputeType, threads: Int?,
+        log: Log
+    ) throws -> BenchReport {
+        let effort = Effort(repetitions: steps, minimumSeconds: 0)
+        let machine = Machine.current()
+        let threads = threads ?? machine.cores
+        let bench = try StepBench(
+            modelPath: modelPath, microBatchTokens: microBatchTokens, compute: compute,
+            threads: threads)
+        let results = try RowMix.allCases.map { mix in
+            log.info("measuring \(mix.rawValue)")
+            return try bench.run(mix, effort)
+        }
+        let configuration = bench.configuration
+        let targets = configuration.targetModules.map(\.name)
+        return BenchReport(
+            machine,
+            [
+                ("model", .string(bench.model.path)),
+                ("weights", .string(bench.residence.rawValue)), ("threads", .integer(threads)),
+                ("rank", .integer(configuration.rank)),
+                ("compute", .string(configuration.compute.rawValue)),
+                ("target_modules", .array(targets.map { .string($0) })),
+                ("dropout", .number(configuration.dropout)),
+                ("micro_batch_tokens", .integer(microBatchTokens)),
+                ("mixes", .array(results.map(\.json))),
+            ],
+            [
+                "\(bench.model.path), \(bench.residence.rawValue) weights",
+                "\(configuration.compute.rawValue), rank \(configuration.rank) on "
+                    + "\(targets.joined(separator: ",")), dropout \(configuration.dropout); "
+                    + "\(Figures.count(threads, "thread")) at once, one micro-batch each; median of "
+                    + "\(effort.repetitions)",
+            ], StepResult.table(results))
     }
 }
 

@@ -7,10 +7,10 @@ import SkeinText
 import SkeinTraining
 import Testing
 
-@testable import SkeinCommands
+@testable import SkeinBench
 
 /// What a benchmark computes and prints; how fast it is, no test asks.
-@Suite struct BenchTests {
+@Suite struct EngineTests {
     @Test("a median is the middle value, or the mean of the two middle ones")
     func median() {
         #expect(Measurement.median(of: []) == 0)
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("a tokenizer is measured on the rows of a file, or else on the pages of --help")
+    @Test("a tokenizer is measured on the rows of a file, or else on texts that are at hand")
     func tokenize() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let (model, data) = (directory + "/tiny.gguf", directory + "/rows.jsonl")
@@ -111,7 +111,7 @@ import Testing
 
                 """, to: data)
             let effort = Effort(repetitions: 1, minimumSeconds: 0)
-            let bench = try TokenizeBench(modelPath: model, dataPath: data)
+            let bench = try TokenizeBench(modelPath: model, dataPath: data) { [] }
             #expect(bench.texts == ["one", "two", "three", "four"])
             let result = bench.run(effort)
             #expect(result.bytes == 15 && result.texts == 4)
@@ -119,8 +119,8 @@ import Testing
                 result.tokens == bench.texts.reduce(0) { $0 + bench.tokenizer.encode($1).count })
             #expect(result.rate.isFinite && result.limit.isFinite)
             #expect(result.table.allSatisfy { $0.count == result.table[0].count })
-            let pages = try TokenizeBench(modelPath: model, dataPath: nil)
-            #expect(pages.texts.count == CommandLineTool.commands.count)
+            let pages = try TokenizeBench(modelPath: model, dataPath: nil) { ["five"] }
+            #expect(pages.texts == ["five"])
         }
     }
 
@@ -156,38 +156,6 @@ import Testing
         #expect(table.contains(["of the step (below 1 %)", "0.40 %"]))
     }
 
-    @Test("bench step measures whole steps of a model and prints one object")
-    func step() throws {
-        try TestPaths.withTemporaryDirectory { directory in
-            let path = directory + "/tiny.gguf"
-            try TinyModel().writeGGUF(to: path)
-            let process = CapturedProcess()
-            let status = process.run(
-                "bench", "step", "--model", path, "--threads", "2", "--micro-batch-tokens", "48",
-                "--steps", "2", "--json")
-            try #require(status == 0, "\(process.error)")
-            let json = try JSONSerialization.jsonObject(with: Data(process.output.utf8))
-            let object = try #require(json as? [String: Any])
-            #expect(object["threads"] as? Int == 2)
-            #expect(object["weights"] as? String == "resident")
-            let mixes = try #require(object["mixes"] as? [[String: Any]])
-            #expect(mixes.map { $0["mix"] as? String } == ["dense", "rows"])
-            for mix in mixes {
-                #expect(mix["row_tokens"] as? [Int] == [48])
-                #expect(mix["repetitions"] as? Int == 2)
-                for field in [
-                    "tokens_per_second", "flops_in_step", "flops_alone", "flops_of_registers",
-                    "share", "share_alone",
-                ] {
-                    #expect((mix[field] as? Double ?? 0) > 0, "\(field)")
-                }
-            }
-            // The dense row carries more loss, so more rows reach the head.
-            let operations = mixes.compactMap { $0["operations"] as? Int }
-            #expect(operations.count == 2 && operations[0] > operations[1])
-        }
-    }
-
     @Test("a prompt's limit is the registers' rate, an answer's the memory's")
     func generateLimits() {
         let result = GenerateResult(
@@ -205,41 +173,5 @@ import Testing
         #expect(abs(result.processorPresence(result.prompt) - 0.75) < 1e-12)
         #expect(result.table.allSatisfy { $0.count == 3 })
         #expect(result.table.contains(["limit: tokens/s", "2000", "500"]))
-    }
-
-    @Test("bench generate measures a prompt and an answer and prints one object")
-    func generate() throws {
-        try TestPaths.withTemporaryDirectory { directory in
-            let path = directory + "/tiny.gguf"
-            try TinyModel().writeGGUF(to: path)
-            let process = CapturedProcess()
-            let status = process.run(
-                "bench", "generate", "--model", path, "--threads", "2", "--prompt-tokens", "40",
-                "--tokens", "5", "--json")
-            try #require(status == 0, "\(process.error)")
-            let json = try JSONSerialization.jsonObject(with: Data(process.output.utf8))
-            let object = try #require(json as? [String: Any])
-            #expect(object["threads"] as? Int == 2)
-            #expect(object["prompt_tokens"] as? Int == 40)
-            #expect(object["tokens"] as? Int == 5)
-            #expect((object["repetitions"] as? Int ?? 0) >= 5)
-            // Numbers of two layers' projections, of the head, and 42 keys and values of both layers.
-            #expect(object["bytes_per_token"] as? Int == 4 * (2 * 36_864 + 20_480 + 2 * 42 * 64))
-            for field in ["prompt_tokens_per_second", "decode_tokens_per_second", "decode_limit"] {
-                #expect((object[field] as? Double ?? 0) > 0, "\(field)")
-            }
-            #expect(
-                process.run(
-                    "bench", "generate", "--model", path, "--prompt-tokens", "250", "--tokens", "7")
-                    != 0, "longer than the context")
-        }
-    }
-
-    @Test("a model that is not there is an error of the input")
-    func missing() {
-        let process = CapturedProcess()
-        #expect(process.run("bench", "step", "--model", "/nowhere/m.gguf") == 65)
-        #expect(process.run("bench", "step") == 64)
-        #expect(process.run("bench", "generate") == 64)
     }
 }

@@ -1,7 +1,9 @@
+import SkeinBasics
+import SkeinModels
 import SkeinTensors
 
 /// Makes the kernels; their buffers live as long as the kernels do.
-struct KernelBench {
+package struct KernelBench {
     let sizes: KernelSizes
 
     /// All kernels, in the order of the report.
@@ -120,5 +122,28 @@ struct KernelBench {
                 limit: .products(operations: tally.operations, .single),
                 run: { body(matMul) })
         }
+    }
+}
+
+extension KernelBench {
+    /// Every kernel alone on one thread.
+    package static func report(tokens: Int) throws -> BenchReport {
+        let sizes = KernelSizes(tokens: tokens)
+        var results: [KernelResult] = []
+        try DecoderThreads(threadCount: 1).forEach(1) { _, _, _ in
+            Result { try KernelBench(sizes: sizes).run(.kernels) }
+        } receive: { _, measured in
+            results = try measured.get()
+        }
+        return BenchReport(
+            .current(),
+            [
+                ("tokens", .integer(tokens)), ("threads", .integer(1)),
+                ("kernels", .array(results.map(\.json))),
+            ],
+            [
+                "one thread, sizes of SmolLM2-135M; a product's limit is a loop in registers,",
+                "that of the others a copy that reads and writes as many bytes",
+            ], [KernelResult.heading] + results.map(\.cells), leftColumns: 2)
     }
 }
