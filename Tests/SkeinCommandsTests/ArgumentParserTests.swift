@@ -156,7 +156,7 @@ import Testing
         #expect(
             throws: UsageError.badPositional(
                 "network", command: "bench",
-                accepted: "kernels, step, generate, wire, recovery or tokenize",
+                accepted: "kernels, step, generate, wire, recovery, chaos, cluster or tokenize",
                 suggestion: nil)
         ) {
             try ArgumentParser.parse(["network"], by: BenchCommand.table)

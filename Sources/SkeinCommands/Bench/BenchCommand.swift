@@ -1,9 +1,5 @@
-import Foundation
 import SkeinBasics
-import SkeinBench
-import SkeinLaunch
 import SkeinModels
-import SkeinNodes
 import SkeinTensors
 import SkeinTraining
 
@@ -16,14 +12,16 @@ struct BenchCommand: Command {
         case generate
         case wire
         case recovery
+        case chaos
+        case cluster
         case tokenize
     }
 
     struct Options: Sendable, Equatable {
         var subject: Subject
-        /// Given when the subject is `step`, `generate`, `recovery` or `tokenize`.
+        /// Given when the subject is none of `kernels` and `wire`.
         var model: String?
-        /// Given when the subject is `recovery`.
+        /// Given when the subject is `recovery`, `chaos` or `cluster`.
         var data: String?
         /// Tokens of the micro-batch that is measured.
         var tokens: Int
@@ -42,7 +40,10 @@ struct BenchCommand: Command {
         /// Where a wire benchmark listens whose workers this process is to be.
         var dial: Endpoint?
         var kills: Int
+        var rounds: Int
         var seed: UInt64
+        /// More options of the runs that `cluster` compares.
+        var runOptions: [String]
         var json: Bool
     }
 
@@ -51,14 +52,14 @@ struct BenchCommand: Command {
         "step, generate: threads that compute at once; each kernel is measured on one")
     static let model = Option.optional(
         "model", .path(),
-        "step, generate, recovery, tokenize: the base model, a GGUF file or a Hugging Face folder")
+        "all but kernels and wire: the base model, a GGUF file or a Hugging Face folder")
     static let promptTokens = Option(
         "prompt-tokens", .integer(1...1_048_576), default: "512", "generate: tokens of the prompt")
     static let answerTokens = Option(
         "tokens", .integer(1...1_048_576), default: "128", "generate: tokens of the answer")
     static let data = Option.optional(
         "data", .path(), absent: "of tokenize: the pages of --help",
-        "recovery, tokenize: rows as skein train takes them")
+        "recovery, chaos, cluster, tokenize: rows as skein train takes them")
     static let steps = Option.optional(
         "steps", .integer(1...1_000_000), absent: "5 of step, 20 of wire, 40 of recovery",
         "step: steps that are measured; wire, recovery: steps of a run")
@@ -77,8 +78,14 @@ struct BenchCommand: Command {
     static let kills = Option(
         "kills", .integer(1...10_000), default: "50",
         "recovery: SIGKILLs of workers; half as many SIGSTOPs come with them")
+    static let rounds = Option.optional(
+        "rounds", .integer(1...10_000), absent: "1 of chaos, 5 of cluster",
+        "chaos: how often the kills come, at other moments; cluster: how often both are run")
     static let seed = Option(
-        "seed", .seed, default: "0", "recovery: of the moments and of who is hit")
+        "seed", .seed, default: "0", "recovery, chaos: of the moments and of who is hit")
+    static let runOptions = Option.optional(
+        "run-options", .text("TEXT"), absent: "none",
+        "cluster: options of skein train for its runs, with blanks between them")
 
     static let table = ArgumentTable(
         command: "bench",
@@ -87,8 +94,9 @@ struct BenchCommand: Command {
             "WHAT", count: .one, choices: Subject.allCases.map(\.rawValue),
             "kernels: each kernel alone; step: a whole training step of a model; generate: a prompt "
                 + "and an answer of a model; wire: a coordinator and many workers that do not "
-                + "compute; recovery: a cluster whose workers are killed and stopped; tokenize: a "
-                + "model's tokenizer"),
+                + "compute; recovery: a cluster whose workers are killed and stopped; chaos: "
+                + "one hash, whoever computes and whoever dies; cluster: train beside a cluster "
+                + "of two workers; tokenize: a model's tokenizer"),
         groups: [
             OptionGroup(
                 title: "what",
@@ -99,7 +107,8 @@ struct BenchCommand: Command {
                     TrainingFlags.rank.description, TrainingFlags.compute.description,
                     TrainingFlags.gradientCodec.description,
                     parameters.description, lineRate.description,
-                    dial.description, kills.description, seed.description,
+                    dial.description, kills.description, rounds.description, seed.description,
+                    runOptions.description,
                     SharedFlags.json.description,
                 ])
         ],
@@ -122,14 +131,14 @@ struct BenchCommand: Command {
             codec: arguments[TrainingFlags.gradientCodec],
             parameters: arguments[Self.parameters], lineRate: arguments[Self.lineRate],
             dial: arguments[Self.dial],
-            kills: arguments[Self.kills], seed: arguments[Self.seed],
+            kills: arguments[Self.kills],
+            rounds: arguments[Self.rounds] ?? (subject == .cluster ? 5 : 1),
+            seed: arguments[Self.seed],
+            runOptions: (arguments[Self.runOptions] ?? "").split(separator: " ").map(String.init),
             json: arguments[SharedFlags.json])
         let needed: [(name: String, isMissing: Bool)] = [
-            (
-                "model",
-                [.step, .generate, .recovery, .tokenize].contains(subject) && options.model == nil
-            ),
-            ("data", subject == .recovery && options.data == nil),
+            ("model", ![.kernels, .wire].contains(subject) && options.model == nil),
+            ("data", [.recovery, .chaos, .cluster].contains(subject) && options.data == nil),
         ]
         if let missing = needed.first(where: \.isMissing) {
             throw UsageError.missingOption(
@@ -143,87 +152,5 @@ struct BenchCommand: Command {
         case .wire: 20
         default: 40
         }
-    }
-
-    func run(_ io: CommandIO) throws {
-        if options.subject == .wire, let address = options.dial {
-            return try load.run(at: address.text)
-        }
-        do {
-            let report = try report(io)
-            if options.json {
-                try io.print(json: report.fields)
-            } else {
-                try io.write(report.text)
-            }
-            if let failure = report.failure { throw failure }
-        } catch let error as BenchError {
-            for line in error.lastLines { io.writeError(line + "\n") }
-            throw error
-        }
-    }
-
-    private func report(_ io: CommandIO) throws -> BenchReport {
-        let model = options.model ?? ""
-        switch options.subject {
-        case .kernels: return try KernelBench.report(tokens: options.tokens)
-        case .step:
-            return try StepBench.report(
-                modelPath: model, microBatchTokens: options.tokens, steps: options.steps,
-                compute: options.compute, threads: options.threads, log: io.log)
-        case .generate:
-            return try GenerateBench.report(
-                modelPath: model, promptTokens: options.promptTokens, tokens: options.answerTokens,
-                threads: options.threads, compute: options.compute)
-        case .wire:
-            return try WireMeasurement(
-                load, program: program(io), steps: options.steps, log: io.log
-            ).report()
-        case .recovery:
-            return try inDirectory("skein-recovery", io) { directory in
-                try RecoveryBench(
-                    RecoveryBench.Plan(
-                        program: program(io), model: model, data: options.data ?? "",
-                        directory: directory, kills: options.kills, steps: options.steps,
-                        seed: options.seed), log: io.log
-                ).report()
-            }
-        case .tokenize:
-            return try TokenizeBench.report(modelPath: model, dataPath: options.data) {
-                CommandLineTool.commands.map { HelpText.text(of: $0.table) }
-            }
-        }
-    }
-
-    private var load: WireLoad {
-        WireLoad(
-            workers: options.workers, codec: options.codec,
-            parameterCount: options.parameters ?? options.rank * WireMeasurement.parametersPerRank,
-            lineRate: options.lineRate.map { $0 * 1_000_000 })
-    }
-
-    /// This program, for processes that end with this one. Ctrl-C ends their runs.
-    private func program(_ io: CommandIO) -> SkeinProgram {
-        io.interrupt.listen()
-        return SkeinProgram(path: ProgramFile.path) { [interrupt = io.interrupt] in interrupt.isSet
-        }
-    }
-
-    /// Runs `body` with a new directory, and removes it when all went well.
-    private func inDirectory<Result>(
-        _ name: String, _ io: CommandIO, _ body: (String) throws -> Result
-    ) throws -> Result {
-        let directory = FileManager.default.temporaryDirectory
-            .appendingPathComponent("\(name)-\(getpid())").path
-        try AtomicFile.makeDirectory(directory)
-        let result: Result
-        do {
-            result = try body(directory)
-        } catch {
-            io.log.warning("what is left of the runs is in \(directory)")
-            throw error
-        }
-        try FileManager.default.removeItem(atPath: directory)
-        return result
     }
 }

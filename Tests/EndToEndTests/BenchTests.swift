@@ -1,12 +1,13 @@
 import Foundation
-import SkeinBench
 import SkeinTestSupport
 import Testing
 
+@testable import SkeinBench
+
 /// `skein bench recovery` on a tiny model: that it strikes, sees and compares. Whether a machine
 /// that does other things, too, meets the bars is not asked here.
-@Suite("the benchmark of recovery")
-struct RecoveryTests {
+@Suite("benchmarks of real processes")
+struct BenchTests {
     @Test("workers are killed and stopped, and every figure has a value for each blow")
     func recovery() throws {
         try Workbench.with { bench in
@@ -47,6 +48,39 @@ struct RecoveryTests {
         #expect(object["parameters"] as? Int == 115_200)
         for field in ["steps_per_second", "cpu_seconds", "ratio", "loopback_limit", "hash_limit"] {
             #expect((object[field] as? Double ?? 0) > 0, "\(field)")
+        }
+    }
+
+    @Test("cases of one hash go on, and one with another adapter ends the chaos")
+    func chaos() throws {
+        try Workbench.with { bench in
+            var lines: [String] = []
+            let plan = ChaosBench.Plan(
+                program: SkeinProgram(path: try TestPaths.binary), model: bench.model,
+                data: bench.data, directory: bench.directory, rounds: 1, seed: 1)
+            let chaos = ChaosBench(plan) { lines.append($0.text) }
+            chaos.begin(codec: "fp32", compute: "fp32")
+            try chaos.alone("alone", 1)
+            try chaos.quiet("cluster", 2)
+            #expect(lines.count == 2)
+            #expect(Set(lines.compactMap { $0.split(separator: " ").dropFirst().first }).count == 1)
+            chaos.options += ["--rank", "4"]
+            #expect(throws: BenchError.self) { try chaos.alone("other", 1) }
+            #expect(lines.count == 2)
+        }
+    }
+
+    @Test("train and a cluster are compared on one run")
+    func pace() throws {
+        try Workbench.with { bench in
+            var kinds: [PaceBench.Kind] = []
+            let medians = try PaceBench(
+                SkeinProgram(path: try TestPaths.binary), model: bench.model, data: bench.data,
+                options: ["--iterations", "6", "--validation-split", "0"],
+                directory: bench.directory
+            ).run(1) { kind, _, _ in kinds.append(kind) }
+            #expect(kinds == [.alone, .cluster])
+            #expect(medians.alone > 0 && medians.cluster > 0)
         }
     }
 }
