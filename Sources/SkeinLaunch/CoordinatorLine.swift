@@ -57,7 +57,7 @@ package enum ListeningLine {
     package static func text(address: String) -> String { beginning + address }
 
     /// The address in a line of text, or nil for any other line.
-    package static func address(in line: String) -> String? {
+    static func address(in line: String) -> String? {
         guard line.hasPrefix(beginning) else { return nil }
         return Endpoint(String(line.dropFirst(beginning.count)))?.text
     }

@@ -20,8 +20,8 @@ package struct ChildProcess: Sendable {
 
     package let identifier: pid_t
     /// The reading ends, -1 of one that writes into files; reads do not block.
-    package let output: Int32
-    package let error: Int32
+    let output: Int32
+    let error: Int32
     /// The writing end of its standard input, which stays open for as long as the child is to live; -1
     /// of one whose input is empty.
     private let input: Int32
@@ -34,7 +34,7 @@ package struct ChildProcess: Sendable {
     ///   - input: at most 4 KiB, so that a pipe holds it and nobody waits.
     /// - Returns: the running process.
     /// - Throws: `LaunchError.notStarted`; `FileError` when there are no pipes left.
-    package static func start(_ words: [String], input: [UInt8] = []) throws -> ChildProcess {
+    static func start(_ words: [String], input: [UInt8] = []) throws -> ChildProcess {
         precondition(!words.isEmpty && input.count <= Limits.childInputBytes)
         var open: [Int32] = []
         var kept = false
@@ -163,7 +163,7 @@ package struct ChildProcess: Sendable {
     }
 
     /// What is there to read, 1 MiB at most, and whether more can come.
-    package static func available(_ descriptor: Int32) -> (bytes: [UInt8], isOpen: Bool) {
+    static func available(_ descriptor: Int32) -> (bytes: [UInt8], isOpen: Bool) {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         while bytes.count < 1 << 20 {
