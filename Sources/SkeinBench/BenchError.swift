@@ -31,7 +31,9 @@ extension BenchError: Explained {
             case .interrupted: ("interrupted", "skein bench")
             }
         return Explanation(
-            what: what, place: place, remedy: "try again on a quiet machine, then report it",
+            what: what, place: place,
+            remedy: self == .interrupted
+                ? "start it again" : "try again on a quiet machine, then report it",
             status: self == .interrupted ? .interrupted : .internalError)
     }
 }

@@ -55,10 +55,7 @@ struct BenchTests {
     func chaos() throws {
         try Workbench.with { bench in
             var lines: [String] = []
-            let plan = ChaosBench.Plan(
-                program: SkeinProgram(path: try TestPaths.binary), model: bench.model,
-                data: bench.data, directory: bench.directory, rounds: 1, seed: 1)
-            let chaos = ChaosBench(plan) { lines.append($0.text) }
+            let chaos = ChaosBench(try bench.work(), rounds: 1, seed: 1) { lines.append($0.text) }
             chaos.begin(codec: "fp32", compute: "fp32")
             try chaos.alone("alone", 1)
             try chaos.quiet("cluster", 2)
@@ -75,9 +72,7 @@ struct BenchTests {
         try Workbench.with { bench in
             var kinds: [PaceBench.Kind] = []
             let medians = try PaceBench(
-                SkeinProgram(path: try TestPaths.binary), model: bench.model, data: bench.data,
-                options: ["--iterations", "6", "--validation-split", "0"],
-                directory: bench.directory
+                bench.work(), options: ["--iterations", "6", "--validation-split", "0"]
             ).run(1) { kind, _, _ in kinds.append(kind) }
             #expect(kinds == [.alone, .cluster])
             #expect(medians.alone > 0 && medians.cluster > 0)

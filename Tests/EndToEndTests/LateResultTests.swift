@@ -84,7 +84,7 @@ struct LateResultTests {
                 #expect(answer.verdict == (isOpinion ? .duplicate : .accepted), "\(answer)")
                 next = try quick.peer.lease()
             }
-            let ledger = cluster.setup.output + "/ledger.jsonl"
+            let ledger = cluster.work.path(cluster.output) + "/ledger.jsonl"
             #expect(try !cluster.bench.text(ledger).contains("\"attempt\":77"))
             let late = try quick.hand(early)
             #expect(late.verdict == .stale)

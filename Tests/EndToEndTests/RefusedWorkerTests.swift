@@ -105,9 +105,8 @@ struct RefusedWorkerTests {
                 "stray", threads: 2, model: what == "model" ? nil : bench.model,
                 shell: "SKEIN_CACHE='\(bench.path("cache"))' exec \"$@\"")
             try cluster.waitForSteps(2)
-            var setup = try bench.cluster("run", FaultBench.run, model: model)
-            setup.data = data
-            try cluster.replaceCoordinator(by: setup)
+            try cluster.replaceCoordinator(
+                by: bench.work(model: model, data: data), "run", FaultBench.run)
             try cluster.finish()
             #expect(cluster.workers[0].errorText.contains("prepares anew"))
             #expect(try bench.result(of: "run") == bench.result(of: "alone"))
@@ -127,7 +126,7 @@ struct RefusedWorkerTests {
             other.seed = 2
             try other.writeGGUF(to: bench.path("other.gguf"))
             try cluster.replaceCoordinator(
-                by: bench.cluster("run", FaultBench.run, model: bench.path("other.gguf")))
+                by: bench.work(model: bench.path("other.gguf")), "run", FaultBench.run)
             Complaint(65, "refused (model)", cluster.address, "--model").check(try worker.wait())
         }
     }

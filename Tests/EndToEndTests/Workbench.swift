@@ -57,13 +57,11 @@ struct Workbench {
         ] + more
     }
 
-    /// What a cluster with the bench's model and rows is started with.
-    func cluster(
-        _ output: String, _ options: [String] = [], model: String? = nil
-    ) throws -> ClusterHarness.Setup {
-        ClusterHarness.Setup(
+    /// What a harness trains: the bench's model and rows.
+    func work(model: String? = nil, data: String? = nil) throws -> Workload {
+        Workload(
             program: SkeinProgram(path: try TestPaths.binary), model: model ?? self.model,
-            data: data, output: path(output), options: options)
+            data: data ?? self.data, directory: directory)
     }
 
     /// Trains to the end and expects that nothing goes wrong.
@@ -142,11 +140,9 @@ extension ClusterHarness {
     convenience init(
         _ bench: Workbench, _ output: String, _ options: [String] = [], model: String? = nil
     ) throws {
-        try self.init(bench.cluster(output, options, model: model))
+        try self.init(bench.work(model: model), output, options)
     }
 
     /// Where the run is.
-    var bench: Workbench {
-        Workbench(directory: FilePath.parent(of: setup.output))
-    }
+    var bench: Workbench { Workbench(directory: work.directory) }
 }

@@ -4,29 +4,6 @@ import SkeinBasics
 /// One hash, whoever computes and whoever dies: a short run in one process and in clusters that are
 /// left alone, and in clusters whose members are killed and stopped at random moments.
 package final class ChaosBench {
-    package struct Plan: Sendable {
-        package var program: SkeinProgram
-        package var model: String
-        package var data: String
-        /// A directory for the runs and what everybody writes.
-        package var directory: String
-        /// How often the kills are repeated at other moments.
-        package var rounds: Int
-        package var seed: UInt64
-
-        package init(
-            program: SkeinProgram, model: String, data: String, directory: String, rounds: Int,
-            seed: UInt64
-        ) {
-            self.program = program
-            self.model = model
-            self.data = data
-            self.directory = directory
-            self.rounds = rounds
-            self.seed = seed
-        }
-    }
-
     /// A case that ended well.
     package struct Line: Sendable {
         package static let heading = text("case", "SHA-256 of the adapter", "ledger", "time")
@@ -53,7 +30,9 @@ package final class ChaosBench {
         }
     }
 
-    private let plan: Plan
+    private let work: Workload
+    /// How often the kills come, at other moments each time.
+    private let rounds: Int
     private let report: (Line) throws -> Void
     private let random: AddressedRandom
     private var draws: UInt32 = 0
@@ -62,10 +41,18 @@ package final class ChaosBench {
     var options: [String] = []
     private var expected: SHA256.Digest?
 
-    package init(_ plan: Plan, report: @escaping (Line) throws -> Void) {
-        self.plan = plan
+    /// - Parameters:
+    ///   - work: what is trained.
+    ///   - rounds: how often the kills come.
+    ///   - seed: of their moments.
+    ///   - report: hears of each case that ended well.
+    package init(
+        _ work: Workload, rounds: Int, seed: UInt64, report: @escaping (Line) throws -> Void
+    ) {
+        self.work = work
+        self.rounds = rounds
         self.report = report
-        random = AddressedRandom(seed: plan.seed, purpose: .benchmark)
+        random = AddressedRandom(seed: seed, purpose: .benchmark)
     }
 
     /// Runs all cases.
@@ -76,7 +63,7 @@ package final class ChaosBench {
         begin(codec: "fp32", compute: "fp32")
         for threads in 1...2 { try alone("train, \(Figures.count(threads, "thread"))", threads) }
         for count in [1, 2, 3, 5, 7] { try quiet("coordinator, \(count) workers", count) }
-        for round in 1...plan.rounds {
+        for round in 1...rounds {
             try cluster("worker killed and back, \(round)", killedWorker)
             try cluster("worker stopped for 4 s, \(round)", stoppedWorker)
             try cluster("coordinator killed twice, \(round)") { cluster in
@@ -115,9 +102,7 @@ package final class ChaosBench {
     /// The run in one process.
     func alone(_ title: String, _ threads: Int) throws {
         try check(title) { output in
-            try plan.program.run(
-                ["train", "--model", plan.model, "--data", plan.data, "--output", output]
-                    + options + ["--threads", String(threads)])
+            try work.train(output, options + ["--threads", String(threads)])
         }
     }
 
@@ -131,10 +116,7 @@ package final class ChaosBench {
         _ faults: (ClusterHarness) throws -> Void
     ) throws {
         try check(title) { output in
-            let cluster = try ClusterHarness(
-                ClusterHarness.Setup(
-                    program: plan.program, model: plan.model, data: plan.data, output: output,
-                    options: options + more, logs: output + "-logs"))
+            let cluster = try ClusterHarness(work, output, options + more, keepsLogs: true)
             for number in 1...workers { try cluster.startWorker("w\(number)") }
             try faults(cluster)
             try cluster.finish()
@@ -160,7 +142,7 @@ package final class ChaosBench {
         let lines = cluster.coordinator.errorText.split(separator: "\n")
         guard lines.contains(where: { $0.contains("w1") && $0.contains("silent") }) else {
             throw BenchError.failed(
-                what: "nobody noticed the silence of w1", place: cluster.setup.output)
+                what: "nobody noticed the silence of w1", place: work.path(cluster.output))
         }
     }
 
@@ -179,7 +161,7 @@ package final class ChaosBench {
         try cluster.waitForSteps(goal)
         guard cluster.coordinator.isRunning else {
             throw BenchError.failed(
-                what: "it ended before step \(goal)", place: cluster.setup.output)
+                what: "it ended before step \(goal)", place: work.path(cluster.output))
         }
         try sleep(0.1 + 0.9 * AddressedRandom.unitDouble(words.y, words.z))
     }
@@ -187,7 +169,7 @@ package final class ChaosBench {
     private func sleep(_ seconds: Double) throws {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while ContinuousClock.now < deadline {
-            if plan.program.shouldStop() { throw BenchError.interrupted }
+            if work.program.shouldStop() { throw BenchError.interrupted }
             usleep(10_000)
         }
     }
@@ -196,16 +178,16 @@ package final class ChaosBench {
     private func check(_ title: String, _ body: (String) throws -> Void) throws {
         let began = ContinuousClock.now
         cases += 1
-        let output = "\(plan.directory)/run-\(cases)"
+        let output = "run-\(cases)"
         try body(output)
-        let digest = try SkeinProgram.adapterDigest(of: output)
+        let digest = try work.adapterDigest(of: output)
         guard digest == expected ?? digest else {
             throw BenchError.failed(
                 what: "\(title): the adapter is \(digest), not that of the cases before",
-                place: output)
+                place: work.path(output))
         }
         expected = digest
-        try plan.program.verifyLedger(of: output)
+        try work.verifyLedger(of: output)
         try report(
             Line(
                 title: title, digest: digest,

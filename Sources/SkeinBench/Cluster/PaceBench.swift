@@ -23,26 +23,15 @@ package struct PaceBench {
 
     package enum Kind: String, Sendable, CaseIterable { case alone, cluster }
 
-    private let program: SkeinProgram
-    private let model: String
-    private let data: String
+    private let work: Workload
     private let options: [String]
-    private let directory: String
 
     /// - Parameters:
-    ///   - program: what is measured.
-    ///   - model: of all runs.
-    ///   - data: of all runs.
-    ///   - options: more options of a run.
-    ///   - directory: for the runs.
-    package init(
-        _ program: SkeinProgram, model: String, data: String, options: [String], directory: String
-    ) {
-        self.program = program
-        self.model = model
-        self.data = data
+    ///   - work: what is trained.
+    ///   - options: more options of every run.
+    package init(_ work: Workload, options: [String]) {
+        self.work = work
         self.options = options
-        self.directory = directory
     }
 
     /// Runs both kinds so often, and demands the same adapter of both each time.
@@ -58,21 +47,19 @@ package struct PaceBench {
         var rates: [Kind: [Double]] = [:]
         for number in 1...repetitions {
             for kind in Kind.allCases {
-                let output = path(kind, number)
+                let output = "\(kind.rawValue)-\(number)"
                 switch kind {
-                case .alone: try runAlone(output)
+                case .alone: try work.train(output, options + ["--threads", "2"])
                 case .cluster: try runCluster(output)
                 }
-                let rate = try Self.rate(of: output)
+                let rate = try Self.rate(of: work.path(output))
                 rates[kind, default: []].append(rate)
                 try report(kind, number, rate)
             }
-            guard
-                try SkeinProgram.adapterDigest(of: path(.alone, number))
-                    == SkeinProgram.adapterDigest(of: path(.cluster, number))
-            else {
+            let (alone, cluster) = ("alone-\(number)", "cluster-\(number)")
+            guard try work.adapterDigest(of: alone) == work.adapterDigest(of: cluster) else {
                 throw BenchError.failed(
-                    what: "the adapters of both runs differ", place: path(.cluster, number))
+                    what: "the adapters of both runs differ", place: work.path(cluster))
             }
         }
         return Medians(
@@ -80,21 +67,8 @@ package struct PaceBench {
             cluster: Measurement.median(of: rates[.cluster] ?? []))
     }
 
-    private func path(_ kind: Kind, _ number: Int) -> String {
-        "\(directory)/\(kind.rawValue)-\(number)"
-    }
-
-    private func runAlone(_ output: String) throws {
-        try program.run(
-            ["train", "--model", model, "--data", data, "--output", output, "--threads", "2"]
-                + options)
-    }
-
     private func runCluster(_ output: String) throws {
-        let cluster = try ClusterHarness(
-            ClusterHarness.Setup(
-                program: program, model: model, data: data, output: output,
-                options: options + ["--min-workers", "2"]))
+        let cluster = try ClusterHarness(work, output, options + ["--min-workers", "2"])
         for name in ["w1", "w2"] { try cluster.startWorker(name) }
         try cluster.finish(seconds: 24 * 3600)
     }

@@ -7,57 +7,36 @@ import SkeinLaunch
 ///
 /// The port is the system's choice; a coordinator that is started again takes the one it had.
 package final class ClusterHarness {
-    /// What the members are started with.
-    package struct Setup: Sendable {
-        package var program: SkeinProgram
-        package var model: String
-        package var data: String
-        /// The run's directory.
-        package var output: String
-        /// More options of the coordinator.
-        package var options: [String]
-        /// A directory that keeps what everybody writes, for whoever looks for a fault.
-        package var logs: String?
-
-        package init(
-            program: SkeinProgram, model: String, data: String, output: String, options: [String],
-            logs: String? = nil
-        ) {
-            self.program = program
-            self.model = model
-            self.data = data
-            self.output = output
-            self.options = options
-            self.logs = logs
-        }
-
-        /// Where the member of this number, in the order of their starts, writes.
-        fileprivate func logs(of name: String, _ number: Int) -> String? {
-            logs.map { "\($0)/\(number)-\(name)" }
-        }
-    }
-
-    package private(set) var setup: Setup
+    package private(set) var work: Workload
+    /// The run, in the directory of the workload.
+    package private(set) var output: String
+    private var options: [String]
+    /// Whether what everybody writes stays beside the run, for whoever looks for a fault.
+    private let keepsLogs: Bool
     package private(set) var coordinator: SkeinProcess
     package private(set) var address: String
     package private(set) var workers: [SkeinProcess] = []
     private var starts = 1
 
-    /// Starts a coordinator and waits until it listens.
-    package init(_ setup: Setup) throws {
-        self.setup = setup
-        (coordinator, address) = try Self.start(setup, listen: "127.0.0.1:0", number: 1)
+    /// Starts a coordinator for `output` and waits until it listens.
+    package init(
+        _ work: Workload, _ output: String, _ options: [String] = [], keepsLogs: Bool = false
+    ) throws {
+        self.work = work
+        self.output = output
+        self.options = options
+        self.keepsLogs = keepsLogs
+        (coordinator, address) = try Self.start(
+            work, output, options, listen: "127.0.0.1:0",
+            logs: keepsLogs ? Self.logs(work, output, 1, "coordinator") : nil)
     }
 
     private static func start(
-        _ setup: Setup, listen: String, number: Int
+        _ work: Workload, _ output: String, _ options: [String], listen: String, logs: String?
     ) throws -> (SkeinProcess, String) {
         let process = try SkeinProcess(
-            setup.program,
-            [
-                "coordinator", "--listen", listen, "--model", setup.model, "--data", setup.data,
-                "--output", setup.output,
-            ] + setup.options, isHeld: true, directory: setup.logs(of: "coordinator", number))
+            work.program, ["coordinator", "--listen", listen] + work.words(output) + options,
+            isHeld: true, directory: logs)
         var address: String?
         try process.wait(SkeinProcess.patience, for: "its address") {
             // The last piece may be the beginning of a line.
@@ -70,15 +49,28 @@ package final class ClusterHarness {
         }
         guard let address else {
             try process.demandSuccess()
-            throw BenchError.failed(what: "the coordinator never listened", place: setup.output)
+            throw BenchError.failed(
+                what: "the coordinator never listened", place: work.path(output))
         }
         return (process, address)
     }
 
+    /// Where the member of this number, in the order of their starts, writes.
+    private static func logs(
+        _ work: Workload, _ output: String, _ number: Int, _ name: String
+    ) -> String {
+        work.path("\(output)-logs/\(number)-\(name)")
+    }
+
+    private func nextLogs(_ name: String) -> String? {
+        starts += 1
+        return keepsLogs ? Self.logs(work, output, starts, name) : nil
+    }
+
     /// Starts another coordinator on the port of the one before.
     private func startCoordinator() throws {
-        starts += 1
-        (coordinator, address) = try Self.start(setup, listen: address, number: starts)
+        (coordinator, address) = try Self.start(
+            work, output, options, listen: address, logs: nextLogs("coordinator"))
     }
 
     /// Ends the coordinator and starts it again on its port with `--resume`, after `meanwhile`.
@@ -91,15 +83,17 @@ package final class ClusterHarness {
         coordinator.send(signal)
         let ending = try coordinator.wait()
         try meanwhile()
-        if !setup.options.contains("--resume") { setup.options.append("--resume") }
+        if !options.contains("--resume") { options.append("--resume") }
         try startCoordinator()
         return ending
     }
 
     /// Kills the coordinator and starts one of another run on its port.
-    package func replaceCoordinator(by setup: Setup) throws {
+    package func replaceCoordinator(
+        by work: Workload, _ output: String, _ options: [String]
+    ) throws {
         coordinator.end()
-        self.setup = setup
+        (self.work, self.output, self.options) = (work, output, options)
         try startCoordinator()
     }
 
@@ -119,14 +113,13 @@ package final class ClusterHarness {
         _ name: String, threads: Int = 1, model: String?, _ more: [String] = [],
         shell: String? = nil, at place: String? = nil
     ) throws -> SkeinProcess {
-        starts += 1
         let worker = try SkeinProcess(
-            setup.program,
+            work.program,
             [
                 "worker", "--coordinator", place ?? address, "--name", name, "--threads",
                 String(threads),
             ] + (model.map { ["--model", $0] } ?? []) + more, name: name,
-            shell: shell, isHeld: true, directory: setup.logs(of: name, starts))
+            shell: shell, isHeld: true, directory: nextLogs(name))
         workers.append(worker)
         return worker
     }
@@ -136,7 +129,7 @@ package final class ClusterHarness {
     package func startWorker(
         _ name: String, threads: Int = 1, _ more: [String] = []
     ) throws -> SkeinProcess {
-        try startWorker(name, threads: threads, model: setup.model, more)
+        try startWorker(name, threads: threads, model: work.model, more)
     }
 
     /// Kills a worker and, after `meanwhile`, starts another with its name and model.
@@ -171,7 +164,8 @@ package final class ClusterHarness {
 
     /// Steps that are committed so far.
     package var steps: Int {
-        let data = FileManager.default.contents(atPath: setup.output + "/metrics.jsonl") ?? Data()
+        let data =
+            FileManager.default.contents(atPath: work.path(output) + "/metrics.jsonl") ?? Data()
         return data.split(separator: 0x0A).count { $0.contains("\"loss_tokens\"".utf8) }
     }
 

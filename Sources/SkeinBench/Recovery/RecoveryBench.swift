@@ -4,30 +4,12 @@ import SkeinBasics
 /// Runs a coordinator and three workers on a real model again and again, kills and stops workers
 /// at random moments, and demands the bytes of a quiet run at the end of each.
 package struct RecoveryBench {
-    package struct Plan: Sendable {
-        var program: SkeinProgram
-        var model: String
-        var data: String
-        /// An empty folder for the runs.
-        var directory: String
+    struct Plan: Sendable {
         /// SIGKILLs in all; after every second one a SIGSTOP comes.
         var kills: Int
         /// Steps of each run.
         var steps: Int
         var seed: UInt64
-
-        package init(
-            program: SkeinProgram, model: String, data: String, directory: String, kills: Int,
-            steps: Int, seed: UInt64
-        ) {
-            self.program = program
-            self.model = model
-            self.data = data
-            self.directory = directory
-            self.kills = kills
-            self.steps = steps
-            self.seed = seed
-        }
 
         /// Short rows and micro-batches of one row: what is measured is the cluster, not the model.
         var training: [String] {
@@ -46,12 +28,14 @@ package struct RecoveryBench {
         var blows: Int { kills + stops }
     }
 
+    private let work: Workload
     private let plan: Plan
     private let log: Log
     private let began = ContinuousClock.now
 
-    package init(_ plan: Plan, log: Log) {
-        self.plan = plan
+    package init(_ work: Workload, kills: Int, steps: Int, seed: UInt64, log: Log) {
+        self.work = work
+        plan = Plan(kills: kills, steps: steps, seed: seed)
         self.log = log
     }
 
@@ -60,27 +44,25 @@ package struct RecoveryBench {
     /// - Throws: `BenchError` when a run ends otherwise than a quiet one, or does not end.
     func run() throws -> RecoveryResult {
         log.info("a quiet run of \(Figures.count(plan.steps, "step")) (seed \(plan.seed))")
-        try plan.program.run(
-            ["train", "--model", plan.model, "--data", plan.data, "--output", path("quiet")]
-                + plan.training)
-        let expected = try SkeinProgram.adapterDigest(of: path("quiet"))
+        try work.train("quiet", plan.training)
+        let expected = try work.adapterDigest(of: "quiet")
         var record = RecoveryRecord()
         var given = 0
         var runs = 0
         while given < plan.blows {
             runs += 1
             let name = "run-\(runs)"
-            var lap = try RecoveryRun(plan, output: path(name), firstBlow: given, began: began)
+            var lap = try RecoveryRun(work, plan, output: name, firstBlow: given, began: began)
             let (facts, blows) = try lap.run()
             record.add(RecoveryRecord(facts, blows))
-            guard try SkeinProgram.adapterDigest(of: path(name)) == expected else {
+            guard try work.adapterDigest(of: name) == expected else {
                 throw BenchError.failed(
-                    what: "the adapter differs from that of a quiet run", place: path(name))
+                    what: "the adapter differs from that of a quiet run", place: work.path(name))
             }
-            try plan.program.verifyLedger(of: path(name))
+            try work.verifyLedger(of: name)
             guard !blows.isEmpty else {
                 throw BenchError.failed(
-                    what: "a run ended before any worker could be killed", place: path(name))
+                    what: "a run ended before any worker could be killed", place: work.path(name))
             }
             given += blows.count
             log.info(
@@ -93,8 +75,6 @@ package struct RecoveryBench {
     }
 
     private var seconds: Double { (ContinuousClock.now - began) / .seconds(1) }
-
-    private func path(_ name: String) -> String { plan.directory + "/" + name }
 
     /// Gives all blows.
     ///

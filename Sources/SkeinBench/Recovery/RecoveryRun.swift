@@ -27,17 +27,14 @@ struct RecoveryRun {
 
     /// Starts the cluster.
     init(
-        _ plan: RecoveryBench.Plan, output: String, firstBlow: Int,
+        _ work: Workload, _ plan: RecoveryBench.Plan, output: String, firstBlow: Int,
         began: ContinuousClock.Instant
     ) throws {
         self.plan = plan
         self.firstBlow = firstBlow
         self.began = began
         random = AddressedRandom(seed: plan.seed, purpose: .benchmark)
-        cluster = try ClusterHarness(
-            ClusterHarness.Setup(
-                program: plan.program, model: plan.model, data: plan.data, output: output,
-                options: plan.training + ["--log-format", "json"]))
+        cluster = try ClusterHarness(work, output, plan.training + ["--log-format", "json"])
         for name in RecoveryBench.Plan.workers { try cluster.startWorker(name) }
     }
 
@@ -53,7 +50,7 @@ struct RecoveryRun {
             usleep(1000)
             for line in try cluster.coordinator.newLines() { take(line) }
             try strikeWhenDue()
-            if plan.program.shouldStop() { throw BenchError.interrupted }
+            if cluster.work.program.shouldStop() { throw BenchError.interrupted }
             guard now - lastFact < Self.patience else {
                 throw BenchError.deadline(
                     name: cluster.coordinator.name, what: "anything to happen",

@@ -48,12 +48,9 @@ extension BenchCommand {
     }
 
     private func runRecovery(_ io: CommandIO) throws {
-        let report = try inDirectory("skein-recovery", io) { directory in
+        let report = try withWork("skein-recovery", io) { work in
             try RecoveryBench(
-                RecoveryBench.Plan(
-                    program: program(io), model: options.model ?? "", data: options.data ?? "",
-                    directory: directory, kills: options.kills, steps: options.steps,
-                    seed: options.seed), log: io.log
+                work, kills: options.kills, steps: options.steps, seed: options.seed, log: io.log
             ).report()
         }
         try show(report, io)
@@ -71,23 +68,17 @@ extension BenchCommand {
     /// A line for each case as it comes: all of them take ten minutes.
     private func runChaos(_ io: CommandIO) throws {
         if !options.json { try io.print(ChaosBench.Line.heading) }
-        try inDirectory("skein-chaos", io) { directory in
-            try ChaosBench(
-                ChaosBench.Plan(
-                    program: program(io), model: options.model ?? "", data: options.data ?? "",
-                    directory: directory, rounds: options.rounds, seed: options.seed)
-            ) { line in
+        try withWork("skein-chaos", io) { work in
+            try ChaosBench(work, rounds: options.rounds, seed: options.seed) { line in
                 if options.json { try io.print(json: line.json) } else { try io.print(line.text) }
             }.run()
         }
     }
 
     private func runCluster(_ io: CommandIO) throws {
-        let medians = try inDirectory("skein-bench", io) { directory in
-            try PaceBench(
-                program(io), model: options.model ?? "", data: options.data ?? "",
-                options: options.runOptions, directory: directory
-            ).run(options.rounds) { kind, number, rate in
+        let medians = try withWork("skein-bench", io) { work in
+            try PaceBench(work, options: options.runOptions).run(options.rounds) {
+                kind, number, rate in
                 if options.json { return }
                 try io.print("\(kind.rawValue) \(number): \(Figures.fixed(rate, 1)) tokens/s")
             }
@@ -110,16 +101,19 @@ extension BenchCommand {
         }
     }
 
-    /// Runs `body` with a new directory, and removes it when all went well.
-    private func inDirectory<Result>(
-        _ name: String, _ io: CommandIO, _ body: (String) throws -> Result
+    /// Runs `body` with a new directory for the runs, and removes it when all went well.
+    private func withWork<Result>(
+        _ name: String, _ io: CommandIO, _ body: (Workload) throws -> Result
     ) throws -> Result {
         let directory = FileManager.default.temporaryDirectory
             .appendingPathComponent("\(name)-\(getpid())").path
         try AtomicFile.makeDirectory(directory)
         let result: Result
         do {
-            result = try body(directory)
+            result = try body(
+                Workload(
+                    program: program(io), model: options.model ?? "", data: options.data ?? "",
+                    directory: directory))
         } catch {
             io.log.warning("what is left of the runs is in \(directory)")
             throw error

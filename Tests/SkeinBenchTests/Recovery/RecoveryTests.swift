@@ -110,9 +110,7 @@ import Testing
     @Test("every third blow is a stop, and as many kills come as were asked for")
     func plan() {
         for kills in [1, 2, 3, 50] {
-            let plan = RecoveryBench.Plan(
-                program: SkeinProgram(path: ""), model: "", data: "", directory: "", kills: kills,
-                steps: 1, seed: 0)
+            let plan = RecoveryBench.Plan(kills: kills, steps: 1, seed: 0)
             let kinds = (0..<plan.blows).map(plan.kind(ofBlow:))
             #expect(kinds.count { $0 == .kill } == kills, "\(kills)")
         }
