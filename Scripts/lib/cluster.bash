@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by demo: clusters on loopback whose processes end with their script.
+# Sourced by demo, check-package and bench-peers: processes that end with their script.
 # shellcheck source=Scripts/lib/prepare.bash
 source "$(dirname "${BASH_SOURCE[0]}")/prepare.bash"
 declare -A pids=()
