@@ -55,6 +55,7 @@ let package = Package(
                 "CSkeinZstd",
             ]),
         room("Coordination", ["SkeinBasics", "CSkeinCRC32C"]),
+        room("Launch", ["SkeinBasics"]),
         room(
             "Nodes",
             [
@@ -68,10 +69,16 @@ let package = Package(
                 "SkeinTraining", "SkeinCoordination", "SkeinNodes",
             ]),
         room(
+            "Bench",
+            [
+                "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
+                "SkeinTraining", "SkeinNodes", "Skein", "SkeinLaunch",
+            ]),
+        room(
             "Commands",
             [
                 "Skein", "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTraining", "SkeinCoordination", "SkeinNodes",
+                "SkeinTraining", "SkeinCoordination", "SkeinNodes", "SkeinLaunch", "SkeinBench",
             ]),
         .executableTarget(
             name: "SkeinTool", dependencies: ["SkeinCommands"], swiftSettings: strict),
@@ -88,6 +95,13 @@ let package = Package(
             of: "Training",
             ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText"]),
         tests(of: "Coordination", ["SkeinBasics"]),
+        tests(of: "Launch", ["SkeinBasics"]),
+        tests(
+            of: "Bench",
+            [
+                "SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinText", "SkeinTraining",
+                "SkeinLaunch",
+            ]),
         tests(
             of: "Nodes",
             ["SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinTraining", "SkeinCoordination"]),
@@ -95,7 +109,7 @@ let package = Package(
             of: "Commands",
             [
                 "Skein", "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTraining", "SkeinCoordination", "SkeinNodes",
+                "SkeinTraining", "SkeinCoordination", "SkeinNodes", "SkeinLaunch",
             ]),
         tests(
             of: "",
@@ -106,7 +120,8 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinTraining",
-                "SkeinCoordination", "SkeinNodes", "SkeinTestSupport", "SkeinTool",
+                "SkeinCoordination", "SkeinNodes", "SkeinLaunch", "SkeinBench",
+                "SkeinTestSupport", "SkeinTool",
             ],
             swiftSettings: strict),
     ]

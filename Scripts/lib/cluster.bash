@@ -1,6 +1,7 @@
 # shellcheck shell=bash
-# Sourced by demo and chaos: clusters on loopback whose processes end with their script.
-scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# Sourced by demo, check-package and bench-peers: processes that end with their script.
+# shellcheck source=Scripts/lib/prepare.bash
+source "$(dirname "${BASH_SOURCE[0]}")/prepare.bash"
 declare -A pids=()
 trap 'end_all' EXIT
 trap 'exit 130' INT TERM
@@ -8,17 +9,6 @@ trap 'exit 130' INT TERM
 die() {
     printf 'error: %s\n  fix: %s\n' "$1" "$2" >&2
     exit 1
-}
-
-# Installs, fetches and builds what is missing; sets model, pairs and skein (SKEIN names one that is there).
-prepare() {
-    "$scripts/setup"
-    model=$("$scripts/fetch-model" | tail -n 1)
-    pairs=$("$scripts/fetch-data" | tail -n 1)
-    skein=${SKEIN-}
-    [[ -z $skein ]] || return 0
-    swift build -c release --package-path "$scripts/.." --product skein >&2
-    skein="$(swift build -c release --package-path "$scripts/.." --show-bin-path)/skein"
 }
 
 # NAME LOG WORDS...: a process in the background; nobody but `end` and `end_all` signals it. Its log is there and

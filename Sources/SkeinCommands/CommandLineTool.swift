@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinLaunch
 import SkeinTensors
 
 /// `skein`: finds the command, runs it, and is the only place that prints an error.
@@ -21,6 +22,7 @@ package enum CommandLineTool {
         signal(SIGPIPE, SIG_IGN)
         // Likewise a limit of file sizes (ulimit -f, a batch system): the write says so.
         signal(SIGXFSZ, SIG_IGN)
+        ParentPipe.watch()
         FreedMemory.keep()
         let status = run(words, .process())
         Log.flush()

@@ -1,6 +1,7 @@
 import Foundation
 import Skein
 import SkeinBasics
+import SkeinLaunch
 import SkeinNodes
 import SkeinTensors
 import SkeinTraining
@@ -55,7 +56,6 @@ struct CoordinatorCommand: Command {
     }
 
     func run(_ io: CommandIO) throws {
-        ParentPipe.watch()
         ProcessFigures.raiseFileLimit()
         let token = try options.tokenFile.map { try TokenFile(reading: $0).bytes }
         let run = try Coordinator(
@@ -98,18 +98,5 @@ struct CoordinatorCommand: Command {
             PeerTimeouts.sentence(patience: configuration.patience),
             "waiting for \(Figures.count(configuration.minWorkers, "worker"))",
         ]
-    }
-}
-
-/// The line by which a coordinator tells its address. `skein launch` and scripts read it.
-enum ListeningLine {
-    private static let beginning = "listening on "
-
-    static func text(address: String) -> String { beginning + address }
-
-    /// The address in a line of text, or nil for any other line.
-    static func address(in line: String) -> String? {
-        guard line.hasPrefix(beginning) else { return nil }
-        return Endpoint(String(line.dropFirst(beginning.count)))?.text
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinLaunch
 import SkeinNodes
 import SkeinTraining
 import Synchronization
@@ -103,10 +104,10 @@ struct LaunchCommand: Command {
                 if interrupts.add() > 1 { InterruptFlag.endAtOnce(.interrupted) }
             })
         var launcher = Launcher(
-            plan, computesLocally: options.localWorkers > 0, io: io,
+            plan, computesLocally: options.localWorkers > 0,
+            output: Launcher.Output(write: io.writeOutput, writeError: io.writeError),
             interruptCount: { (io.interrupt.isSet ? 1 : 0) + interrupts.count })
-        try Self.finish(
-            try launcher.run(), plan: plan, directory: options.training.output)
+        try plan.check(try launcher.run(), directory: options.training.output)
     }
 
     /// The token's file, made when it is not there.
@@ -129,54 +130,34 @@ struct LaunchCommand: Command {
     /// - Throws: `HostFileError`, `CommandError.inputTooLong`, `FileError`.
     func plan(program: String, tokenFile: String, cores: Int) throws -> LaunchPlan {
         let workers: [LaunchPlan.Worker]
-        var token: [UInt8] = []
         switch options.place {
         case .local(let count):
-            let threads = options.threads ?? max(1, cores / count)
-            workers = (1...count).map { number in
-                LaunchPlan.Worker(
-                    name: "w\(number)", place: .here, threads: threads,
-                    model: options.training.model, program: program)
-            }
+            workers = LocalBackend(tokenFile: tokenFile).workers(
+                count, program: program, model: options.training.model, threads: options.threads,
+                cores: cores)
         case .hosts(let path):
-            token = try BoundedInput.read(path: tokenFile, limit: Limits.childInputBytes)
-            let text = try BoundedInput.read(path: path, limit: Limits.hostFileBytes)
-            let file = try HostFile(String(decoding: text, as: UTF8.self), path: path)
-            workers = file.hosts.map { host in
-                LaunchPlan.Worker(
-                    name: host.name, place: .host(host.destination),
-                    threads: host.threads ?? options.threads, model: host.model,
-                    program: host.skein)
-            }
+            let token = try BoundedInput.read(
+                path: tokenFile, limit: SkeinLaunch.Limits.childInputBytes)
+            let text = try BoundedInput.read(path: path, limit: SkeinLaunch.Limits.hostFileBytes)
+            workers = SSHBackend.workers(
+                try HostFile(String(decoding: text, as: UTF8.self), path: path), token: token,
+                threads: options.threads)
         }
         return LaunchPlan(
-            program: program, listen: options.listen.text, tokenFile: tokenFile, token: token,
+            program: program, listen: options.listen.text, tokenFile: tokenFile,
             coordinatorWords: coordinatorWords, resumes: options.training.resume,
             workers: workers, workerWords: workerWords,
             format: options.training.configuration.logFormat)
     }
+}
 
-    /// The exit status is the coordinator's, as far as it is one of ours.
-    ///
-    /// - Throws: `CommandError` unless the run is complete.
-    static func finish(
-        _ verdict: Supervision.Verdict, plan: LaunchPlan, directory: String
-    ) throws {
-        let (name, ending): (String, Supervision.Ending)
-        switch verdict {
-        case .interrupted: throw CommandError.launchInterrupted(directory: directory)
-        case .coordinator(let end): (name, ending) = (plan.name(of: .coordinator), end)
-        case .worker(let index, let end): (name, ending) = (plan.name(of: .worker(index)), end)
-        }
-        var status = ExitStatus.internalError
-        if case .exited(let code) = ending, let known = ExitStatus(rawValue: code) {
-            status = known
-        }
-        switch status {
-        case .done: return
-        case .interrupted: throw CommandError.launchInterrupted(directory: directory)
-        default:
-            throw CommandError.memberFailed(name: name, ending: ending.text, status: status)
+extension ParsedArguments {
+    /// The options of `options` that were given, as words that give them again.
+    fileprivate func words(_ options: [OptionDescription]) -> [String] {
+        options.flatMap { option -> [String] in
+            guard let text = text(of: option) else { return [] }
+            if option.isFlag { return text == "true" ? ["--" + option.name] : [] }
+            return ["--\(option.name)=\(text)"]
         }
     }
 }

@@ -5,13 +5,4 @@ enum Limits {
     /// Text to tokenize or to answer: the demo data is 1.5 MB, a large book 10 MB. 256 MiB of text
     /// become at most 1 GiB of ids.
     static let standardInputBytes = 1 << 28
-    /// The first processor's entry of /proc/cpuinfo is about 2 KiB; a big host has 400 of them.
-    static let processorDescriptionBytes = 1 << 14
-    /// What a child of launch is handed on its standard input: a token. A pipe holds 64 KiB, and 4 KiB
-    /// on the smallest system.
-    static let childInputBytes = 4096
-    /// A host file: 256 hosts of 100 bytes are 25 KiB; the rest is for comments.
-    static let hostFileBytes = 1 << 20
-    /// As `--local` takes.
-    static let launchedWorkers = 256
 }

@@ -151,36 +151,10 @@ extension CommandError: Explained {
         case .badInput(let problem, let place):
             Explanation(
                 what: problem.what, place: place, remedy: problem.remedy, status: .badData)
-        case .launchInterrupted, .memberFailed, .notStarted:
-            clusterExplanation
-        case .benchFailed(let what, let place):
-            Explanation(
-                what: what, place: place,
-                remedy: "try again on a quiet machine, then report it", status: .internalError)
         case .outputClosed:
             Explanation(
                 what: "standard output was closed by its reader", place: "standard output",
                 remedy: "keep the reader running until the end", status: .inputOutput)
-        }
-    }
-
-    // The cases that `explanation` hands on, and no other, come here.
-    private var clusterExplanation: Explanation {
-        switch self {
-        case .launchInterrupted(let directory):
-            Explanation(
-                what: "interrupted", place: directory,
-                remedy: "continue with the same command and --resume", status: .interrupted)
-        case .memberFailed(let name, let ending, let status):
-            Explanation(
-                what: "\(name) ended with \(ending)", place: "skein launch",
-                remedy: "its log lines above say why", status: status)
-        case .notStarted(let program, let code):
-            Explanation(
-                what: "cannot start a program: \(String(cString: strerror(code)))",
-                place: program, remedy: "check that the file exists and is executable",
-                status: .inputOutput)
-        default: Explanation(what: "", status: .internalError)
         }
     }
 }

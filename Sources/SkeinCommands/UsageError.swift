@@ -44,14 +44,6 @@ enum CommandError: Error, Equatable {
     case inputTooLong(name: String, limit: Int)
     /// What was given at `place` (a path, an argument, standard input) cannot be used.
     case badInput(InputProblem, place: String)
-    /// Ctrl-C at a launch; `directory` is the run's.
-    case launchInterrupted(directory: String)
-    /// A child of a launch ended the run; its own lines say why.
-    case memberFailed(name: String, ending: String, status: ExitStatus)
-    /// The system did not start a program.
-    case notStarted(program: String, code: Int32)
-    /// A benchmark that found more than a number: what must never be.
-    case benchFailed(what: String, place: String)
     /// The reader of standard output went away, as `head` does.
     case outputClosed
 }

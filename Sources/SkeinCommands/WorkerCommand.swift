@@ -47,7 +47,6 @@ struct WorkerCommand: Command {
     }
 
     func run(_ io: CommandIO) throws {
-        ParentPipe.watch()
         let token = try options.tokenFile.map { try TokenFile(reading: $0).bytes }
         let (log, interrupt) = (io.log, io.interrupt)
         interrupt.listen {

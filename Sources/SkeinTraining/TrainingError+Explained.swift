@@ -3,20 +3,7 @@ import SkeinBasics
 extension TrainingError: Explained {
     package var explanation: Explanation {
         switch self {
-        case .badOption, .unknownOption, .layersOutOfRange:
-            optionExplanation
-        case .badLine, .dataFileTooLarge, .tooManyRows, .noRows, .noTrainingFile, .noLossTokens,
-            .conversationWithoutTemplate, .noTemplate, .noEndToken, .noEndOfTurn:
-            dataExplanation
-        case .outputNotEmpty, .outputInUse, .notARunDirectory, .resumeDiffers, .damagedRecord,
-            .damagedCheckpoint, .ledgerRefuted, .adapterLost, .lossNotFinite, .gradientNotFinite,
-            .spoiled:
-            runExplanation
-        }
-    }
-
-    private var optionExplanation: Explanation {
-        switch self {
+        // Options
         case .badOption(let flag, let value, let allowed):
             Explanation(
                 what: "\"\(value)\" is not allowed for --\(flag)", place: "--\(flag)",
@@ -31,12 +18,8 @@ extension TrainingError: Explained {
                 place: "--layers \(layers)",
                 remedy: "give all, a number up to \(layerCount) for the last ones, or a range",
                 status: .usage)
-        default: Self.unexplained
-        }
-    }
 
-    private var dataExplanation: Explanation {
-        switch self {
+        // Data
         case .badLine(let path, let line, let problem):
             Explanation(
                 what: problem.what, place: "\(path):\(line)",
@@ -95,16 +78,68 @@ extension TrainingError: Explained {
                 remedy: "use --prompt-format eos, or mend the template, so that the model learns "
                     + "where to stop",
                 status: .badData)
-        default: Self.unexplained
+
+        // Run directories and the run itself
+        case .outputNotEmpty(let path):
+            Explanation(
+                what: "the output directory is not empty", place: path,
+                remedy: "continue that run with --resume, or give another --output",
+                status: .badData)
+        case .outputInUse(let path):
+            Explanation(
+                what: "another skein process works in this directory", place: path,
+                remedy: "wait for it or stop it, or give another --output", status: .badData)
+        case .notARunDirectory(let path):
+            Explanation(
+                what: "there are files but no run.json, so there is nothing to resume",
+                place: path, remedy: "check the path, or give an empty --output",
+                status: .badData)
+        case .resumeDiffers(let path, let differences):
+            Self.resumeDiffers(path, differences)
+        case .damagedRecord(let path, let line, let detail):
+            Explanation(
+                what: "the record is damaged: \(detail)",
+                place: line.map { "\(path):\($0)" } ?? path,
+                remedy: "restore it from a copy, or start a new run with another --output",
+                status: .badData)
+        case .damagedCheckpoint(let path, let problem):
+            Explanation(
+                what: "the checkpoint cannot be used: \(problem.what)", place: path,
+                remedy: "remove it; a run resumes from the one before", status: .badData)
+        case .ledgerRefuted(let path, let findings, let first):
+            Explanation(
+                what: "\(first.isOfMetrics ? "the metrics have" : "the ledger has") \(findings) "
+                    + "findings, first: \(first.what)", place: path,
+                remedy: "do not trust this adapter; train again", status: .badData)
+        case .adapterLost(let path, let step):
+            Explanation(
+                what:
+                    "the adapter of step \(step), the best so far, is gone, and no checkpoint has "
+                    + "it",
+                place: path,
+                remedy: "restore the directory from a copy, or remove the checkpoints of step "
+                    + "\(step) and later, so that the run goes back and computes it again, from step 1 "
+                    + "when no checkpoint is left",
+                status: .badData)
+        case .lossNotFinite(let step, let checkpoint):
+            Self.notFinite("the loss of step \(step) is not finite", checkpoint)
+        case .gradientNotFinite(let step, let tensor, let checkpoint):
+            Self.notFinite("the gradient of \(tensor) at step \(step) is not finite", checkpoint)
+        case .spoiled(let what, let times):
+            Explanation(
+                what:
+                    "\(what) was computed \(times) times, each time with wrong results in it",
+                place: "the lines above name the workers that gave them",
+                remedy:
+                    "check or remove these machines, make a new token if somebody else may have it, "
+                    + "and go on with --resume",
+                status: .badData)
         }
     }
 
     static let forms =
         "write lines like {\"prompt\": \"...\", \"completion\": \"...\"}, "
         + "{\"messages\": [{\"role\": \"user\", \"content\": \"...\"}, ...]} or {\"text\": \"...\"}"
-
-    /// Reached only when a case is listed in the wrong group above: our bug, not the user's.
-    static let unexplained = Explanation(what: "an unexplained error", status: .internalError)
 }
 
 extension LineProblem {

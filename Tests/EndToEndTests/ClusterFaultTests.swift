@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBench
 import SkeinTestSupport
 import Testing
 
@@ -74,7 +75,7 @@ struct ClusterFaultTests {
                     "--learning-rate", "10", "--weight-decay", "1", "--max-grad-norm", "0",
                 ]
             let alone = try SkeinProcess.run(bench.trainWords("alone", run))
-            let cluster = try ClusterBench(bench, "run", run + ["--min-workers", "2"])
+            let cluster = try ClusterHarness(bench, "run", run + ["--min-workers", "2"])
             for name in ["w1", "w2"] { try cluster.startWorker(name) }
             let ending = try cluster.coordinator.wait()
             #expect(ending.status == alone.status)
@@ -97,7 +98,7 @@ struct ClusterFaultTests {
     func drained() throws {
         try Workbench.with { bench in
             try bench.train("quiet", long)
-            let cluster = try ClusterBench(bench, "run", long + ["--min-workers", "2"])
+            let cluster = try ClusterHarness(bench, "run", long + ["--min-workers", "2"])
             for name in ["leaves", "stays"] { try cluster.startWorker(name) }
             try cluster.waitForSteps(3)
             cluster.workers[0].send(SIGTERM)
@@ -118,7 +119,7 @@ struct ClusterFaultTests {
     func interrupted(signal: Int32) throws {
         try Workbench.with { bench in
             try bench.train("quiet", long)
-            let cluster = try ClusterBench(bench, "run", long)
+            let cluster = try ClusterHarness(bench, "run", long)
             for name in ["w1", "w2"] { try cluster.startWorker(name) }
             try cluster.waitForSteps(5)
             let ending = try cluster.restartCoordinator(signal)

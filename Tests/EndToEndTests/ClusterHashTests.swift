@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBench
 import SkeinTestSupport
 import Testing
 
@@ -14,7 +15,7 @@ struct ClusterHashTests {
     func workerCounts(count: Int) throws {
         try Workbench.with { bench in
             try bench.train("alone", run + ["--threads", "2"])
-            let cluster = try ClusterBench(
+            let cluster = try ClusterHarness(
                 bench, "cluster", run + ["--min-workers", String(count)])
             for number in 1...count { try cluster.startWorker("w\(number)") }
             try cluster.finish()
@@ -29,7 +30,7 @@ struct ClusterHashTests {
         try Workbench.with { bench in
             let run = run + ["--gradient-codec", codec]
             try bench.train("alone", run)
-            let cluster = try ClusterBench(bench, "cluster", run + ["--min-workers", "2"])
+            let cluster = try ClusterHarness(bench, "cluster", run + ["--min-workers", "2"])
             for number in 1...2 { try cluster.startWorker("w\(number)") }
             try cluster.finish()
             #expect(try bench.result(of: "cluster") == bench.result(of: "alone"))
@@ -43,7 +44,7 @@ struct ClusterHashTests {
             // Three micro-batches of four rows, which otherwise are two.
             let run = run + ["--slots", "3"]
             try bench.train("alone", run + ["--threads", "1"])
-            let cluster = try ClusterBench(bench, "cluster", run + ["--min-workers", "2"])
+            let cluster = try ClusterHarness(bench, "cluster", run + ["--min-workers", "2"])
             for number in 1...2 { try cluster.startWorker("w\(number)") }
             try cluster.finish()
             #expect(try bench.result(of: "cluster") == bench.result(of: "alone"))
@@ -57,7 +58,7 @@ struct ClusterHashTests {
     func threads() throws {
         try Workbench.with { bench in
             try bench.train("alone", run)
-            let cluster = try ClusterBench(bench, "cluster", run + ["--local-workers", "2"])
+            let cluster = try ClusterHarness(bench, "cluster", run + ["--local-workers", "2"])
             try cluster.startWorker("w1", threads: 3)
             try cluster.finish()
             #expect(try bench.result(of: "cluster") == bench.result(of: "alone"))
@@ -73,7 +74,7 @@ struct ClusterHashTests {
             try first.waitForError("step 7/")
             first.send(SIGKILL)
             _ = try first.wait()
-            let cluster = try ClusterBench(bench, "changed", run + ["--resume"])
+            let cluster = try ClusterHarness(bench, "changed", run + ["--resume"])
             try cluster.startWorker("w1")
             try cluster.waitForSteps(15)
             cluster.coordinator.send(SIGKILL)

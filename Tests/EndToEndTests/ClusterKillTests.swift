@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinBench
 import SkeinTestSupport
 import Testing
 
@@ -36,7 +37,7 @@ struct ClusterKillTests {
     /// Three blows at random moments on a coordinator and two workers.
     private func schedule(_ bench: Workbench, _ output: String, seed: UInt64) throws {
         let random = AddressedRandom(seed: seed, purpose: .benchmark)
-        let cluster = try ClusterBench(bench, output, run)
+        let cluster = try ClusterHarness(bench, output, run)
         for number in 1...2 { try cluster.startWorker("w\(number)") }
         for number in 0..<3 {
             let words = random.block(UInt32(number))
@@ -46,7 +47,7 @@ struct ClusterKillTests {
             Thread.sleep(forTimeInterval: Double(words.w % 20) / 1000)
             guard cluster.coordinator.isRunning else { break }
             switch blow {
-            case .killWorker: try cluster.restartWorker(victim, name: "w\(victim + 1)")
+            case .killWorker: try cluster.restartWorker(victim)
             case .stopWorker:
                 cluster.workers[victim].send(SIGSTOP)
                 Thread.sleep(forTimeInterval: 0.05)
@@ -55,7 +56,7 @@ struct ClusterKillTests {
             case .killBoth:
                 cluster.workers[victim].send(SIGKILL)
                 try cluster.restartCoordinator()
-                try cluster.restartWorker(victim, name: "w\(victim + 1)")
+                try cluster.restartWorker(victim)
             }
         }
         try cluster.finish()
@@ -65,7 +66,7 @@ struct ClusterKillTests {
     func stoppedWorker() throws {
         try Workbench.with { bench in
             try bench.train("quiet", run)
-            let cluster = try ClusterBench(bench, "stopped", run + ["--patience", "1h"])
+            let cluster = try ClusterHarness(bench, "stopped", run + ["--patience", "1h"])
             // Alone, so that the run stands still until it is lost, and cannot end before.
             try cluster.startWorker("w1")
             try cluster.waitForSteps(5)
@@ -86,7 +87,7 @@ struct ClusterKillTests {
     func killedCoordinator() throws {
         try Workbench.with { bench in
             try bench.train("quiet", run)
-            let cluster = try ClusterBench(bench, "killed", run)
+            let cluster = try ClusterHarness(bench, "killed", run)
             for number in 1...3 { try cluster.startWorker("w\(number)") }
             for _ in 0..<2 {
                 try cluster.waitForSteps(cluster.steps + 12)

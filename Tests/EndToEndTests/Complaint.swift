@@ -1,3 +1,4 @@
+import SkeinBench
 import SkeinTestSupport
 import Testing
 

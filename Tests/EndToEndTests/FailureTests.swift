@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinBench
 import SkeinModels
 import SkeinTestSupport
 import SkeinTraining

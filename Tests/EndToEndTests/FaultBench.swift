@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBench
 import SkeinTestSupport
 import Testing
 
@@ -20,20 +21,20 @@ enum FaultBench {
 
     /// Makes a bench and starts a coordinator for the run there.
     static func withCluster(
-        _ options: [String] = [], _ body: (ClusterBench) throws -> Void
+        _ options: [String] = [], _ body: (ClusterHarness) throws -> Void
     ) throws {
         try Workbench.with { bench in
-            try body(try ClusterBench(bench, "run", run + options))
+            try body(try ClusterHarness(bench, "run", run + options))
         }
     }
 
     /// Lets a healthy worker finish, and looks whether anything was lost.
     static func finish(
-        _ cluster: ClusterBench, worker: String? = "healthy", _ options: [String] = [],
+        _ cluster: ClusterHarness, worker: String? = "healthy", _ options: [String] = [],
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         if let worker { try cluster.startWorker(worker, options) }
-        try cluster.finish(sourceLocation: sourceLocation)
+        try cluster.finish()
         try verify(cluster.bench, "run", sourceLocation: sourceLocation)
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBench
 import SkeinTestSupport
 
 /// A run on a disk of 240 kB, and again with `--resume` on the same disk when it has grown.

@@ -1,3 +1,4 @@
+import SkeinBench
 import SkeinCoordination
 import SkeinTestSupport
 import Testing
@@ -18,7 +19,7 @@ struct HostileFrameTests {
         let tell: (HostilePeer) throws -> Void
     }
 
-    private func check(_ lies: [Lie], at cluster: ClusterBench) throws {
+    private func check(_ lies: [Lie], at cluster: ClusterHarness) throws {
         for (number, lie) in lies.enumerated() {
             // A name that is lost again and again has to pause.
             let peer = try HostilePeer(
@@ -32,10 +33,10 @@ struct HostileFrameTests {
         }
     }
 
-    private func withCluster(_ body: (ClusterBench) throws -> Void) throws {
+    private func withCluster(_ body: (ClusterHarness) throws -> Void) throws {
         try Workbench.with { bench in
             let file = try FaultBench.token(bench, text: Self.token)
-            let cluster = try ClusterBench(
+            let cluster = try ClusterHarness(
                 bench, "run", FaultBench.run + ["--token-file", file])
             try body(cluster)
             try FaultBench.finish(cluster, ["--token-file", file])

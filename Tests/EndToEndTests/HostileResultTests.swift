@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinBench
 import SkeinCoordination
 import SkeinFormats
 import SkeinModels
@@ -198,7 +199,7 @@ struct HostileResultTests {
         let run = FaultBench.run + ["--gradient-codec", codec.rawValue]
         try Workbench.with { bench in
             try bench.train("quiet", run)
-            let cluster = try ClusterBench(bench, "run", run)
+            let cluster = try ClusterHarness(bench, "run", run)
             for (name, change) in [
                 ("other codec", { (bytes: inout [UInt8]) in bytes[1] = codec == .bf16 ? 3 : 2 }),
                 ("cut", { (bytes: inout [UInt8]) in bytes.removeLast() }),

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinBench
 import SkeinCoordination
 import SkeinFormats
 import SkeinModels
@@ -19,7 +20,7 @@ struct LateResultTests {
         private let engine: WorkerEngine
         private let workspace = DecoderWorkspace()
 
-        init(_ cluster: ClusterBench, name: String, threads: UInt16 = 1) throws {
+        init(_ cluster: ClusterHarness, name: String, threads: UInt16 = 1) throws {
             peer = try HostilePeer(cluster.address, name: name)
             try peer.authenticate()
             let model = try ModelDirectory.open(cluster.bench.model)
@@ -83,7 +84,7 @@ struct LateResultTests {
                 #expect(answer.verdict == (isOpinion ? .duplicate : .accepted), "\(answer)")
                 next = try quick.peer.lease()
             }
-            let ledger = cluster.bench.path(cluster.output) + "/ledger.jsonl"
+            let ledger = cluster.work.path(cluster.output) + "/ledger.jsonl"
             #expect(try !cluster.bench.text(ledger).contains("\"attempt\":77"))
             let late = try quick.hand(early)
             #expect(late.verdict == .stale)

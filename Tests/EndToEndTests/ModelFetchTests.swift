@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinBench
 import SkeinTestSupport
 import Testing
 
@@ -40,7 +41,7 @@ struct ModelFetchTests {
             let whole = try bench.bytes(bench.model)
             #expect(whole.count > 5 << 19)
             func run(_ output: String) throws -> String {
-                let cluster = try ClusterBench(bench, output, FaultBench.run)
+                let cluster = try ClusterHarness(bench, output, FaultBench.run)
                 try cluster.startWorker("fetches", model: nil, shell: shell(bench))
                 try cluster.finish()
                 #expect(try bench.result(of: output) == bench.result(of: "quiet"), "\(output)")
@@ -73,7 +74,7 @@ struct ModelFetchTests {
             // A part that is wrong cannot be completed: it is said, removed, and fetched anew.
             try FileManager.default.removeItem(atPath: file)
             try AtomicFile.write([UInt8](repeating: 1, count: 1000), to: file + ".part")
-            let cluster = try ClusterBench(bench, "wrong", FaultBench.run)
+            let cluster = try ClusterHarness(bench, "wrong", FaultBench.run)
             let worker = try cluster.startWorker("fetches", model: nil, shell: shell(bench))
             try cluster.finish()
             #expect(worker.errorText.contains("it has been removed and is fetched anew"))
@@ -99,7 +100,7 @@ struct ModelFetchTests {
             let ending = try SkeinProcess.run(
                 bench.trainWords("quiet", FaultBench.run, model: folder))
             #expect(ending.status == 0, "\(ending.error)")
-            let cluster = try ClusterBench(
+            let cluster = try ClusterHarness(
                 bench, "run", FaultBench.run + ["--min-workers", "2"], model: folder)
             for name in ["w1", "w2"] {
                 try cluster.startWorker(name, model: nil, shell: shell(bench))

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBench
 import SkeinCoordination
 import SkeinTensors
 import SkeinTestSupport
@@ -14,7 +15,8 @@ struct RefusedWorkerTests {
             let right = try FaultBench.token(bench, text: "the right token, 32 characters..\n")
             let wrong = try FaultBench.token(
                 bench, "wrong", text: "the wrong token, 32 characters..\n")
-            let cluster = try ClusterBench(bench, "run", FaultBench.run + ["--token-file", right])
+            let cluster = try ClusterHarness(
+                bench, "run", FaultBench.run + ["--token-file", right])
             for options in [["--token-file", wrong], []] {
                 let ending = try cluster.startWorker("stray", options).wait()
                 Complaint(65, "refused (authentication)", cluster.address, "--token-file").check(
@@ -23,7 +25,7 @@ struct RefusedWorkerTests {
             cluster.forgetWorkers()
             try FaultBench.finish(cluster, ["--token-file", right])
 
-            let open = try ClusterBench(bench, "open", FaultBench.run)
+            let open = try ClusterHarness(bench, "open", FaultBench.run)
             let ending = try open.startWorker("stray", ["--token-file", right]).wait()
             Complaint(65, "refused (authentication)", open.address, "--token-file").check(ending)
         }
@@ -97,13 +99,14 @@ struct RefusedWorkerTests {
             #expect(ending.status == 0, "\(ending.error)")
 
             let options = what == "configuration" ? ["--rank", "4"] : []
-            let cluster = try ClusterBench(bench, "old", Self.endless + options)
+            let cluster = try ClusterHarness(bench, "old", Self.endless + options)
             // Without a model of its own where that is to change.
             try cluster.startWorker(
                 "stray", threads: 2, model: what == "model" ? nil : bench.model,
                 shell: "SKEIN_CACHE='\(bench.path("cache"))' exec \"$@\"")
             try cluster.waitForSteps(2)
-            try cluster.replaceCoordinator(model: model, data: data, "run", FaultBench.run)
+            try cluster.replaceCoordinator(
+                by: bench.work(model: model, data: data), "run", FaultBench.run)
             try cluster.finish()
             #expect(cluster.workers[0].errorText.contains("prepares again"))
             #expect(try bench.result(of: "run") == bench.result(of: "alone"))
@@ -116,14 +119,14 @@ struct RefusedWorkerTests {
     @Test("a worker whose own model is not that of the run that it finds now")
     func otherModel() throws {
         try Workbench.with { bench in
-            let cluster = try ClusterBench(bench, "old", Self.endless)
+            let cluster = try ClusterHarness(bench, "old", Self.endless)
             let worker = try cluster.startWorker("stray")
             try cluster.waitForSteps(2)
             var other = TinyModel()
             other.seed = 2
             try other.writeGGUF(to: bench.path("other.gguf"))
             try cluster.replaceCoordinator(
-                model: bench.path("other.gguf"), "run", FaultBench.run)
+                by: bench.work(model: bench.path("other.gguf")), "run", FaultBench.run)
             Complaint(65, "refused (model)", cluster.address, "--model").check(try worker.wait())
         }
     }

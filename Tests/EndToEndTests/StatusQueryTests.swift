@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBench
 import SkeinTestSupport
 import Testing
 
@@ -8,7 +9,7 @@ struct StatusQueryTests {
     /// Far more steps than a test lasts.
     private let endless = ["--epochs", "100000", "--checkpoint-every", "0"]
 
-    private func ask(_ cluster: ClusterBench, _ words: String...) throws -> String {
+    private func ask(_ cluster: ClusterHarness, _ words: String...) throws -> String {
         let ending = try SkeinProcess.run(["status", "--coordinator", cluster.address] + words)
         #expect(ending.status == 0, "\(ending.error)")
         return ending.output
@@ -16,7 +17,7 @@ struct StatusQueryTests {
 
     /// Asks until `isRight` or minutes have passed; the last answer.
     private func ask(
-        _ cluster: ClusterBench, _ words: String..., until isRight: (String) -> Bool
+        _ cluster: ClusterHarness, _ words: String..., until isRight: (String) -> Bool
     ) throws -> String {
         var answer = ""
         for _ in 0..<3000 {
@@ -31,7 +32,7 @@ struct StatusQueryTests {
     /// Stops all workers and asks until the answer has `text`, which it has only before their silence
     /// counts as their loss: a slow machine needs more than one attempt. Lets them go on afterwards.
     private func askStopped(
-        _ cluster: ClusterBench, _ words: String..., until text: String
+        _ cluster: ClusterHarness, _ words: String..., until text: String
     ) throws -> String {
         var answer = ""
         for _ in 0..<60 {
@@ -53,7 +54,7 @@ struct StatusQueryTests {
     @Test("--why names the workers that are missing, and when the coordinator gives up")
     func missing() throws {
         try Workbench.with { bench in
-            let cluster = try ClusterBench(
+            let cluster = try ClusterHarness(
                 bench, "waiting", endless + ["--min-workers", "2", "--patience", "1h"])
             try cluster.startWorker("w1")
             let why = try ask(cluster, "--why") { $0.contains("1 of 2 needed is here") }
@@ -66,7 +67,7 @@ struct StatusQueryTests {
     @Test("--why names the worker that is silent, and what happens next")
     func silent() throws {
         try Workbench.with { bench in
-            let cluster = try ClusterBench(bench, "silent", endless + ["--patience", "1h"])
+            let cluster = try ClusterHarness(bench, "silent", endless + ["--patience", "1h"])
             try cluster.startWorker("w1")
             try cluster.waitForSteps(3)
             let why = try askStopped(cluster, "--why", until: "it counts as lost in")
@@ -83,7 +84,7 @@ struct StatusQueryTests {
     @Test("the table and --json tell of the run and of each worker")
     func report() throws {
         try Workbench.with { bench in
-            let cluster = try ClusterBench(bench, "run", endless + ["--min-workers", "2"])
+            let cluster = try ClusterHarness(bench, "run", endless + ["--min-workers", "2"])
             try cluster.startWorker("w1")
             try cluster.startWorker("w2", threads: 2)
             try cluster.waitForSteps(5)
@@ -118,7 +119,7 @@ struct StatusQueryTests {
             let token = try bench.write("a secret of sixteen bytes or more\n", to: "token")
             let other = try bench.write("another secret of as many bytes\n", to: "other")
             for file in [token, other] { chmod(file, 0o600) }
-            let cluster = try ClusterBench(bench, "run", endless + ["--token-file", token])
+            let cluster = try ClusterHarness(bench, "run", endless + ["--token-file", token])
             let words = ["status", "--coordinator", cluster.address]
             #expect(try SkeinProcess.run(words + ["--token-file", token]).status == 0)
             for unknown in [["--token-file", other], []] {

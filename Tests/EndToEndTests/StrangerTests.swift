@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBench
 import SkeinCoordination
 import SkeinTestSupport
 import Testing

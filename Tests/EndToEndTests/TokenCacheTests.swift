@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBench
 import SkeinTestSupport
 import Testing
 
@@ -120,7 +121,7 @@ struct TokenCacheTests {
     @Test("train and worker tell when they are ready, since their start")
     func ready() throws {
         try Workbench.with { bench in
-            let cluster = try ClusterBench(bench, "run", run)
+            let cluster = try ClusterHarness(bench, "run", run)
             let worker = try cluster.startWorker("w", ["--log-format", "json"])
             #expect(try worker.wait().status == 0)
             let alone = try train(bench, "alone", ["--log-format", "json"])

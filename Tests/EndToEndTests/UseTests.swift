@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinBench
 import SkeinFormats
 import SkeinTestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinBench
 import SkeinTestSupport
 import Testing
 
@@ -54,6 +55,13 @@ struct Workbench {
             "train", "--model", model ?? self.model, "--data", data ?? self.data,
             "--output", path(output),
         ] + more
+    }
+
+    /// What a harness trains: the bench's model and rows.
+    func work(model: String? = nil, data: String? = nil) throws -> Workload {
+        Workload(
+            program: SkeinProgram(path: try TestPaths.binary), model: model ?? self.model,
+            data: data ?? self.data, directory: directory)
     }
 
     /// Trains to the end and expects that nothing goes wrong.
@@ -111,4 +119,30 @@ struct Workbench {
             try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any],
             "\(text)")
     }
+}
+
+extension SkeinProcess {
+    /// Starts the `skein` that was built beside the tests.
+    convenience init(_ arguments: [String], shell: String? = nil) throws {
+        try self.init(SkeinProgram(path: TestPaths.binary), arguments, shell: shell)
+    }
+
+    /// Runs `skein` to its end.
+    static func run(
+        _ arguments: [String], shell: String? = nil, seconds: Double = SkeinProcess.patience
+    ) throws -> Ending {
+        try SkeinProcess(arguments, shell: shell).wait(seconds: seconds)
+    }
+}
+
+extension ClusterHarness {
+    /// Starts a coordinator for `output` at a bench and waits until it listens.
+    convenience init(
+        _ bench: Workbench, _ output: String, _ options: [String] = [], model: String? = nil
+    ) throws {
+        try self.init(bench.work(model: model), output, options)
+    }
+
+    /// Where the run is.
+    var bench: Workbench { Workbench(directory: work.directory) }
 }

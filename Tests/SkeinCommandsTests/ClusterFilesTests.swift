@@ -5,6 +5,7 @@ import SkeinTestSupport
 import Testing
 
 @testable import SkeinCommands
+@testable import SkeinLaunch
 
 /// What lies under Cluster/: data and launchers, each run as far as one machine can.
 @Suite struct ClusterFilesTests {
@@ -28,7 +29,7 @@ import Testing
                 + ["sh", "-c", "cd \"$0\" && exec \"$@\" 2>&1 </dev/null", directory] + words)
         defer { child.closeStreams() }
         var bytes: [UInt8] = []
-        var ending: Supervision.Ending?
+        var ending: ChildProcess.Ending?
         func readAll() {
             var chunk = [UInt8](repeating: 0, count: 4096)
             while true {
@@ -37,13 +38,14 @@ import Testing
                 bytes += chunk[..<count]
             }
         }
-        try LauncherTests.wait {
+        try Deadline.wait {
             readAll()
             ending = child.ending()
             return ending != nil
         }
         readAll()
-        guard case .exited(let status) = ending else { throw LauncherTests.Deadline() }
+        var status: Int32 = -1
+        if case .exited(let code) = ending { status = code }
         return Ending(status: status, output: String(decoding: bytes, as: UTF8.self))
     }
 
@@ -126,7 +128,7 @@ import Testing
             #expect(started.status == 0)
             #expect(started.output.hasPrefix("started a1 on me@h1"))
             let home = directory + "/home/.skein"
-            try LauncherTests.wait { (try? Self.text(home + "/a1.log"))?.isEmpty == false }
+            try Deadline.wait { (try? Self.text(home + "/a1.log"))?.isEmpty == false }
             #expect(
                 try Self.text(home + "/a1.log")
                     == "worker --coordinator 10.0.0.5:7534 --name a1 --threads 2 --model /m.gguf "
@@ -139,7 +141,7 @@ import Testing
             let stopped = try Self.run(
                 [workers, "stop", "hosts"], in: directory, environment: environment)
             #expect(stopped == Ending(status: 0, output: "stopped a1 on me@h1\n"))
-            try LauncherTests.wait {
+            try Deadline.wait {
                 (try? Self.text(home + "/a1.log"))?.hasSuffix("left\n") == true
             }
             let again = try Self.run(
@@ -178,7 +180,7 @@ import Testing
             // The program that the unit names is installed by whoever runs it.
             let unit = directory + "/\(name).service"
             try AtomicFile.write(
-                text.replacing("/usr/local/bin/skein", with: SkeinProcess.binary), to: unit)
+                text.replacing("/usr/local/bin/skein", with: TestPaths.binary), to: unit)
             let ending = try Self.run([analyze, "verify", unit])
             #expect(ending == Ending(status: 0, output: ""))
         }

@@ -9,6 +9,29 @@ package enum TestPaths {
             .appendingPathComponent("Fixtures").appendingPathComponent(name).path
     }
 
+    package struct NoBinary: Error {
+        package var searched: String
+    }
+
+    /// The `skein` that was built beside the tests.
+    package static var binary: String {
+        get throws {
+            var directory = URL(fileURLWithPath: Bundle.main.executablePath ?? "")
+            // The test bundle is a file beside the binary on Linux and a folder on macOS.
+            for _ in 0..<4 {
+                directory.deleteLastPathComponent()
+                let file = directory.appendingPathComponent("skein").path
+                var isDirectory: ObjCBool = false
+                if FileManager.default.fileExists(atPath: file, isDirectory: &isDirectory),
+                    !isDirectory.boolValue
+                {
+                    return file
+                }
+            }
+            throw NoBinary(searched: Bundle.main.executablePath ?? "")
+        }
+    }
+
     /// The real model that Scripts/fetch-model fetched, or nil when it was not fetched.
     ///
     /// Scripts/test fetches it before the tests run and passes its path in SKEIN_TEST_MODEL.

@@ -69,7 +69,7 @@ extension ValueFormat where Value == String {
     /// A name that can stand in a ledger, a log and a table.
     static var workerName: ValueFormat {
         ValueFormat(
-            placeholder: "S", accepted: "1 to 64 letters, digits, dots, dashes and underscores",
+            placeholder: "S", accepted: WorkerName.accepted,
             read: { WorkerName.isValid($0) ? $0 : nil }, json: { .string($0) })
     }
 }
@@ -105,5 +105,13 @@ enum PeerTimeouts {
     private static func text(_ duration: Duration) -> String {
         let seconds = duration / .seconds(1)
         return (seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)") + " s"
+    }
+}
+
+extension ValueFormat where Value == Endpoint {
+    static var endpoint: ValueFormat {
+        ValueFormat(
+            placeholder: "HOST:PORT", accepted: "HOST:PORT, such as 10.0.0.5:7534",
+            read: { Endpoint($0) }, json: { .string($0.text) })
     }
 }

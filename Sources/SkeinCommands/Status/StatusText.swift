@@ -1,3 +1,4 @@
+import SkeinBasics
 import SkeinCoordination
 
 /// A run's snapshot for people. Pure.

@@ -1,0 +1,21 @@
+# shellcheck shell=bash
+# Sourced by scripts that start a `skein` on the demo's model and data.
+scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# Installs, fetches and builds what is missing; sets model, pairs and skein (SKEIN names one that is there).
+prepare() {
+    "$scripts/setup"
+    model=$("$scripts/fetch-model" | tail -n 1)
+    pairs=$("$scripts/fetch-data" | tail -n 1)
+    skein=${SKEIN-}
+    [[ -z $skein ]] || return 0
+    swift build -c release --package-path "$scripts/.." --product skein >&2
+    skein="$(swift build -c release --package-path "$scripts/.." --show-bin-path)/skein"
+}
+
+# FIRST LAST: these pairs in a file that goes with the script; sets rows.
+rows() {
+    rows=$(mktemp "${TMPDIR:-/tmp}/skein-rows.XXXXXX.jsonl")
+    trap 'rm -f "$rows"' EXIT
+    sed -n "$1,$2p" "$pairs" >"$rows"
+}

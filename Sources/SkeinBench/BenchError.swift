@@ -1,0 +1,39 @@
+import SkeinBasics
+
+/// A benchmark that found more than a number: what must never be.
+package enum BenchError: Error, Equatable {
+    case failed(what: String, place: String)
+    /// A process ended otherwise than it should; `lines` are its last ones.
+    case memberFailed(name: String, ending: String, lines: [String])
+    /// `what` did not happen in time at this process.
+    case deadline(name: String, what: String, lines: [String])
+    /// Ctrl-C.
+    case interrupted
+
+    /// What the process that it is about said last.
+    package var lastLines: [String] {
+        switch self {
+        case .memberFailed(_, _, let lines), .deadline(_, _, let lines): lines
+        case .failed, .interrupted: []
+        }
+    }
+}
+
+extension BenchError: Explained {
+    package var explanation: Explanation {
+        let (what, place) =
+            switch self {
+            case .failed(let what, let place): (what, place)
+            case .memberFailed(let name, let ending, _):
+                ("\(name) ended with \(ending); its last lines stand above", "skein bench")
+            case .deadline(let name, let what, _):
+                ("waited in vain for \(what) of \(name)", "skein bench")
+            case .interrupted: ("interrupted", "skein bench")
+            }
+        return Explanation(
+            what: what, place: place,
+            remedy: self == .interrupted
+                ? "start it again" : "try again on a quiet machine, then report it",
+            status: self == .interrupted ? .interrupted : .internalError)
+    }
+}

@@ -1,0 +1,149 @@
+import SkeinBasics
+import SkeinModels
+import SkeinTensors
+
+/// Makes the kernels; their buffers live as long as the kernels do.
+package struct KernelBench {
+    let sizes: KernelSizes
+
+    /// All kernels, in the order of the report.
+    ///
+    /// - Throws: `PackedMatrixError` when the system has no memory left.
+    var kernels: [Kernel] {
+        get throws { try products + attention + elementwise + bytes }
+    }
+
+    /// Measures every kernel, on the calling thread.
+    ///
+    /// - Throws: as `kernels`.
+    func run(_ effort: Effort) throws -> [KernelResult] {
+        try kernels.map { KernelResult($0, effort) }
+    }
+
+    /// Forward (y = x W^T) and backward (dx = dy W) of each kind of projection, in fp32 and in bf16.
+    private var products: [Kernel] {
+        get throws {
+            let s = sizes
+            let shapes = [
+                ("q, o", s.tokens, s.width, s.width),
+                ("k, v", s.tokens, s.keyValueWidth, s.width),
+                ("gate, up", s.tokens, s.feedForward, s.width),
+                ("down", s.tokens, s.width, s.feedForward),
+                ("head", s.headRows, s.headPanel, s.width),
+            ]
+            func kernel(_ part: String, _ product: ProductReplay.Product) throws -> Kernel {
+                let replay = try ProductReplay([product])
+                let way = product.transposedB ? "forward" : "backward"
+                return Kernel(
+                    name: "\(product.kind == .single ? "fp32" : "bf16") \(part) \(way)",
+                    size: "\(product.m) x \(product.n) x \(product.k)",
+                    limit: .products(operations: replay.operations, product.kind),
+                    run: { replay.run() })
+            }
+            let wide = try [MatMulTally.Kind.single, .packed].flatMap { kind in
+                try shapes.flatMap { part, rows, outputs, inputs in
+                    [
+                        try kernel(
+                            part,
+                            .init(m: rows, n: outputs, k: inputs, transposedB: true, kind: kind)),
+                        try kernel(part, .init(m: rows, n: inputs, k: outputs, kind: kind)),
+                    ]
+                }
+            }
+            return wide + thin
+        }
+    }
+
+    /// LoRA's products on the width of the model.
+    private var thin: [Kernel] {
+        let (tokens, width, rank) = (sizes.tokens, sizes.width, sizes.rank)
+        let x = Operands.buffer(tokens * width, stream: 14)
+        let a = Operands.buffer(rank * width, stream: 15)
+        let reduced = Operands.buffer(tokens * rank, stream: 16)
+        let sum = FloatBuffer(count: rank * width)
+        func kernel(_ name: String, _ run: @escaping () -> Void) -> Kernel {
+            Kernel(
+                name: "LoRA \(name)", size: "\(tokens) x \(width) x \(rank)",
+                limit: .products(operations: 2 * tokens * width * rank, .thin), run: run)
+        }
+        return [
+            kernel("reduce") {
+                LowRank.reduce(
+                    x.base, tokens: tokens, columns: width, by: a.base, rank: rank,
+                    into: reduced.base)
+            },
+            kernel("expand") {
+                LowRank.expand(
+                    reduced.base, tokens: tokens, rank: rank, by: a.base, columns: width,
+                    addingTo: x.base)
+            },
+            kernel("outer") {
+                LowRank.outer(
+                    reduced.base, tokens: tokens, rank: rank, with: x.base, columns: width,
+                    into: sum.base)
+            },
+        ]
+    }
+
+    /// One sequence of all tokens, in fp32.
+    private var attention: [Kernel] {
+        let s = sizes
+        let attention = Attention(
+            heads: s.heads, keyValueHeads: s.keyValueHeads, headDimension: s.headDimension)
+        let q = Operands.buffer(s.tokens * s.width, stream: 10)
+        let k = Operands.buffer(s.tokens * s.keyValueWidth, stream: 11)
+        let v = Operands.buffer(s.tokens * s.keyValueWidth, stream: 12)
+        let dOut = Operands.buffer(s.tokens * s.width, stream: 13)
+        let out = FloatBuffer(count: s.tokens * s.width)
+        let dq = FloatBuffer(count: s.tokens * s.width)
+        let dk = FloatBuffer(count: s.tokens * s.keyValueWidth)
+        let dv = FloatBuffer(count: s.tokens * s.keyValueWidth)
+        let logSumExp = FloatBuffer(count: s.heads * s.tokens)
+        let scratch = FloatBuffer(count: Attention.scratchCount(tokens: s.tokens))
+        func forward(_ matMul: MatMul) {
+            attention.forward(
+                q: q.base, k: k.base, v: v.base, tokens: s.tokens, out: out.base,
+                logSumExp: logSumExp.base, scratch: scratch.base, matMul: matMul)
+        }
+        func backward(_ matMul: MatMul) {
+            attention.backward(
+                q: q.base, k: k.base, v: v.base, out: out.base, dOut: dOut.base,
+                logSumExp: logSumExp.base, tokens: s.tokens, dq: dq.base, dk: dk.base,
+                dv: dv.base, scratch: scratch.base, matMul: matMul)
+        }
+        return [("attention forward", forward), ("attention backward", backward)].map {
+            name, body in
+            let tally = MatMulTally()
+            body(MatMul(tally: tally))
+            let matMul = MatMul()
+            return Kernel(
+                name: name,
+                size: "\(s.tokens) x \(s.heads)/\(s.keyValueHeads) x \(s.headDimension)",
+                limit: .products(operations: tally.operations, .single),
+                run: { body(matMul) })
+        }
+    }
+}
+
+extension KernelBench {
+    /// Every kernel alone on one thread.
+    package static func report(tokens: Int) throws -> BenchReport {
+        let sizes = KernelSizes(tokens: tokens)
+        var results: [KernelResult] = []
+        try DecoderThreads(threadCount: 1).forEach(1) { _, _, _ in
+            Result { try KernelBench(sizes: sizes).run(.kernels) }
+        } receive: { _, measured in
+            results = try measured.get()
+        }
+        return BenchReport(
+            .current(),
+            [
+                ("tokens", .integer(tokens)), ("threads", .integer(1)),
+                ("kernels", .array(results.map(\.json))),
+            ],
+            [
+                "one thread, sizes of SmolLM2-135M; a product's limit is a loop in registers,",
+                "that of the others a copy that reads and writes as many bytes",
+            ], [KernelResult.heading] + results.map(\.cells), leftColumns: 2)
+    }
+}

@@ -1,0 +1,113 @@
+import SkeinBasics
+import SkeinModels
+import SkeinText
+import SkeinTraining
+
+/// How fast a model's tokenizer encodes texts on one thread, beside a scan of the same texts.
+package struct TokenizeBench {
+    /// Each is encoded by itself, as rows are.
+    let texts: [String]
+    let tokenizer: Tokenizer
+
+    /// - Parameters:
+    ///   - modelPath: whose tokenizer it is.
+    ///   - dataPath: rows as `train` takes them; nil: `pages`.
+    ///   - pages: texts that are at hand.
+    /// - Throws: what the model, its tokenizer and the rows throw.
+    init(modelPath: String, dataPath: String?, pages: () -> [String]) throws {
+        tokenizer = try Tokenizer(model: try ModelDirectory.open(modelPath).raw)
+        texts =
+            try dataPath.map { path in
+                try PairFile(path: DataFiles(path: path).train).rows.flatMap(Self.texts)
+            } ?? pages()
+    }
+
+    private static func texts(of row: PairRow) -> [String] {
+        switch row {
+        case .text(let text): [text]
+        case .pair(let prompt, let completion): [prompt, completion]
+        case .conversation(let turns): turns.map(\.content)
+        }
+    }
+
+    /// Encodes and scans in turn.
+    func run(_ effort: Effort) -> TokenizeResult {
+        let bytes = texts.reduce(0) { $0 + $1.utf8.count }
+        var tokens = 0
+        let encoding = Stopwatch.measure(effort) {
+            tokens = texts.reduce(0) { $0 + tokenizer.encode($1).count }
+        }
+        // Kept, so that the loop cannot be left out.
+        var sum: UInt32 = 0
+        let scan = Stopwatch.measure(effort) {
+            for text in texts {
+                for scalar in text.unicodeScalars { sum = sum &* 31 &+ scalar.value }
+            }
+        }
+        return TokenizeResult(
+            texts: texts.count, bytes: bytes, tokens: tokens, encoding: encoding, scan: scan,
+            checksum: sum)
+    }
+}
+
+/// What a `TokenizeBench` measured.
+struct TokenizeResult: Sendable, Equatable {
+    var texts: Int
+    /// Of all texts, as UTF-8.
+    var bytes: Int
+    var tokens: Int
+    var encoding: Measurement
+    /// Decoding every character of the texts and nothing more: no tokenizer can do less.
+    var scan: Measurement
+    /// Of what the scan read.
+    var checksum: UInt32
+
+    /// Bytes a second.
+    var rate: Double { encoding.rate(of: bytes) }
+    var limit: Double { scan.rate(of: bytes) }
+    var share: Double { limit > 0 ? rate / limit : 0 }
+    var tokensPerSecond: Double { encoding.rate(of: tokens) }
+
+    var json: [JSONLine.Field] {
+        [
+            ("texts", .integer(texts)), ("bytes", .integer(bytes)), ("tokens", .integer(tokens)),
+            ("seconds", .number(encoding.median)), ("spread", .number(encoding.spread)),
+            ("bytes_per_second", .number(rate)), ("tokens_per_second", .number(tokensPerSecond)),
+            ("limit", .string("decoding every UTF-8 character of the same texts")),
+            ("limit_bytes_per_second", .number(limit)), ("share", .number(share)),
+        ]
+    }
+
+    var table: [[String]] {
+        [
+            ["", "time", "rate", "spread", "of limit"],
+            [
+                "encoding", Figures.seconds(encoding.median), Figures.rate(rate, unit: "B"),
+                Figures.percent(encoding.spread), Figures.percent(share),
+            ],
+            [
+                "limit: decoding every character", Figures.seconds(scan.median),
+                Figures.rate(limit, unit: "B"), Figures.percent(scan.spread), "",
+            ],
+        ]
+    }
+}
+
+extension TokenizeBench {
+    /// A tokenizer on one thread; parameters as of the initializer.
+    package static func report(
+        modelPath: String, dataPath: String?, pages: () -> [String]
+    ) throws -> BenchReport {
+        let effort = Effort.kernels
+        let result = try TokenizeBench(
+            modelPath: modelPath, dataPath: dataPath, pages: pages
+        ).run(effort)
+        return BenchReport(
+            .current(), [("threads", .integer(1))] + result.json,
+            [
+                "one thread; \(Figures.count(result.texts, "text")), "
+                    + "\(Figures.bytes(result.bytes)), \(Figures.count(result.tokens, "token")); "
+                    + "median of \(effort.repetitions)"
+            ], result.table)
+    }
+}

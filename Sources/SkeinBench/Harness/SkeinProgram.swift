@@ -1,0 +1,62 @@
+import SkeinBasics
+import SkeinFormats
+
+/// The `skein` that a harness starts, and what ends its waiting.
+package struct SkeinProgram: Sendable {
+    package var path: String
+    /// Asked while the harness waits; true ends the wait with `BenchError.interrupted`.
+    package var shouldStop: @Sendable () -> Bool
+
+    package init(path: String, shouldStop: @escaping @Sendable () -> Bool = { false }) {
+        self.path = path
+        self.shouldStop = shouldStop
+    }
+
+    /// Runs a command to its good end, half an hour at most.
+    fileprivate func run(_ arguments: [String]) throws {
+        let process = try SkeinProcess(self, arguments, isHeld: true)
+        _ = try process.wait(seconds: 1800)
+        try process.demandSuccess()
+    }
+}
+
+/// What a program is to train, and where its runs lie.
+package struct Workload: Sendable {
+    package var program: SkeinProgram
+    package var model: String
+    package var data: String
+    /// Of all runs and their logs.
+    package var directory: String
+
+    package init(program: SkeinProgram, model: String, data: String, directory: String) {
+        self.program = program
+        self.model = model
+        self.data = data
+        self.directory = directory
+    }
+
+    /// The directory of a run.
+    package func path(_ output: String) -> String { directory + "/" + output }
+
+    /// The options that every run has.
+    func words(_ output: String) -> [String] {
+        ["--model", model, "--data", data, "--output", path(output)]
+    }
+
+    /// Trains in one process to the good end.
+    func train(_ output: String, _ options: [String]) throws {
+        try program.run(["train"] + words(output) + options)
+    }
+
+    /// Proves that a run has each micro-batch of its ledger exactly once.
+    func verifyLedger(of output: String) throws {
+        try program.run(["inspect", "--verify-ledger", path(output)])
+    }
+
+    /// What a run ends with.
+    func adapterDigest(of output: String) throws -> SHA256.Digest {
+        try MappedFile(path: path(output) + "/adapter/" + AdapterFiles.weightsName).withBytes {
+            SHA256.digest(of: $0)
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import SkeinBasics
+import SkeinBench
+import SkeinLaunch
+import SkeinNodes
+
+// From options to a benchmark, and from what it found to standard output.
+extension BenchCommand {
+    func run(_ io: CommandIO) throws {
+        if options.subject == .wire, let address = options.dial {
+            return try load.run(at: address.text)
+        }
+        do {
+            try runSubject(io)
+        } catch let error as BenchError {
+            for line in error.lastLines { io.writeError(line + "\n") }
+            throw error
+        }
+    }
+
+    private func runSubject(_ io: CommandIO) throws {
+        let model = options.model ?? ""
+        switch options.subject {
+        case .kernels: try show(KernelBench.report(tokens: options.tokens), io)
+        case .step:
+            let report = try StepBench.report(
+                modelPath: model, microBatchTokens: options.tokens, steps: options.steps,
+                compute: options.compute, threads: options.threads, log: io.log)
+            try show(report, io)
+        case .generate:
+            let report = try GenerateBench.report(
+                modelPath: model, promptTokens: options.promptTokens, tokens: options.answerTokens,
+                threads: options.threads, compute: options.compute)
+            try show(report, io)
+        case .wire:
+            let wire = WireMeasurement(
+                load, program: program(io), steps: options.steps, log: io.log)
+            try show(wire.report(), io)
+        case .recovery: try runRecovery(io)
+        case .chaos: try runChaos(io)
+        case .cluster: try runCluster(io)
+        case .tokenize:
+            let report = try TokenizeBench.report(modelPath: model, dataPath: options.data) {
+                CommandLineTool.commands.map { HelpText.text(of: $0.table) }
+            }
+            try show(report, io)
+        }
+    }
+
+    private func runRecovery(_ io: CommandIO) throws {
+        let report = try withWork("skein-recovery", io) { work in
+            try RecoveryBench(
+                work, kills: options.kills, steps: options.steps, seed: options.seed, log: io.log
+            ).report()
+        }
+        try show(report, io)
+    }
+
+    private func show(_ report: BenchReport, _ io: CommandIO) throws {
+        if options.json {
+            try io.print(json: report.fields)
+        } else {
+            try io.write(report.text)
+        }
+        if let failure = report.failure { throw failure }
+    }
+
+    /// A line for each case as it comes: all of them take ten minutes.
+    private func runChaos(_ io: CommandIO) throws {
+        if !options.json { try io.print(ChaosBench.Line.heading) }
+        try withWork("skein-chaos", io) { work in
+            try ChaosBench(work, rounds: options.rounds, seed: options.seed) { line in
+                if options.json { try io.print(json: line.json) } else { try io.print(line.text) }
+            }.run()
+        }
+    }
+
+    private func runCluster(_ io: CommandIO) throws {
+        let medians = try withWork("skein-bench", io) { work in
+            try PaceBench(work, options: options.runOptions).run(options.rounds) {
+                kind, number, rate in
+                if options.json { return }
+                try io.print("\(kind.rawValue) \(number): \(Figures.fixed(rate, 1)) tokens/s")
+            }
+        }
+        if options.json { return try io.print(json: medians.json) }
+        try io.print(medians.text)
+    }
+
+    private var load: WireLoad {
+        WireLoad(
+            workers: options.workers, codec: options.codec,
+            parameterCount: options.parameters ?? options.rank * WireMeasurement.parametersPerRank,
+            lineRate: options.lineRate.map { $0 * 1_000_000 })
+    }
+
+    /// This program, for processes that end with this one. Ctrl-C ends their runs.
+    private func program(_ io: CommandIO) -> SkeinProgram {
+        io.interrupt.listen()
+        return SkeinProgram(path: ProgramFile.path) { [interrupt = io.interrupt] in interrupt.isSet
+        }
+    }
+
+    /// Runs `body` with a new directory for the runs, and removes it when all went well.
+    private func withWork<Result>(
+        _ name: String, _ io: CommandIO, _ body: (Workload) throws -> Result
+    ) throws -> Result {
+        let directory = FileManager.default.temporaryDirectory
+            .appendingPathComponent("\(name)-\(getpid())").path
+        try AtomicFile.makeDirectory(directory)
+        let result: Result
+        do {
+            result = try body(
+                Workload(
+                    program: program(io), model: options.model ?? "", data: options.data ?? "",
+                    directory: directory))
+        } catch {
+            io.log.warning("what is left of the runs is in \(directory)")
+            throw error
+        }
+        try FileManager.default.removeItem(atPath: directory)
+        return result
+    }
+}

@@ -1,0 +1,158 @@
+import SkeinBasics
+import SkeinModels
+import SkeinTensors
+import SkeinTraining
+
+/// `skein bench`: how fast kernels, training steps, generation, the wire and recovery are, each beside
+/// its limit.
+struct BenchCommand: Command {
+    enum Subject: String, Sendable, CaseIterable {
+        case kernels
+        case step
+        case generate
+        case wire
+        case recovery
+        case chaos
+        case cluster
+        case tokenize
+    }
+
+    struct Options: Sendable, Equatable {
+        var subject: Subject
+        /// Given when the subject is none of `kernels` and `wire`.
+        var model: String?
+        /// Given when the subject is `recovery`, `chaos` or `cluster`.
+        var data: String?
+        /// Tokens of the micro-batch that is measured.
+        var tokens: Int
+        var promptTokens: Int
+        var answerTokens: Int
+        var threads: Int?
+        var steps: Int
+        var workers: Int
+        var rank: Int
+        var compute: ComputeType
+        var codec: GradientCodec
+        /// Numbers of a wire benchmark's gradient; nil: of SmolLM2-135M's adapter of this rank.
+        var parameters: Int?
+        /// Megabytes that a worker of a wire benchmark reads in a second at most.
+        var lineRate: Int?
+        /// Where a wire benchmark listens whose workers this process is to be.
+        var dial: Endpoint?
+        var kills: Int
+        var rounds: Int
+        var seed: UInt64
+        /// More options of the runs that `cluster` compares.
+        var runOptions: [String]
+        var json: Bool
+    }
+
+    static let threads = Option.optional(
+        "threads", .integer(1...1024), absent: "all cores",
+        "step, generate: compute threads; each kernel is measured on one")
+    static let model = Option.optional(
+        "model", .path(),
+        "all but kernels and wire: base model, a GGUF file or a Hugging Face folder")
+    static let promptTokens = Option(
+        "prompt-tokens", .integer(1...1_048_576), default: "512", "generate: tokens of the prompt")
+    static let answerTokens = Option(
+        "tokens", .integer(1...1_048_576), default: "128", "generate: tokens of the answer")
+    static let data = Option.optional(
+        "data", .path(), absent: "tokenize: the pages of --help",
+        "recovery, chaos, cluster, tokenize: rows as skein train takes them")
+    static let steps = Option.optional(
+        "steps", .integer(1...1_000_000), absent: "step 5, wire 20, recovery 40",
+        "step: steps to measure; wire, recovery: steps of a run")
+    static let workers = Option(
+        "workers", .integer(1...1024), default: "64",
+        "wire: workers, which send gradients without computing them")
+    static let parameters = Option.optional(
+        "parameters", .integer(1...1_000_000_000), absent: "those of SmolLM2-135M with --rank",
+        "wire: numbers in a gradient")
+    static let lineRate = Option.optional(
+        "line-rate", .integer(1...100_000), absent: "as fast as loopback",
+        "wire: most megabytes per second that a worker reads, as on a slow line")
+    static let dial = Option.optional(
+        "dial", .endpoint, absent: "both sides",
+        "wire: run only the workers, of the benchmark that listens at this address")
+    static let kills = Option(
+        "kills", .integer(1...10_000), default: "50",
+        "recovery: SIGKILLs to send to workers, besides half as many SIGSTOPs")
+    static let rounds = Option.optional(
+        "rounds", .integer(1...10_000), absent: "chaos 1, cluster 5",
+        "chaos: how often to repeat the kills, at other moments; cluster: how often to run both")
+    static let seed = Option(
+        "seed", .seed, default: "0", "recovery, chaos: seed of when and whom to hit")
+    static let runOptions = Option.optional(
+        "run-options", .text("TEXT"), absent: "none",
+        "cluster: options of skein train for its runs, separated by blanks")
+
+    static let table = ArgumentTable(
+        command: "bench",
+        summary:
+            "benchmarks kernels, training, generation, network and recovery",
+        positional: Positional(
+            "WHAT", count: .one, choices: Subject.allCases.map(\.rawValue),
+            "kernels: each kernel alone; step: a whole training step; generate: a prompt and an "
+                + "answer; wire: a coordinator with many workers that do not compute; recovery: a "
+                + "cluster whose workers are killed and stopped; chaos: one hash, whoever computes "
+                + "and whoever dies; cluster: train next to a cluster of two workers; tokenize: a "
+                + "model's tokenizer"),
+        groups: [
+            OptionGroup(
+                title: "what",
+                options: [
+                    model.description, data.description,
+                    RecipeOptions.table.microBatchTokens.description,
+                    promptTokens.description, answerTokens.description,
+                    threads.description, steps.description, workers.description,
+                    RecipeOptions.table.rank.description, RecipeOptions.table.compute.description,
+                    RecipeOptions.table.gradientCodec.description,
+                    parameters.description, lineRate.description,
+                    dial.description, kills.description, rounds.description, seed.description,
+                    runOptions.description,
+                    SharedFlags.json.description,
+                ])
+        ],
+        example: "skein bench step --model SmolLM2-135M-Instruct.Q4_1.gguf --threads 2")
+
+    let options: Options
+
+    init(_ arguments: ParsedArguments) throws {
+        guard let subject = arguments.positionals.first.flatMap({ Subject(rawValue: $0) }) else {
+            throw UsageError.missingPositional("WHAT", command: Self.table.command)
+        }
+        options = Options(
+            subject: subject, model: arguments[Self.model], data: arguments[Self.data],
+            tokens: arguments[RecipeOptions.table.microBatchTokens],
+            promptTokens: arguments[Self.promptTokens],
+            answerTokens: arguments[Self.answerTokens], threads: arguments[Self.threads],
+            steps: arguments[Self.steps] ?? Self.defaultSteps(of: subject),
+            workers: arguments[Self.workers], rank: arguments[RecipeOptions.table.rank],
+            compute: arguments[RecipeOptions.table.compute],
+            codec: arguments[RecipeOptions.table.gradientCodec],
+            parameters: arguments[Self.parameters], lineRate: arguments[Self.lineRate],
+            dial: arguments[Self.dial],
+            kills: arguments[Self.kills],
+            rounds: arguments[Self.rounds] ?? (subject == .cluster ? 5 : 1),
+            seed: arguments[Self.seed],
+            runOptions: (arguments[Self.runOptions] ?? "").split(separator: " ").map(String.init),
+            json: arguments[SharedFlags.json])
+        let needed: [(name: String, isMissing: Bool)] = [
+            ("model", ![.kernels, .wire].contains(subject) && options.model == nil),
+            ("data", [.recovery, .chaos, .cluster].contains(subject) && options.data == nil),
+        ]
+        if let missing = needed.first(where: \.isMissing) {
+            throw UsageError.missingOption(
+                missing.name, placeholder: "PATH", command: Self.table.command)
+        }
+    }
+
+    private static func defaultSteps(of subject: Subject) -> Int {
+        switch subject {
+        case .step: 5
+        case .wire: 20
+        default: 40
+        }
+    }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import SkeinBasics
+
+/// A process that this one started: in a process group of its own, so that a terminal's Ctrl-C
+/// reaches the parent alone, and with a standard input that ends when the parent does (`ParentPipe`).
+package struct ChildProcess: Sendable {
+    /// How a process ended.
+    package enum Ending: Sendable, Equatable {
+        case exited(Int32)
+        case killed(signal: Int32)
+
+        /// `status 65`, `signal 9`.
+        package var text: String {
+            switch self {
+            case .exited(let status): "status \(status)"
+            case .killed(let signal): "signal \(signal)"
+            }
+        }
+    }
+
+    package let identifier: pid_t
+    /// The reading ends, -1 of one that writes into files; reads do not block.
+    let output: Int32
+    let error: Int32
+    /// The writing end of its standard input, which stays open for as long as the child is to live; -1
+    /// of one whose input is empty.
+    private let input: Int32
+
+    /// Starts `words`, the first of which is looked up in PATH, with pipes that somebody has to read, and
+    /// hands it `input`.
+    ///
+    /// - Parameters:
+    ///   - words: the program and its arguments.
+    ///   - input: at most 4 KiB, so that a pipe holds it and nobody waits.
+    /// - Returns: the running process.
+    /// - Throws: `LaunchError.notStarted`; `FileError` when there are no pipes left.
+    static func start(_ words: [String], input: [UInt8] = []) throws -> ChildProcess {
+        precondition(!words.isEmpty && input.count <= Limits.childInputBytes)
+        var open: [Int32] = []
+        var kept = false
+        defer { if !kept { for descriptor in open { close(descriptor) } } }
+        func pipe() throws -> (reading: Int32, writing: Int32) {
+            let ends = try closingPipe()
+            open += [ends.reading, ends.writing]
+            return ends
+        }
+        let (input, given) = (try pipe(), input)
+        let (output, error) = (try pipe(), try pipe())
+        for descriptor in [output.reading, error.reading] {
+            _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        }
+        let identifier = try spawn(
+            words, streams: [input.reading, output.writing, error.writing],
+            variables: [ParentPipe.variable: "0"])
+        kept = true
+        for descriptor in [input.reading, output.writing, error.writing] { close(descriptor) }
+        // A child that is gone already does not read it; its end tells why.
+        _ = given.withUnsafeBytes { write(input.writing, $0.baseAddress, $0.count) }
+        return ChildProcess(
+            identifier: identifier, output: output.reading, error: error.reading,
+            input: input.writing)
+    }
+
+    /// Starts `words`, the first of which is looked up in PATH, with files that take what it writes.
+    ///
+    /// - Parameters:
+    ///   - words: the program and its arguments.
+    ///   - output: takes its standard output.
+    ///   - error: takes its standard error.
+    ///   - isHeld: whether it ends when this process does; else its standard input is empty.
+    ///   - variables: more variables than this process has.
+    /// - Returns: the running process.
+    /// - Throws: `LaunchError.notStarted`; `FileError` when there are no pipes left.
+    package static func start(
+        _ words: [String], output: Int32, error: Int32, isHeld: Bool, variables: [String: String]
+    ) throws -> ChildProcess {
+        let input =
+            isHeld
+            ? try closingPipe() : (reading: open("/dev/null", O_RDONLY | O_CLOEXEC), writing: -1)
+        defer { close(input.reading) }
+        var kept = false
+        defer { if !kept { close(input.writing) } }
+        let identifier = try spawn(
+            words, streams: [input.reading, output, error],
+            variables: variables.merging([ParentPipe.variable: isHeld ? "0" : ""]) { $1 })
+        kept = true
+        return ChildProcess(
+            identifier: identifier, output: -1, error: -1, input: input.writing)
+    }
+
+    /// A pipe that no other child inherits: else the end of one would not be seen by the next.
+    private static func closingPipe() throws -> (reading: Int32, writing: Int32) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else {
+            throw FileError.failed(operation: "make a pipe", path: "skein launch", code: errno)
+        }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+
+    private static func spawn(
+        _ words: [String], streams: [Int32], variables: [String: String]
+    ) throws -> pid_t {
+        #if canImport(Darwin)
+            var actions: posix_spawn_file_actions_t?
+            var attributes: posix_spawnattr_t?
+        #else
+            var actions = posix_spawn_file_actions_t()
+            var attributes = posix_spawnattr_t()
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        for (number, stream) in streams.enumerated() {
+            posix_spawn_file_actions_adddup2(&actions, stream, Int32(number))
+        }
+        // The parent ignores these signals or takes them itself; a child begins as from a shell.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        for signal in [SIGINT, SIGTERM, SIGPIPE, SIGXFSZ] { sigaddset(&signals, signal) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+
+        let environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
+        var identifier: pid_t = 0
+        let code = withCStrings(words) { words in
+            withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in
+                words[0].map {
+                    posix_spawnp(&identifier, $0, &actions, &attributes, words, environment)
+                } ?? EINVAL
+            }
+        }
+        guard code == 0 else { throw LaunchError.notStarted(program: words[0], code: code) }
+        return identifier
+    }
+
+    /// Texts as C wants them: pointers, and a null pointer behind the last.
+    private static func withCStrings<Result>(
+        _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+    ) -> Result {
+        let copies = texts.map { strdup($0) }
+        defer { for copy in copies { free(copy) } }
+        return body(copies + [nil])
+    }
+
+    /// Signals the child alone: what it started itself is its own affair.
+    package func send(_ signal: Int32) {
+        kill(identifier, signal)
+    }
+
+    /// How it ended, or nil while it runs; the system forgets the child when it has been told.
+    package func ending() -> Ending? {
+        var status: Int32 = 0
+        guard waitpid(identifier, &status, WNOHANG) == identifier else { return nil }
+        let signal = status & 0x7f
+        return signal == 0 ? .exited((status >> 8) & 0xff) : .killed(signal: signal)
+    }
+
+    /// What is there to read, 1 MiB at most, and whether more can come.
+    static func available(_ descriptor: Int32) -> (bytes: [UInt8], isOpen: Bool) {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while bytes.count < 1 << 20 {
+            let count = chunk.withUnsafeMutableBytes {
+                Foundation.read(descriptor, $0.baseAddress, $0.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                return (bytes, count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            }
+            bytes += chunk[..<count]
+        }
+        return (bytes, true)
+    }
+
+    /// Lets go of its streams; a child that still runs sees the end of its input.
+    package func closeStreams() {
+        for descriptor in [input, output, error] where descriptor >= 0 { close(descriptor) }
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import SkeinBasics
+
+/// What a parent learns from a line of its coordinator.
+package enum CoordinatorLine: Equatable {
+    case listening(address: String)
+    /// A worker of this name is in.
+    case joined(name: String)
+    /// A step was done.
+    case step
+    case other
+
+    /// Reads a line of text, or a JSON object of `--log-format json`.
+    package init(_ line: String) {
+        if line.hasPrefix("{") {
+            self = Self.json(line)
+        } else {
+            self = Self.text(line)
+        }
+    }
+
+    private static func text(_ line: String) -> CoordinatorLine {
+        if let address = ListeningLine.address(in: line) { return .listening(address: address) }
+        if let name = JoinedLine.name(in: line) { return .joined(name: name) }
+        return line.hasPrefix("step ") ? .step : .other
+    }
+
+    private static func json(_ line: String) -> CoordinatorLine {
+        let value: Any
+        do {
+            value = try JSONSerialization.jsonObject(with: Data(line.utf8))
+        } catch {
+            return .other
+        }
+        guard let object = value as? [String: Any], let message = object["message"] as? String
+        else { return .other }
+        return message == "step" ? .step : text(message)
+    }
+}
+
+/// The line by which a coordinator tells of a worker that is in: `worker w1 (10.0.0.7:40112) joins with
+/// 8 threads`.
+enum JoinedLine {
+    /// The worker's name, or nil for any other line.
+    static func name(in line: String) -> String? {
+        guard line.hasPrefix("worker "), let end = line.range(of: " ("),
+            line[end.upperBound...].contains(") joins with ")
+        else { return nil }
+        return String(line[..<end.lowerBound].dropFirst("worker ".count))
+    }
+}
+
+/// The line by which a coordinator tells its address. Whoever starts one reads it.
+package enum ListeningLine {
+    private static let beginning = "listening on "
+
+    package static func text(address: String) -> String { beginning + address }
+
+    /// The address in a line of text, or nil for any other line.
+    static func address(in line: String) -> String? {
+        guard line.hasPrefix(beginning) else { return nil }
+        return Endpoint(String(line.dropFirst(beginning.count)))?.text
+    }
+}

@@ -1,0 +1,145 @@
+import SkeinBasics
+
+// What an end of a child, of the launch or of a waiting time leads to.
+extension Supervision {
+    mutating func coordinatorEnded(
+        _ ending: Ending, _ now: Duration, _ actions: inout [Action]
+    ) {
+        coordinator.state = .gone
+        switch phase {
+        case .killed, .leaving: return
+        case .stopping: break
+        case .running:
+            // One that never listened has a wrong option or a port that is in use; the next one
+            // would, too.
+            let neverServed = !hasListened && ending.isExit
+            if !ending.isFinalForCoordinator, !neverServed {
+                if restart(.coordinator, after: ending, now, &actions) { return }
+                actions.append(.say(.givingUp(.coordinator, ending)))
+            }
+        }
+        leave(as: verdict ?? .coordinator(ending), now)
+    }
+
+    mutating func workerEnded(
+        _ index: Int, _ ending: Ending, _ now: Duration, _ actions: inout [Action]
+    ) {
+        workers[index].state = .gone
+        guard phase == .running, ending != .exited(0) else { return }
+        let isFinal = ending.isFinalForWorker(thatWorked: workers[index].hasWorked)
+        if !isFinal, restart(.worker(index), after: ending, now, &actions) {
+            return
+        }
+        actions.append(.say(.givingUp(.worker(index), ending)))
+        failure = (index, ending)
+        guard !computesLocally, workers.allSatisfy({ $0.state == .gone }) else { return }
+        // Nobody is left to compute, and no restart would help: the run cannot go on.
+        actions.append(.say(.noWorkersLeft))
+        verdict = .worker(index, ending)
+        stop(now, &actions)
+    }
+
+    /// Plans a restart, if the limit allows.
+    private mutating func restart(
+        _ member: Member, after ending: Ending, _ now: Duration, _ actions: inout [Action]
+    ) -> Bool {
+        let count = self[member].restarts + 1
+        let limit = self[member].hasWorked ? nil : Self.restartLimit
+        if let limit, count > limit { return false }
+        let delay = Self.delay(beforeRestart: count)
+        self[member].restarts = count
+        self[member].state = .waiting(until: now + delay)
+        actions.append(
+            .say(.restarting(member, ending, after: delay, count: count, limit: limit)))
+        return true
+    }
+
+    /// 0.5 s, doubled for each restart from the second on, 60 s at most.
+    static func delay(beforeRestart count: Int) -> Duration {
+        var delay = firstDelay
+        for _ in 1..<max(1, min(count, 16)) { delay = min(longestDelay, delay * 2) }
+        return delay
+    }
+
+    mutating func interrupt(_ now: Duration, _ actions: inout [Action]) {
+        guard phase == .running else {
+            guard phase != .killed else { return }
+            // The second one: nobody is asked any more.
+            phase = .killed
+            actions.append(.say(.killing))
+            actions += running.map { .kill($0) }
+            verdict = verdict ?? .interrupted
+            return
+        }
+        actions.append(.say(.stopping))
+        stop(now, &actions)
+    }
+
+    /// The coordinator first: it finishes its step with the workers' help, writes a checkpoint and
+    /// says goodbye to them.
+    private mutating func stop(_ now: Duration, _ actions: inout [Action]) {
+        for index in workers.indices {
+            if case .waiting = workers[index].state { workers[index].state = .gone }
+        }
+        if case .running = coordinator.state {
+            phase = .stopping
+            actions.append(.terminate(.coordinator))
+        } else {
+            coordinator.state = .gone
+            leave(as: verdict ?? .interrupted, now)
+        }
+    }
+
+    private mutating func leave(as verdict: Verdict, _ now: Duration) {
+        self.verdict = verdict
+        for index in workers.indices {
+            if case .waiting = workers[index].state { workers[index].state = .gone }
+        }
+        // Of a run that is over workers were told; of one that was stopped they wait for its return.
+        let isStopped = verdict == .interrupted || verdict == .coordinator(.exited(130))
+        phase = .leaving(deadline: isStopped ? now : now + Self.farewell, asked: false)
+    }
+
+    mutating func tick(_ now: Duration, _ actions: inout [Action]) {
+        switch phase {
+        case .running:
+            for member in [Member.coordinator] + workers.indices.map({ .worker($0) }) {
+                if case .waiting(let until) = self[member].state, now >= until {
+                    start(member, again: true, now, &actions)
+                }
+            }
+        case .leaving(let deadline, let asked) where now >= deadline:
+            actions += running.map { asked ? .kill($0) : .terminate($0) }
+            phase = .leaving(deadline: now + Self.grace, asked: true)
+        case .stopping, .leaving, .killed: break
+        }
+    }
+
+    /// The last action of all, once everybody has ended.
+    func finishIfAlone(_ actions: inout [Action]) {
+        switch phase {
+        case .running, .stopping: return
+        case .leaving, .killed:
+            if running.isEmpty { actions.append(.finish(verdict ?? .interrupted)) }
+        }
+    }
+}
+
+extension ChildProcess.Ending {
+    var isExit: Bool { if case .exited = self { true } else { false } }
+
+    /// Done, wrong use, bad data, no worker in time, or stopped by somebody: again would be the same.
+    fileprivate var isFinalForCoordinator: Bool { isOne(of: [0, 64, 65, 69, 130]) }
+
+    /// For a worker that never was in the run also when its shell does not find or may not run the
+    /// program. For one that was, a file system may not be mounted yet.
+    ///
+    /// 0 is final, too, and no failure: somebody has asked it to leave.
+    fileprivate func isFinalForWorker(thatWorked hasWorked: Bool) -> Bool {
+        isOne(of: hasWorked ? [64, 65, 130] : [64, 65, 126, 127, 130])
+    }
+
+    private func isOne(of statuses: [Int32]) -> Bool {
+        if case .exited(let status) = self { statuses.contains(status) } else { false }
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import SkeinTestSupport
+import Testing
+
+@testable import SkeinBench
+
+/// `skein bench recovery` on a tiny model: that it strikes, sees and compares. Whether a machine
+/// that does other things, too, meets the bars is not asked here.
+@Suite("benchmarks of real processes")
+struct BenchTests {
+    @Test("workers are killed and stopped, and every figure has a value for each blow")
+    func recovery() throws {
+        try Workbench.with { bench in
+            let ending = try SkeinProcess.run(
+                [
+                    "bench", "recovery", "--model", bench.model, "--data", bench.data, "--kills",
+                    "2", "--steps", "2000", "--json",
+                ])
+            if ending.status != 0 {
+                try #require(ending.error.contains("not as fast"), "\(ending.error)")
+            }
+            let json = try JSONSerialization.jsonObject(with: Data(ending.output.utf8))
+            let object = try #require(json as? [String: Any])
+            #expect(object["kills"] as? Int == 2 && object["stops"] as? Int == 1)
+            let figures = try #require(object["figures"] as? [[String: Any]])
+            let counts = Dictionary(
+                uniqueKeysWithValues: figures.map {
+                    ($0["name"] as? String ?? "", $0["count"] as? Int ?? -1)
+                })
+            #expect(counts["kill_noticed"] == 2)
+            #expect(counts["stop_noticed"] == 1)
+            #expect(counts["first_accepted"] == 2)
+            #expect(counts["idle"] == 3)
+            // A worker may hold nothing at the moment of its end.
+            #expect((0...2).contains(counts["leased_again"] ?? -1))
+        }
+    }
+
+    @Test("bench wire measures real processes")
+    func wire() throws {
+        let ending = try SkeinProcess.run([
+            "bench", "wire", "--workers", "3", "--steps", "3", "--rank", "1", "--json",
+        ])
+        try #require(ending.status == 0, "\(ending.error)")
+        let json = try JSONSerialization.jsonObject(with: Data(ending.output.utf8))
+        let object = try #require(json as? [String: Any])
+        #expect(object["workers"] as? Int == 3 && object["steps"] as? Int == 3)
+        #expect(object["parameters"] as? Int == 115_200)
+        for field in ["steps_per_second", "cpu_seconds", "ratio", "loopback_limit", "hash_limit"] {
+            #expect((object[field] as? Double ?? 0) > 0, "\(field)")
+        }
+    }
+
+    @Test("cases of one hash go on, and one with another adapter ends the chaos")
+    func chaos() throws {
+        try Workbench.with { bench in
+            var lines: [String] = []
+            let chaos = ChaosBench(try bench.work(), rounds: 1, seed: 1) { lines.append($0.text) }
+            chaos.begin(codec: "fp32", compute: "fp32")
+            try chaos.alone("alone", 1)
+            try chaos.quiet("cluster", 2)
+            #expect(lines.count == 2)
+            #expect(Set(lines.compactMap { $0.split(separator: " ").dropFirst().first }).count == 1)
+            chaos.options += ["--rank", "4"]
+            #expect(throws: BenchError.self) { try chaos.alone("other", 1) }
+            #expect(lines.count == 2)
+        }
+    }
+
+    @Test("train and a cluster are compared on one run")
+    func pace() throws {
+        try Workbench.with { bench in
+            var kinds: [PaceBench.Kind] = []
+            let medians = try PaceBench(
+                bench.work(), options: ["--iterations", "6", "--validation-split", "0"]
+            ).run(1) { kind, _, _ in kinds.append(kind) }
+            #expect(kinds == [.alone, .cluster])
+            #expect(medians.alone > 0 && medians.cluster > 0)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import SkeinTestSupport
+import Testing
+
+@testable import SkeinCommands
+
+/// What `skein bench` prints; how fast anything is, no test asks.
+@Suite struct BenchCommandTests {
+    @Test("bench step measures whole steps of a model and prints one object")
+    func step() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/tiny.gguf"
+            try TinyModel().writeGGUF(to: path)
+            let process = CapturedProcess()
+            let status = process.run(
+                "bench", "step", "--model", path, "--threads", "2", "--micro-batch-tokens", "48",
+                "--steps", "2", "--json")
+            try #require(status == 0, "\(process.error)")
+            let json = try JSONSerialization.jsonObject(with: Data(process.output.utf8))
+            let object = try #require(json as? [String: Any])
+            #expect(object["threads"] as? Int == 2)
+            #expect(object["weights"] as? String == "resident")
+            let mixes = try #require(object["mixes"] as? [[String: Any]])
+            #expect(mixes.map { $0["mix"] as? String } == ["dense", "rows"])
+            for mix in mixes {
+                #expect(mix["row_tokens"] as? [Int] == [48])
+                #expect(mix["repetitions"] as? Int == 2)
+                for field in [
+                    "tokens_per_second", "flops_in_step", "flops_alone", "flops_of_registers",
+                    "share", "share_alone",
+                ] {
+                    #expect((mix[field] as? Double ?? 0) > 0, "\(field)")
+                }
+            }
+            // The dense row carries more loss, so more rows reach the head.
+            let operations = mixes.compactMap { $0["operations"] as? Int }
+            #expect(operations.count == 2 && operations[0] > operations[1])
+        }
+    }
+
+    @Test("bench generate measures a prompt and an answer and prints one object")
+    func generate() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/tiny.gguf"
+            try TinyModel().writeGGUF(to: path)
+            let process = CapturedProcess()
+            let status = process.run(
+                "bench", "generate", "--model", path, "--threads", "2", "--prompt-tokens", "40",
+                "--tokens", "5", "--json")
+            try #require(status == 0, "\(process.error)")
+            let json = try JSONSerialization.jsonObject(with: Data(process.output.utf8))
+            let object = try #require(json as? [String: Any])
+            #expect(object["threads"] as? Int == 2)
+            #expect(object["prompt_tokens"] as? Int == 40)
+            #expect(object["tokens"] as? Int == 5)
+            #expect((object["repetitions"] as? Int ?? 0) >= 5)
+            // Numbers of two layers' projections, of the head, and 42 keys and values of both layers.
+            #expect(object["bytes_per_token"] as? Int == 4 * (2 * 36_864 + 20_480 + 2 * 42 * 64))
+            for field in ["prompt_tokens_per_second", "decode_tokens_per_second", "decode_limit"] {
+                #expect((object[field] as? Double ?? 0) > 0, "\(field)")
+            }
+            #expect(
+                process.run(
+                    "bench", "generate", "--model", path, "--prompt-tokens", "250", "--tokens", "7")
+                    != 0, "longer than the context")
+        }
+    }
+
+    @Test("a model that is not there is an error of the input")
+    func missing() {
+        let process = CapturedProcess()
+        #expect(process.run("bench", "step", "--model", "/nowhere/m.gguf") == 65)
+        #expect(process.run("bench", "step") == 64)
+        #expect(process.run("bench", "generate") == 64)
+        #expect(process.run("bench", "recovery", "--model", "m.gguf") == 64)
+        #expect(process.run("bench", "wire", "--dial", "127.0.0.1:1", "--workers", "1") == 69)
+    }
+
+    @Test("a tokenizer is measured on the pages of --help")
+    func tokenize() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/tiny.gguf"
+            try TinyModel().writeGGUF(to: path)
+            let process = CapturedProcess()
+            let status = process.run("bench", "tokenize", "--model", path, "--json")
+            try #require(status == 0, "\(process.error)")
+            let json = try JSONSerialization.jsonObject(with: Data(process.output.utf8))
+            let object = try #require(json as? [String: Any])
+            #expect(object["texts"] as? Int == CommandLineTool.commands.count)
+        }
+    }
+}

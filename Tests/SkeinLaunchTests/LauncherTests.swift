@@ -1,0 +1,297 @@
+import Foundation
+import SkeinBasics
+import SkeinTestSupport
+import Synchronization
+import Testing
+
+@testable import SkeinLaunch
+
+/// What a launch writes, in memory.
+private final class Captured: Sendable {
+    private struct Streams {
+        var results: [UInt8] = []
+        var errors = ""
+    }
+
+    private let streams = Mutex(Streams())
+
+    var results: String { streams.withLock { String(decoding: $0.results, as: UTF8.self) } }
+    var errors: String { streams.withLock { $0.errors } }
+
+    var output: Launcher.Output {
+        Launcher.Output(
+            write: { bytes in self.streams.withLock { $0.results += bytes } },
+            writeError: { text in self.streams.withLock { $0.errors += text } })
+    }
+}
+
+/// Launch with shell scripts in place of `skein` and `ssh`.
+@Suite struct LauncherTests {
+    /// A script at `path` that can be run.
+    private static func script(_ text: String, at path: String) throws {
+        try AtomicFile.write("#!/bin/sh\n" + text, to: path)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    }
+
+    /// A launch of `workers` workers here, of the script `skein` in `directory`.
+    private static func plan(_ directory: String, skein: String, workers: Int) throws -> LaunchPlan
+    {
+        let program = directory + "/skein"
+        try script("cd '\(directory)'\n" + skein, at: program)
+        return LaunchPlan(
+            program: program, listen: "127.0.0.1:0", tokenFile: directory + "/token",
+            coordinatorWords: [], resumes: false,
+            workers: (0..<workers).map {
+                LaunchPlan.Worker(
+                    name: "w\($0 + 1)", program: program,
+                    backend: LocalBackend(tokenFile: directory + "/token"))
+            }, workerWords: [])
+    }
+
+    private static func run(
+        _ plan: LaunchPlan, _ process: Captured, interrupts: @escaping () -> Int = { 0 }
+    ) throws -> Supervision.Verdict {
+        var launcher = Launcher(
+            plan, computesLocally: false, output: process.output, interruptCount: interrupts)
+        return try launcher.run()
+    }
+
+    private static func text(_ path: String) -> String {
+        String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
+    }
+
+    @Test("results pass through, lines get names, and workers learn the address")
+    func passesOn() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let plan = try Self.plan(
+                directory,
+                skein: """
+                    if [ "$1" = coordinator ]; then
+                        echo 'listening on 127.0.0.1:40011' >&2
+                        while [ ! -e w1 ] || [ ! -e w2 ]; do sleep 0.02; done
+                        echo 'sha256: abc'; printf 'no end' >&2
+                    else
+                        shift 2; echo "dials $1"; echo is "$3" >&2; : >"$3"
+                    fi
+                    """, workers: 2)
+            let process = Captured()
+            #expect(try Self.run(plan, process) == .coordinator(.exited(0)))
+            #expect(process.results == "sha256: abc\n")
+            let lines = Set(process.errors.split(separator: "\n").map(String.init))
+            #expect(
+                lines == [
+                    "[coordinator] listening on 127.0.0.1:40011", "[w1] dials 127.0.0.1:40011",
+                    "[w2] dials 127.0.0.1:40011", "[w1] is w1", "[w2] is w2",
+                    "[coordinator] no end",
+                ])
+        }
+    }
+
+    @Test("dead children come back; the coordinator on its old port with --resume")
+    func comeBack() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let plan = try Self.plan(
+                directory,
+                skein: """
+                    echo "$@" >>log
+                    if [ "$1" = worker ]; then
+                        [ -e worker ] || { : >worker; kill -9 $$; }
+                        : >worked; while [ ! -e done ]; do sleep 0.02; done; exit 0
+                    fi
+                    echo 'listening on 127.0.0.1:40012' >&2
+                    while [ ! -e worked ]; do sleep 0.02; done
+                    [ -e coordinator ] || { : >coordinator; kill -9 $$; }
+                    : >done
+                    """, workers: 1)
+            let process = Captured()
+            #expect(try Self.run(plan, process) == .coordinator(.exited(0)))
+            let token = "--token-file \(directory)/token"
+            let worker = "worker --coordinator 127.0.0.1:40012 --name w1 \(token)"
+            #expect(
+                Self.text(directory + "/log") == """
+                    coordinator --listen 127.0.0.1:0 \(token)
+                    \(worker)
+                    \(worker)
+                    coordinator --listen 127.0.0.1:40012 \(token) --resume
+
+                    """)
+            #expect(
+                process.errors.contains(
+                    "[launch] w1 ended with signal 9; started again in 500 ms (1 of 5)\n"))
+        }
+    }
+
+    @Test("a worker that never was in is given up with its error; one that was comes back")
+    func givesUp() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let plan = try Self.plan(
+                directory,
+                skein: """
+                    if [ "$5" = w1 ]; then
+                        printf 'error: no such model\\n  at: m\\n  fix: give one\\n' >&2; exit 65
+                    elif [ "$5" = w2 ]; then
+                        [ -e joined ] || { : >joined; sleep 0.05; }
+                        [ -e died ] || { while [ ! -e told ]; do sleep 0.02; done; : >died; exit 127; }
+                        : >back; exit 0
+                    fi
+                    echo 'listening on 127.0.0.1:40016' >&2
+                    while [ ! -e joined ]; do sleep 0.02; done
+                    echo 'worker w2 (127.0.0.1:5) joins with 1 thread' >&2
+                    : >told
+                    while [ ! -e back ]; do sleep 0.02; done
+                    """, workers: 2)
+            let process = Captured()
+            #expect(try Self.run(plan, process) == .coordinator(.exited(0)))
+            let error = process.errors
+            #expect(
+                error.contains(
+                    "[launch] w1 ended with status 65 and is not started again; its last words: "
+                        + "error: no such model\n"), "\(error)")
+            #expect(
+                error.contains(
+                    "[launch] w2 ended with status 127; started again in 500 ms (attempt 1, without "
+                        + "end)\n"), "\(error)")
+        }
+    }
+
+    @Test("one Ctrl-C stops the coordinator in good order and reaps all; the status is its own")
+    func interrupt() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let plan = try Self.plan(
+                directory,
+                skein: """
+                    echo $$ >>identifiers
+                    if [ "$1" = worker ]; then
+                        trap 'exit 0' TERM
+                        : >working; while [ ! -e goodbye ]; do sleep 0.02; done; exit 69
+                    fi
+                    trap 'echo checkpoint; : >goodbye; exit 130' TERM
+                    echo 'listening on 127.0.0.1:40013' >&2
+                    while :; do sleep 0.02; done
+                    """, workers: 1)
+            let process = Captured()
+            let verdict = try Self.run(plan, process) {
+                FileManager.default.fileExists(atPath: directory + "/working") ? 1 : 0
+            }
+            #expect(verdict == .coordinator(.exited(130)))
+            #expect(process.results == "checkpoint\n")
+            #expect(throws: LaunchError.interrupted(directory: "run")) {
+                try plan.check(verdict, directory: "run")
+            }
+            let identifiers = Self.text(directory + "/identifiers").split(separator: "\n")
+            #expect(identifiers.count == 2)
+            for identifier in identifiers {
+                #expect(kill(try #require(Int32(identifier)), 0) != 0)
+            }
+        }
+    }
+
+    @Test("a second Ctrl-C kills those that do not listen")
+    func kills() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let plan = try Self.plan(
+                directory,
+                skein: """
+                    trap '' TERM INT
+                    echo 'listening on 127.0.0.1:40014' >&2
+                    [ "$1" = worker ] && : >working
+                    while :; do sleep 0.02; done
+                    """, workers: 2)
+            let process = Captured()
+            let verdict = try Self.run(plan, process) {
+                FileManager.default.fileExists(atPath: directory + "/working") ? 2 : 0
+            }
+            #expect(verdict == .interrupted)
+            #expect(process.errors.contains("[launch] killing all\n"))
+        }
+    }
+
+    @Test("a child is in a group of its own, and its input ends with its launch")
+    func childProcess() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let child = try ChildProcess.start(
+                [
+                    "sh", "-c",
+                    "cd '\(directory)'; echo $SKEIN_PARENT_PIPE >open; cat >given; : >ended",
+                ], input: [104, 105])
+            #expect(getpgid(child.identifier) == child.identifier)
+            try Deadline.wait { Self.text(directory + "/given") == "hi" }
+            #expect(Self.text(directory + "/open") == "0\n")
+            #expect(child.ending() == nil)
+            child.closeStreams()
+            try Deadline.wait { child.ending() == .exited(0) }
+            #expect(FileManager.default.fileExists(atPath: directory + "/ended"))
+        }
+        #expect(throws: LaunchError.notStarted(program: "/nowhere/skein", code: ENOENT)) {
+            try ChildProcess.start(["/nowhere/skein"])
+        }
+    }
+
+    @Test("the end of the parent's pipe is seen, and what is written into it is not")
+    func parentPipe() throws {
+        var ends: [Int32] = [-1, -1]
+        try #require(pipe(&ends) == 0)
+        let flag = Flag()
+        ParentPipe.watch(ends[0]) { flag.set() }
+        #expect(write(ends[1], "x", 1) == 1)
+        usleep(50_000)
+        #expect(!flag.isSet)
+        close(ends[1])
+        try Deadline.wait { flag.isSet }
+        close(ends[0])
+    }
+
+    private final class Flag: Sendable {
+        private let value = Atomic<Bool>(false)
+        var isSet: Bool { value.load(ordering: .acquiring) }
+        func set() { value.store(true, ordering: .releasing) }
+    }
+
+    @Test("over ssh the token comes on standard input, lies in a private file and goes again")
+    func ssh() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            // What sshd does: the words after the destination, joined, to the user's shell.
+            try Self.script(
+                """
+                cd '\(directory)'; echo "$@" >ssh.log
+                while [ "$1" != me@h1 ]; do shift; done; shift
+                exec sh -c "$*"
+                """, at: directory + "/ssh")
+            let remote = directory + "/remote skein"
+            try Self.script(
+                """
+                cd '\(directory)'; echo "$@" >remote.log
+                while [ "$1" != --token-file ]; do shift; done
+                stat -c %a "$2" >mode; cat "$2" >token.copy; echo "$2" >token.path
+                cat >>token.copy; echo "$SKEIN_PARENT_PIPE" >pipe
+                """, at: remote)
+            var plan = try Self.plan(
+                directory,
+                skein: """
+                    echo 'listening on 127.0.0.1:40015' >&2
+                    while [ ! -e token.path ]; do sleep 0.02; done
+                    """, workers: 0)
+            let token = Array("0123 secret\nof two lines\n".utf8)
+            plan.workers = [
+                LaunchPlan.Worker(
+                    name: "h1", threads: 3, model: "/m 'x'.gguf", program: remote,
+                    backend: SSHBackend(
+                        destination: "me@h1", token: token, ssh: directory + "/ssh"))
+            ]
+            let process = Captured()
+            #expect(try Self.run(plan, process) == .coordinator(.exited(0)))
+            #expect(Self.text(directory + "/mode") == "600\n")
+            #expect(!Self.text(directory + "/ssh.log").contains("secret"))
+            #expect(Self.text(directory + "/ssh.log").contains("-o BatchMode=yes"))
+            let path = Self.text(directory + "/token.path").dropLast()
+            #expect(
+                Self.text(directory + "/remote.log")
+                    == "worker --coordinator 127.0.0.1:40015 --name h1 --threads 3 "
+                    + "--model /m 'x'.gguf --token-file \(path)\n")
+            #expect(Array(Self.text(directory + "/token.copy").utf8) == token)
+            // The last thing that a remote shell does, which nobody waits for: not after the
+            // directory is gone.
+            try Deadline.wait { Self.text(directory + "/pipe") == "0\n" }
+        }
+    }
+}
