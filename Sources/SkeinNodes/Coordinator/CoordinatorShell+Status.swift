@@ -2,7 +2,7 @@ import SkeinBasics
 import SkeinCoordination
 
 // What `skein status` is told.
-extension CoordinatorHub {
+extension CoordinatorShell {
     func statusJSON() -> [UInt8] {
         let now = now
         let snapshot = state.snapshot(now: now)
