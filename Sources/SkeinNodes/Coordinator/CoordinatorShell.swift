@@ -16,7 +16,7 @@ final class CoordinatorShell {
     let log: Log
     private let randomness: Randomness
 
-    var state: CoordinatorState
+    private(set) var state: CoordinatorState
     var peers: [PeerID: Peer] = [:] {
         didSet { counts.setConnections(peers.count) }
     }
