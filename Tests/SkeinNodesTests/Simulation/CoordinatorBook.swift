@@ -206,6 +206,12 @@ struct CoordinatorBook {
         }
     }
 
+    /// The process was stopped: nobody could be given anything.
+    mutating func forgive() {
+        idleSince = nil
+        nextInspection = world.now + .milliseconds(50)
+    }
+
     // MARK: What must always hold
 
     /// No worker is idle for more than a second while there is work that nobody has. Looks twenty

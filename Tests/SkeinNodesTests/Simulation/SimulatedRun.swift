@@ -27,6 +27,8 @@ final class SimulatedRun: @unchecked Sendable {
     private(set) var workers: [SimulatedWorker] = []
     /// How often the coordinator may die.
     var deaths = 0
+    /// Whether its process is stopped for a while in each of its lives.
+    var stops = false
     var patience = Duration.seconds(60)
     private(set) var lives = 0
 
@@ -129,6 +131,7 @@ final class SimulatedRun: @unchecked Sendable {
         self.store = store
         let loop = VirtualLoop("coordinator", in: world)
         self.loop = loop
+        if stops { planStop(life) }
         let directory = try RunDirectory(path: "/run", resuming: true, in: store)
         let identity = try simulated.identity(term: directory.nextTerm(first: 100))
         let inbox = Inbox { [self] isReady in try wait(isReady) }
@@ -183,6 +186,17 @@ final class SimulatedRun: @unchecked Sendable {
         loop?.die()
     }
 
+    private func planStop(_ life: Int) {
+        world.after(world.duration(0.5...8)) { [self] in
+            guard life == lives, let loop, !loop.isDead else { return }
+            let pause = world.duration(0.2...6)
+            world.note("stop the coordinator for \(pause)")
+            world.count("coordinator stopped")
+            world.after(pause) { [self] in book?.forgive() }
+            loop.sleep(pause)
+        }
+    }
+
     private func end() {
         loop?.die()
         store?.end()
@@ -202,7 +216,7 @@ final class SimulatedRun: @unchecked Sendable {
         let end = world.now + time
         // Nothing may be left to happen at all.
         world.at(end) {}
-        while world.now < end { try step() }
+        while world.now < end || loop?.isAsleep == true { try step() }
     }
 
     private func step() throws {
