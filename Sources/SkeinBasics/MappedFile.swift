@@ -41,21 +41,41 @@ package final class MappedFile: Sendable {
     package struct Preview {
         package let path: String
         package let count: Int
-        fileprivate let descriptor: Int32
+        fileprivate let source: Source
+
+        fileprivate enum Source {
+            case descriptor(Int32)
+            case bytes([UInt8])
+        }
+
+        /// A file that is in memory, such as one of a simulated disk.
+        package init(path: String, bytes: [UInt8]) {
+            self.init(path: path, count: bytes.count, source: .bytes(bytes))
+        }
+
+        fileprivate init(path: String, count: Int, source: Source) {
+            self.path = path
+            self.count = count
+            self.source = source
+        }
 
         /// The bytes of a range within the file.
         ///
         /// - Throws: `FileError`.
         package func bytes(_ range: Range<Int>) throws -> [UInt8] {
             precondition(range.lowerBound >= 0 && range.upperBound <= count, "bytes of the file")
-            return try RegularFile.bytes(range, from: descriptor, path: path)
+            switch source {
+            case .descriptor(let descriptor):
+                return try RegularFile.bytes(range, from: descriptor, path: path)
+            case .bytes(let bytes): return Array(bytes[range])
+            }
         }
     }
 
     private init(path: String, copying: Bool, check: (Preview) throws -> Void) throws {
         let (descriptor, count) = try RegularFile.open(path)
         defer { close(descriptor) }
-        try check(Preview(path: path, count: count, descriptor: descriptor))
+        try check(Preview(path: path, count: count, source: .descriptor(descriptor)))
         self.path = path
         self.count = count
         isCopy = copying
@@ -77,6 +97,25 @@ package final class MappedFile: Sendable {
         guard copying else { return }
         try RegularFile.fill(
             UnsafeMutableRawBufferPointer(start: base, count: count), from: descriptor, path: path)
+    }
+
+    /// A copy of bytes that are in memory, as if they had been read from `path`.
+    ///
+    /// - Throws: `FileError.noMemory`.
+    package init(path: String, bytes: [UInt8]) throws {
+        self.path = path
+        count = bytes.count
+        isCopy = true
+        guard count > 0 else {
+            address = Address(base: nil)
+            return
+        }
+        let base = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let base, base != MAP_FAILED else {
+            throw FileError.noMemory(path: path, bytes: count)
+        }
+        address = Address(base: base)
+        UnsafeMutableRawBufferPointer(start: base, count: count).copyBytes(from: bytes)
     }
 
     deinit {

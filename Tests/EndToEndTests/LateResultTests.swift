@@ -17,14 +17,14 @@ struct LateResultTests {
     /// A member that computes what a worker would, when it is told to.
     private final class Member {
         let peer: HostilePeer
-        private let engine: WorkerEngine
+        private let engine: ModelEngine
         private let workspace = DecoderWorkspace()
 
         init(_ cluster: ClusterHarness, name: String, threads: UInt16 = 1) throws {
             peer = try HostilePeer(cluster.address, name: name)
             try peer.authenticate()
             let model = try ModelDirectory.open(cluster.bench.model)
-            let engine = try WorkerEngine(
+            let engine = try ModelEngine(
                 offer: peer.offer, model: model, threads: 1, residence: .resident)
             let term = try peer.offer.term
             peer.takeParameters = { update in

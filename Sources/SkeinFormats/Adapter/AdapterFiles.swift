@@ -1,4 +1,3 @@
-import Foundation
 import SkeinBasics
 
 /// A LoRA adapter on disk in PEFT's format: adapter_config.json and adapter_model.safetensors.
@@ -18,6 +17,7 @@ package struct AdapterFiles: Sendable {
     ///
     /// - Parameters:
     ///   - directory: the adapter's directory.
+    ///   - store: where the files are.
     ///   - check: sees what the files promise before memory is taken for it. A file may claim any
     ///     size; the caller knows the model or the run that it has to fit.
     /// - Returns: the admitted adapter with its numbers.
@@ -25,11 +25,12 @@ package struct AdapterFiles: Sendable {
     ///   invalid or asks for more than plain LoRA, or when matrices are unknown, unpaired, of
     ///   another rank or missing in some layers; what `check` throws.
     package static func read(
-        _ directory: String, admitting check: (AdapterOutline) throws -> Void
+        _ directory: String, in store: any Store = DiskStore(),
+        admitting check: (AdapterOutline) throws -> Void
     ) throws -> AdapterFiles {
-        let file = try configurationFile(directory)
+        let file = try configurationFile(directory, in: store)
         let path = "\(directory)/\(weightsName)"
-        let weights = try SafetensorsFile(copying: path) { header in
+        let weights = try SafetensorsFile(copying: path, in: store) { header in
             try check(AdapterOutline(file, weights: header, path: path))
         }
         return try AdapterFiles(file, weights)
@@ -40,7 +41,7 @@ package struct AdapterFiles: Sendable {
     /// An unreadable sector is then a signal (`MappedFile`), so call it only for a file that has
     /// been read before.
     package static func map(_ directory: String) throws -> AdapterFiles {
-        let file = try configurationFile(directory)
+        let file = try configurationFile(directory, in: DiskStore())
         return try AdapterFiles(file, SafetensorsFile(path: "\(directory)/\(weightsName)"))
     }
 
@@ -51,14 +52,16 @@ package struct AdapterFiles: Sendable {
         tensors = weights.tensors
     }
 
-    private static func configurationFile(_ directory: String) throws -> AdapterConfigurationFile {
+    private static func configurationFile(
+        _ directory: String, in store: any Store
+    ) throws -> AdapterConfigurationFile {
         let path = "\(directory)/\(configurationName)"
         for name in [configurationName, weightsName]
-        where !FileManager.default.fileExists(atPath: "\(directory)/\(name)") {
+        where !store.exists("\(directory)/\(name)") {
             throw FormatError.missingFile(path: directory, expected: name)
         }
         let file = try JSONFile.decode(
-            AdapterConfigurationFile.self, path: path, limit: Limits.configurationBytes)
+            AdapterConfigurationFile.self, path: path, limit: Limits.configurationBytes, in: store)
         try file.check(path: path)
         return file
     }
@@ -70,7 +73,7 @@ package struct AdapterFiles: Sendable {
     ///   configuration.
     package static func write(
         configuration: AdapterConfiguration, tensors: [SafetensorsWriter.Tensor],
-        to directory: String
+        to directory: String, in store: any Store = DiskStore()
     ) throws {
         let weightsPath = "\(directory)/\(weightsName)"
         var shapes: [String: [Int]] = [:]
@@ -82,8 +85,9 @@ package struct AdapterFiles: Sendable {
                 expected: found.modules.joined(separator: ", "),
                 found: configuration.targetModules.joined(separator: ", "))
         }
-        try AtomicFile.makeDirectory(directory)
-        try SafetensorsWriter.write(tensors, metadata: ["format": "pt"], to: weightsPath)
-        try AtomicFile.write(configuration.json, to: "\(directory)/\(configurationName)")
+        try store.makeDirectory(directory)
+        try SafetensorsWriter.write(
+            tensors, metadata: ["format": "pt"], to: weightsPath, in: store)
+        try store.write(configuration.json, to: "\(directory)/\(configurationName)")
     }
 }

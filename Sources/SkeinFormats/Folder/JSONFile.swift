@@ -5,14 +5,16 @@ import SkeinBasics
 enum JSONFile {
     /// Decodes the file at `path`.
     static func decode<Value: Decodable>(
-        _ type: Value.Type, path: String, limit: Int
+        _ type: Value.Type, path: String, limit: Int, in store: any Store = DiskStore()
     ) throws -> Value {
-        try decode(type, file: read(path, limit: limit), limit: limit)
+        try decode(type, file: read(path, limit: limit, in: store), limit: limit)
     }
 
     /// The file at `path` in memory, of at most `limit` bytes.
-    static func read(_ path: String, limit: Int) throws -> MappedFile {
-        try MappedFile(copying: path) { try check($0.count, limit: limit, path: path) }
+    static func read(
+        _ path: String, limit: Int, in store: any Store = DiskStore()
+    ) throws -> MappedFile {
+        try store.file(copying: path) { try check($0.count, limit: limit, path: path) }
     }
 
     private static func check(_ count: Int, limit: Int, path: String) throws {

@@ -27,13 +27,15 @@ package struct SafetensorsFile: Sendable {
     ///
     /// - Parameters:
     ///   - path: the file.
+    ///   - store: where it is.
     ///   - check: sees the header before memory is taken for the tensors, and may refuse them. The
     ///     file is as long as its header says.
     /// - Throws: `FileError`, `FormatError`; what `check` throws.
     package init(
-        copying path: String, admitting check: (_ header: SafetensorsHeader) throws -> Void
+        copying path: String, in store: any Store = DiskStore(),
+        admitting check: (_ header: SafetensorsHeader) throws -> Void
     ) throws {
-        let file = try MappedFile(copying: path) { file in
+        let file = try store.file(copying: path) { file in
             let start = Array(try file.bytes(0..<min(8, file.count)))
             let length = try SafetensorsHeader.length(
                 start: start, fileBytes: file.count, path: path)

@@ -25,13 +25,14 @@ package enum SafetensorsWriter {
     /// - Throws: `FileError` when it cannot be written, `FormatError.duplicate` when a name appears
     ///   twice.
     package static func write(
-        _ tensors: [Tensor], metadata: [String: String], to path: String
+        _ tensors: [Tensor], metadata: [String: String], to path: String,
+        in store: any Store = DiskStore()
     ) throws {
         let sorted = tensors.sorted { $0.name < $1.name }
         let head = try header(sorted, metadata: metadata, path: path)
-        try AtomicFile.write(to: path) { output in
-            try head.withUnsafeBytes { try output.append($0) }
-            for tensor in sorted { try tensor.floats.withUnsafeBytes { try output.append($0) } }
+        try store.write(to: path) { append in
+            try head.withUnsafeBytes { try append($0) }
+            for tensor in sorted { try tensor.floats.withUnsafeBytes { try append($0) } }
         }
     }
 

@@ -51,17 +51,17 @@ package final class WireBench: Sendable {
         var settings = CoordinatorSettings(minimumWorkers: load.workers, patience: patience)
         try settings.fit(room)
         let identity = RunIdentity(load)
-        let counts = HubCounts()
+        let counts = ShellCounts()
         let loop = try EventLoop(name: "skein-network")
         self.loop = loop
         do {
             let hub = try Confined(to: loop) { [inbox, settings] in
-                CoordinatorHub(
+                CoordinatorShell(
                     loop: loop, inbox: inbox, identity: identity,
                     options: CoordinatorOptions(listen: listen, token: nil), settings: settings,
                     counts: counts, log: log)
             }
-            desk = CoordinatorDesk(hub: hub, counts: counts)
+            desk = CoordinatorDesk(shell: hub, counts: counts)
             address = try hub.call { [hub] in
                 $0.desk = hub
                 $0.connectionRoom = room

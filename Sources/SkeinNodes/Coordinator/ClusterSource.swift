@@ -8,7 +8,7 @@ import Synchronization
 /// The workers of a cluster as a source of gradients: what the training loop sees of the network.
 ///
 /// Runs on the thread of the training loop. Every step, and every validation, is a round: its work
-/// is handed to the hub, which leases it; results come back to this thread, which unpacks, hashes
+/// is handed to the shell, which leases it; results come back to this thread, which unpacks, hashes
 /// and checks them, so that the network's thread never computes.
 final class ClusterSource: GradientSource {
     private let desk: CoordinatorDesk
@@ -123,7 +123,7 @@ final class ClusterSource: GradientSource {
                 desk.settle()
                 isSettled = true
             }
-            guard let item = isWaiting ? inbox.take() : inbox.takeNow() else { return }
+            guard let item = isWaiting ? try inbox.take() : inbox.takeNow() else { return }
             switch item {
             case .check(let candidate) where candidate.result.key.round == number:
                 for (candidate, verdict) in verdicts(check, candidate) {

@@ -3,8 +3,8 @@ import Synchronization
 
 /// What the training loop's thread asks of the network's.
 struct CoordinatorDesk: Sendable {
-    let hub: Confined<CoordinatorHub>
-    let counts: HubCounts
+    let shell: Confined<CoordinatorShell>
+    let counts: ShellCounts
 
     /// Workers that are in.
     var memberCount: Int { counts.members }
@@ -12,45 +12,22 @@ struct CoordinatorDesk: Sendable {
     var missingCount: Int { counts.missing }
 
     func open(_ round: LeasedRound) {
-        hub.post { hub in
-            hub.round = round
-            hub.noteOpened(round)
-            if hub.publication?.version != round.publication.version {
-                hub.publication = round.publication
-            }
-            // Parameters go to those who get work. A worker without any would only pile them up.
-            hub.handle(.opened(round.forState))
-            for peer in hub.peers.values where peer.wantsParameters {
-                hub.bringParameters(to: peer)
-            }
-        }
+        shell.post { $0.open(round) }
     }
 
     func close(_ number: UInt64) {
-        hub.post { hub in
-            hub.noteClosed(number)
-            hub.round = nil
-            hub.handle(.closed(round: number))
-            for peer in hub.peers.values {
-                peer.waitingGrants = []
-                peer.attempts = [:]
-                // Without work it needs none; who has nothing at all is still to get the first.
-                if peer.parameterVersion > 0 { peer.wantsParameters = false }
-            }
-            hub.parked = [:]
-            hub.handle(.phase(.betweenSteps("applies the update and writes it down")))
-        }
+        shell.post { $0.close(number) }
     }
 
     func checked(_ candidate: Candidate, _ outcome: CoordinatorState.CheckOutcome) {
-        hub.post { $0.checked(candidate, outcome) }
+        shell.post { $0.checked(candidate, outcome) }
     }
 
     /// Waits until the network's thread has done all that was asked of it; a thread that has ended
     /// does nothing more.
     func settle() {
         do {
-            try hub.call { _ in }
+            try shell.call { _ in }
         } catch {
             return
         }
@@ -58,30 +35,24 @@ struct CoordinatorDesk: Sendable {
 
     /// The whole of a version that a worker needs.
     func offer(_ snapshot: EncodedMessage, version: UInt64) {
-        hub.post { hub in
-            guard let current = hub.publication, current.version == version else { return }
-            hub.publication = current.with(snapshot: snapshot)
-            for peer in hub.peers.values where peer.wantsParameters {
-                hub.bringParameters(to: peer)
-            }
-        }
+        shell.post { $0.offer(snapshot, version: version) }
     }
 
     func note(_ change: @escaping @Sendable (inout RunSnapshot.Progress) -> Void) {
-        hub.post { change(&$0.progress) }
+        shell.post { $0.note(change) }
     }
 
     /// What the network's thread has used and sent so far; nothing when it has ended.
     func figures() -> (seconds: Double, traffic: Traffic) {
         do {
-            return try hub.call { (ProcessFigures.threadProcessorSeconds ?? 0, $0.traffic) }
+            return try shell.call { (ProcessFigures.threadProcessorSeconds ?? 0, $0.traffic) }
         } catch {
             return (0, Traffic())
         }
     }
 
     func finish(_ leave: Leave) {
-        hub.post { $0.finish(leave) }
+        shell.post { $0.finish(leave) }
     }
 }
 
@@ -92,7 +63,7 @@ struct Traffic: Sendable {
 }
 
 /// Numbers that both threads of a coordinator read.
-final class HubCounts: Sendable {
+final class ShellCounts: Sendable {
     private let memberCount = Atomic<Int>(0)
     private let missingCount = Atomic<Int>(0)
     private let connectionCount = Atomic<Int>(0)

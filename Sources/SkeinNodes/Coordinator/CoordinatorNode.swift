@@ -4,7 +4,6 @@ import SkeinCoordination
 import SkeinFormats
 import SkeinModels
 import SkeinTraining
-import Synchronization
 
 /// What a coordinator needs besides the job.
 package struct CoordinatorOptions: Sendable {
@@ -33,7 +32,7 @@ package struct CoordinatorOptions: Sendable {
 /// what ties them together.
 ///
 /// `TrainingLoop` plans, sums, applies AdamW and writes checkpoints, as in a run of one process;
-/// `CoordinatorHub` leases, and brings parameters to whoever joins or comes back.
+/// `CoordinatorShell` leases, and brings parameters to whoever joins or comes back.
 package final class CoordinatorNode: Sendable {
     private let job: TrainingJob
     private let directory: RunDirectory
@@ -100,18 +99,18 @@ package final class CoordinatorNode: Sendable {
             parameterCount: job.shape.layout.count, codec: job.configuration.gradientCodec,
             microBatches: job.plan.mostMicroBatches)
         log.info(memory.sentence)
-        let counts = HubCounts()
+        let counts = ShellCounts()
         let loop = try EventLoop(name: "skein-network")
         self.loop = loop
         do {
-            let hub = try Confined(to: loop) { [inbox, settings] in
-                CoordinatorHub(
+            let shell = try Confined(to: loop) { [inbox, settings] in
+                CoordinatorShell(
                     loop: loop, inbox: inbox, identity: identity, options: options,
                     settings: settings, counts: counts, log: log)
             }
-            desk = CoordinatorDesk(hub: hub, counts: counts)
-            address = try hub.call { [hub] in
-                $0.desk = hub
+            desk = CoordinatorDesk(shell: shell, counts: counts)
+            address = try shell.call { [shell] in
+                $0.desk = shell
                 $0.connectionRoom = room
                 return try $0.listen(on: addresses, name: name).description
             }
@@ -140,7 +139,9 @@ package final class CoordinatorNode: Sendable {
             threads: options.localWorkers, address: address, token: options.token,
             job: job, version: version, log: log)
         do {
-            let ending = try train(report: report, shouldStop: shouldStop)
+            let ending = try ClusterTraining(
+                job: job, directory: directory, desk: desk, inbox: inbox, log: log
+            ).run(report: report, shouldStop: shouldStop)
             farewell(
                 ending.outcome.isComplete
                     ? Leave(reason: .complete, detail: "the run is complete")
@@ -161,53 +162,6 @@ package final class CoordinatorNode: Sendable {
         let deadline = ContinuousClock.now + Limits.flush
         while desk.counts.connections > 0, ContinuousClock.now < deadline {
             Thread.sleep(forTimeInterval: 0.01)
-        }
-    }
-
-    private func train(
-        report: @escaping (TrainingLoop.Event) throws -> Void,
-        shouldStop: @escaping @Sendable () -> Bool
-    ) throws -> RunEnding {
-        let source = ClusterSource(
-            desk: desk, inbox: inbox, configuration: job.configuration,
-            parameterCount: job.shape.layout.count, shouldStop: shouldStop)
-        let step = Mutex(0)
-        desk.note { [job, directory] in
-            $0.output = directory.path
-            $0.stepCount = job.plan.stepCount
-        }
-        var loop = try TrainingLoop(
-            job: job, directory: directory, source: source,
-            validate: { [job] parameters in
-                try source.evaluate(
-                    job.validation, afterStep: step.withLock { $0 }, parameters: parameters)
-            },
-            report: { [desk] event in
-                switch event {
-                case .step(let metrics, _):
-                    step.withLock { $0 = metrics.step }
-                    desk.note { $0.record(metrics) }
-                case .resumed(let resumed, _):
-                    step.withLock { $0 = resumed }
-                    desk.note { $0.step = resumed }
-                case .rowsNotRecorded, .ledgerDoubted, .adapterRestored, .validation, .checkpoint,
-                    .stoppedEarly:
-                    break
-                }
-                try report(event)
-            }, shouldStop: shouldStop)
-        let outcome = try loop.run()
-        guard outcome.isComplete, !job.test.isEmpty else {
-            return RunEnding(outcome: outcome, directory: directory, test: nil)
-        }
-        do {
-            let test = try source.evaluate(
-                job.test, afterStep: outcome.step, parameters: loop.keptParameters())
-            return RunEnding(outcome: outcome, directory: directory, test: test)
-        } catch let stopped as SourceStopped {
-            if case .failed(let error) = stopped.reason { throw error }
-            log.warning("stopped before the test rows were judged; the adapter is complete")
-            return RunEnding(outcome: outcome, directory: directory, test: nil)
         }
     }
 }

@@ -27,6 +27,13 @@ final class Inbox: Sendable {
     }
 
     private let items = Condition<[Item]>([])
+    /// Called by `take` to let the world go on until the condition holds; nil: the thread sleeps.
+    private let wait: (@Sendable (_ isReady: () -> Bool) throws -> Void)?
+
+    /// - Parameter wait: where both threads are one, as in a simulation.
+    init(wait: (@Sendable (_ isReady: () -> Bool) throws -> Void)? = nil) {
+        self.wait = wait
+    }
 
     func put(_ item: Item) {
         items.change { items in
@@ -36,8 +43,11 @@ final class Inbox: Sendable {
     }
 
     /// Blocks until there is something.
-    func take() -> Item {
-        items.wait { $0.isEmpty ? nil : $0.removeFirst() }
+    ///
+    /// - Throws: what `wait` throws.
+    func take() throws -> Item {
+        try wait? { items.change(waking: false) { !$0.isEmpty } }
+        return items.wait { $0.isEmpty ? nil : $0.removeFirst() }
     }
 
     /// The next item, if it is a result of this round that is to be checked.

@@ -75,7 +75,7 @@ struct ParameterPublisher: Sendable {
         guard let old else { return (GradientCodec.digest(of: values).bytes, []) }
         var (digest, delta): ([UInt8], [UInt8]) = ([], [])
         SideBySide.both(
-            { digest = GradientCodec.digest(of: values).bytes },
+            of: values.count, { digest = GradientCodec.digest(of: values).bytes },
             { delta = ParameterCodec.delta(from: old, to: values) })
         return (digest, delta)
     }

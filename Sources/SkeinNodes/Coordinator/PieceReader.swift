@@ -3,7 +3,7 @@ import SkeinCoordination
 /// Reads pieces of the model for workers that fetch it, and hashes them for their frames.
 ///
 /// On a thread of its own: a piece takes a millisecond, or as long as the disk takes, and the
-/// network's thread has heartbeats to send. Holds what is asked for, which the hub limits for each
+/// network's thread has heartbeats to send. Holds what is asked for, which the shell limits for each
 /// peer (`Limits.modelBacklogBytes`), and one piece at a time.
 final class PieceReader: Sendable {
     private let thread: SerialThread<(peer: PeerID, request: ModelRequest)>

@@ -1,18 +1,18 @@
-/// State of a node that one loop's thread alone reads and writes, in a form that other threads may
+/// State of a node that one clock's thread alone reads and writes, in a form that other threads may
 /// hold.
 ///
 /// A shell is a plain class that is not Sendable. It is made on the loop, its handlers run there,
 /// and other threads reach it by `post` only; so it needs no lock and no proof of its own.
 final class Confined<State>: @unchecked Sendable {
-    // Sendable, because `state` is made, used and dropped on the loop's thread alone, and `init`
+    // Sendable, because `state` is made, used and dropped on the clock's thread alone, and `init`
     // has waited for the loop before anybody else sees this object.
-    let loop: EventLoop
+    let loop: any Clock
     private var state: State?
 
     /// Makes the state on the loop's thread and waits for it.
     ///
     /// - Throws: what `make` throws, or `NodeError.stopped`.
-    init(to loop: EventLoop, _ make: @escaping @Sendable () throws -> State) throws {
+    init(to loop: any Clock, _ make: @escaping @Sendable () throws -> State) throws {
         self.loop = loop
         state = nil
         try loop.call {

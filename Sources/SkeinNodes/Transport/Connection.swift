@@ -1,7 +1,7 @@
 import Foundation
 import SkeinCoordination
 
-/// A socket that speaks messages.
+/// A link that speaks messages.
 ///
 /// It belongs to its loop's thread. It lives until it is closed, by its owner or by what happens to
 /// it; the owner hears of the second through `onClose`, once.
@@ -9,8 +9,8 @@ import SkeinCoordination
 /// As long as the peer is not known (`authenticate`), 4 KiB are read at a time, and no frame longer
 /// than a greeting is taken.
 final class Connection {
-    let socket: Socket
-    private let loop: EventLoop
+    let link: any Link
+    private let loop: any Clock
 
     /// Called with each message.
     var onMessage: (ReceivedMessage) -> Void = { _ in }
@@ -51,7 +51,6 @@ final class Connection {
 
     private var phase = Phase.open
     private var isKnown = false
-    private var watch: Watch?
     private var flushAlarm: Alarm?
     private var pendingAlarm: Alarm?
     private var readAlarm: Alarm?
@@ -65,15 +64,20 @@ final class Connection {
         case closed
     }
 
-    /// Takes over a connected socket; `bounds` is what the peer may say first.
-    init(_ socket: Socket, bounds: MessageBounds, loop: EventLoop) {
+    /// Takes over a link that stands; `bounds` is what the peer may say first.
+    init(_ link: any Link, bounds: MessageBounds, loop: any Clock) {
         loop.preconditionOnLoop()
-        self.socket = socket
+        self.link = link
         self.loop = loop
         inbound = InboundQueue(bounds: bounds)
         lastHeard = loop.now
         lastSent = loop.now
-        watch = loop.watch(socket.descriptor, for: .read) { self.handle($0) }
+        link.start { self.handle($0) }
+    }
+
+    /// Takes over a connected socket.
+    convenience init(_ socket: Socket, bounds: MessageBounds, loop: EventLoop) {
+        self.init(SocketLink(socket, loop: loop), bounds: bounds, loop: loop)
     }
 
     var isOpen: Bool { phase == .open }
@@ -127,7 +131,7 @@ final class Connection {
         loop.preconditionOnLoop()
         guard isOpen else { return }
         phase = .flushing
-        flushAlarm = loop.setAlarm(at: .now + patience) { self.close(.notFlushed) }
+        flushAlarm = loop.setAlarm(after: patience) { self.close(.notFlushed) }
         updateInterest()
     }
 
@@ -136,9 +140,8 @@ final class Connection {
         loop.preconditionOnLoop()
         guard phase != .closed else { return }
         phase = .closed
-        if let watch { loop.end(watch) }
         for alarm in [flushAlarm, pendingAlarm, readAlarm].compactMap({ $0 }) { loop.cancel(alarm) }
-        socket.close()
+        link.close()
         outbound = OutboundQueue()
         frame = nil
         written = 0
@@ -165,11 +168,11 @@ final class Connection {
     }
 
     private func updateInterest() {
-        guard let watch, phase != .closed else { return }
+        guard phase != .closed else { return }
         let hasMore = frame != nil || !outbound.isEmpty || phase == .flushing
         var interest: Readiness = readAlarm == nil ? .read : []
         if hasMore, phase != .draining { interest.insert(.write) }
-        loop.change(watch, to: interest)
+        link.wait(for: interest)
     }
 
     /// Reads once.
@@ -197,16 +200,16 @@ final class Connection {
         var transfer = Transfer.wouldBlock
         if isOpen, missing >= Limits.headerReadBytes {
             inbound.fill(min(missing, Limits.readBytes)) { room in
-                transfer = socket.read(into: room)
+                transfer = link.read(into: room)
                 guard case .bytes(let count) = transfer else { return 0 }
                 return count
             }
         } else {
             // Nothing is kept any more of what comes after the last words.
-            let known = isOpen ? Limits.headerReadBytes : loop.scratch.count
+            let known = isOpen ? Limits.headerReadBytes : link.scratch.count
             let size = isKnown ? known : Limits.strangerReadBytes
-            let buffer = UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<size])
-            transfer = socket.read(into: buffer)
+            let buffer = UnsafeMutableRawBufferPointer(rebasing: link.scratch[..<size])
+            transfer = link.read(into: buffer)
             if isOpen, case .bytes(let count) = transfer {
                 inbound.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             }
@@ -216,7 +219,7 @@ final class Connection {
 
     private func pauseReading(_ pause: Duration) {
         guard readAlarm == nil else { return }
-        readAlarm = loop.setAlarm(at: .now + pause) {
+        readAlarm = loop.setAlarm(after: pause) {
             self.readAlarm = nil
             self.updateInterest()
         }
@@ -243,7 +246,7 @@ final class Connection {
         var budget = Limits.writesPerTurn
         while budget > 0, let next = frame ?? outbound.nextFrame() {
             frame = next
-            let result = next.withPieces(after: written) { socket.write($0) }
+            let result = next.withPieces(after: written) { link.write($0) }
             guard case .bytes(let count) = result else {
                 if case .failed(let code) = result { return fail(code) }
                 break
@@ -259,7 +262,7 @@ final class Connection {
         }
         if phase == .flushing, pendingBytes == 0 {
             phase = .draining
-            socket.endWriting()
+            link.endWriting()
         }
         updateInterest()
         limitPending()
@@ -275,7 +278,7 @@ final class Connection {
 
     /// Bytes that the peer's system has said that it has.
     private var bytesTaken: UInt64 {
-        bytesSent - min(bytesSent, UInt64(socket.unacknowledgedBytes))
+        bytesSent - min(bytesSent, UInt64(link.unacknowledgedBytes))
     }
 
     private func limitPending() {
@@ -288,10 +291,10 @@ final class Connection {
             phase = .draining
             outbound = OutboundQueue()
             updateInterest()
-            loop.setAlarm(at: .now) { self.close(.notReading(pendingBytes: pending)) }
+            loop.setAlarm(after: .zero) { self.close(.notReading(pendingBytes: pending)) }
         } else if pendingAlarm == nil {
             let before = bytesTaken
-            pendingAlarm = loop.setAlarm(at: .now + pendingTime) {
+            pendingAlarm = loop.setAlarm(after: pendingTime) {
                 self.pendingAlarm = nil
                 // A slow line is no dead peer: it is looked at again.
                 if self.bytesTaken > before { return self.limitPending() }

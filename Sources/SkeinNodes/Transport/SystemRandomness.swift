@@ -23,11 +23,4 @@ package enum SystemRandomness {
         }
         return bytes
     }
-
-    /// A number from 0 up to 1 (exclusive), for jitter.
-    /// - Throws: `NodeError.systemRefused`.
-    package static func fraction() throws(NodeError) -> Double {
-        let word = try bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        return Double(word >> 11) / Double(UInt64(1) << 53)
-    }
 }

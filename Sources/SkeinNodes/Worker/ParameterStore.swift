@@ -119,42 +119,64 @@ final class ParameterStore: Sendable {
         version: UInt64, term: UInt32, isAbandoned: () -> Bool
     ) -> Answer {
         while true {
-            switch turn(version: version, term: term, isAbandoned: isAbandoned) {
-            case .answer(let answer): return answer
-            case .unpack(let update, let base, let epoch):
-                // Without the lock: the network's thread must not wait for milliseconds of work.
-                let values = unpacked(update, base)
-                let isUsable = state.change { state in
-                    guard state.epoch == epoch else { return true }
-                    state.unpacking = nil
-                    guard let values else {
-                        state.version = 0
-                        // Differences from what nobody has; a snapshot stands for itself.
-                        if state.pending.first?.base != 0 { state.pending = [] }
-                        return !state.pending.isEmpty
-                    }
-                    (state.version, state.values) = (update.version, values)
-                    return true
-                }
-                if !isUsable { return .unusable(version: version) }
+            let turn = state.wait { state in
+                Self.turn(&state, version: version, term: term, isAbandoned: isAbandoned)
             }
+            if let answer = take(turn, version: version) { return answer }
         }
     }
 
-    private func turn(version: UInt64, term: UInt32, isAbandoned: () -> Bool) -> Turn {
-        state.wait { state in
-            if state.isClosed || isAbandoned() { return .answer(.abandoned) }
-            guard state.term == term, state.unpacking == nil else { return nil }
-            if state.version < version, !state.pending.isEmpty {
-                let update = state.pending.removeFirst()
-                state.unpacking = update
-                defer { state.values = [] }
-                return .unpack(update, state.values, epoch: state.epoch)
+    /// As `parameters`; nil where that would block.
+    func parametersNow(
+        version: UInt64, term: UInt32, isAbandoned: () -> Bool
+    ) -> Answer? {
+        while true {
+            let turn = state.change(waking: false) { state in
+                Self.turn(&state, version: version, term: term, isAbandoned: isAbandoned)
             }
-            if state.version == version { return .answer(.parameters(state.values)) }
-            // A later version is here already: its coordinator does not need this work any more.
-            return state.version > version ? .answer(.abandoned) : nil
+            guard let turn else { return nil }
+            if let answer = take(turn, version: version) { return answer }
         }
+    }
+
+    /// - Returns: the answer; nil: it has come one version further.
+    private func take(_ turn: Turn, version: UInt64) -> Answer? {
+        switch turn {
+        case .answer(let answer): return answer
+        case .unpack(let update, let base, let epoch):
+            // Without the lock: the network's thread must not wait for milliseconds of work.
+            let values = unpacked(update, base)
+            let isUsable = state.change { state in
+                guard state.epoch == epoch else { return true }
+                state.unpacking = nil
+                guard let values else {
+                    state.version = 0
+                    // Differences from what nobody has; a snapshot stands for itself.
+                    if state.pending.first?.base != 0 { state.pending = [] }
+                    return !state.pending.isEmpty
+                }
+                (state.version, state.values) = (update.version, values)
+                return true
+            }
+            return isUsable ? nil : .unusable(version: version)
+        }
+    }
+
+    /// nil: there is nothing to do but to wait.
+    private static func turn(
+        _ state: inout State, version: UInt64, term: UInt32, isAbandoned: () -> Bool
+    ) -> Turn? {
+        if state.isClosed || isAbandoned() { return .answer(.abandoned) }
+        guard state.term == term, state.unpacking == nil else { return nil }
+        if state.version < version, !state.pending.isEmpty {
+            let update = state.pending.removeFirst()
+            state.unpacking = update
+            defer { state.values = [] }
+            return .unpack(update, state.values, epoch: state.epoch)
+        }
+        if state.version == version { return .answer(.parameters(state.values)) }
+        // A later version is here already: its coordinator does not need this work any more.
+        return state.version > version ? .answer(.abandoned) : nil
     }
 
     /// The parameters that the update leads to; nil: it cannot be used.

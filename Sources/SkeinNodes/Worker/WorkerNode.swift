@@ -61,11 +61,11 @@ package enum WorkerNode {
         let loop = try EventLoop(name: "skein-network")
         defer { loop.stop() }
         let ending = Promise<Result<WorkerState.Ending, any Error>>()
-        let hub = try Confined(to: loop) {
-            WorkerHub(loop: loop, setup: setup, log: log, ending: ending)
+        let shell = try Confined(to: loop) {
+            WorkerShell(loop: loop, setup: setup, log: log, ending: ending)
         }
-        hub.post { state in
-            state.desk = hub
+        shell.post { state in
+            state.desk = shell
             state.begin()
         }
         var isDraining = false
@@ -77,10 +77,10 @@ package enum WorkerNode {
             }
             if shouldDrain(), !isDraining {
                 isDraining = true
-                hub.post { $0.handle(.drain) }
+                shell.post { $0.drain() }
             }
         }
-        try hub.call { $0.end() }
+        try shell.call { $0.end() }
         switch try result.get() {
         case .complete: return .complete
         case .drained: return .drained
@@ -107,6 +107,8 @@ struct WorkerSetup: Sendable {
     /// 16 random bytes of this process.
     let incarnation: [UInt8]
     let version: String
+    /// Memory in use, for heartbeats.
+    let residentBytes: @Sendable () -> UInt64?
     /// Asks the name server; may take its time.
     let resolve: @Sendable (NetworkAddress) throws -> [SocketAddress]
 
@@ -117,7 +119,9 @@ struct WorkerSetup: Sendable {
         _ options: WorkerOptions, version: String,
         resolve: @escaping @Sendable (NetworkAddress) throws -> [SocketAddress] = {
             try $0.resolved(for: .dialling)
-        }
+        },
+        residentBytes: @escaping @Sendable () -> UInt64? = { ProcessFigures.residentBytes },
+        randomness: Randomness = .system
     ) throws {
         coordinator = try NetworkAddress(parsing: options.coordinator)
         self.resolve = resolve
@@ -127,7 +131,8 @@ struct WorkerSetup: Sendable {
         threads = options.threads ?? ProcessInfo.processInfo.activeProcessorCount
         patience = options.patience
         weights = options.weights
-        incarnation = try SystemRandomness.bytes(16)
+        incarnation = try randomness.bytes(16)
+        self.residentBytes = residentBytes
         name =
             options.name
             ?? Self.name(

@@ -23,8 +23,12 @@ package enum SideBySide {
         perform(pieces) { body(count * $0 / pieces..<count * ($0 + 1) / pieces) }
     }
 
-    /// Does both, in any order.
-    package static func both(_ first: () -> Void, _ second: () -> Void) {
+    /// Does both, in any order: of `count` numbers that are worth it on two cores.
+    package static func both(of count: Int, _ first: () -> Void, _ second: () -> Void) {
+        guard count >= least else {
+            first()
+            return second()
+        }
         perform(2) { $0 == 0 ? first() : second() }
     }
 

@@ -1,4 +1,3 @@
-import Foundation
 import SkeinBasics
 import SkeinFormats
 import SkeinModels
@@ -17,7 +16,7 @@ import SkeinModels
 extension TrainingLoop {
     mutating func takeUp() throws {
         guard directory.isResumed else {
-            try job.runFile.write(to: directory.runFile)
+            try job.runFile.write(to: directory.runFile, in: directory.store)
             return
         }
         if let recorded = try job.checkResume(in: directory), !recorded.namesRows {
@@ -52,7 +51,7 @@ extension TrainingLoop {
     private func restoreAdapter(from newest: Checkpoint) throws {
         let names = [AdapterFiles.weightsName, AdapterFiles.configurationName]
         let isThere = names.allSatisfy {
-            FileManager.default.fileExists(atPath: Directories.join(directory.adapter, $0))
+            directory.store.exists(FilePath.join(directory.adapter, $0))
         }
         guard stopping.bestLoss != nil, !isThere else { return }
         let kept: Checkpoint
@@ -62,7 +61,7 @@ extension TrainingLoop {
                 ? newest
                 : try Checkpoint(
                     directory: directory.checkpoints.path(ofStep: stopping.bestStep),
-                    layout: job.shape.layout)
+                    layout: job.shape.layout, in: directory.store)
         } catch TrainingError.damagedCheckpoint {
             throw TrainingError.adapterLost(path: directory.adapter, step: stopping.bestStep)
         }
@@ -77,7 +76,8 @@ extension TrainingLoop {
         let counts = job.plan.steps().prefix(step).map(\.microBatches.count)
         do {
             let found = try Ledger.verify(
-                ledger: directory.ledger, metrics: directory.metrics, doneSteps: step,
+                ledger: directory.ledger, metrics: directory.metrics, in: directory.store,
+                doneSteps: step,
                 microBatchCount: { $0 <= counts.count ? counts[$0 - 1] : 0 })
             guard let first = found.findings.first else { return }
             try report(
@@ -119,7 +119,7 @@ extension TrainingLoop {
         try AdapterFiles.write(
             configuration: job.adapterConfiguration,
             tensors: job.shape.layout.tensors(parameters),
-            to: directory.adapter)
+            to: directory.adapter, in: directory.store)
     }
 
     mutating func waitForCheckpoint() throws {

@@ -46,6 +46,8 @@ package struct TrainingLoop {
     let report: (Event) throws -> Void
     /// Asked after every step; true ends the run with a checkpoint.
     let shouldStop: () -> Bool
+    /// The time, which only the metrics tell.
+    private let now: () -> ContinuousClock.Instant
 
     var parameters: [Float]
     var optimizer: AdamW
@@ -61,7 +63,8 @@ package struct TrainingLoop {
     package init(
         job: TrainingJob, directory: RunDirectory, source: any GradientSource,
         validate: @escaping ([Float]) throws -> RowEvaluation,
-        report: @escaping (Event) throws -> Void, shouldStop: @escaping () -> Bool
+        report: @escaping (Event) throws -> Void, shouldStop: @escaping () -> Bool,
+        now: @escaping () -> ContinuousClock.Instant = { .now }, beside: BesideRun = .onThread
     ) throws {
         self.job = job
         self.directory = directory
@@ -69,12 +72,13 @@ package struct TrainingLoop {
         self.validate = validate
         self.report = report
         self.shouldStop = shouldStop
+        self.now = now
         parameters = job.initial.values
         optimizer = AdamW(settings: job.configuration.adamW, count: parameters.count)
         stopping = EarlyStopping(patience: job.configuration.earlyStopPatience)
         writer = CheckpointWriter(
             store: directory.checkpoints, layout: job.shape.layout,
-            keeping: job.configuration.keepCheckpoints)
+            keeping: job.configuration.keepCheckpoints, beside: beside)
         try takeUp()
     }
 
@@ -100,13 +104,15 @@ package struct TrainingLoop {
     }
 
     private mutating func runSteps() throws -> Outcome {
-        let ledger = try Ledger(path: directory.ledger, keepingThroughStep: step)
-        let metrics = try Metrics(path: directory.metrics, keepingThroughStep: step)
+        let ledger = try Ledger(
+            path: directory.ledger, keepingThroughStep: step, in: directory.store)
+        let metrics = try Metrics(
+            path: directory.metrics, keepingThroughStep: step, in: directory.store)
         try checkLedger()
         let rates = job.configuration.learningRates(stepCount: job.plan.stepCount)
         for planned in job.plan.steps(from: step + 1) {
             if stopping.shouldStop { break }
-            let began = ContinuousClock.now
+            let began = now()
             var sum: GradientSum
             let entries: [LedgerEntry]
             do {
@@ -121,7 +127,7 @@ package struct TrainingLoop {
             step = planned.step
             let line = Self.metrics(
                 planned, sum, rate: rates.rate(ofStep: step), norm: norm,
-                seconds: (ContinuousClock.now - began) / .seconds(1),
+                seconds: (now() - began) / .seconds(1),
                 workers: source.workerCount, figures: source.takeFigures())
             try metrics.append(line)
             try report(.step(line, stepCount: job.plan.stepCount))
@@ -204,7 +210,9 @@ package struct TrainingLoop {
 
     /// The adapter that was kept, for a last judgement.
     package func keptParameters() throws -> [Float] {
-        let files = try AdapterFiles.read(directory.adapter) { try job.shape.admit($0) }
+        let files = try AdapterFiles.read(directory.adapter, in: directory.store) {
+            try job.shape.admit($0)
+        }
         return try AdapterParameters(shape: job.shape, files: files).values
     }
 

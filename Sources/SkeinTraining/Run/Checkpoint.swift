@@ -86,16 +86,17 @@ package struct Checkpoint: Sendable, Equatable {
     static let squareAverageSuffix = ".exp_avg_sq"
 
     /// Writes the files of a checkpoint into an existing directory, the manifest last.
-    func write(layout: ParameterLayout, to directory: String) throws {
+    func write(layout: ParameterLayout, to directory: String, in store: any Store) throws {
         try AdapterFiles.write(
-            configuration: adapter, tensors: layout.tensors(parameters), to: directory)
+            configuration: adapter, tensors: layout.tensors(parameters), to: directory, in: store)
         try SafetensorsWriter.write(
             layout.tensors(averages, suffix: Self.averageSuffix)
                 + layout.tensors(squareAverages, suffix: Self.squareAverageSuffix),
-            metadata: ["format": "pt"], to: Directories.join(directory, Self.optimizerFile))
-        try AtomicFile.write(state.text, to: Directories.join(directory, Self.stateFile))
-        let manifest = try Manifest(directory: directory, files: Self.files)
-        try AtomicFile.write(manifest.text, to: Directories.join(directory, Manifest.fileName))
+            metadata: ["format": "pt"], to: FilePath.join(directory, Self.optimizerFile),
+            in: store)
+        try store.write(state.text, to: FilePath.join(directory, Self.stateFile))
+        let manifest = try Manifest(directory: directory, files: Self.files, in: store)
+        try store.write(manifest.text, to: FilePath.join(directory, Manifest.fileName))
     }
 
     /// Reads a checkpoint after checking every file against the manifest.
@@ -103,29 +104,37 @@ package struct Checkpoint: Sendable, Equatable {
     /// - Parameters:
     ///   - directory: of the checkpoint.
     ///   - layout: of the run that it has to belong to.
+    ///   - store: where it is.
     /// - Throws: `TrainingError.damagedCheckpoint`; a `FileError` that says nothing of the checkpoint,
     ///   such as of too many open files: another try may well read it.
-    package init(directory: String, layout: ParameterLayout) throws {
+    package init(
+        directory: String, layout: ParameterLayout, in store: any Store = DiskStore()
+    ) throws {
         do {
-            let manifest = try Manifest(directory: directory, requiring: Self.files)
-            try manifest.verify(directory: directory)
-            try self.init(verified: directory, layout: layout)
+            let manifest = try Manifest(directory: directory, requiring: Self.files, in: store)
+            try manifest.verify(directory: directory, in: store)
+            try self.init(verified: directory, layout: layout, in: store)
         } catch let problem as CheckpointProblem {
             throw TrainingError.damagedCheckpoint(path: directory, problem: problem)
         }
     }
 
-    private init(verified directory: String, layout: ParameterLayout) throws {
-        let statePath = Directories.join(directory, Self.stateFile)
+    private init(
+        verified directory: String, layout: ParameterLayout, in store: any Store
+    ) throws {
+        let statePath = FilePath.join(directory, Self.stateFile)
         state = try Self.unfit(Self.stateFile) {
             try RecordFile.decode(
-                TrainingState.self, from: RecordFile.bytes(of: statePath), path: statePath)
+                TrainingState.self, from: RecordFile.bytes(of: statePath, in: store),
+                path: statePath)
         }
         let adapterFiles = try Self.unfit("adapter_model.safetensors") {
-            try AdapterFiles.read(directory) { try layout.check($0.shapes) }
+            try AdapterFiles.read(directory, in: store) { try layout.check($0.shapes) }
         }
         let optimizer = try Self.unfit(Self.optimizerFile) {
-            try SafetensorsFile(copying: Directories.join(directory, Self.optimizerFile)) {
+            try SafetensorsFile(
+                copying: FilePath.join(directory, Self.optimizerFile), in: store
+            ) {
                 if let name = $0.otherTensors.keys.min() {
                     throw LayoutProblem.unexpected(tensor: name)
                 }

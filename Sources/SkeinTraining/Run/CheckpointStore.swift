@@ -1,4 +1,3 @@
-import Foundation
 import SkeinBasics
 import SkeinModels
 
@@ -9,10 +8,14 @@ import SkeinModels
 /// leftover that `removeLeftovers` clears away.
 package struct CheckpointStore: Sendable {
     package let directory: String
+    private let store: any Store
 
-    /// - Parameter directory: made when the first checkpoint is saved.
-    package init(directory: String) {
+    /// - Parameters:
+    ///   - directory: made when the first checkpoint is saved.
+    ///   - store: where it is.
+    package init(directory: String, in store: any Store = DiskStore()) {
         self.directory = directory
+        self.store = store
     }
 
     private static let temporaryPrefix = ".writing-"
@@ -25,12 +28,12 @@ package struct CheckpointStore: Sendable {
 
     /// The directory of the checkpoint of `step`, whether it is there or not.
     package func path(ofStep step: Int) -> String {
-        Directories.join(directory, Self.name(ofStep: step))
+        FilePath.join(directory, Self.name(ofStep: step))
     }
 
     /// Steps that have a checkpoint directory, ascending.
     package func steps() throws -> [Int] {
-        try Directories.names(in: directory).compactMap { name in
+        try store.names(in: directory).compactMap { name in
             guard name.hasPrefix("step-"), let step = Int(name.dropFirst(5)), step >= 0,
                 name == Self.name(ofStep: step)
             else { return nil }
@@ -40,9 +43,9 @@ package struct CheckpointStore: Sendable {
 
     /// Removes what a kill left half-written. To be called before the run goes on.
     package func removeLeftovers() throws {
-        for name in try Directories.names(in: directory)
+        for name in try store.names(in: directory)
         where name.hasPrefix(Self.temporaryPrefix) || name.hasPrefix(Self.replacedPrefix) {
-            try Directories.remove(Directories.join(directory, name))
+            try store.remove(FilePath.join(directory, name))
         }
     }
 
@@ -53,22 +56,22 @@ package struct CheckpointStore: Sendable {
     /// - Throws: `FileError`; the other checkpoints are then untouched.
     @discardableResult
     package func save(_ checkpoint: Checkpoint, layout: ParameterLayout) throws -> String {
-        try AtomicFile.makeDirectory(directory)
+        try store.makeDirectory(directory)
         let name = Self.name(ofStep: checkpoint.state.step)
-        let final = Directories.join(directory, name)
-        let temporary = Directories.join(directory, Self.temporaryPrefix + name)
-        try Directories.remove(temporary)
-        try AtomicFile.makeDirectory(temporary)
+        let final = FilePath.join(directory, name)
+        let temporary = FilePath.join(directory, Self.temporaryPrefix + name)
+        try store.remove(temporary)
+        try store.makeDirectory(temporary)
         do {
-            try checkpoint.write(layout: layout, to: temporary)
-            if FileManager.default.fileExists(atPath: final) {
-                let replaced = Directories.join(directory, Self.replacedPrefix + name)
-                try Directories.remove(replaced)
-                try Directories.rename(final, to: replaced)
-                try Directories.rename(temporary, to: final)
-                try Directories.remove(replaced)
+            try checkpoint.write(layout: layout, to: temporary, in: store)
+            if store.exists(final) {
+                let replaced = FilePath.join(directory, Self.replacedPrefix + name)
+                try store.remove(replaced)
+                try store.rename(final, to: replaced)
+                try store.rename(temporary, to: final)
+                try store.remove(replaced)
             } else {
-                try Directories.rename(temporary, to: final)
+                try store.rename(temporary, to: final)
             }
         } catch {
             // Gives the space back; the reason of the failure is what the user needs to hear.
@@ -80,7 +83,7 @@ package struct CheckpointStore: Sendable {
 
     private func removeQuietly(_ path: String) {
         do {
-            try Directories.remove(path)
+            try store.remove(path)
         } catch {
             // Whoever cannot write may not be able to remove; `removeLeftovers` tries again.
         }
@@ -108,7 +111,7 @@ package struct CheckpointStore: Sendable {
         for step in try steps().reversed() {
             let path = path(ofStep: step)
             do {
-                let checkpoint = try Checkpoint(directory: path, layout: layout)
+                let checkpoint = try Checkpoint(directory: path, layout: layout, in: store)
                 guard checkpoint.state.configurationDigest == configurationDigest,
                     checkpoint.state.step == step
                 else {
@@ -140,7 +143,7 @@ package struct CheckpointStore: Sendable {
     ) throws {
         let steps = try steps().filter { $0 <= last }
         for step in steps.dropLast(max(1, count)) where step != bestStep {
-            try Directories.remove(path(ofStep: step))
+            try store.remove(path(ofStep: step))
         }
     }
 }

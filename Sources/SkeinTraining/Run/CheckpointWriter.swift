@@ -1,8 +1,7 @@
-import Foundation
 import SkeinBasics
 import SkeinModels
 
-/// Saves checkpoints on a thread of its own, one after the other, while the run goes on.
+/// Saves checkpoints beside the run, on a thread of its own, one after the other.
 ///
 /// One checkpoint at a time: the next `save` waits for the one before, so checkpoints appear in
 /// their order, an older one is removed only after a newer one is whole, and no more than one copy of
@@ -15,7 +14,8 @@ final class CheckpointWriter: Sendable {
     }
 
     private struct State: Sendable {
-        var isSaving = false
+        /// Waits for the end of what is being saved; nil: nothing is.
+        var wait: (@Sendable () -> Void)?
         /// Not asked for yet: one at most, as every `save` asks.
         var saved: [Saved] = []
         var error: (any Error)?
@@ -25,15 +25,21 @@ final class CheckpointWriter: Sendable {
     private let store: CheckpointStore
     private let layout: ParameterLayout
     private let keptCount: Int
+    private let beside: BesideRun
 
     /// - Parameters:
     ///   - store: where the checkpoints go; nobody else writes there.
     ///   - layout: of the run.
     ///   - keptCount: how many of them stay, besides that of the best step.
-    init(store: CheckpointStore, layout: ParameterLayout, keeping keptCount: Int) {
+    ///   - beside: does what is to be done while the run goes on.
+    init(
+        store: CheckpointStore, layout: ParameterLayout, keeping keptCount: Int,
+        beside: BesideRun = .onThread
+    ) {
         self.store = store
         self.layout = layout
         self.keptCount = keptCount
+        self.beside = beside
     }
 
     /// Waits for the checkpoint before, and starts to save this one.
@@ -42,20 +48,16 @@ final class CheckpointWriter: Sendable {
     /// - Throws: why a checkpoint before could not be saved; this one then is not, either.
     func save(_ checkpoint: Checkpoint) throws -> [Saved] {
         let saved = try finish()
-        state.change { $0.isSaving = true }
-        let thread = Thread { [self] in
+        let wait = beside.begin { [self] in
             let result = Result { try write(checkpoint) }
             state.change { state in
-                state.isSaving = false
                 switch result {
                 case .success(let saved): state.saved.append(saved)
                 case .failure(let error): state.error = error
                 }
             }
         }
-        thread.name = "skein-checkpoint"
-        thread.stackSize = 8 << 20
-        thread.start()
+        state.change(waking: false) { $0.wait = wait }
         return saved
     }
 
@@ -71,9 +73,12 @@ final class CheckpointWriter: Sendable {
     /// - Returns: what became durable since it was asked last.
     /// - Throws: why a checkpoint could not be saved, every time from then on.
     func finish() throws -> [Saved] {
-        try state.wait { state in
-            state.isSaving ? nil : Self.take(&state)
-        }.get()
+        let wait = state.change(waking: false) { state in
+            defer { state.wait = nil }
+            return state.wait
+        }
+        wait?()
+        return try poll()
     }
 
     private static func take(_ state: inout State) -> Result<[Saved], any Error> {

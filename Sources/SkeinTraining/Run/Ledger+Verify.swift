@@ -57,18 +57,19 @@ extension Ledger {
     /// - Parameters:
     ///   - ledger: path of ledger.jsonl.
     ///   - metrics: path of metrics.jsonl.
+    ///   - store: where both are.
     ///   - doneSteps: how many steps are known to be done, where the caller knows.
     ///   - microBatchCount: number of micro-batches of a step by the plan, where the caller has it;
     ///     without it the highest index says how many there are.
     /// - Returns: what was counted, and what is wrong.
     /// - Throws: `FileError`; `TrainingError.damagedRecord`.
     package static func verify(
-        ledger: String, metrics: String, doneSteps: Int = 0,
+        ledger: String, metrics: String, in store: any Store = DiskStore(), doneSteps: Int = 0,
         microBatchCount: ((Int) -> Int)? = nil
     ) throws -> LedgerReport {
         var committed: [Int: StepMetrics] = [:]
         var steps: [Int] = []
-        try Metrics.read(path: metrics) { record in
+        try Metrics.read(path: metrics, in: store) { record in
             guard case .step(let metrics) = record else { return }
             committed[metrics.step] = metrics
             steps.append(metrics.step)
@@ -83,7 +84,7 @@ extension Ledger {
         if last < doneSteps {
             check.report.note(.metricsEnd(step: doneSteps, last: last))
         }
-        try read(path: ledger) { check.take($0) }
+        try read(path: ledger, in: store) { check.take($0) }
         check.finish()
         return check.report
     }

@@ -54,8 +54,10 @@ package struct Ledger: ~Copyable {
     /// Opens `ledger.jsonl` and keeps the steps up to the one that the run resumes from.
     ///
     /// - Throws: `FileError`.
-    package init(path: String, keepingThroughStep step: Int) throws {
-        file = try LineFile(path: path, keepingThroughStep: step)
+    package init(
+        path: String, keepingThroughStep step: Int, in store: any Store = DiskStore()
+    ) throws {
+        file = try LineFile(path: path, keepingThroughStep: step, in: store)
     }
 
     /// Appends all entries of one step, in the order of their micro-batches, and flushes them.
@@ -67,9 +69,9 @@ package struct Ledger: ~Copyable {
     ///
     /// - Throws: `FileError`, `TrainingError.damagedRecord`, what `body` throws.
     package static func read(
-        path: String, _ body: (LedgerEntry) throws -> Void
+        path: String, in store: any Store = DiskStore(), _ body: (LedgerEntry) throws -> Void
     ) throws {
-        try LineFile.forEachLine(of: path) { line in
+        try LineFile.forEachLine(of: path, in: store) { line in
             try body(
                 LedgerEntry(line: line.bytes)
                     ?? RecordFile.decode(

@@ -1,4 +1,3 @@
-import Foundation
 import SkeinBasics
 
 /// A .jsonl file of a run that grows by whole lines and survives a kill at any byte.
@@ -8,7 +7,7 @@ import SkeinBasics
 /// checkpoint's step, and drops what is behind it, whole, torn or never filled by the disk.
 package struct LineFile: ~Copyable {
     package let path: String
-    private let descriptor: Int32
+    private let file: any GrowingFile
 
     /// Opens or makes the file and keeps the lines up to and with step `step`.
     ///
@@ -16,51 +15,25 @@ package struct LineFile: ~Copyable {
     /// the file finds it.
     ///
     /// - Throws: `FileError`.
-    package init(path: String, keepingThroughStep step: Int) throws {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else {
-            throw FileError.failed(operation: "open", path: path, code: errno)
-        }
-        do {
-            let length = try Self.length(ofStepsThrough: step, path: path)
-            guard ftruncate(descriptor, off_t(length)) == 0, AtomicFile.flush(descriptor) else {
-                throw FileError.failed(operation: "cut", path: path, code: errno)
-            }
-            try AtomicFile.syncDirectory(of: path)
-        } catch {
-            close(descriptor)
-            throw error
-        }
+    package init(path: String, keepingThroughStep step: Int, in store: any Store) throws {
+        let file = try store.growingFile(path)
+        try file.cut(to: Self.length(ofStepsThrough: step, path: path, in: store))
         self.path = path
-        self.descriptor = descriptor
+        self.file = file
     }
-
-    deinit { close(descriptor) }
 
     /// Appends lines and makes them durable.
     package func append(_ lines: [JSONLine]) throws {
         guard !lines.isEmpty else { return }
-        let bytes = Array(lines.map { $0.text + "\n" }.joined().utf8)
-        try bytes.withUnsafeBytes { bytes in
-            var rest = bytes
-            while !rest.isEmpty {
-                let written = write(descriptor, rest.baseAddress, rest.count)
-                if written < 0 {
-                    if errno == EINTR { continue }
-                    throw FileError.failed(operation: "append", path: path, code: errno)
-                }
-                rest = UnsafeRawBufferPointer(rebasing: rest[written...])
-            }
-        }
-        guard AtomicFile.flush(descriptor) else {
-            throw FileError.failed(operation: "flush", path: path, code: errno)
-        }
+        try file.append(Array(lines.map { $0.text + "\n" }.joined().utf8))
     }
 
     /// Where the last line ends whose step is at most `step`.
-    private static func length(ofStepsThrough step: Int, path: String) throws -> Int {
+    private static func length(
+        ofStepsThrough step: Int, path: String, in store: any Store
+    ) throws -> Int {
         var kept = 0
-        try forEachLine(of: path) { line in
+        try forEachLine(of: path, in: store) { line in
             if let found = Self.step(of: line.bytes), found <= step { kept = line.end }
         }
         return kept
@@ -77,8 +50,10 @@ package struct LineFile: ~Copyable {
     }
 
     /// Calls `body` with every line that ends with a newline; a torn last line is left out.
-    static func forEachLine(of path: String, _ body: (Line) throws -> Void) throws {
-        try MappedFile(copying: path).withBytes { bytes in
+    static func forEachLine(
+        of path: String, in store: any Store, _ body: (Line) throws -> Void
+    ) throws {
+        try store.file(copying: path, check: { _ in }).withBytes { bytes in
             guard let base = bytes.baseAddress else { return }
             let end = bytes.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
             for (number, line) in ByteLines(UnsafeRawBufferPointer(rebasing: bytes[..<end])) {

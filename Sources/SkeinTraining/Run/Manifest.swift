@@ -13,10 +13,10 @@ struct Manifest: Equatable {
     var files: [String: File]
 
     /// Measures the named files of a directory.
-    init(directory: String, files names: [String]) throws {
+    init(directory: String, files names: [String], in store: any Store = DiskStore()) throws {
         files = [:]
         for name in names {
-            let (count, digest) = try RegularFile.digest(of: Directories.join(directory, name))
+            let (count, digest) = try store.digest(of: FilePath.join(directory, name))
             files[name] = File(bytes: count, sha256: digest.description)
         }
     }
@@ -24,12 +24,12 @@ struct Manifest: Equatable {
     /// Reads the manifest of a checkpoint and checks that it names `required`.
     ///
     /// - Throws: `CheckpointProblem.noManifest`; a `FileError` that says nothing of the file itself.
-    init(directory: String, requiring required: [String]) throws {
-        let path = Directories.join(directory, Self.fileName)
+    init(directory: String, requiring required: [String], in store: any Store) throws {
+        let path = FilePath.join(directory, Self.fileName)
         let record: Record
         do {
             record = try RecordFile.decode(
-                Record.self, from: RecordFile.bytes(of: path), path: path)
+                Record.self, from: RecordFile.bytes(of: path, in: store), path: path)
         } catch let error as FileError where error.isPassing {
             throw error
         } catch let error as any Explained {
@@ -63,11 +63,11 @@ struct Manifest: Equatable {
     ///
     /// - Throws: `CheckpointProblem.wrongSize`, `.wrongDigest`; `.unfit` for one that the disk cannot
     ///   read; a `FileError` that says nothing of the file itself.
-    func verify(directory: String) throws {
+    func verify(directory: String, in store: any Store) throws {
         for (name, expected) in files.sorted(by: { $0.key < $1.key }) {
             let found: SHA256.Digest
             do {
-                found = try RegularFile.digest(of: Directories.join(directory, name)) { count in
+                found = try store.digest(of: FilePath.join(directory, name)) { count in
                     guard count == expected.bytes else {
                         throw CheckpointProblem.wrongSize(
                             file: name, expected: expected.bytes, found: count)

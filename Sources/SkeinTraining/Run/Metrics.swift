@@ -121,8 +121,10 @@ package struct Metrics: ~Copyable {
     /// Opens `metrics.jsonl` and keeps the steps up to the one that the run resumes from.
     ///
     /// - Throws: `FileError`.
-    package init(path: String, keepingThroughStep step: Int) throws {
-        file = try LineFile(path: path, keepingThroughStep: step)
+    package init(
+        path: String, keepingThroughStep step: Int, in store: any Store = DiskStore()
+    ) throws {
+        file = try LineFile(path: path, keepingThroughStep: step, in: store)
     }
 
     package func append(_ metrics: StepMetrics) throws {
@@ -136,9 +138,11 @@ package struct Metrics: ~Copyable {
     /// Calls `body` with every whole line.
     ///
     /// - Throws: `FileError`, `TrainingError.damagedRecord`, what `body` throws.
-    package static func read(path: String, _ body: (Record) throws -> Void) throws {
+    package static func read(
+        path: String, in store: any Store = DiskStore(), _ body: (Record) throws -> Void
+    ) throws {
         let mark = Array("\"validation_tokens\"".utf8)
-        try LineFile.forEachLine(of: path) { line in
+        try LineFile.forEachLine(of: path, in: store) { line in
             if let metrics = StepMetrics(line: line.bytes) { return try body(.step(metrics)) }
             func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
                 try RecordFile.decode(type, from: line.bytes, path: path, line: line.number)

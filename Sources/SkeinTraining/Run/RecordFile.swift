@@ -7,8 +7,9 @@ enum RecordFile {
     /// The bytes of a small record.
     ///
     /// - Throws: `FileError`; `TrainingError.damagedRecord` above the limit.
-    static func bytes(of path: String, limit: Int = Limits.recordFileBytes) throws -> [UInt8] {
-        let file = try MappedFile(copying: path) { file in
+    static func bytes(of path: String, in store: any Store) throws -> [UInt8] {
+        let limit = Limits.recordFileBytes
+        let file = try store.file(copying: path) { file in
             guard file.count <= limit else {
                 throw TrainingError.damagedRecord(
                     path: path, line: nil, detail: "\(file.count) bytes, more than \(limit)")

@@ -10,14 +10,16 @@ package final class RunDirectory: Sendable {
     package let path: String
     /// Whether there is a run to go on with: `--resume` was given and run.json is there.
     package let isResumed: Bool
-    private let lock: Int32
+    /// Where all of it is.
+    package let store: any Store
+    private let lock: any Sendable & AnyObject
 
-    package var runFile: String { Directories.join(path, "run.json") }
-    package var metrics: String { Directories.join(path, "metrics.jsonl") }
-    package var ledger: String { Directories.join(path, "ledger.jsonl") }
-    package var adapter: String { Directories.join(path, "adapter") }
+    package var runFile: String { FilePath.join(path, "run.json") }
+    package var metrics: String { FilePath.join(path, "metrics.jsonl") }
+    package var ledger: String { FilePath.join(path, "ledger.jsonl") }
+    package var adapter: String { FilePath.join(path, "adapter") }
     package var checkpoints: CheckpointStore {
-        CheckpointStore(directory: Directories.join(path, "checkpoints"))
+        CheckpointStore(directory: FilePath.join(path, "checkpoints"), in: store)
     }
 
     /// Opens the directory for a run, makes it if need be, and clears away what a kill left behind.
@@ -28,32 +30,29 @@ package final class RunDirectory: Sendable {
     /// - Parameters:
     ///   - path: `--output`.
     ///   - resuming: `--resume`.
+    ///   - store: where it is, or is to be.
     /// - Throws: `TrainingError.outputNotEmpty`, `.outputInUse`, `.notARunDirectory`; `FileError`.
-    package init(path: String, resuming: Bool) throws {
-        try AtomicFile.makeDirectory(path)
+    package init(path: String, resuming: Bool, in store: any Store = DiskStore()) throws {
+        try store.makeDirectory(path)
         // Before the lock: nothing may be written into a directory that is somebody else's.
-        _ = try Self.hasRun(path, resuming: resuming)
-        let lock = try Self.lock(path)
-        do {
-            isResumed = try Self.hasRun(path, resuming: resuming)
-            try Self.removeTemporaryFiles(path)
-            try Self.removeTemporaryFiles(Directories.join(path, "adapter"))
-        } catch {
-            close(lock)
-            throw error
+        _ = try Self.hasRun(path, resuming: resuming, in: store)
+        guard let lock = try store.lock(FilePath.join(path, Self.lockName)) else {
+            throw TrainingError.outputInUse(path: path)
         }
+        isResumed = try Self.hasRun(path, resuming: resuming, in: store)
+        try Self.removeTemporaryFiles(path, in: store)
+        try Self.removeTemporaryFiles(FilePath.join(path, "adapter"), in: store)
         self.path = path
+        self.store = store
         self.lock = lock
         try checkpoints.removeLeftovers()
     }
-
-    deinit { close(lock) }
 
     /// SHA-256 of the kept adapter's weights: what is the same for every way to compute a run.
     ///
     /// - Throws: `FileError`.
     package func adapterDigest() throws -> SHA256.Digest {
-        try RegularFile.digest(of: Directories.join(adapter, AdapterFiles.weightsName)).digest
+        try store.digest(of: FilePath.join(adapter, AdapterFiles.weightsName)).digest
     }
 
     /// Raises the term of this directory, durably, and returns it: one for each coordinator that
@@ -62,7 +61,7 @@ package final class RunDirectory: Sendable {
     ///
     /// - Throws: `TrainingError.damagedRecord`; `FileError`.
     package func nextTerm(first: UInt32) throws -> UInt32 {
-        try TermFile(path: Directories.join(path, TermFile.name)).raise(first: first)
+        try TermFile(path: FilePath.join(path, TermFile.name), store: store).raise(first: first)
     }
 
     private static let lockName = ".lock"
@@ -74,11 +73,13 @@ package final class RunDirectory: Sendable {
     ///
     /// - Throws: `TrainingError.outputNotEmpty`, `.notARunDirectory`; `FileError`.
     package static func check(_ path: String, resuming: Bool) throws {
-        _ = try hasRun(path, resuming: resuming)
+        _ = try hasRun(path, resuming: resuming, in: DiskStore())
     }
 
-    private static func hasRun(_ path: String, resuming: Bool) throws -> Bool {
-        let names = try Directories.names(in: path).filter {
+    private static func hasRun(
+        _ path: String, resuming: Bool, in store: any Store
+    ) throws -> Bool {
+        let names = try store.names(in: path).filter {
             !companions.contains($0) && !isTemporary($0)
         }
         if names.isEmpty { return false }
@@ -89,21 +90,6 @@ package final class RunDirectory: Sendable {
         return true
     }
 
-    private static func lock(_ path: String) throws -> Int32 {
-        let file = Directories.join(path, lockName)
-        let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else {
-            throw FileError.failed(operation: "create", path: file, code: errno)
-        }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let code = errno
-            close(descriptor)
-            if code == EWOULDBLOCK { throw TrainingError.outputInUse(path: path) }
-            throw FileError.failed(operation: "lock", path: file, code: code)
-        }
-        return descriptor
-    }
-
     /// `name.tmp-123`, which AtomicFile leaves when it is killed.
     private static func isTemporary(_ name: String) -> Bool {
         guard let mark = name.range(of: ".tmp-", options: .backwards) else { return false }
@@ -111,9 +97,11 @@ package final class RunDirectory: Sendable {
         return !process.isEmpty && process.allSatisfy { $0.isASCII && $0.isNumber }
     }
 
-    private static func removeTemporaryFiles(_ directory: String) throws {
-        for name in try Directories.names(in: directory) where isTemporary(name) {
-            try Directories.remove(Directories.join(directory, name))
+    private static func removeTemporaryFiles(
+        _ directory: String, in store: any Store
+    ) throws {
+        for name in try store.names(in: directory) where isTemporary(name) {
+            try store.remove(FilePath.join(directory, name))
         }
     }
 }

@@ -55,15 +55,16 @@ package struct RunFile: Sendable, Equatable {
     }
 
     /// Writes run.json, whole or not at all.
-    package func write(to path: String) throws {
-        try AtomicFile.write(text, to: path)
+    package func write(to path: String, in store: any Store = DiskStore()) throws {
+        try store.write(text, to: path)
     }
 
     /// Reads run.json.
     ///
     /// - Throws: `FileError`; `TrainingError.damagedRecord` that names the field.
-    package init(path: String) throws {
-        let object = try RecordFile.object(from: RecordFile.bytes(of: path), path: path)
+    package init(path: String, in store: any Store = DiskStore()) throws {
+        let object = try RecordFile.object(
+            from: RecordFile.bytes(of: path, in: store), path: path)
         func damaged(_ detail: String) -> TrainingError {
             .damagedRecord(path: path, line: nil, detail: detail)
         }

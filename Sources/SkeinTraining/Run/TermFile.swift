@@ -1,4 +1,3 @@
-import Foundation
 import SkeinBasics
 
 /// OUT/term: a number for each start of a coordinator on a run directory, one more every time.
@@ -9,6 +8,7 @@ struct TermFile {
     static let name = "term"
 
     let path: String
+    let store: any Store
 
     /// Writes the next term and returns it; `first` on a directory that has had none.
     ///
@@ -16,13 +16,13 @@ struct TermFile {
     func raise(first: UInt32) throws -> UInt32 {
         let (next, isOver) = try last()?.addingReportingOverflow(1) ?? (first, false)
         guard !isOver else { throw damaged("no term is left") }
-        try AtomicFile.write("\(next)\n", to: path)
+        try store.write("\(next)\n", to: path)
         return next
     }
 
     private func last() throws -> UInt32? {
-        guard FileManager.default.fileExists(atPath: path) else { return nil }
-        let bytes = try RecordFile.bytes(of: path)
+        guard store.exists(path) else { return nil }
+        let bytes = try RecordFile.bytes(of: path, in: store)
         let text = String(decoding: bytes, as: UTF8.self)
         guard text.hasSuffix("\n"), let term = UInt32(text.dropLast()), text == "\(term)\n" else {
             throw damaged("not a term")

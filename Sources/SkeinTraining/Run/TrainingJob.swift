@@ -129,7 +129,7 @@ package struct TrainingJob: Sendable {
     @discardableResult
     package func checkResume(in directory: RunDirectory) throws -> RunFile? {
         guard directory.isResumed else { return nil }
-        let recorded = try RunFile(path: directory.runFile)
+        let recorded = try RunFile(path: directory.runFile, in: directory.store)
         try runFile.checkResume(of: recorded, path: directory.runFile)
         return recorded
     }

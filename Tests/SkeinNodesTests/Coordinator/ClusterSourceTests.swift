@@ -6,17 +6,17 @@ import Testing
 @testable import SkeinCoordination
 @testable import SkeinNodes
 
-/// Rounds of a hub whose peers are scripted: nothing listens, and no time passes for it.
+/// Rounds of a shell whose peers are scripted: nothing listens, and no time passes for it.
 @Suite("the rounds of a cluster")
 struct ClusterSourceTests {
     private struct Bench: Sendable {
-        let hub: Confined<CoordinatorHub>
+        let shell: Confined<CoordinatorShell>
         let inbox: Inbox
         let source: ClusterSource
 
         /// A step with one micro-batch, on a thread of its own; `delivered` is called with its result.
         func compute(
-            _ delivered: @escaping @Sendable (CoordinatorHub) -> Void = { _ in }
+            _ delivered: @escaping @Sendable (CoordinatorShell) -> Void = { _ in }
         ) -> Promise<Result<Int, any Error>> {
             let ending = Promise<Result<Int, any Error>>()
             let row = TokenizedRow(number: 0, ids: [1, 2, 3], targets: [1..<3])
@@ -27,7 +27,7 @@ struct ClusterSourceTests {
                         var deliveries = 0
                         try source.compute([batch], parameters: [0, 0, 0, 0]) { _ in
                             deliveries += 1
-                            try hub.call { delivered($0) }
+                            try shell.call { delivered($0) }
                         }
                         return deliveries
                     })
@@ -36,11 +36,11 @@ struct ClusterSourceTests {
             return ending
         }
 
-        /// Whether the hub comes to `state` within a minute.
-        func reaches(_ state: @escaping @Sendable (CoordinatorHub) -> Bool) throws -> Bool {
+        /// Whether the shell comes to `state` within a minute.
+        func reaches(_ state: @escaping @Sendable (CoordinatorShell) -> Bool) throws -> Bool {
             let limit = ContinuousClock.now + .seconds(60)
             while ContinuousClock.now < limit {
-                if try hub.call(state) { return true }
+                if try shell.call(state) { return true }
                 usleep(2000)
             }
             return false
@@ -50,67 +50,67 @@ struct ClusterSourceTests {
     private static let parameterCount = 4
 
     private func withBench(_ body: (Bench) throws -> Void) throws {
-        let loop = try EventLoop(name: "hub")
+        let loop = try EventLoop(name: "shell")
         defer { loop.stop() }
         let offer = Offer(
             proof: [], term: 7, modelDigest: [], dataDigest: [], configurationDigest: [],
             fingerprint: "", configuration: [], longestRow: 3, modelFiles: [])
         let identity = RunIdentity(
             offer: offer, mostGradientBytes: 1024, mostParameterBytes: 1024, files: [])
-        let (inbox, counts) = (Inbox(), HubCounts())
-        let hub = try Confined(to: loop) {
-            CoordinatorHub(
+        let (inbox, counts) = (Inbox(), ShellCounts())
+        let shell = try Confined(to: loop) {
+            CoordinatorShell(
                 loop: loop, inbox: inbox, identity: identity,
                 options: CoordinatorOptions(listen: "127.0.0.1:0", token: nil),
                 settings: CoordinatorSettings(), counts: counts, log: Log())
         }
         let source = ClusterSource(
-            desk: CoordinatorDesk(hub: hub, counts: counts), inbox: inbox,
+            desk: CoordinatorDesk(shell: shell, counts: counts), inbox: inbox,
             configuration: TrainingConfiguration(), parameterCount: Self.parameterCount,
             shouldStop: { false })
-        try body(Bench(hub: hub, inbox: inbox, source: source))
+        try body(Bench(shell: shell, inbox: inbox, source: source))
     }
 
     /// Worker `number` comes as peer `id`.
-    private static func join(_ hub: CoordinatorHub, _ number: UInt8, as id: UInt64) {
+    private static func join(_ shell: CoordinatorShell, _ number: UInt8, as id: UInt64) {
         let incarnation = [UInt8](repeating: number, count: 16)
         let peer = Peer(
             id: PeerID(id), address: "a worker",
-            handshake: CoordinatorHandshake(token: [], nonce: [], offer: hub.identity.offer),
+            handshake: CoordinatorHandshake(token: [], nonce: [], offer: shell.identity.offer),
             since: .zero)
         peer.stage = .member
         peer.hello = Hello(
             minor: 0...0, role: .worker, name: "w\(number)", incarnation: incarnation, nonce: [],
             software: "test")
-        hub.peers[peer.id] = peer
-        hub.handle(
+        shell.peers[peer.id] = peer
+        shell.handle(
             .joined(
                 peer.id,
                 Member(name: peer.name, address: "x", threads: 1, incarnation: incarnation)))
     }
 
     /// Peer `id` hands in a gradient of such numbers.
-    private static func hand(_ hub: CoordinatorHub, _ value: Float, from id: UInt64) {
-        guard let peer = hub.peers[PeerID(id)] else { return }
+    private static func hand(_ shell: CoordinatorShell, _ value: Float, from id: UInt64) {
+        guard let peer = shell.peers[PeerID(id)] else { return }
         var gradient = [Float](repeating: value, count: parameterCount)
         let payload = GradientCodec.fp32.pack(&gradient, seed: 0, step: 1, microBatch: 0)
         let result = WorkResult(
             key: WorkKey(round: 1, index: 0), attempt: 1, kind: .gradient, tokens: 3,
             lossTokens: 2, correct: 0, lossSum: 1.5,
             digest: GradientCodec.digest(of: gradient).bytes, payload: payload)
-        hub.receive(ReceivedMessage(message: .result(result), term: 7), from: peer)
+        shell.receive(ReceivedMessage(message: .result(result), term: 7), from: peer)
     }
 
     @Test("a run that fails when all of a step is there keeps the step and ends with the next one")
     func failedAtTheEnd() throws {
         try withBench { bench in
             let inbox = bench.inbox
-            try bench.hub.call { Self.join($0, 1, as: 1) }
+            try bench.shell.call { Self.join($0, 1, as: 1) }
             let step = bench.compute { _ in
                 inbox.put(.failed(NodeError.workersMissing(sentence: "nobody is here")))
             }
             #expect(try bench.reaches { $0.state.open != nil })
-            try bench.hub.call { Self.hand($0, 1, from: 1) }
+            try bench.shell.call { Self.hand($0, 1, from: 1) }
             #expect(try #require(step.value(within: 60)).get() == 1)
             let next = try #require(bench.compute().value(within: 60))
             #expect(throws: SourceStopped.self) { try next.get() }
@@ -120,24 +120,24 @@ struct ClusterSourceTests {
     @Test("a round whose last piece has two different results ends once it is known who is right")
     func disputedAtTheEnd() throws {
         try withBench { bench in
-            try bench.hub.call { Self.join($0, 1, as: 1) }
+            try bench.shell.call { Self.join($0, 1, as: 1) }
             // The second result comes while the first one is checked.
             let step = bench.compute { Self.hand($0, 2, from: 2) }
             #expect(try bench.reaches { $0.state.open != nil })
-            try bench.hub.call { hub in
-                hub.handle(.left(PeerID(1), .goodbye))
-                Self.join(hub, 2, as: 2)
-                Self.join(hub, 1, as: 11)
-                Self.join(hub, 3, as: 3)
-                #expect(hub.state.open?.pieces[0].leased == ["w1", "w2"])
-                Self.hand(hub, 1, from: 11)
+            try bench.shell.call { shell in
+                shell.handle(.left(PeerID(1), .goodbye))
+                Self.join(shell, 2, as: 2)
+                Self.join(shell, 1, as: 11)
+                Self.join(shell, 3, as: 3)
+                #expect(shell.state.open?.pieces[0].leased == ["w1", "w2"])
+                Self.hand(shell, 1, from: 11)
             }
             #expect(
                 try bench.reaches {
                     $0.state.open == nil || $0.state.open?.disputes[0]?.judge == PeerID(3)
                 })
             // A round that had ended by now would have kept the wrong one.
-            try bench.hub.call { Self.hand($0, 2, from: 3) }
+            try bench.shell.call { Self.hand($0, 2, from: 3) }
             let outcome = try #require(step.value(within: 60))
             #expect(throws: StepSpoiled.self) { try outcome.get() }
         }

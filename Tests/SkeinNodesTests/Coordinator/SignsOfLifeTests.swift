@@ -18,23 +18,23 @@ struct SignsOfLifeTests {
 
     @Test("a worker lives as long as bytes of it come, be they no heartbeat")
     func trickle() throws {
-        let loop = try EventLoop(name: "test-hub")
+        let loop = try EventLoop(name: "test-shell")
         defer { loop.stop() }
         var settings = CoordinatorSettings()
         settings.heartbeat = .milliseconds(50)
         settings.suspectAfter = .seconds(1)
         settings.lostAfter = .seconds(2)
         let load = WireLoad(workers: 1, codec: .fp32, parameterCount: 10)
-        let counts = HubCounts()
-        let hub = try Confined(to: loop) { [settings] in
-            CoordinatorHub(
+        let counts = ShellCounts()
+        let shell = try Confined(to: loop) { [settings] in
+            CoordinatorShell(
                 loop: loop, inbox: Inbox(), identity: RunIdentity(load),
                 options: CoordinatorOptions(listen: "127.0.0.1:0", token: nil),
                 settings: settings, counts: counts, log: Log(isQuiet: true))
         }
         let name = try NetworkAddress(parsing: "127.0.0.1:0")
         let address = try NetworkAddress(
-            parsing: hub.call {
+            parsing: shell.call {
                 try $0.listen(on: name.resolved(for: .listening), name: name).description
             })
 
@@ -55,7 +55,8 @@ struct SignsOfLifeTests {
         var (spoke, longestPause) = (ContinuousClock.now, Duration.zero)
         for byte in header {
             try client.call { client in
-                _ = [byte].withUnsafeBytes { client.connection?.socket.write($0) }
+                let link = client.connection?.link as? SocketLink
+                _ = [byte].withUnsafeBytes { link?.socket.write($0) }
             }
             longestPause = max(longestPause, ContinuousClock.now - spoke)
             spoke = .now

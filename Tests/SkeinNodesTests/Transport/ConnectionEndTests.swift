@@ -135,7 +135,8 @@ struct ConnectionEndTests {
         }
         try client.call { try $0.dial(port) }
         #expect(try server.reaches { !$0.connections.isEmpty })
-        let peer = try server.call { $0.connections[0].socket.peer }
+        let peer = try #require(
+            try server.call { ($0.connections[0].link as? SocketLink)?.socket.peer })
         #expect(peer.description.hasPrefix("127.0.0.1:"))
         #expect(peer.isLoopback)
         server.loop.stop()

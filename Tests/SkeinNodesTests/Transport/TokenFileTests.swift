@@ -108,7 +108,7 @@ struct TokenFileTests {
         let (first, second) = (try SystemRandomness.bytes(32), try SystemRandomness.bytes(32))
         #expect(first != second)
         for _ in 0..<100 {
-            let fraction = try SystemRandomness.fraction()
+            let fraction = try Randomness.system.fraction()
             #expect(fraction >= 0 && fraction < 1)
         }
     }

@@ -12,7 +12,7 @@ import Testing
 struct IdleWorkerTests {
     private final class Worker {
         private let loop: EventLoop
-        private let hub: Confined<WorkerHub>
+        private let shell: Confined<WorkerShell>
 
         init(_ coordinator: String, model: String, name: String) throws {
             let options = WorkerOptions(
@@ -20,24 +20,24 @@ struct IdleWorkerTests {
             let setup = try WorkerSetup(options, version: "test")
             let loop = try EventLoop(name: name)
             self.loop = loop
-            hub = try Confined(to: loop) {
-                WorkerHub(loop: loop, setup: setup, log: Log(), ending: Promise())
+            shell = try Confined(to: loop) {
+                WorkerShell(loop: loop, setup: setup, log: Log(), ending: Promise())
             }
-            hub.post { [hub] state in
-                state.desk = hub
+            shell.post { [shell] state in
+                state.desk = shell
                 state.begin()
             }
         }
 
         /// Bytes of parameters that it holds, and the most that a whole takes.
         func held() throws -> (bytes: Int, whole: Int)? {
-            try hub.call { hub in
-                hub.engine.map { ($0.parameters.heldBytes, $0.mostParameterBytes) }
+            try shell.call { shell in
+                shell.engine.map { ($0.parameters.heldBytes, $0.mostParameterBytes) }
             }
         }
 
         func end() throws {
-            try hub.call { $0.end() }
+            try shell.call { $0.end() }
             loop.stop()
         }
     }

@@ -33,12 +33,12 @@ struct WorkerPreparationTests {
     /// What loading a model for an offer gives, and how many bytes were read for it.
     private static func load(
         _ path: String, for offer: Offer
-    ) throws -> (loaded: EngineLoading.Loaded, bytes: UInt64) {
+    ) throws -> (loaded: LoadedEngine, bytes: UInt64) {
         let options = WorkerOptions(
             coordinator: "127.0.0.1:9", token: nil, modelPath: path, threads: 1)
-        let loading = EngineLoading(
+        let loading = ModelLoading(
             offer: offer, setup: try WorkerSetup(options, version: "test"), log: Log())
-        let answer = Promise<Result<EngineLoading.Loaded, any Error>>()
+        let answer = Promise<Result<LoadedEngine, any Error>>()
         loading.start(request: { _ in }, completion: { answer.keep($0) })
         let loaded = try #require(answer.value(within: 60)).get()
         return (loaded, loading.progress.bytes)
@@ -138,18 +138,18 @@ struct WorkerPreparationTests {
             let text = count == 1 ? "127.0.0.1:1" : "127.0.0.1:\(port)"
             return try NetworkAddress(parsing: text).resolved(for: .dialling)
         }
-        let hub = try Confined(to: loop) {
-            WorkerHub(
+        let shell = try Confined(to: loop) {
+            WorkerShell(
                 loop: loop, setup: setup, log: Log(),
                 ending: Promise<Result<WorkerState.Ending, any Error>>())
         }
-        hub.post { state in
-            state.desk = hub
+        shell.post { state in
+            state.desk = shell
             state.begin()
         }
         #expect(try station.reaches { !$0.connections.isEmpty })
         #expect(asked.withLock { $0 } >= 3)
-        try hub.call { $0.end() }
+        try shell.call { $0.end() }
     }
 
     @Test("a worker without a name gets one that no other has, with plain characters alone")

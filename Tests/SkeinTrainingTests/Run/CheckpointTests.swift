@@ -29,7 +29,7 @@ import Testing
 
     private func files(_ directory: String) throws -> [String: [UInt8]] {
         var files: [String: [UInt8]] = [:]
-        for name in try Directories.names(in: directory) {
+        for name in try DiskStore().names(in: directory) {
             files[name] = try MappedFile(path: directory + "/" + name).withBytes { Array($0) }
         }
         return files
@@ -48,7 +48,7 @@ import Testing
                 let copy = try other.save(original, layout: layout)
                 #expect(try files(path) == files(copy))
                 let names = Checkpoint.files + ["manifest.json"]
-                #expect(try Directories.names(in: path) == names.sorted())
+                #expect(try DiskStore().names(in: path) == names.sorted())
             }
         }
     }
@@ -247,15 +247,15 @@ import Testing
                 #expect(found.checkpoint == checkpoint(50))
                 #expect(found.rejected == [])
                 try store.removeLeftovers()
-                #expect(try Directories.names(in: directory) == ["step-000050"])
+                #expect(try DiskStore().names(in: directory) == ["step-000050"])
             }
             // Between the two renames of a replacement.
-            try Directories.rename(
+            try DiskStore().rename(
                 store.path(ofStep: 50), to: directory + "/.replaced-step-000050")
             #expect(
                 try store.newest(layout: layout, configurationDigest: "d").checkpoint == nil)
             try store.removeLeftovers()
-            #expect(try Directories.names(in: directory) == [])
+            #expect(try DiskStore().names(in: directory) == [])
         }
     }
 
@@ -275,7 +275,7 @@ import Testing
             #expect(try store.steps() == [999_999, 1_000_000])
             try store.keepNewest(0, besides: nil)
             #expect(try store.steps() == [1_000_000])
-            #expect(try Directories.names(in: directory) == ["step-1000000", "step-7"])
+            #expect(try DiskStore().names(in: directory) == ["step-1000000", "step-7"])
         }
     }
 

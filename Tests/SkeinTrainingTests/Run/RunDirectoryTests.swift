@@ -159,7 +159,7 @@ import Testing
                 #expect(try !RunDirectory(path: directory, resuming: resuming).isResumed)
             }
             try RunDirectory.check(directory + "/nothing", resuming: false)
-            #expect(try Directories.names(in: directory) == [".lock", "term", "token"])
+            #expect(try DiskStore().names(in: directory) == [".lock", "term", "token"])
             try AtomicFile.write("mine", to: directory + "/letter.txt")
             #expect(throws: TrainingError.outputNotEmpty(path: directory)) {
                 try RunDirectory.check(directory, resuming: false)
@@ -177,7 +177,7 @@ import Testing
             #expect(throws: TrainingError.notARunDirectory(path: directory)) {
                 try RunDirectory(path: directory, resuming: true)
             }
-            #expect(try Directories.names(in: directory) == ["letter.txt"])
+            #expect(try DiskStore().names(in: directory) == ["letter.txt"])
         }
     }
 
@@ -202,9 +202,9 @@ import Testing
             let run = try RunDirectory(path: path, resuming: true)
             #expect(run.isResumed)
             #expect(
-                try Directories.names(in: path) == [".lock", "adapter", "checkpoints", "run.json"])
-            #expect(try Directories.names(in: run.adapter) == [])
-            #expect(try Directories.names(in: path + "/checkpoints") == [])
+                try DiskStore().names(in: path) == [".lock", "adapter", "checkpoints", "run.json"])
+            #expect(try DiskStore().names(in: run.adapter) == [])
+            #expect(try DiskStore().names(in: path + "/checkpoints") == [])
         }
     }
 

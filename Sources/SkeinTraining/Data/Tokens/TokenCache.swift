@@ -33,7 +33,7 @@ package struct TokenCache: Sendable {
     private static let writing = Mutex(())
 
     func path(of key: TokenCacheKey) -> String {
-        Directories.join(directory, key.digest.description + Self.suffix)
+        FilePath.join(directory, key.digest.description + Self.suffix)
     }
 
     /// The encoded file of a key, or nil when there is none.
@@ -91,8 +91,8 @@ package struct TokenCache: Sendable {
     /// Takes from others what an earlier version, or somebody, let them have.
     private func close() throws {
         try AtomicFile.protect(directory)
-        for name in try Directories.names(in: directory) where Self.isOurs(name) {
-            let path = Directories.join(directory, name)
+        for name in try DiskStore().names(in: directory) where Self.isOurs(name) {
+            let path = FilePath.join(directory, name)
             var status = stat()
             // What a link leads to may be anybody's file, and is not the cache's to close.
             if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { continue }
@@ -115,8 +115,8 @@ package struct TokenCache: Sendable {
     /// torn files of writers that were killed go the same way. Other names are left alone.
     private func prune(keeping kept: String) throws {
         var entries: [Entry] = []
-        for name in try Directories.names(in: directory) where Self.isOurs(name) {
-            let path = Directories.join(directory, name)
+        for name in try DiskStore().names(in: directory) where Self.isOurs(name) {
+            let path = FilePath.join(directory, name)
             var status = stat()
             guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
             entries.append(

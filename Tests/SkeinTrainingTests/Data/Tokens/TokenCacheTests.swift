@@ -33,10 +33,10 @@ import Testing
     func access() throws {
         try TokenCacheBench.with { bench in
             func modes() throws -> [mode_t] {
-                let names = try Directories.names(in: bench.cache.directory)
+                let names = try DiskStore().names(in: bench.cache.directory)
                 return try
                     ([bench.cache.directory]
-                    + names.map { Directories.join(bench.cache.directory, $0) }).map { path in
+                    + names.map { FilePath.join(bench.cache.directory, $0) }).map { path in
                         var status = stat()
                         try #require(lstat(path, &status) == 0)
                         return status.st_mode & 0o777
@@ -45,8 +45,8 @@ import Testing
             var first = try bench.source()
             _ = try first.file(bench.data)
             #expect(try modes() == [0o700, 0o600])
-            for name in try Directories.names(in: bench.cache.directory) {
-                #expect(chmod(Directories.join(bench.cache.directory, name), 0o644) == 0)
+            for name in try DiskStore().names(in: bench.cache.directory) {
+                #expect(chmod(FilePath.join(bench.cache.directory, name), 0o644) == 0)
             }
             #expect(chmod(bench.cache.directory, 0o755) == 0)
             var second = try bench.source()
@@ -106,13 +106,13 @@ import Testing
                 _ = try source.file(bench.data)
                 #expect(source.origin.encodedRows == 6 && source.origin.cachedRows == 0)
             }
-            #expect(try Directories.names(in: bench.cache.directory).count == 4)
+            #expect(try DiskStore().names(in: bench.cache.directory).count == 4)
             for _ in 0..<2 {
                 var source = try bench.source(TokenCacheBench.encoder(digest: nil))
                 _ = try source.file(bench.data)
                 #expect(source.origin.encodedRows == 6)
             }
-            #expect(try Directories.names(in: bench.cache.directory).count == 4)
+            #expect(try DiskStore().names(in: bench.cache.directory).count == 4)
         }
     }
 
@@ -154,7 +154,7 @@ import Testing
             source = try bench.source(cache: small)
             _ = try source.file(bench.data)
             #expect(source.origin.warnings.count == 1)
-            #expect(try Directories.names(in: small.directory) == [])
+            #expect(try DiskStore().names(in: small.directory) == [])
         }
     }
 
@@ -213,7 +213,7 @@ import Testing
             }
             #expect(results.allSatisfy { $0.1 == [] && $0.0 == results[0].0 })
             #expect(try bench.read(bench.bytes(of: key), key: key) == results[0].0)
-            #expect(try Directories.names(in: bench.cache.directory).count == 1)
+            #expect(try DiskStore().names(in: bench.cache.directory).count == 1)
         }
     }
 }

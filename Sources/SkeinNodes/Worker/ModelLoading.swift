@@ -7,13 +7,7 @@ import SkeinTraining
 
 /// Gets a worker ready for an offer, on a thread of its own: fetches the model if it must, hashes it
 /// and loads its weights, while the network's thread goes on with its heartbeats.
-final class EngineLoading: Sendable {
-    struct Loaded: Sendable {
-        let modelDigest: [UInt8]
-        /// nil: the model is not the run's, so there is nothing to compute with it.
-        let engine: WorkerEngine?
-    }
-
+final class ModelLoading: EngineLoading {
     private let offer: Offer
     private let setup: WorkerSetup
     private let log: Log
@@ -58,7 +52,7 @@ final class EngineLoading: Sendable {
     ///   - completion: called once, on the thread.
     func start(
         request: @escaping @Sendable (ModelRequest) -> Void,
-        completion: @escaping @Sendable (Result<Loaded, any Error>) -> Void
+        completion: @escaping @Sendable (Result<LoadedEngine, any Error>) -> Void
     ) {
         let thread = Thread { [self] in
             completion(Result { try load(request: request) })
@@ -68,7 +62,7 @@ final class EngineLoading: Sendable {
         thread.start()
     }
 
-    private func load(request: (ModelRequest) -> Void) throws -> Loaded {
+    private func load(request: (ModelRequest) -> Void) throws -> LoadedEngine {
         let began = ContinuousClock.now
         let path = try setup.modelPath ?? fetched(request: request)
         let model = try ModelDirectory.open(path)
@@ -82,22 +76,22 @@ final class EngineLoading: Sendable {
             }
         }
         guard hasSizes(of: model) else {
-            return Loaded(modelDigest: try hash.wait().get(), engine: nil)
+            return LoadedEngine(modelDigest: try hash.wait().get(), engine: nil)
         }
         let loaded = Result {
-            try WorkerEngine(
+            try ModelEngine(
                 offer: offer, model: model, threads: setup.threads, residence: setup.weights,
                 progress: { [progress] in progress.add($0) })
         }
         let digest = try hash.wait().get()
         guard digest == offer.modelDigest else {
             // Whatever loading it gave: the coordinator is to hear whose model this is.
-            return Loaded(modelDigest: digest, engine: nil)
+            return LoadedEngine(modelDigest: digest, engine: nil)
         }
         let engine = try loaded.get()
         let seconds = (ContinuousClock.now - began) / .seconds(1)
         log.info("model ready after \(String(format: "%.1f", seconds)) s: \(path)")
-        return Loaded(modelDigest: digest, engine: engine)
+        return LoadedEngine(modelDigest: digest, engine: engine)
     }
 
     /// Whether the model has the names and lengths of the offer's files: without them it has another

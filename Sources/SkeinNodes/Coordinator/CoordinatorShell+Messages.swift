@@ -3,7 +3,7 @@ import SkeinCoordination
 import SkeinTraining
 
 // What peers say.
-extension CoordinatorHub {
+extension CoordinatorShell {
     func receive(_ received: ReceivedMessage, from peer: Peer) {
         peer.lastHeard = now
         let message = received.message
@@ -172,7 +172,7 @@ extension CoordinatorHub {
 }
 
 // What the state directs.
-extension CoordinatorHub {
+extension CoordinatorShell {
     func carryOut(_ directive: CoordinatorState.Directive) {
         switch directive {
         case .lease(let id, let key, let attempt, let reason):

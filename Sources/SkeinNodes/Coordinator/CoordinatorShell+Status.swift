@@ -3,7 +3,7 @@ import SkeinCoordination
 import SkeinTraining
 
 // What `skein status` is told.
-extension CoordinatorHub {
+extension CoordinatorShell {
     /// What goes on now; of a large fleet, the first workers.
     func snapshot() -> RunSnapshot {
         let now = now

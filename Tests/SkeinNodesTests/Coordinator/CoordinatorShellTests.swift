@@ -8,29 +8,29 @@ import Testing
 @testable import SkeinCoordination
 @testable import SkeinNodes
 
-/// What a hub sends to a worker that is in, whatever its state directs.
-@Suite("the coordinator's hub")
-struct CoordinatorHubTests {
-    /// A hub with one peer whose connection the station made; both on one loop.
+/// What a shell sends to a worker that is in, whatever its state directs.
+@Suite("the coordinator's shell")
+struct CoordinatorShellTests {
+    /// A shell with one peer whose connection the station made; both on one loop.
     private final class Bench {
-        let hub: CoordinatorHub
+        let shell: CoordinatorShell
         let station: Station
         let peer: Peer
 
         init(_ loop: EventLoop, _ identity: RunIdentity) {
             station = Station(loop)
             station.prepare = Station.authenticate
-            hub = CoordinatorHub(
+            shell = CoordinatorShell(
                 loop: loop, inbox: Inbox(), identity: identity,
                 options: CoordinatorOptions(listen: "127.0.0.1:0", token: nil),
-                settings: CoordinatorSettings(), counts: HubCounts(), log: Log())
+                settings: CoordinatorSettings(), counts: ShellCounts(), log: Log())
             peer = Peer(
                 id: PeerID(1), address: "a worker",
                 handshake: CoordinatorHandshake(
                     token: [], nonce: [UInt8](repeating: 1, count: 32), offer: identity.offer),
                 since: .zero)
             peer.stage = .member
-            hub.peers[peer.id] = peer
+            shell.peers[peer.id] = peer
         }
     }
 
@@ -48,7 +48,7 @@ struct CoordinatorHubTests {
                 configuration: configuration, modelPath: directory + "/tiny.gguf",
                 dataPath: directory + "/rows.jsonl", version: "test")
             let identity = try RunIdentity(job: job, term: 7)
-            let loop = try EventLoop(name: "hub")
+            let loop = try EventLoop(name: "shell")
             let bench = try Confined(to: loop) { Bench(loop, identity) }
             let client = try Station.make("worker")
             defer {
@@ -76,9 +76,9 @@ struct CoordinatorHubTests {
                         key: Self.key(3), attempt: 1, kind: .gradient, step: 1,
                         parameterVersion: 1, rows: [])
                 ]
-                bench.hub.carryOut(.cancel(bench.peer.id, Self.key(3), .roundClosed))
+                bench.shell.carryOut(.cancel(bench.peer.id, Self.key(3), .roundClosed))
                 #expect(bench.peer.waitingGrants.isEmpty)
-                bench.hub.carryOut(.cancel(bench.peer.id, Self.key(4), .roundClosed))
+                bench.shell.carryOut(.cancel(bench.peer.id, Self.key(4), .roundClosed))
             }
             #expect(try worker.reaches { !$0.received.isEmpty })
             #expect(
@@ -89,9 +89,9 @@ struct CoordinatorHubTests {
     @Test("what loads for an offer serves the same offer of a later term, and no other")
     func loadingServes() throws {
         try withBench { bench, _ in
-            let offer = try bench.call { $0.hub.identity.offer }
+            let offer = try bench.call { $0.shell.identity.offer }
             let options = WorkerOptions(coordinator: "127.0.0.1:9", token: nil, threads: 1)
-            let loading = EngineLoading(
+            let loading = ModelLoading(
                 offer: offer, setup: try WorkerSetup(options, version: "test"), log: Log())
             var other = offer
             (other.term, other.proof) = (offer.term + 1, [7])
@@ -105,18 +105,18 @@ struct CoordinatorHubTests {
     func preparation() throws {
         try withBench { bench, _ in
             try bench.call { bench in
-                let (hub, peer) = (bench.hub, bench.peer)
+                let (shell, peer) = (bench.shell, bench.peer)
                 peer.stage = .preparing
                 for bytes in [0, 5 << 20] as [UInt64] {
-                    hub.receive(
+                    shell.receive(
                         ReceivedMessage(
                             message: .heartbeat(Heartbeat(preparedBytes: bytes)), term: 7),
                         from: peer)
-                    #expect(hub.state.preparations[peer.id]?.bytes == bytes)
+                    #expect(shell.state.preparations[peer.id]?.bytes == bytes)
                 }
-                #expect(hub.snapshot().workers.map(\.preparedBytes).contains(5 << 20))
-                hub.reject(peer, Rejection(code: .timeout, reason: "gone"))
-                #expect(hub.state.preparations.isEmpty)
+                #expect(shell.snapshot().workers.map(\.preparedBytes).contains(5 << 20))
+                shell.reject(peer, Rejection(code: .timeout, reason: "gone"))
+                #expect(shell.state.preparations.isEmpty)
             }
         }
     }
@@ -146,12 +146,12 @@ struct CoordinatorHubTests {
     func floodOfRequests() throws {
         try withBench { bench, worker in
             try bench.call { bench in
-                bench.hub.publication = Self.publication(1)
+                bench.shell.publication = Self.publication(1)
                 for number in 0...Limits.snapshotsOfVersion {
                     #expect(bench.peer.stage == .member)
-                    bench.hub.receive(Self.request(1), from: bench.peer)
+                    bench.shell.receive(Self.request(1), from: bench.peer)
                     #expect(bench.peer.snapshots.count == number + 1)
-                    bench.hub.parametersLeft(bench.peer)
+                    bench.shell.parametersLeft(bench.peer)
                 }
                 #expect(bench.peer.stage == .leaving)
             }
@@ -168,22 +168,26 @@ struct CoordinatorHubTests {
     func requestsBeforeTheWhole() throws {
         try withBench { bench, worker in
             try bench.call { bench in
-                let (hub, peer) = (bench.hub, bench.peer)
-                hub.publication = Self.publication(3, hasWhole: false)
-                for _ in 0...Limits.snapshotsOfVersion { hub.receive(Self.request(3), from: peer) }
+                let (shell, peer) = (bench.shell, bench.peer)
+                shell.publication = Self.publication(3, hasWhole: false)
+                for _ in 0...Limits.snapshotsOfVersion {
+                    shell.receive(Self.request(3), from: peer)
+                }
                 #expect(peer.snapshots.count == 1)
                 // As the desk does once the training loop's thread has encoded it.
-                hub.publication = Self.publication(3)
-                hub.bringParameters(to: peer)
+                shell.publication = Self.publication(3)
+                shell.bringParameters(to: peer)
                 #expect(peer.isTakingWhole)
-                hub.parametersLeft(peer)
+                shell.parametersLeft(peer)
                 // Differences that have not left keep a whole waiting, too.
-                hub.publication = Self.publication(4)
-                hub.bringParameters(to: peer)
+                shell.publication = Self.publication(4)
+                shell.bringParameters(to: peer)
                 #expect(peer.isTakingParameters && !peer.isTakingWhole)
-                for _ in 0...Limits.snapshotsOfVersion { hub.receive(Self.request(4), from: peer) }
-                hub.parametersLeft(peer)
-                hub.parametersLeft(peer)
+                for _ in 0...Limits.snapshotsOfVersion {
+                    shell.receive(Self.request(4), from: peer)
+                }
+                shell.parametersLeft(peer)
+                shell.parametersLeft(peer)
                 #expect(peer.snapshots.version == 4 && peer.snapshots.count == 1)
                 #expect(peer.stage == .member)
             }
@@ -196,13 +200,13 @@ struct CoordinatorHubTests {
     func requestMeanwhile() throws {
         try withBench { bench, worker in
             try bench.call { bench in
-                let (hub, peer) = (bench.hub, bench.peer)
-                hub.publication = Self.publication(1)
-                for _ in 0..<4 { hub.receive(Self.request(1), from: peer) }
+                let (shell, peer) = (bench.shell, bench.peer)
+                shell.publication = Self.publication(1)
+                for _ in 0..<4 { shell.receive(Self.request(1), from: peer) }
                 #expect(peer.snapshots.count == 1)
-                hub.parametersLeft(peer)
+                shell.parametersLeft(peer)
                 #expect(peer.snapshots.count == 2)
-                hub.parametersLeft(peer)
+                shell.parametersLeft(peer)
                 #expect(peer.snapshots.count == 2)
                 #expect(peer.stage == .member)
             }
@@ -220,18 +224,18 @@ struct CoordinatorHubTests {
     func oneAtATime() throws {
         try withBench { bench, worker in
             try bench.call { bench in
-                let (hub, peer) = (bench.hub, bench.peer)
+                let (shell, peer) = (bench.shell, bench.peer)
                 for version in 1...20 as ClosedRange<UInt64> {
-                    hub.publication = Self.publication(version)
-                    hub.bringParameters(to: peer)
+                    shell.publication = Self.publication(version)
+                    shell.bringParameters(to: peer)
                 }
                 #expect(peer.parameterVersion == 1)
                 // All that was in between is passed over.
-                hub.parametersLeft(peer)
+                shell.parametersLeft(peer)
                 #expect(peer.parameterVersion == 20)
-                hub.parametersLeft(peer)
-                hub.publication = Self.publication(21)
-                hub.bringParameters(to: peer)
+                shell.parametersLeft(peer)
+                shell.publication = Self.publication(21)
+                shell.bringParameters(to: peer)
                 #expect(peer.parameterVersion == 21)
             }
             #expect(try worker.reaches { $0.received.count == 3 })
@@ -248,22 +252,22 @@ struct CoordinatorHubTests {
                     correct: 0, lossSum: .nan, digest: [UInt8](repeating: 1, count: 32),
                     payload: [1])
                 let candidate = Candidate(peer: bench.peer.id, worker: "w", result: result)
-                let (hub, peer) = (bench.hub, bench.peer)
-                hub.handle(
+                let (shell, peer) = (bench.shell, bench.peer)
+                shell.handle(
                     .joined(
                         peer.id, Member(name: "w", address: "x", threads: 1, incarnation: [1])))
-                hub.handle(.opened(Round(number: 1, label: .step(1), costs: [1])))
-                hub.receive(ReceivedMessage(message: .result(result), term: 7), from: peer)
+                shell.handle(.opened(Round(number: 1, label: .step(1), costs: [1])))
+                shell.receive(ReceivedMessage(message: .result(result), term: 7), from: peer)
                 // The ledger has the digest of the gradient; two results are compared by more.
-                #expect(hub.parked[peer.id]?[Self.key(0)]?.result.digest == result.digest)
-                #expect(hub.state.open?.histories[0]?.checking?.digest == result.vote)
-                hub.checked(candidate, .notFinite("NaN"))
-                hub.receive(ReceivedMessage(message: .result(result), term: 7), from: peer)
-                hub.reject(peer, Rejection(code: .timeout, reason: "gone"))
-                #expect(hub.parked.isEmpty)
-                hub.checked(candidate, .notFinite("NaN"))
+                #expect(shell.parked[peer.id]?[Self.key(0)]?.result.digest == result.digest)
+                #expect(shell.state.open?.histories[0]?.checking?.digest == result.vote)
+                shell.checked(candidate, .notFinite("NaN"))
+                shell.receive(ReceivedMessage(message: .result(result), term: 7), from: peer)
+                shell.reject(peer, Rejection(code: .timeout, reason: "gone"))
+                #expect(shell.parked.isEmpty)
+                shell.checked(candidate, .notFinite("NaN"))
                 for expected in ["check", "check", "deliver"] {
-                    switch hub.inbox.take() {
+                    switch try shell.inbox.take() {
                     case .check: #expect(expected == "check")
                     case .deliver: #expect(expected == "deliver")
                     default: Issue.record("not a result")

@@ -2,7 +2,7 @@ import SkeinBasics
 import SkeinCoordination
 
 // What happens, as facts for programs that read the log.
-extension CoordinatorHub {
+extension CoordinatorShell {
     /// `event` of a line. docs/OPERATING.md has the same list.
     enum Fact: String {
         case opened, closed, joined, left, lost, leased, cancelled, arrived, accepted, refused
@@ -41,21 +41,5 @@ extension CoordinatorHub {
 
     func noteClosed(_ number: UInt64) {
         note(.closed, [("round", .integer(Int(clamping: number)))])
-    }
-
-    /// The run's thread has looked at a result. Its peer may have gone meanwhile.
-    func checked(_ candidate: Candidate, _ outcome: CoordinatorState.CheckOutcome) {
-        let key = candidate.result.key
-        switch outcome {
-        case .accepted:
-            note(
-                .accepted, worker: candidate.worker, of: key,
-                [("attempt", .integer(Int(candidate.result.attempt)))])
-        case .refused(let detail), .notFinite(let detail):
-            note(.refused, worker: candidate.worker, of: key, [("how", .string(detail))])
-        }
-        judged = candidate
-        handle(.checked(candidate.peer, key, outcome))
-        judged = nil
     }
 }

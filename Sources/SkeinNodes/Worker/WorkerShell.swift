@@ -1,18 +1,19 @@
-import Foundation
 import SkeinBasics
 import SkeinCoordination
 import SkeinModels
 import SkeinTensors
-import SkeinTraining
 
 /// The worker's side of the network: carries out what `WorkerState` directs.
 ///
 /// Lives on the event loop's thread, which computes nothing and so sends heartbeats whatever the
 /// compute threads do.
-final class WorkerHub {
-    let loop: EventLoop
+final class WorkerShell {
+    let loop: any Clock & Network
     let setup: WorkerSetup
     let log: Log
+    let randomness: Randomness
+    /// Gets this worker ready for an offer.
+    let makeLoading: (Offer) -> any EngineLoading
     /// The end of this worker, for the thread that waits for it.
     let ending: Promise<Result<WorkerState.Ending, any Error>>
 
@@ -21,11 +22,10 @@ final class WorkerHub {
     var handshake: WorkerHandshake?
     /// Of the connection that stands.
     var offer: Offer?
-    var loading: EngineLoading?
-    var engine: WorkerEngine?
-    var threads: DecoderThreads?
-    /// Those of a run that this worker has left, until the last of them has ended.
-    var leavingThreads: DecoderThreads?
+    var loading: (any EngineLoading)?
+    var engine: (any LeaseEngine)?
+    /// Whether threads of a run that this worker has left still compute.
+    var isLeaving = false
     /// Whether the model came damaged once.
     var hasFetchedAnew = false
     /// What was leased and not yet forgotten.
@@ -37,8 +37,8 @@ final class WorkerHub {
     /// What each thread computes, and what it made last.
     var running: [Int: LeaseJob] = [:]
     var made: [Int: WorkResult] = [:]
-    /// This hub for other threads; set by whoever made it.
-    var desk: Confined<WorkerHub>?
+    /// This shell for other threads; set by whoever made it.
+    var desk: Confined<WorkerShell>?
     /// SHA-256 of the model that this worker has; nil until it has one.
     var modelDigest: [UInt8]?
     /// Whether the log has been told that this worker is in.
@@ -47,7 +47,7 @@ final class WorkerHub {
     var heartbeat = Duration.milliseconds(500)
     /// Connections so far: what an earlier one still says is not heard.
     var attempt = 0
-    var dial: Dial?
+    var dial: (any Attempt)?
     /// Of the coordinator, as the name server last said.
     var addresses: [SocketAddress]
     var hasDialled = false
@@ -59,15 +59,21 @@ final class WorkerHub {
     /// When the state was last told of bytes.
     private var bytesHeard: ContinuousClock.Instant
     private var pendingEvents: [WorkerState.Event] = []
+    /// As of `CoordinatorShell`.
+    var witness: ((WorkerState.Event, [WorkerState.Directive]) -> Void)?
 
     init(
-        loop: EventLoop, setup: WorkerSetup, log: Log,
-        ending: Promise<Result<WorkerState.Ending, any Error>>
+        loop: any Clock & Network, setup: WorkerSetup, log: Log,
+        ending: Promise<Result<WorkerState.Ending, any Error>>, randomness: Randomness = .system,
+        makeLoading: ((Offer) -> any EngineLoading)? = nil
     ) {
         self.loop = loop
         self.setup = setup
         self.log = log
         self.ending = ending
+        self.randomness = randomness
+        self.makeLoading =
+            makeLoading ?? { ModelLoading(offer: $0, setup: setup, log: log) }
         addresses = setup.addresses
         start = loop.now
         bytesHeard = loop.now
@@ -86,6 +92,11 @@ final class WorkerHub {
         handle(.start)
     }
 
+    /// Finishes what it computes, then ends.
+    func drain() {
+        handle(.drain)
+    }
+
     var now: Duration { loop.now - start }
 
     private func tick() {
@@ -102,16 +113,16 @@ final class WorkerHub {
         pendingEvents.append(event)
         guard pendingEvents.count == 1 else { return }
         while let next = pendingEvents.first {
-            for directive in state.handle(next, now: now, jitter: jitter()) {
-                carryOut(directive)
-            }
+            let directives = state.handle(next, now: now, jitter: jitter())
+            witness?(next, directives)
+            for directive in directives { carryOut(directive) }
             pendingEvents.removeFirst()
         }
     }
 
     private func jitter() -> Double {
         do {
-            return try SystemRandomness.fraction()
+            return try randomness.fraction()
         } catch {
             // Without random numbers all workers come back at the same moment; that is all.
             return 0.5
@@ -129,10 +140,10 @@ final class WorkerHub {
             connection?.send(
                 .heartbeat(
                     Heartbeat(
-                        computing: computing, residentBytes: ProcessFigures.residentBytes ?? 0,
+                        computing: computing, residentBytes: setup.residentBytes() ?? 0,
                         preparedBytes: loading?.progress.bytes ?? 0)))
         }
-        loop.setAlarm(at: .now + heartbeat) { [weak self] in self?.beat() }
+        loop.setAlarm(after: heartbeat) { [weak self] in self?.beat() }
     }
 
     // MARK: The connection
@@ -167,8 +178,7 @@ final class WorkerHub {
         loading?.abandon()
         loading = nil
         for job in running.values { job.progress.abandon() }
-        threads?.close()
-        engine?.parameters.close()
+        engine?.close {}
         desk = nil
     }
 
@@ -177,7 +187,7 @@ final class WorkerHub {
     private func carryOut(_ directive: WorkerState.Directive) {
         switch directive {
         case .connect(let delay):
-            loop.setAlarm(at: .now + delay) { [weak self] in self?.startDialling() }
+            loop.setAlarm(after: delay) { [weak self] in self?.startDialling() }
         case .ready(let held): sendReady(held)
         case .compute(let thread, let key, _): compute(key, on: thread)
         case .abandon(let thread, let key):

@@ -5,24 +5,24 @@ import Testing
 
 @testable import SkeinNodes
 
-/// What a worker's hub says, and when.
-@Suite("the worker's hub")
-struct WorkerHubTests {
-    /// A hub whose connection is the station's; both on one loop.
+/// What a worker's shell says, and when.
+@Suite("the worker's shell")
+struct WorkerShellTests {
+    /// A shell whose connection is the station's; both on one loop.
     private final class Bench {
-        let hub: WorkerHub
+        let shell: WorkerShell
         let station: Station
 
         init(_ loop: EventLoop, _ setup: WorkerSetup) {
             station = Station(loop)
             station.prepare = Station.authenticate
-            hub = WorkerHub(loop: loop, setup: setup, log: Log(), ending: Promise())
-            hub.hasToldReady = true
+            shell = WorkerShell(loop: loop, setup: setup, log: Log(), ending: Promise())
+            shell.hasToldReady = true
         }
 
         /// Tells the state alone: nothing is dialled or loaded.
         func tell(_ events: WorkerState.Event...) {
-            for event in events { _ = hub.state.handle(event, now: hub.now, jitter: 0) }
+            for event in events { _ = shell.state.handle(event, now: shell.now, jitter: 0) }
         }
     }
 
@@ -31,7 +31,7 @@ struct WorkerHubTests {
     ) throws {
         let options = WorkerOptions(coordinator: "127.0.0.1:9", token: nil, threads: 1)
         let setup = try WorkerSetup(options, version: "test")
-        let loop = try EventLoop(name: "hub")
+        let loop = try EventLoop(name: "shell")
         let bench = try Confined(to: loop) { Bench(loop, setup) }
         let coordinator = try Station.make("coordinator")
         defer {
@@ -46,7 +46,7 @@ struct WorkerHubTests {
             try #require(ContinuousClock.now < limit, "nobody was reached within a minute")
             usleep(2000)
         }
-        try bench.call { $0.hub.connection = $0.station.connections[0] }
+        try bench.call { $0.shell.connection = $0.station.connections[0] }
         #expect(try coordinator.reaches { !$0.connections.isEmpty })
         try body(bench, coordinator)
     }
@@ -68,15 +68,15 @@ struct WorkerHubTests {
     func needsParameters() throws {
         try withBench { bench, coordinator in
             try bench.call { bench in
-                let hub = bench.hub
+                let shell = bench.shell
                 bench.tell(.start, .connected)
-                hub.needParameters(4)
+                shell.needParameters(4)
                 bench.tell(.offered(term: 7))
-                hub.needParameters(5)
+                shell.needParameters(5)
                 bench.tell(.prepared)
-                hub.needParameters(6)
-                hub.receive(.welcome(Self.welcome))
-                hub.needParameters(7)
+                shell.needParameters(6)
+                shell.receive(.welcome(Self.welcome))
+                shell.needParameters(7)
             }
             #expect(try coordinator.reaches { $0.received.count == 2 })
             #expect(try coordinator.call { $0.received } == [Self.request(6), Self.request(7)])
@@ -87,13 +87,13 @@ struct WorkerHubTests {
     func readySaysIt() throws {
         try withBench { bench, coordinator in
             try bench.call { bench in
-                let hub = bench.hub
+                let shell = bench.shell
                 bench.tell(.start, .connected, .offered(term: 7))
-                hub.offer = Self.offer
-                hub.needParameters(5)
-                hub.handle(.prepared)
-                hub.receive(.welcome(Self.welcome))
-                hub.needParameters(7)
+                shell.offer = Self.offer
+                shell.needParameters(5)
+                shell.handle(.prepared)
+                shell.receive(.welcome(Self.welcome))
+                shell.needParameters(7)
             }
             // All were queued in one turn, and short messages overtake READY.
             #expect(try coordinator.reaches { $0.received.last?.type == .ready })
@@ -105,12 +105,12 @@ struct WorkerHubTests {
     func requestAcrossConnections() throws {
         try withBench { bench, coordinator in
             try bench.call { bench in
-                let hub = bench.hub
-                let (before, standing) = (hub.attempt, hub.connection)
-                hub.disconnected("reset")
-                hub.connection = standing
-                hub.ask(ModelRequest(file: 0, offset: 1), on: before)
-                hub.ask(ModelRequest(file: 0, offset: 2), on: hub.attempt)
+                let shell = bench.shell
+                let (before, standing) = (shell.attempt, shell.connection)
+                shell.disconnected("reset")
+                shell.connection = standing
+                shell.ask(ModelRequest(file: 0, offset: 1), on: before)
+                shell.ask(ModelRequest(file: 0, offset: 2), on: shell.attempt)
             }
             #expect(try coordinator.reaches { !$0.received.isEmpty })
             #expect(
@@ -166,15 +166,15 @@ struct WorkerHubTests {
         let options = WorkerOptions(coordinator: "127.0.0.1:\(port)", token: nil, threads: 1)
         let setup = try WorkerSetup(options, version: "test")
         let ending = Promise<Result<WorkerState.Ending, any Error>>()
-        let hub = try Confined(to: loop) {
-            WorkerHub(loop: loop, setup: setup, log: Log(), ending: ending)
+        let shell = try Confined(to: loop) {
+            WorkerShell(loop: loop, setup: setup, log: Log(), ending: ending)
         }
-        hub.post { state in
-            state.desk = hub
+        shell.post { state in
+            state.desk = shell
             state.begin()
         }
         #expect(try #require(ending.value(within: 60)).get() == .complete)
         #expect(try coordinator.call { $0.received.map(\.type) } == [.hello, .authentication])
-        try hub.call { $0.end() }
+        try shell.call { $0.end() }
     }
 }

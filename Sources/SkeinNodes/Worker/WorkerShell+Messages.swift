@@ -1,12 +1,10 @@
-import Foundation
 import SkeinBasics
 import SkeinCoordination
 import SkeinModels
 import SkeinTensors
-import SkeinTraining
 
 // What the coordinator says, and what the compute threads say.
-extension WorkerHub {
+extension WorkerShell {
     func receive(_ message: Message) {
         handle(.heard)
         switch message {
@@ -81,7 +79,7 @@ extension WorkerHub {
     /// Loads the model on a thread of its own, unless it is there already.
     private func prepare(for offer: Offer) {
         // What the last run had goes first: there may be no room for both.
-        guard leavingThreads == nil else { return }
+        guard !isLeaving else { return }
         guard engine == nil, modelDigest == nil || modelDigest == offer.modelDigest else {
             return handle(.prepared)
         }
@@ -89,7 +87,7 @@ extension WorkerHub {
         if let loading, loading.serves(offer) { return }
         loading?.abandon()
         let desk = desk
-        let loading = EngineLoading(offer: offer, setup: setup, log: log)
+        let loading = makeLoading(offer)
         self.loading = loading
         // A fetch ends with its connection: the next coordinator must not hear what is left of it.
         let number = attempt
@@ -117,7 +115,7 @@ extension WorkerHub {
     }
 
     private func loaded(
-        _ result: Result<EngineLoading.Loaded, any Error>, by loading: EngineLoading
+        _ result: Result<LoadedEngine, any Error>, by loading: any EngineLoading
     ) {
         guard self.loading === loading else { return }
         self.loading = nil
@@ -143,43 +141,35 @@ extension WorkerHub {
     func leaveRun() {
         modelDigest = nil
         hasFetchedAnew = false
-        engine?.parameters.close()
-        engine = nil
-        guard let threads else { return }
-        leavingThreads = threads
-        self.threads = nil
-        let desk = desk
-        threads.close { desk?.post { $0.threadsHaveLeft() } }
+        guard let engine else { return }
+        self.engine = nil
+        isLeaving = true
+        engine.close { [desk] in desk?.post { $0.threadsHaveLeft() } }
     }
 
     private func threadsHaveLeft() {
-        leavingThreads = nil
+        isLeaving = false
         if let offer { prepare(for: offer) }
     }
 
-    private func use(_ engine: WorkerEngine) {
+    private func use(_ engine: any LeaseEngine) {
         self.engine = engine
         hasFetchedAnew = false
-        threads = DecoderThreads(threadCount: setup.threads)
     }
 
     /// Has a job computed for the thread of this number; the state gives a thread one job at a time.
     func start(_ job: LeaseJob, on thread: Int) {
-        guard let engine, let threads else { return }
-        let desk = desk
-        threads.start { workspace, place in
-            let outcome = Result {
-                try engine.perform(job, workspace: workspace, place: place) { version in
-                    desk?.post { $0.needParameters(version) }
-                }
-            }
-            return { desk?.post { $0.ended(thread, job, outcome, by: engine) } }
-        }
+        guard let engine else { return }
+        engine.start(
+            job, needParameters: { [desk] version in desk?.post { $0.needParameters(version) } },
+            ended: { [desk] outcome in
+                desk?.post { $0.ended(thread, job, outcome, by: engine) }
+            })
     }
 
     private func ended(
         _ thread: Int, _ job: LeaseJob,
-        _ outcome: Result<WorkResult?, any Error>, by engine: WorkerEngine
+        _ outcome: Result<WorkResult?, any Error>, by engine: any LeaseEngine
     ) {
         running[thread] = nil
         guard engine === self.engine else {

@@ -1,9 +1,8 @@
-import Foundation
 import SkeinBasics
 import SkeinCoordination
 
 // From the coordinator's name to the first word.
-extension WorkerHub {
+extension WorkerShell {
     /// Asks for the addresses anew, except for the first time: the coordinator may run elsewhere now.
     ///
     /// Where the name server takes long, or is gone itself, those that are known have to do.
@@ -12,19 +11,15 @@ extension WorkerHub {
             hasDialled = true
             return dialAddresses()
         }
-        lookupAlarm = loop.setAlarm(at: .now + Limits.lookup) { [weak self] in
+        lookupAlarm = loop.setAlarm(after: Limits.lookup) { [weak self] in
             self?.lookupAlarm = nil
             self?.dialAddresses()
         }
         guard !isLookingUp else { return }
         isLookingUp = true
-        let (setup, desk) = (setup, desk)
-        let thread = Thread {
-            let found = Result { try setup.resolve(setup.coordinator) }
-            desk?.post { $0.lookedUp(found) }
-        }
-        thread.name = "skein-lookup"
-        thread.start()
+        loop.lookUp(
+            { [setup] in try setup.resolve(setup.coordinator) },
+            answer: { [desk] found in desk?.post { $0.lookedUp(found) } })
     }
 
     private func lookedUp(_ found: Result<[SocketAddress], any Error>) {
@@ -38,27 +33,26 @@ extension WorkerHub {
     }
 
     private func dialAddresses() {
-        dial = Dial(
+        dial = loop.dial(
             addresses, name: setup.coordinator,
             // All of them have a turn before the state loses its patience with the attempt.
-            patience: (state.settings.handshake - Limits.lookup) / max(1, addresses.count),
-            loop: loop
+            patience: (state.settings.handshake - Limits.lookup) / max(1, addresses.count)
         ) { [weak self] result in
             guard let self else { return }
             dial = nil
             switch result {
-            case .success(let socket): connected(socket)
+            case .success(let link): connected(link)
             case .failure(let error): handle(.disconnected(error.explanation.what))
             }
         }
     }
 
-    private func connected(_ socket: Socket) {
+    private func connected(_ link: any Link) {
         let hello: Hello
         do {
             hello = Hello(
                 minor: ProtocolVersion.minors, role: .worker, name: setup.name,
-                incarnation: setup.incarnation, nonce: try SystemRandomness.bytes(32),
+                incarnation: setup.incarnation, nonce: try randomness.bytes(32),
                 software: "skein \(setup.version)")
         } catch {
             return ending.keep(.failure(error))
@@ -68,7 +62,7 @@ extension WorkerHub {
         attempt += 1
         let number = attempt
         let connection = Connection(
-            socket, bounds: MessageBounds(from: .coordinator, in: .greeting), loop: loop)
+            link, bounds: MessageBounds(from: .coordinator, in: .greeting), loop: loop)
         connection.onMessage = { [weak self] received in
             guard let self, attempt == number else { return }
             receive(received.message)

@@ -7,15 +7,16 @@ import SkeinTraining
 ///
 /// Lives on the event loop's thread and computes nothing. Decisions are the state's; results are
 /// checked on the training loop's thread, which reaches this through `CoordinatorDesk`.
-final class CoordinatorHub {
-    let loop: EventLoop
+final class CoordinatorShell {
+    let loop: any Clock & Network
     let inbox: Inbox
     let identity: RunIdentity
     let options: CoordinatorOptions
-    let counts: HubCounts
+    let counts: ShellCounts
     let log: Log
+    private let randomness: Randomness
 
-    var state: CoordinatorState
+    private(set) var state: CoordinatorState
     var peers: [PeerID: Peer] = [:] {
         didSet { counts.setConnections(peers.count) }
     }
@@ -34,21 +35,22 @@ final class CoordinatorHub {
     var progress = RunSnapshot.Progress()
     /// Made for the first worker that fetches the model.
     var pieces: PieceReader?
-    /// This hub for other threads; set by whoever made it.
-    var desk: Confined<CoordinatorHub>?
+    /// This shell for other threads; set by whoever made it.
+    var desk: Confined<CoordinatorShell>?
     /// Connections for which there are descriptors.
     var connectionRoom = Limits.openFiles - Limits.otherFiles
     /// Set once the run is over: nobody is let in any more.
     private(set) var farewell: Leave?
-    private var listener: Listener?
+    private var port: (any ListeningPort)?
     /// In the order in which they came; those that are known by now, or gone, are passed over.
     private var strangers = PeerLine()
     private var nextPeer: UInt64 = 1
     private let start: ContinuousClock.Instant
 
     init(
-        loop: EventLoop, inbox: Inbox, identity: RunIdentity, options: CoordinatorOptions,
-        settings: CoordinatorSettings, counts: HubCounts, log: Log
+        loop: any Clock & Network, inbox: Inbox, identity: RunIdentity,
+        options: CoordinatorOptions, settings: CoordinatorSettings, counts: ShellCounts, log: Log,
+        randomness: Randomness = .system
     ) {
         self.loop = loop
         self.inbox = inbox
@@ -56,6 +58,7 @@ final class CoordinatorHub {
         self.options = options
         self.counts = counts
         self.log = log
+        self.randomness = randomness
         start = loop.now
         progress.term = Int(identity.offer.term)
         state = CoordinatorState(settings: settings, now: .zero)
@@ -64,28 +67,28 @@ final class CoordinatorHub {
     /// Time since this coordinator began; what the state is told.
     var now: Duration { loop.now - start }
     /// The same, but of this very moment.
-    var sinceStart: Duration { .now - start }
+    var sinceStart: Duration { loop.moment - start }
 
     /// Listens and begins to keep time.
     ///
     /// - Returns: the address that was bound.
     /// - Throws: `NodeError.portInUse`, `.cannotListen`, `.tokenRequired`.
     func listen(on addresses: [SocketAddress], name: NetworkAddress) throws -> SocketAddress {
-        let listener = try Listener(on: addresses, name: name, loop: loop) { [weak self] socket in
-            self?.accept(socket)
+        let port = try loop.listen(on: addresses, name: name) { [weak self] link in
+            self?.accept(link)
         }
-        guard options.token != nil || listener.address.isLoopback else {
-            listener.end()
-            throw NodeError.tokenRequired(address: listener.address.description)
+        guard options.token != nil || port.address.isLoopback else {
+            port.end()
+            throw NodeError.tokenRequired(address: port.address.description)
         }
-        self.listener = listener
+        self.port = port
         loop.setTimer(
             nextDeadline: { [weak self] in
                 guard let self, let deadline = state.nextDeadline else { return nil }
                 return start + deadline
             }, tick: { [weak self] _ in self?.tick() })
         beat()
-        return listener.address
+        return port.address
     }
 
     private func tick() {
@@ -101,13 +104,23 @@ final class CoordinatorHub {
     /// times before the state judges who is silent.
     private func hearBytes() {
         bytesHeard = now
-        for peer in Array(peers.values) where peer.stage == .member || peer.stage == .preparing {
+        for peer in inOrder(peers.values.filter(hasSpoken)) {
             guard let connection = peer.connection else { continue }
-            let heard = connection.lastHeard - start
-            guard heard > peer.lastHeard else { continue }
-            peer.lastHeard = heard
+            peer.lastHeard = connection.lastHeard - start
             if peer.stage == .member { handle(.heard(peer.id, [])) }
         }
+    }
+
+    private func hasSpoken(_ peer: Peer) -> Bool {
+        guard peer.stage == .member || peer.stage == .preparing, let connection = peer.connection
+        else { return false }
+        return connection.lastHeard - start > peer.lastHeard
+    }
+
+    /// In the order in which they came: what the state is told does not depend on how a dictionary
+    /// orders them.
+    func inOrder(_ peers: some Sequence<Peer>) -> [Peer] {
+        peers.sorted { $0.id < $1.id }
     }
 
     /// Tells the state what happened and does what it says.
@@ -117,31 +130,36 @@ final class CoordinatorHub {
         pendingEvents.append(event)
         guard pendingEvents.count == 1 else { return }
         while let next = pendingEvents.first {
-            for directive in state.handle(next, now: now) { carryOut(directive) }
+            let directives = state.handle(next, now: now)
+            witness?(next, directives)
+            for directive in directives { carryOut(directive) }
             pendingEvents.removeFirst()
         }
         counts.setMembers(state.memberCount, missing: state.missing)
     }
 
     private var pendingEvents: [CoordinatorState.Event] = []
+    /// Told of each event and of what follows from it, before that is done: the simulation keeps
+    /// books of its own.
+    var witness: ((CoordinatorState.Event, [CoordinatorState.Directive]) -> Void)?
     /// Of connections that have closed.
     private var pastTraffic = Traffic()
 
-    private func accept(_ socket: Socket) {
+    private func accept(_ link: any Link) {
         while strangers.count >= Limits.strangers, dropOldestStranger() {}
         // Without room for one more, files could not be opened any more: somebody has to go.
-        guard peers.count < connectionRoom || dropOldestStranger() else { return socket.close() }
+        guard peers.count < connectionRoom || dropOldestStranger() else { return link.close() }
         let id = PeerID(nextPeer)
         nextPeer += 1
         let nonce: [UInt8]
         do {
-            nonce = try SystemRandomness.bytes(32)
+            nonce = try randomness.bytes(32)
         } catch {
             log.error(error.explanation.what)
-            return socket.close()
+            return link.close()
         }
         let peer = Peer(
-            id: id, address: socket.peer.description,
+            id: id, address: link.peerName,
             handshake: CoordinatorHandshake(
                 token: options.token ?? [], nonce: nonce, offer: identity.offer,
                 comparesFingerprints: !options.admitsOtherEngines),
@@ -149,7 +167,7 @@ final class CoordinatorHub {
         peers[id] = peer
         strangers.append(id)
         let connection = Connection(
-            socket, bounds: MessageBounds(from: .dialler, in: .greeting), loop: loop)
+            link, bounds: MessageBounds(from: .dialler, in: .greeting), loop: loop)
         connection.onMessage = { [weak self, weak peer] received in
             if let self, let peer { receive(received, from: peer) }
         }
@@ -194,7 +212,7 @@ final class CoordinatorHub {
                 "\(count) more strangers were refused, without a line for each",
                 [("left_out", .integer(count))])
         }
-        for peer in Array(peers.values) {
+        for peer in inOrder(peers.values) {
             switch peer.stage {
             case .preparing:
                 if now - peer.lastHeard > state.settings.lostAfter {
@@ -208,7 +226,7 @@ final class CoordinatorHub {
             }
         }
         inbox.put(.pulse)
-        loop.setAlarm(at: .now + state.settings.heartbeat) { [weak self] in self?.beat() }
+        loop.setAlarm(after: state.settings.heartbeat) { [weak self] in self?.beat() }
     }
 
     /// A worker that is being sent parameters, or that sends a result, is getting somewhere.
@@ -294,12 +312,12 @@ final class CoordinatorHub {
     /// Says goodbye to everybody and lets go of the port.
     func finish(_ leave: Leave) {
         farewell = leave
-        listener?.end()
-        listener = nil
+        port?.end()
+        port = nil
         pieces?.close()
         handle(.phase(.finished))
         handle(.stopAdmitting)
-        for peer in Array(peers.values) where peer.stage != .leaving {
+        for peer in inOrder(peers.values) where peer.stage != .leaving {
             if peer.stage == .preparing || peer.stage == .member {
                 peer.connection?.send(.leave(leave))
             }

@@ -6,11 +6,8 @@ import SkeinModels
 import SkeinTensors
 import SkeinTraining
 
-/// What a worker computes with: the model, loaded, and the run's configuration.
-///
-/// Made for one run; when another one is met at the same address it is dropped, and one is made for
-/// that.
-final class WorkerEngine: Sendable {
+/// The loaded model, the run's configuration, and threads that compute with both.
+final class ModelEngine: LeaseEngine {
     let dataDigest: [UInt8]
     let configurationDigest: [UInt8]
     let parameters: ParameterStore
@@ -20,6 +17,7 @@ final class WorkerEngine: Sendable {
     private let engine: MicroBatchEngine
     private let vocabulary: Int
     private let positions: Int
+    private let threads: DecoderThreads
 
     /// Loads `model` for the run that `offer` describes.
     ///
@@ -57,6 +55,7 @@ final class WorkerEngine: Sendable {
         fingerprint = Engine.fingerprint(configuration.compute, of: model.configuration)
         vocabulary = model.configuration.vocabularySize
         parameters = ParameterStore(count: shape.layout.count)
+        self.threads = DecoderThreads(threadCount: threads)
     }
 
     /// Whether this is the run of `offer`, perhaps of a later term.
@@ -66,11 +65,25 @@ final class WorkerEngine: Sendable {
             && positions == Int(offer.longestRow)
     }
 
-    /// The longest packed form of the parameters, as the wire is to expect it.
-    var mostParameterBytes: Int { ParameterCodec.mostPackedBytes(count: parameters.count) }
-
-    /// The longest packed form of a gradient.
     var mostGradientBytes: Int { engine.codec.mostPackedBytes(count: parameters.count) }
+
+    func start(
+        _ job: LeaseJob, needParameters: @escaping @Sendable (UInt64) -> Void,
+        ended: @escaping @Sendable (Result<WorkResult?, any Error>) -> Void
+    ) {
+        threads.start { [self] workspace, place in
+            let outcome = Result {
+                try perform(
+                    job, workspace: workspace, place: place, needParameters: needParameters)
+            }
+            return { ended(outcome) }
+        }
+    }
+
+    func close(whenClosed: @escaping @Sendable () -> Void) {
+        parameters.close()
+        threads.close(whenEnded: whenClosed)
+    }
 
     /// Computes one lease on the calling thread.
     ///

@@ -1,0 +1,72 @@
+import SkeinBasics
+import SkeinCoordination
+import SkeinModels
+import SkeinTraining
+import Synchronization
+
+/// A run whose steps a cluster computes: the training loop, and the shell that leases its work.
+struct ClusterTraining {
+    let job: TrainingJob
+    let directory: RunDirectory
+    let desk: CoordinatorDesk
+    let inbox: Inbox
+    let log: Log
+    /// The time, which only the metrics tell.
+    var now: @Sendable () -> ContinuousClock.Instant = { .now }
+    /// What writes checkpoints.
+    var beside = BesideRun.onThread
+
+    /// Runs to the end of the plan, on the calling thread.
+    ///
+    /// - Parameters:
+    ///   - report: told what happens.
+    ///   - shouldStop: asked after every step, and while workers are missing.
+    /// - Returns: how the run ended, and the loss on the test rows when there are some.
+    /// - Throws: what `TrainingLoop` throws; `NodeError.workersMissing` when nobody came in time.
+    func run(
+        report: @escaping (TrainingLoop.Event) throws -> Void,
+        shouldStop: @escaping @Sendable () -> Bool
+    ) throws -> RunEnding {
+        let source = ClusterSource(
+            desk: desk, inbox: inbox, configuration: job.configuration,
+            parameterCount: job.shape.layout.count, shouldStop: shouldStop)
+        let step = Mutex(0)
+        desk.note { [job, directory] in
+            $0.output = directory.path
+            $0.stepCount = job.plan.stepCount
+        }
+        var loop = try TrainingLoop(
+            job: job, directory: directory, source: source,
+            validate: { [job] parameters in
+                try source.evaluate(
+                    job.validation, afterStep: step.withLock { $0 }, parameters: parameters)
+            },
+            report: { [desk] event in
+                switch event {
+                case .step(let metrics, _):
+                    step.withLock { $0 = metrics.step }
+                    desk.note { $0.record(metrics) }
+                case .resumed(let resumed, _):
+                    step.withLock { $0 = resumed }
+                    desk.note { $0.step = resumed }
+                case .rowsNotRecorded, .ledgerDoubted, .adapterRestored, .validation, .checkpoint,
+                    .stoppedEarly:
+                    break
+                }
+                try report(event)
+            }, shouldStop: shouldStop, now: now, beside: beside)
+        let outcome = try loop.run()
+        guard outcome.isComplete, !job.test.isEmpty else {
+            return RunEnding(outcome: outcome, directory: directory, test: nil)
+        }
+        do {
+            let test = try source.evaluate(
+                job.test, afterStep: outcome.step, parameters: loop.keptParameters())
+            return RunEnding(outcome: outcome, directory: directory, test: test)
+        } catch let stopped as SourceStopped {
+            if case .failed(let error) = stopped.reason { throw error }
+            log.warning("stopped before the test rows were judged; the adapter is complete")
+            return RunEnding(outcome: outcome, directory: directory, test: nil)
+        }
+    }
+}

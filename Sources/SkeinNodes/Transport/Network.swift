@@ -1,0 +1,75 @@
+import Foundation
+
+/// Who brings links: a port that peers dial, and attempts to reach one.
+///
+/// `EventLoop` is the system's network. All but `lookUp`'s question belongs to the loop's thread.
+protocol Network: AnyObject {
+    /// Listens on the first of `addresses` that can be had, and calls `accept` for every peer.
+    ///
+    /// - Throws: `NodeError.portInUse`, `.cannotListen`.
+    func listen(
+        on addresses: [SocketAddress], name: NetworkAddress, accept: @escaping (any Link) -> Void
+    ) throws(NodeError) -> any ListeningPort
+
+    /// Tries one address after the other, each for `patience`. `finish` is called once, later, unless
+    /// the attempt is cancelled before.
+    func dial(
+        _ addresses: [SocketAddress], name: NetworkAddress, patience: Duration,
+        finish: @escaping (Result<any Link, NodeError>) -> Void
+    ) -> any Attempt
+
+    /// Asks a name server, which may take it a minute, on a thread that may wait; `answer` is called
+    /// there.
+    func lookUp(
+        _ question: @escaping @Sendable () throws -> [SocketAddress],
+        answer: @escaping @Sendable (Result<[SocketAddress], any Error>) -> Void)
+}
+
+/// Where peers dial in.
+protocol ListeningPort: AnyObject {
+    /// The address that is listened on, with the port that the system picked.
+    var address: SocketAddress { get }
+
+    /// Stops listening; links that have been accepted stay.
+    func end()
+}
+
+/// One attempt to reach a peer.
+protocol Attempt: AnyObject {
+    /// Gives up without a word.
+    func cancel()
+}
+
+extension Listener: ListeningPort {}
+
+extension Dial: Attempt {}
+
+extension EventLoop: Clock, Network {
+    var moment: ContinuousClock.Instant { .now }
+
+    func listen(
+        on addresses: [SocketAddress], name: NetworkAddress, accept: @escaping (any Link) -> Void
+    ) throws(NodeError) -> any ListeningPort {
+        try Listener(on: addresses, name: name, loop: self) { [unowned self] socket in
+            accept(SocketLink(socket, loop: self))
+        }
+    }
+
+    func dial(
+        _ addresses: [SocketAddress], name: NetworkAddress, patience: Duration,
+        finish: @escaping (Result<any Link, NodeError>) -> Void
+    ) -> any Attempt {
+        Dial(addresses, name: name, patience: patience, loop: self) { [unowned self] result in
+            finish(result.map { SocketLink($0, loop: self) })
+        }
+    }
+
+    func lookUp(
+        _ question: @escaping @Sendable () throws -> [SocketAddress],
+        answer: @escaping @Sendable (Result<[SocketAddress], any Error>) -> Void
+    ) {
+        let thread = Thread { answer(Result(catching: question)) }
+        thread.name = "skein-lookup"
+        thread.start()
+    }
+}

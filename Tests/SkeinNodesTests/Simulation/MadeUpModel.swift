@@ -1,0 +1,251 @@
+import Foundation
+import SkeinBasics
+import SkeinCoordination
+import SkeinTraining
+
+@testable import SkeinModels
+@testable import SkeinNodes
+
+/// A model that is nothing but arithmetic: numbers that depend on rows, step and parameters, in no
+/// time. Codec, packing and hash are the real ones.
+struct MadeUpModel: Sendable {
+    let count: Int
+    let codec: GradientCodec
+    let seed: UInt64
+    /// A step whose first piece has a loss that is not a number, whoever computes it.
+    var poisonedStep: Int?
+    /// The same of the validation after a step.
+    var poisonedValidation: Int?
+
+    private static func mix(_ a: Int, _ b: Int, _ c: Int = 0) -> UInt64 {
+        var random = SplitMix(
+            state: UInt64(truncatingIfNeeded: a) << 40 ^ UInt64(truncatingIfNeeded: b) << 16
+                ^ UInt64(truncatingIfNeeded: c))
+        return random.next()
+    }
+
+    /// Loss of rows: of all of them and all the parameters.
+    private func loss(_ rows: [TokenizedRow], _ parameters: [Float], step: Int) -> Double {
+        var size = 0.0
+        for value in parameters { size += Double(value) * Double(value) }
+        return rows.reduce(0) { sum, row in
+            let noise = Double(Self.mix(row.number, step) >> 40) * 0x1p-24
+            return sum + Double(row.lossTokenCount) * (2 + noise + size)
+        }
+    }
+
+    /// Loss and gradient, before the codec.
+    private func compute(
+        _ microBatch: MicroBatch, _ parameters: [Float]
+    ) -> (lossSum: Double, gradient: [Float]) {
+        var gradient = [Float](repeating: 0, count: count)
+        for row in microBatch.rows {
+            var random = SplitMix(state: Self.mix(row.number, microBatch.step, 1))
+            let weight = Float(row.lossTokenCount)
+            for place in 0..<count {
+                let noise = Float(Int32(truncatingIfNeeded: random.next())) * 0x1p-31
+                gradient[place] += weight * (noise + 0.5 * parameters[place])
+            }
+        }
+        let isPoisoned = microBatch.step == poisonedStep && microBatch.index == 0
+        return (
+            isPoisoned ? .nan : loss(microBatch.rows, parameters, step: microBatch.step), gradient
+        )
+    }
+
+    /// As `train` computes it.
+    func result(of microBatch: MicroBatch, parameters: [Float]) -> MicroBatchResult {
+        var (lossSum, gradient) = compute(microBatch, parameters)
+        codec.round(&gradient, seed: seed, step: microBatch.step, microBatch: microBatch.index)
+        return MicroBatchResult(
+            index: microBatch.index,
+            sum: GradientSum(
+                tokens: microBatch.tokenCount, lossTokens: microBatch.lossTokenCount,
+                lossSum: lossSum, gradient: gradient),
+            digest: GradientCodec.digest(of: gradient), worker: "local", attempt: 1)
+    }
+
+    /// Rows that are judged.
+    func loss(
+        of rows: [TokenizedRow], parameters: [Float], afterStep step: Int, isFirst: Bool
+    ) -> BatchLoss {
+        let tokens = rows.reduce(0) { $0 + $1.lossTokenCount }
+        let isPoisoned = isFirst && step == poisonedValidation
+        return BatchLoss(
+            lossSum: isPoisoned ? .nan : loss(rows, parameters, step: -1), lossTokens: tokens,
+            correct: rows.reduce(0) { $0 + $1.number % ($1.lossTokenCount + 1) })
+    }
+
+    /// As a worker computes a lease.
+    func result(of lease: LeaseGrant, parameters: [Float]) -> WorkResult {
+        let rows = lease.rows.map {
+            TokenizedRow(number: Int($0.number), ids: $0.ids, targets: $0.targets)
+        }
+        let tokens = UInt32(rows.reduce(0) { $0 + $1.ids.count })
+        guard lease.kind == .gradient else {
+            let loss = loss(
+                of: rows, parameters: parameters, afterStep: Int(lease.step),
+                isFirst: lease.key.index == 0)
+            return WorkResult(
+                key: lease.key, attempt: lease.attempt, kind: .evaluation, tokens: tokens,
+                lossTokens: UInt32(loss.lossTokens), correct: UInt32(loss.correct),
+                lossSum: loss.lossSum, digest: [UInt8](repeating: 0, count: 32), payload: [])
+        }
+        let batch = MicroBatch(step: Int(lease.step), index: Int(lease.key.index), rows: rows)
+        var (lossSum, gradient) = compute(batch, parameters)
+        let payload = codec.pack(
+            &gradient, seed: seed, step: batch.step, microBatch: batch.index)
+        return WorkResult(
+            key: lease.key, attempt: lease.attempt, kind: .gradient, tokens: tokens,
+            lossTokens: UInt32(batch.lossTokenCount), correct: 0, lossSum: lossSum,
+            digest: GradientCodec.digest(of: gradient).bytes, payload: payload)
+    }
+}
+
+/// One process without any faults.
+struct StraightSource: GradientSource {
+    let model: MadeUpModel
+
+    var workerCount: Int { 1 }
+
+    func compute(
+        _ microBatches: [MicroBatch], parameters: [Float],
+        deliver: (MicroBatchResult) throws -> Void
+    ) throws {
+        for microBatch in microBatches {
+            try deliver(model.result(of: microBatch, parameters: parameters))
+        }
+    }
+
+    func evaluate(
+        _ rows: [TokenizedRow], afterStep step: Int, parameters: [Float], microBatchTokens: Int
+    ) -> RowEvaluation {
+        let groups = RowEvaluation.groups(of: rows, microBatchTokens: microBatchTokens)
+        let losses = groups.enumerated().map { index, group in
+            model.loss(of: group, parameters: parameters, afterStep: step, isFirst: index == 0)
+        }
+        return RowEvaluation(losses: losses, rows: rows.count)
+    }
+}
+
+/// What a simulated worker computes with: a lease takes virtual time, in layers that see that nobody
+/// wants them any more.
+final class VirtualEngine: LeaseEngine, @unchecked Sendable {
+    // Sendable: used on the world's thread alone.
+
+    let dataDigest: [UInt8]
+    let configurationDigest: [UInt8]
+    let fingerprint: String
+    let parameters: ParameterStore
+    private let offer: Offer
+    private let model: MadeUpModel
+    private unowned let worker: SimulatedWorker
+    private let loop: VirtualLoop
+
+    private static let layers = 4
+
+    init(_ offer: Offer, _ worker: SimulatedWorker, _ loop: VirtualLoop) {
+        self.offer = offer
+        self.worker = worker
+        self.loop = loop
+        model = worker.model
+        dataDigest = offer.dataDigest
+        configurationDigest = offer.configurationDigest
+        fingerprint = offer.fingerprint
+        parameters = ParameterStore(count: model.count)
+    }
+
+    var mostGradientBytes: Int { model.codec.mostPackedBytes(count: model.count) }
+
+    func serves(_ other: Offer) -> Bool {
+        offer.modelDigest == other.modelDigest && offer.dataDigest == other.dataDigest
+            && offer.configurationDigest == other.configurationDigest
+    }
+
+    func close(whenClosed: @escaping @Sendable () -> Void) {
+        parameters.close()
+        loop.later(.zero) { whenClosed() }
+    }
+
+    func start(
+        _ job: LeaseJob, needParameters: @escaping @Sendable (UInt64) -> Void,
+        ended: @escaping @Sendable (Result<WorkResult?, any Error>) -> Void
+    ) {
+        if worker.hangs { return }
+        let answer = parameters.parametersNow(
+            version: job.lease.parameterVersion, term: job.term,
+            isAbandoned: { job.progress.isAbandoned })
+        switch answer {
+        case .abandoned: loop.later(.zero) { ended(.success(nil)) }
+        case .unusable(let version):
+            needParameters(version)
+            loop.later(.milliseconds(5)) { [self] in
+                start(job, needParameters: needParameters, ended: ended)
+            }
+        case nil:
+            loop.later(.milliseconds(5)) { [self] in
+                start(job, needParameters: needParameters, ended: ended)
+            }
+        case .parameters(let values):
+            job.progress.begin(layers: Self.layers)
+            let tokens = job.lease.rows.reduce(0) { $0 + $1.ids.count }
+            goOn(job, values, each: worker.pace * Double(tokens) / Double(Self.layers), ended)
+        }
+    }
+
+    private func goOn(
+        _ job: LeaseJob, _ values: [Float], each seconds: Double,
+        _ ended: @escaping @Sendable (Result<WorkResult?, any Error>) -> Void
+    ) {
+        loop.later(.seconds(seconds)) { [self] in
+            if worker.hangs { return }
+            if job.progress.isAbandoned { return ended(.success(nil)) }
+            job.progress.finishLayer()
+            guard job.progress.layersDone == Self.layers else {
+                return goOn(job, values, each: seconds, ended)
+            }
+            let result = model.result(of: job.lease, parameters: values)
+            ended(.success(worker.spoiled(result)))
+        }
+    }
+}
+
+/// Loads nothing, in up to 0.3 s.
+final class VirtualLoading: EngineLoading, @unchecked Sendable {
+    // Sendable: used on the world's thread alone.
+
+    let progress = PreparationProgress()
+    private let offer: Offer
+    private unowned let worker: SimulatedWorker
+    private let loop: VirtualLoop
+
+    init(_ offer: Offer, _ worker: SimulatedWorker, _ loop: VirtualLoop) {
+        self.offer = offer
+        self.worker = worker
+        self.loop = loop
+    }
+
+    func serves(_ other: Offer) -> Bool {
+        var other = other
+        (other.term, other.proof) = (offer.term, offer.proof)
+        return other == offer
+    }
+
+    func receive(_ piece: ModelChunk) {}
+    func cancel() {}
+    func abandon() { progress.stop() }
+
+    func start(
+        request: @escaping @Sendable (ModelRequest) -> Void,
+        completion: @escaping @Sendable (Result<LoadedEngine, any Error>) -> Void
+    ) {
+        loop.later(worker.world.duration(0...0.3)) { [self] in
+            _ = progress.add(1 << 20)
+            completion(
+                .success(
+                    LoadedEngine(
+                        modelDigest: offer.modelDigest,
+                        engine: VirtualEngine(offer, worker, loop))))
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import Foundation
+import SkeinBasics
+import SkeinCoordination
+import SkeinFormats
+import SkeinModels
+import SkeinTestSupport
+import Synchronization
+
+@testable import SkeinNodes
+@testable import SkeinTraining
+
+/// A run that seeds share: its plan and rows are real, its model is made up. What it must end with is
+/// computed once, in one process without faults.
+final class SimulatedJob: Sendable {
+    let job: TrainingJob
+    let identity: RunIdentity
+    private let known = Mutex<[Poison: Expected]>([:])
+
+    /// What diverges, whoever computes it.
+    struct Poison: Hashable, Sendable {
+        var step: Int?
+        var validation: Int?
+    }
+
+    /// What every way to compute the run must leave behind.
+    struct Expected: Sendable {
+        var files: RunFiles
+        /// The step that ends it with an error.
+        var failingStep: Int?
+    }
+
+    init(_ configuration: TrainingConfiguration, rows lengths: [Int]) throws {
+        job = try TestPaths.withTemporaryDirectory { directory in
+            try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
+            // A letter is a token.
+            let lines = lengths.enumerated().map { number, length in
+                let text = String(repeating: "z", count: max(0, length - 2))
+                return "{\"prompt\": \"\(number % 10)\", \"completion\": \"\(text)\"}\n"
+            }
+            try AtomicFile.write(lines.joined(), to: directory + "/rows.jsonl")
+            return try TrainingJob(
+                configuration: configuration, modelPath: directory + "/tiny.gguf",
+                dataPath: directory + "/rows.jsonl", version: "simulated")
+        }
+        identity = try RunIdentity(job: job, term: 1)
+    }
+
+    /// The identity in another term; the model's bytes are hashed once.
+    func identity(term: UInt32) -> RunIdentity {
+        var offer = identity.offer
+        offer.term = term
+        return RunIdentity(
+            offer: offer, mostGradientBytes: identity.mostGradientBytes,
+            mostParameterBytes: identity.mostParameterBytes, files: [])
+    }
+
+    func model(_ poison: Poison) -> MadeUpModel {
+        MadeUpModel(
+            count: job.shape.layout.count, codec: job.configuration.gradientCodec,
+            seed: job.configuration.addressedSeed, poisonedStep: poison.step,
+            poisonedValidation: poison.validation)
+    }
+
+    func expected(_ poison: Poison) throws -> Expected {
+        if let expected = known.withLock({ $0[poison] }) { return expected }
+        let expected = try computed(poison)
+        known.withLock { $0[poison] = expected }
+        return expected
+    }
+
+    private func computed(_ poison: Poison) throws -> Expected {
+        let disk = VirtualDisk(seed: 0)
+        let directory = try RunDirectory(path: "/run", resuming: false, in: disk.opened())
+        let source = StraightSource(model: model(poison))
+        var step = 0
+        var loop = try TrainingLoop(
+            job: job, directory: directory, source: source,
+            validate: { [job] in
+                source.evaluate(
+                    job.validation, afterStep: step, parameters: $0,
+                    microBatchTokens: job.configuration.microBatchTokens)
+            },
+            report: { if case .step(let metrics, _) = $0 { step = metrics.step } },
+            shouldStop: { false },
+            beside: BesideRun { work in
+                work()
+                return {}
+            })
+        var failingStep: Int?
+        do {
+            _ = try loop.run()
+        } catch TrainingError.lossNotFinite(let step, _) {
+            failingStep = step
+        }
+        return Expected(
+            files: try RunFiles(disk, directory: "/run"), failingStep: failingStep)
+    }
+
+    // MARK: The runs that seeds choose from
+
+    static func job(_ seed: UInt64) throws -> SimulatedJob {
+        let jobs = try all.get()
+        return jobs[Int(seed % UInt64(jobs.count))]
+    }
+
+    private static let all = Result { try (0..<8).map(make) }
+
+    /// One piece of work to a step, and validations in between.
+    static let narrow = Result {
+        var configuration = SimulatedJob.configuration(0)
+        configuration.batchSize = 1
+        configuration.validationSplit = 0
+        configuration.epochs = 3
+        return try SimulatedJob(configuration, rows: [200])
+    }
+
+    /// As `narrow`, with many more steps.
+    static let long = Result {
+        var configuration = SimulatedJob.configuration(0)
+        configuration.batchSize = 1
+        configuration.validationSplit = 0
+        configuration.epochs = 80
+        return try SimulatedJob(configuration, rows: [200])
+    }
+
+    private static func configuration(_ number: Int) -> TrainingConfiguration {
+        var configuration = TrainingConfiguration()
+        configuration.rank = 1 + number % 2
+        configuration.targetModules = [.query, .value]
+        configuration.layers = .last(1)
+        configuration.dropout = 0
+        configuration.maxLength = 400
+        configuration.microBatchTokens = number % 3 == 0 ? 200 : 1
+        configuration.gradientCodec = GradientCodec.allCases[number % 3]
+        configuration.checkpointEvery = number % 4
+        configuration.keepCheckpoints = 1 + number % 3
+        configuration.learningRate = 0.01
+        configuration.seed = number
+        return configuration
+    }
+
+    private static func make(_ number: Int) throws -> SimulatedJob {
+        var random = SplitMix(state: UInt64(number) &+ 77)
+        var configuration = SimulatedJob.configuration(number)
+        configuration.batchSize = [40, 25, 12, 50, 8, 30, 20, 3][number]
+        configuration.epochs = 2
+        configuration.validationSplit = number % 4 == 3 ? 0 : 0.2
+        let rows = configuration.batchSize * 3
+        return try SimulatedJob(
+            configuration, rows: (0..<rows).map { _ in Int.random(in: 6...400, using: &random) })
+    }
+}
+
+/// What a run leaves behind, without times and without who computed what.
+struct RunFiles: Sendable, Equatable {
+    /// nil: none was kept.
+    var adapter: [UInt8]?
+    /// Step, micro-batch, tokens, loss and digest of every line.
+    var ledger: [String] = []
+    var metrics: [String] = []
+
+    init(_ disk: VirtualDisk, directory: String) throws {
+        let store = disk.opened()
+        adapter = disk[directory + "/adapter/adapter_model.safetensors"]
+        try Ledger.read(path: directory + "/ledger.jsonl", in: store) { entry in
+            ledger.append(
+                "\(entry.step) \(entry.microBatch) \(entry.tokens) \(entry.lossTokens) "
+                    + "\(entry.lossSum) \(entry.gradientDigest)")
+        }
+        try Metrics.read(path: directory + "/metrics.jsonl", in: store) { record in
+            switch record {
+            case .step(let line):
+                metrics.append(
+                    "\(line.step) \(line.epoch) \(line.loss) \(line.tokens) \(line.lossTokens) "
+                        + "\(line.learningRate) \(line.gradientNorm)")
+            case .validation(let line):
+                metrics.append(
+                    "\(line.step) \(line.epoch) \(String(describing: line.loss)) \(line.tokens)")
+            }
+        }
+    }
+}

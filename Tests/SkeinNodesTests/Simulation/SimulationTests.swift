@@ -1,0 +1,126 @@
+import Foundation
+import SkeinTraining
+import Testing
+
+@testable import SkeinNodes
+
+@Suite("a cluster in one thread")
+struct SimulationTests {
+    /// SKEIN_TEST_SEED replays one seed, SKEIN_TEST_SEEDS=N runs the seeds 1 to N.
+    private static var seeds: [UInt64] {
+        let environment = ProcessInfo.processInfo.environment
+        if let one = environment["SKEIN_TEST_SEED"].flatMap({ UInt64($0) }) { return [one] }
+        return Array(1...max(1, environment["SKEIN_TEST_SEEDS"].flatMap { UInt64($0) } ?? 320))
+    }
+
+    /// Whether the seeds after one that finds something are of interest, too.
+    private static var seesAll: Bool {
+        ProcessInfo.processInfo.environment["SKEIN_TEST_SEEDS"] != nil
+    }
+
+    /// The world of a seed: its run, its workers, and how often its coordinator dies.
+    private static func run(_ seed: UInt64) throws -> SimulatedRun {
+        var random = SplitMix(state: seed &* 0x2545_F491_4F6C_DD1D)
+        let job = try SimulatedJob.job(random.next())
+        var poison = SimulatedJob.Poison()
+        if random.happens(0.15) {
+            poison.step = Int.random(in: 1...job.job.plan.stepCount, using: &random)
+        } else if random.happens(0.1) {
+            poison.validation = job.job.plan.stepCount
+        }
+        let run = SimulatedRun(seed: seed, workers: 2 + Int(seed % 6), of: job, poison: poison)
+        if random.happens(0.4) { run.deaths = Int.random(in: 1...3, using: &random) }
+        run.stops = random.happens(0.15)
+        return run
+    }
+
+    @Test("every piece is accepted once, and the run is the same, whoever dies or computes wrongly")
+    func everyPieceOnce() throws {
+        var counts: [String: Int] = [:]
+        var found = 0
+        for seed in Self.seeds {
+            let run = try Self.run(seed)
+            run.run(limit: .seconds(400))
+            counts.merge(run.world.counts) { $0 + $1 }
+            if Self.seeds.count == 1 || !run.violations.isEmpty, found == 0 {
+                print(run.world.trace.suffix(120).joined(separator: "\n"))
+            }
+            guard !run.violations.isEmpty else { continue }
+            Issue.record("SKEIN_TEST_SEED=\(seed): \(run.violations)")
+            found += 1
+            if !Self.seesAll { return }
+        }
+        guard found == 0 else { return }
+        let table = counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        print("\(Self.seeds.count) seeds; " + table.joined(separator: "; "))
+        guard Self.seeds.count > 1 else { return }
+        // All of it does happen, else the test would say nothing.
+        for event in [
+            "lease there is room for its result now", "drop", "dispute",
+            "lease w and w gave different results",
+            "lease next in order", "lease given back by w",
+            "lease the worker has finished it already",
+            "lease it waited behind other work at w", "lease w is silent",
+            "lease w is past its deadline",
+            "lease w would finish last", "answer stale", "answer duplicate", "answer refused",
+            "cancel the worker drains", "disconnect timeout", "disconnect quarantined",
+            "disconnect superseded", "deliver",
+            "coordinator stopped", "coordinator died", "died at the disk", "power lost", "resumed",
+        ] {
+            #expect(counts[event, default: 0] > 0, "\(event) never happened")
+        }
+    }
+
+    /// A world where nothing goes wrong by itself.
+    private func quiet(
+        seed: UInt64, workers: Int, job: SimulatedJob, patience: Duration = .seconds(60)
+    ) -> SimulatedRun {
+        let run = SimulatedRun(seed: seed, workers: workers, of: job)
+        run.patience = patience
+        for worker in run.workers {
+            worker.badness = 0
+            worker.faultsUntil = .zero
+        }
+        return run
+    }
+
+    @Test("who joins later gets work, too, where one worker could do all of it")
+    func lateJoiner() throws {
+        for seed in 1...20 as ClosedRange<UInt64> {
+            let run = quiet(seed: seed, workers: 4, job: try SimulatedJob.long.get())
+            run.workers[3].startsAfter = .seconds(5)
+            run.run(limit: .seconds(400))
+            #expect(run.violations == [], "SKEIN_TEST_SEED=\(seed)")
+            let begun = run.workers.map(\.begun)
+            #expect(begun.allSatisfy { $0 > 0 }, "SKEIN_TEST_SEED=\(seed): \(begun)")
+        }
+    }
+
+    @Test("a worker that lives and gets nowhere is told to go, and the next process goes on")
+    func hanging() throws {
+        for seed in 1...20 as ClosedRange<UInt64> {
+            let run = quiet(
+                seed: seed, workers: 1, job: try SimulatedJob.narrow.get(),
+                patience: .seconds(20))
+            run.workers[0].hangs = true
+            run.run(limit: .seconds(400))
+            #expect(run.violations == [], "SKEIN_TEST_SEED=\(seed)")
+            #expect(run.workers[0].life > 1, "SKEIN_TEST_SEED=\(seed)")
+            #expect(run.world.counts["disconnect stuck"] == 1, "SKEIN_TEST_SEED=\(seed)")
+        }
+    }
+
+    @Test("the only worker is back from each of its pauses before the run is given up")
+    func pauses() throws {
+        for seed in 1...20 as ClosedRange<UInt64> {
+            let run = quiet(
+                seed: seed, workers: 1, job: try SimulatedJob.narrow.get(),
+                patience: .seconds(10))
+            run.workers[0].badResults = 14
+            run.run(limit: .seconds(400))
+            #expect(run.violations == [], "SKEIN_TEST_SEED=\(seed)")
+            let pauses = run.world.counts["disconnect quarantined", default: 0]
+            #expect(pauses >= 10, "SKEIN_TEST_SEED=\(seed): \(pauses)")
+        }
+    }
+}
