@@ -53,8 +53,8 @@ struct SimulationTests {
         guard found == 0 else { return }
         let table = counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
         print("\(Self.seeds.count) seeds; " + table.joined(separator: "; "))
-        guard Self.seeds.count > 1 else { return }
-        // All of it does happen, else the test would say nothing.
+        // All of it does happen in so many, else the test would say nothing.
+        guard Self.seeds.count >= 320 else { return }
         for event in [
             "lease there is room for its result now", "drop", "dispute",
             "lease w and w gave different results",
