@@ -53,11 +53,6 @@ import Testing
         try String(contentsOfFile: path, encoding: .utf8)
     }
 
-    private static func script(_ text: String, at path: String) throws {
-        try AtomicFile.write("#!/bin/sh\n" + text, to: path)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-    }
-
     @Test("scripts are short, strict and well-formed", arguments: ["local/run", "hosts/workers"])
     func scripts(name: String) throws {
         let path = Self.cluster + "/" + name
@@ -72,7 +67,7 @@ import Testing
     @Test("the local script is launch --local")
     func local() throws {
         try TestPaths.withTemporaryDirectory { directory in
-            try Self.script("echo \"$@\"", at: directory + "/skein")
+            try ShellScript.write("echo \"$@\"", at: directory + "/skein")
             let ending = try Self.run(
                 [Self.cluster + "/local/run", "2", "m.gguf", "d.jsonl", "out", "--rank", "4"],
                 environment: ["SKEIN": directory + "/skein"])
@@ -101,7 +96,7 @@ import Testing
     func hosts() throws {
         try TestPaths.withTemporaryDirectory { directory in
             // What sshd does, with a home of its own.
-            try Self.script(
+            try ShellScript.write(
                 """
                 echo "$@" >>'\(directory)/ssh.log'
                 while [ "${1#-}" != "$1" ]; do
@@ -111,7 +106,7 @@ import Testing
                 """, at: directory + "/ssh")
             try AtomicFile.makeDirectory(directory + "/home")
             let program = directory + "/bin-skein"
-            try Self.script(
+            try ShellScript.write(
                 "echo \"$@\"; trap 'echo left; exit 0' TERM; while :; do sleep 0.02; done",
                 at: program)
             try AtomicFile.write("0123", to: directory + "/token")
@@ -148,7 +143,7 @@ import Testing
                 [workers, "stop", "hosts"], in: directory, environment: environment)
             #expect(again.output.hasSuffix("a1 does not run on me@h1\n"))
 
-            try Self.script("echo \"$@\"; [ ! -e seen ] && : >seen", at: directory + "/skein")
+            try ShellScript.write("echo \"$@\"; [ ! -e seen ] && : >seen", at: directory + "/skein")
             let watched = try Self.run(
                 [workers, "watch", "h:1", "token"], in: directory,
                 environment: environment.merging(["INTERVAL": "0"]) { $1 })

@@ -27,17 +27,11 @@ private final class Captured: Sendable {
 
 /// Launch with shell scripts in place of `skein` and `ssh`.
 @Suite struct LauncherTests {
-    /// A script at `path` that can be run.
-    private static func script(_ text: String, at path: String) throws {
-        try AtomicFile.write("#!/bin/sh\n" + text, to: path)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-    }
-
     /// A launch of `workers` workers here, of the script `skein` in `directory`.
     private static func plan(_ directory: String, skein: String, workers: Int) throws -> LaunchPlan
     {
         let program = directory + "/skein"
-        try script("cd '\(directory)'\n" + skein, at: program)
+        try ShellScript.write("cd '\(directory)'\n" + skein, at: program)
         return LaunchPlan(
             program: program, listen: "127.0.0.1:0", tokenFile: directory + "/token",
             coordinatorWords: [], resumes: false,
@@ -251,14 +245,14 @@ private final class Captured: Sendable {
     func ssh() throws {
         try TestPaths.withTemporaryDirectory { directory in
             // What sshd does: the words after the destination, joined, to the user's shell.
-            try Self.script(
+            try ShellScript.write(
                 """
                 cd '\(directory)'; echo "$@" >ssh.log
                 while [ "$1" != me@h1 ]; do shift; done; shift
                 exec sh -c "$*"
                 """, at: directory + "/ssh")
             let remote = directory + "/remote skein"
-            try Self.script(
+            try ShellScript.write(
                 """
                 cd '\(directory)'; echo "$@" >remote.log
                 while [ "$1" != --token-file ]; do shift; done
