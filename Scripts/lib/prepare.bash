@@ -13,6 +13,16 @@ prepare() {
     skein="$(swift build -c release --package-path "$scripts/.." --show-bin-path)/skein"
 }
 
+# Runs skein with these arguments; a signal to the script ends it, too, and what it has started.
+run() {
+    local status=0
+    "$skein" "$@" &
+    trap 'kill $! 2>/dev/null; wait $! || true; exit 130' INT TERM
+    wait $! || status=$?
+    trap - INT TERM
+    return "$status"
+}
+
 # FIRST LAST: these pairs in a file that goes with the script; sets rows.
 rows() {
     rows=$(mktemp "${TMPDIR:-/tmp}/skein-rows.XXXXXX.jsonl")

@@ -43,7 +43,7 @@ public struct Machine: Sendable {
         set { values.checkpointEvery = newValue }
     }
 
-    /// Newest checkpoints that stay on disk, besides that of the best step; 1 to 1,000,000.
+    /// Newest checkpoints that stay on disk, besides that of the best step; 1 or more.
     public var keepCheckpoints: Int {
         get { values.keepCheckpoints }
         set { values.keepCheckpoints = newValue }

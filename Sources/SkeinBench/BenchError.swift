@@ -4,7 +4,7 @@ import SkeinBasics
 package enum BenchError: Error, Equatable {
     case failed(what: String, place: String)
     /// A process ended otherwise than it should; `lines` are its last ones.
-    case memberFailed(name: String, ending: String, lines: [String])
+    case memberFailed(name: String, ending: String, status: ExitStatus, lines: [String])
     /// `what` did not happen in time at this process.
     case deadline(name: String, what: String, lines: [String])
     /// Ctrl-C.
@@ -13,27 +13,34 @@ package enum BenchError: Error, Equatable {
     /// What the process that it is about said last.
     package var lastLines: [String] {
         switch self {
-        case .memberFailed(_, _, let lines), .deadline(_, _, let lines): lines
+        case .memberFailed(_, _, _, let lines), .deadline(_, _, let lines): lines
         case .failed, .interrupted: []
         }
     }
 }
 
 extension BenchError: Explained {
+    /// What a user can mend.
+    private static let mistakes: [ExitStatus] = [.usage, .badData, .inputOutput]
+
     package var explanation: Explanation {
         let (what, place) =
             switch self {
             case .failed(let what, let place): (what, place)
-            case .memberFailed(let name, let ending, _):
+            case .memberFailed(let name, let ending, _, _):
                 ("\(name) ended with \(ending); its last lines stand above", "skein bench")
             case .deadline(let name, let what, _):
                 ("waited in vain for \(what) of \(name)", "skein bench")
             case .interrupted: ("interrupted", "skein bench")
             }
-        return Explanation(
-            what: what, place: place,
-            remedy: self == .interrupted
-                ? "start it again" : "try again on a quiet machine, then report it",
-            status: self == .interrupted ? .interrupted : .internalError)
+        let (remedy, status): (String, ExitStatus) =
+            switch self {
+            case .interrupted: ("start it again", .interrupted)
+            case .memberFailed(_, _, let status, _) where Self.mistakes.contains(status):
+                ("its lines above say why", status)
+            case .failed, .memberFailed, .deadline:
+                ("try again on a quiet machine, then report it", .internalError)
+            }
+        return Explanation(what: what, place: place, remedy: remedy, status: status)
     }
 }

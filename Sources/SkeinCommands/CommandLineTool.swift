@@ -22,6 +22,8 @@ package enum CommandLineTool {
         signal(SIGPIPE, SIG_IGN)
         // Likewise a limit of file sizes (ulimit -f, a batch system): the write says so.
         signal(SIGXFSZ, SIG_IGN)
+        // Whoever started this may ignore the ends of children; here they are waited for.
+        signal(SIGCHLD, SIG_DFL)
         ParentPipe.watch()
         FreedMemory.keep()
         let status = run(words, .process())

@@ -156,7 +156,11 @@ extension ParsedArguments {
     fileprivate func words(_ options: [OptionDescription]) -> [String] {
         options.flatMap { option -> [String] in
             guard let text = text(of: option) else { return [] }
-            if option.isFlag { return text == "true" ? ["--" + option.name] : [] }
+            if option.isFlag {
+                // A configuration file may have it as true or "on".
+                guard case .bool(true)? = option.json(text) else { return [] }
+                return ["--" + option.name]
+            }
             return ["--\(option.name)=\(text)"]
         }
     }

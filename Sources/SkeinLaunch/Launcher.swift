@@ -15,6 +15,8 @@ package struct Launcher: ~Copyable {
     private var own: LinePrefixer
     /// What each wrote last on standard error: its error, when it has failed.
     private var lastWords: [Supervision.Member: String] = [:]
+    /// Whose program could be started at least once.
+    private var hasStarted: Set<Supervision.Member> = []
     /// Where the coordinator listens, from its first line on.
     private var address: String?
     private var interruptsSeen = 0
@@ -99,10 +101,21 @@ package struct Launcher: ~Copyable {
             case .worker(let index): plan.worker(index, address: address ?? plan.listen)
             }
         let prefixer = LinePrefixer(name: plan.name(of: member), format: plan.format)
-        children[member] = Child(
-            process: try ChildProcess.start(program.words, input: program.input),
-            lines: prefixer, outputLines: prefixer)
+        do {
+            children[member] = Child(
+                process: try ChildProcess.start(program.words, input: program.input),
+                lines: prefixer, outputLines: prefixer)
+            hasStarted.insert(member)
+        } catch let error as LaunchError where hasStarted.contains(member) {
+            // It could be started before: a file system may be away for a while, or the program is
+            // being replaced. The others go on, and it is tried again.
+            lastWords[member] = error.explanation.what
+            try handle(.ended(member, .exited(Self.notFound)))
+        }
     }
+
+    /// What a shell says of a program that it cannot start.
+    private static let notFound: Int32 = 127
 
     private func stop(_ member: Supervision.Member, isForced: Bool) {
         guard let child = children[member] else { return }

@@ -286,6 +286,7 @@ private final class Captured: Sendable {
             // The last thing that a remote shell does, which nobody waits for: not after the
             // directory is gone.
             try Deadline.wait { Self.text(directory + "/pipe") == "0\n" }
+            try Deadline.wait { !FileManager.default.fileExists(atPath: String(path)) }
         }
     }
 }

@@ -46,7 +46,7 @@ package struct Option<Value: Sendable>: Sendable {
     ) -> Option where Value == Base? {
         Option(
             description: OptionDescription(
-                name, format.optional, heading: heading, help: help, fallback: absent),
+                name, format.optional, heading: heading, help: help, absent: absent),
             format: format.optional, fallback: .some(nil))
     }
 
@@ -64,7 +64,7 @@ package struct Option<Value: Sendable>: Sendable {
     package func described(absent: String? = nil, _ help: String) -> Option {
         var option = self
         option.description.help = help
-        option.description.fallback = absent ?? description.fallback
+        option.description.absent = absent ?? description.absent
         return option
     }
 
@@ -113,8 +113,10 @@ package struct OptionDescription: Sendable {
     package let choices: [String]
     package let heading: OptionHeading?
     package fileprivate(set) var help: String
-    /// What holds without it, as help prints it.
-    package fileprivate(set) var fallback: String?
+    /// Its default, as it would be typed.
+    package let fallback: String?
+    /// What happens without it, in words, where there is no default.
+    package fileprivate(set) var absent: String?
     package let isRequired: Bool
     package let isFlag: Bool
     /// It is ignored.
@@ -125,7 +127,8 @@ package struct OptionDescription: Sendable {
 
     init<Value>(
         _ name: String, _ format: ValueFormat<Value>, heading: OptionHeading? = nil, help: String,
-        fallback: String? = nil, isRequired: Bool = false, isFlag: Bool = false
+        fallback: String? = nil, absent: String? = nil, isRequired: Bool = false,
+        isFlag: Bool = false
     ) {
         self.name = name
         placeholder = format.placeholder
@@ -134,6 +137,7 @@ package struct OptionDescription: Sendable {
         self.heading = heading
         self.help = help
         self.fallback = fallback
+        self.absent = absent
         self.isRequired = isRequired
         self.isFlag = isFlag
         json = { text in format.read(text).map(format.json) }

@@ -119,7 +119,7 @@ package final class ChaosBench {
             let cluster = try ClusterHarness(work, output, options + more, keepsLogs: true)
             for number in 1...workers { try cluster.startWorker("w\(number)") }
             try faults(cluster)
-            try cluster.finish()
+            try cluster.finish(seconds: Workload.longest)
         }
     }
 

@@ -70,7 +70,7 @@ package struct PaceBench {
     private func runCluster(_ output: String) throws {
         let cluster = try ClusterHarness(work, output, options + ["--min-workers", "2"])
         for name in ["w1", "w2"] { try cluster.startWorker(name) }
-        try cluster.finish(seconds: 24 * 3600)
+        try cluster.finish(seconds: Workload.longest)
     }
 
     /// Over all steps but the first, which waits for whoever is not there yet.

@@ -162,6 +162,9 @@ package final class SkeinProcess {
     /// Throws `BenchError.memberFailed` for one that has ended otherwise than with 0.
     func demandSuccess() throws {
         guard !isRunning, let ended, ended != .exited(0) else { return }
-        throw BenchError.memberFailed(name: name, ending: ended.text, lines: lastLines)
+        var status = ExitStatus.internalError
+        if case .exited(let code) = ended { status = ExitStatus(rawValue: code) ?? status }
+        throw BenchError.memberFailed(
+            name: name, ending: ended.text, status: status, lines: lastLines)
     }
 }

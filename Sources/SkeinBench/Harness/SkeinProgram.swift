@@ -12,10 +12,10 @@ package struct SkeinProgram: Sendable {
         self.shouldStop = shouldStop
     }
 
-    /// Runs a command to its good end, half an hour at most.
-    fileprivate func run(_ arguments: [String]) throws {
+    /// Runs a command to its good end.
+    fileprivate func run(_ arguments: [String], seconds: Double) throws {
         let process = try SkeinProcess(self, arguments, isHeld: true)
-        _ = try process.wait(seconds: 1800)
+        _ = try process.wait(seconds: seconds)
         try process.demandSuccess()
     }
 }
@@ -43,14 +43,17 @@ package struct Workload: Sendable {
         ["--model", model, "--data", data, "--output", path(output)]
     }
 
+    /// How long a run may take: longer than any that somebody measures.
+    static let longest = 24 * 3600.0
+
     /// Trains in one process to the good end.
     func train(_ output: String, _ options: [String]) throws {
-        try program.run(["train"] + words(output) + options)
+        try program.run(["train"] + words(output) + options, seconds: Self.longest)
     }
 
     /// Proves that a run has each micro-batch of its ledger exactly once.
     func verifyLedger(of output: String) throws {
-        try program.run(["inspect", "--verify-ledger", path(output)])
+        try program.run(["inspect", "--verify-ledger", path(output)], seconds: Self.longest)
     }
 
     /// What a run ends with.

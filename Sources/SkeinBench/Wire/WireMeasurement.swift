@@ -63,6 +63,7 @@ package struct WireMeasurement {
             if case .failed(let error) = stopped.reason { throw error }
         }
         if done.count < steps {
+            if program.shouldStop() { throw BenchError.interrupted }
             try workers.withLock { try $0.demandSuccess() }
             throw BenchError.failed(
                 what: "it ended after \(done.count) of \(steps) steps", place: "bench wire")

@@ -50,7 +50,7 @@ enum HelpText {
         var help = option.help
         if option.isRequired {
             help += " (required)"
-        } else if let fallback = option.fallback {
+        } else if let fallback = option.fallback ?? option.absent {
             help += " (default: \(fallback))"
         }
         return entry("--\(option.name) \(option.placeholder)", help)

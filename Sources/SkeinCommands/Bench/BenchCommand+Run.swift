@@ -101,13 +101,22 @@ extension BenchCommand {
         }
     }
 
+    /// A directory of this user's alone, which was not there before.
+    private static func newDirectory(_ name: String) throws -> String {
+        let pattern = FileManager.default.temporaryDirectory
+            .appendingPathComponent("\(name)-XXXXXX").path
+        var path = Array(pattern.utf8CString)
+        guard mkdtemp(&path) != nil else {
+            throw FileError.failed(operation: "create a directory", path: pattern, code: errno)
+        }
+        return String(decoding: path.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
     /// Runs `body` with a new directory for the runs, and removes it when all went well.
     private func withWork<Result>(
         _ name: String, _ io: CommandIO, _ body: (Workload) throws -> Result
     ) throws -> Result {
-        let directory = FileManager.default.temporaryDirectory
-            .appendingPathComponent("\(name)-\(getpid())").path
-        try AtomicFile.makeDirectory(directory)
+        let directory = try Self.newDirectory(name)
         let result: Result
         do {
             result = try body(

@@ -2,7 +2,7 @@ import SkeinCoordination
 import SkeinNodes
 import SkeinTraining
 
-/// What is known of a run in this process, as the hub knows it of a cluster's.
+/// What is known of a run in this process, as a coordinator's shell knows it of a cluster's.
 struct OwnRun: Sendable {
     private(set) var run = RunSnapshot.Progress()
     private var phase = Phase.starting

@@ -9,14 +9,15 @@ enum StatusText {
     /// The run, what it waits for, and a line for each worker; ends with a line break.
     static func table(of snapshot: RunSnapshot) -> String {
         var text = "\(run(snapshot))\n\(why(of: snapshot))\n\n"
-        if snapshot.workers.isEmpty {
+        let shown = snapshot.workers.prefix(mostWorkers)
+        if shown.isEmpty {
             text += "no workers\n"
         } else {
             text += TextTable.text(
-                [heading] + snapshot.workers.map(cells(of:)), leftColumns: 4)
+                [heading] + shown.map(cells(of:)), leftColumns: 4)
         }
-        let rest = snapshot.workerCount - snapshot.workers.count
-        if rest > 0 { text += "and \(Figures.grouped(rest)) more\n" }
+        let (rest, overflows) = snapshot.workerCount.subtractingReportingOverflow(shown.count)
+        if rest > 0, !overflows { text += "and \(Figures.grouped(rest)) more\n" }
         text += "\n" + counters(snapshot.counters) + "\n"
         return text
     }
@@ -69,9 +70,14 @@ enum StatusText {
         return shown.joined(separator: ", ") + (rest > 0 && !overflows ? " and \(rest) more" : "")
     }
 
-    /// Without control characters: a terminal would obey them.
+    /// As a coordinator sends them; another process may send anything.
+    private static let mostWorkers = 1500
+    /// Of one text, which a table repeats as blanks in every row.
+    private static let mostCharacters = 1000
+
+    /// Without control characters, which a terminal would obey, and of bounded length.
     private static func printable(_ text: String) -> String {
-        let scalars = text.unicodeScalars.map { scalar in
+        let scalars = text.unicodeScalars.prefix(mostCharacters).map { scalar in
             scalar.properties.generalCategory == .control ? "?" : scalar
         }
         return String(String.UnicodeScalarView(scalars))

@@ -57,7 +57,7 @@ extension CoordinatorState {
             }, othersPreparing: max(0, preparations.count - 1),
             givesUpInSeconds: giveUpAt.map { ($0 - now).inSeconds })
         return Waiting(
-            .workersMissing(shortage), of: open, since: shortageSince ?? open.opened, now)
+            .workersMissing(shortage: shortage), of: open, since: shortageSince ?? open.opened, now)
     }
 
     /// The lease that a round waits for longest.

@@ -21,6 +21,14 @@ package enum RoundLabel: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
+    /// "1 micro-batch", "2 groups of rows".
+    func pieces(_ count: Int) -> String {
+        switch self {
+        case .step: "\(count) micro-batch\(count == 1 ? "" : "es")"
+        case .validation: "\(count) group\(count == 1 ? "" : "s") of rows"
+        }
+    }
+
     var kind: WorkKind {
         switch self {
         case .step: .gradient

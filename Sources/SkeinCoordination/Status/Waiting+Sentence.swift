@@ -32,8 +32,8 @@ extension Waiting {
             let next =
                 lost.map { "it counts as lost in \(Self.words($0))" }
                 ?? "it gets work as soon as its results are checked"
-            return "\(beginning) worker \(worker.words), to take \(pieces) that nobody computes; "
-                + next
+            return "\(beginning) worker \(worker.words), to take "
+                + "\(round?.pieces(pieces) ?? "work") that nobody computes; " + next
         }
     }
 

@@ -16,7 +16,7 @@ package struct Waiting: Sendable, Equatable, Codable {
         /// Two results of a piece differ, and a third worker computes it.
         case judging(piece: Int, worker: Peer, suspects: [String])
         /// Fewer workers are here than the round needs.
-        case workersMissing(Shortage)
+        case workersMissing(shortage: Shortage)
         /// A worker computes a piece.
         case computing(piece: Int, worker: Peer, outlook: Outlook, elsewhere: Elsewhere)
         /// The coordinator checks a result, the oldest of `unchecked`.

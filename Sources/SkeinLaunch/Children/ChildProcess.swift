@@ -121,7 +121,7 @@ package struct ChildProcess: Sendable {
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
-        for signal in [SIGINT, SIGTERM, SIGPIPE, SIGXFSZ] { sigaddset(&signals, signal) }
+        for signal in [SIGINT, SIGTERM, SIGPIPE, SIGXFSZ, SIGCHLD] { sigaddset(&signals, signal) }
         posix_spawnattr_setsigdefault(&attributes, &signals)
         posix_spawnattr_setpgroup(&attributes, 0)
         let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK
@@ -157,7 +157,10 @@ package struct ChildProcess: Sendable {
     /// How it ended, or nil while it runs; the system forgets the child when it has been told.
     package func ending() -> Ending? {
         var status: Int32 = 0
-        guard waitpid(identifier, &status, WNOHANG) == identifier else { return nil }
+        let found = waitpid(identifier, &status, WNOHANG)
+        // A child that the system has forgotten already: it does not run any more.
+        if found < 0, errno == ECHILD { return .exited(ExitStatus.internalError.rawValue) }
+        guard found == identifier else { return nil }
         let signal = status & 0x7f
         return signal == 0 ? .exited((status >> 8) & 0xff) : .killed(signal: signal)
     }

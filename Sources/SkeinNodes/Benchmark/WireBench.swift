@@ -55,15 +55,15 @@ package final class WireBench: Sendable {
         let loop = try EventLoop(name: "skein-network")
         self.loop = loop
         do {
-            let hub = try Confined(to: loop) { [inbox, settings] in
+            let shell = try Confined(to: loop) { [inbox, settings] in
                 CoordinatorShell(
                     loop: loop, inbox: inbox, identity: identity,
                     options: CoordinatorOptions(listen: listen, token: nil), settings: settings,
                     counts: counts, log: log)
             }
-            desk = CoordinatorDesk(shell: hub, counts: counts)
-            address = try hub.call { [hub] in
-                $0.desk = hub
+            desk = CoordinatorDesk(shell: shell, counts: counts)
+            address = try shell.call { [shell] in
+                $0.desk = shell
                 $0.connectionRoom = room
                 return try $0.listen(on: addresses, name: name).description
             }

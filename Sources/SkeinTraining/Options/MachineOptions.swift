@@ -13,13 +13,13 @@ package struct MachineOptions: OptionTable {
         "gradient-checkpointing", in: .run,
         "recompute activations instead of keeping them: less memory, slower")
     package let reportEvery = Option(
-        "report-every", .integer(1...1_000_000), default: "1", in: .reports,
+        "report-every", .integer(1...Limits.steps), default: "1", in: .reports,
         "steps between reports")
     package let checkpointEvery = Option(
-        "checkpoint-every", .integer(0...1_000_000_000), default: "50", in: .reports,
+        "checkpoint-every", .integer(0...Limits.steps), default: "50", in: .reports,
         "steps between checkpoints; 0 = only after each epoch")
     package let keepCheckpoints = Option(
-        "keep-checkpoints", .integer(1...1_000_000), default: "3", in: .reports,
+        "keep-checkpoints", .integer(1...Limits.steps), default: "3", in: .reports,
         "newest checkpoints to keep, besides the best one")
     package let logFormat = Option<Log.Format>(
         "log-format", .choice, default: "text", in: .machine, "format of the log on standard error")

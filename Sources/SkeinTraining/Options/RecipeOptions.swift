@@ -41,7 +41,7 @@ package struct RecipeOptions: OptionTable {
         "schedule", .choice, default: "constant", in: .optimizer,
         "learning rate after the warm-up")
     package let warmupSteps = Option(
-        "warmup-steps", .integer(0...1_000_000_000), default: "0", in: .optimizer,
+        "warmup-steps", .integer(0...Limits.steps), default: "0", in: .optimizer,
         "steps over which the learning rate rises from 0")
     package let maxGradNorm = Option(
         "max-grad-norm", .number(0...1e6), default: "1.0", in: .optimizer,
@@ -50,7 +50,7 @@ package struct RecipeOptions: OptionTable {
     package let epochs = Option(
         "epochs", .integer(1...1_000_000), default: "3", in: .run, "passes over the training rows")
     package let iterations = Option.optional(
-        "iterations", .integer(1...1_000_000_000), absent: "all epochs", in: .run,
+        "iterations", .integer(1...Limits.steps), absent: "all epochs", in: .run,
         "optimizer steps; overrides --epochs")
     package let batchSize = Option(
         "batch-size", .integer(1...65536), default: "4", in: .run, "rows per optimizer step")
@@ -80,7 +80,7 @@ package struct RecipeOptions: OptionTable {
         "train-on", .choice, default: "all", in: .data,
         "assistant turns that carry loss")
     package let earlyStopPatience = Option.optional(
-        "early-stop-patience", .integer(1...1_000_000), absent: "off", in: .run,
+        "early-stop-patience", .integer(1...Limits.steps), absent: "off", in: .run,
         "stop after this many validations without a lower loss")
     package let gradientCodec = Option<GradientCodec>(
         "gradient-codec", .choice, default: "fp32", in: .run,

@@ -7,6 +7,13 @@ import Testing
 @Suite struct ArgumentParserTests {
     static let required = ["--model", "m.gguf", "--data", "d.jsonl", "--output", "run"]
 
+    @Test("every option of a run is a flag of train, under some heading")
+    func complete() {
+        for option in TrainingConfiguration.options.map(\.description) {
+            #expect(TrainCommand.table.option(named: option.name) != nil, "\(option.name)")
+        }
+    }
+
     static func train(_ words: String...) throws -> TrainCommand.Options {
         try TrainCommand(ArgumentParser.parse(required + words, by: TrainCommand.table)).options
     }

@@ -55,6 +55,24 @@ import Testing
         #expect(options.configuration.earlyStopPatience == nil)
     }
 
+    @Test("what --print-config prints without options sets no option when it is read back")
+    func nothingGiven() throws {
+        for command in CommandLineTool.commands {
+            let process = CapturedProcess()
+            #expect(process.run(command.table.command, "--print-config") == 0)
+            let file = try ConfigurationFile(
+                bytes: Array(process.output.utf8), path: "c.json", table: command.table)
+            for (name, text) in file.texts {
+                let option = try #require(command.table.option(named: name))
+                let standard = option.isFlag ? "false" : option.fallback
+                #expect(
+                    option.json(text).map(JSONLine.render)
+                        == standard.flatMap(option.json).map(JSONLine.render),
+                    "\(command.table.command) --\(name): \(text)")
+            }
+        }
+    }
+
     @Test("--print-config needs nothing that is required")
     func incomplete() {
         let process = CapturedProcess()

@@ -85,11 +85,14 @@ import Testing
             }
         }
         let error = CommandError.badInput(.noStatus, place: "localhost:7534")
+        for report in ["", "[]", "{", "3", "\"x\""] {
+            #expect(throws: error) { try Self.show(Array(report.utf8), "--json") }
+        }
+        // A script gets what another version sends.
+        #expect(try Self.show(Array("{\"why\":7}".utf8), "--json") == "{\"why\":7}\n")
         for report in reports {
-            for form in ["--why", "--json"] {
-                #expect(throws: error, "\(String(decoding: report, as: UTF8.self))") {
-                    try Self.show(report, form)
-                }
+            #expect(throws: error, "\(String(decoding: report, as: UTF8.self))") {
+                try Self.show(report, "--why")
             }
         }
     }
@@ -106,6 +109,9 @@ import Testing
         #expect(!(try Self.show(snapshot.json())).isEmpty)
         snapshot.workerCount = .min
         #expect(!(try Self.show(snapshot.json(), "--why")).isEmpty)
+        #expect(!(try Self.show(snapshot.json())).isEmpty)
+        snapshot.workers[0].name = String(repeating: "n", count: 500_000)
+        #expect(try Self.show(snapshot.json()).count < 20_000)
     }
 
     @Test("a report cannot speak to the terminal")

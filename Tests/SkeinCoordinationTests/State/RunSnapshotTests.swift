@@ -35,7 +35,7 @@ struct RunSnapshotTests {
                 + "round"
         ),
         (
-            .workersMissing(shortage),
+            .workersMissing(shortage: shortage),
             "step 7 has waited 2.0 s for 2 more workers (1 of 3 needed is here); w9 may return in "
                 + "3.0 s; w2 (10.0.0.2:5) is preparing (5 MiB of the model done, the last 1.0 s "
                 + "ago), and 1 more; the run gives up in 9.0 s, counted again whenever a worker "
@@ -75,7 +75,7 @@ struct RunSnapshotTests {
         (
             .untaken(pieces: 2, worker: peer, lostInSeconds: nil),
             "step 7 has waited 2.0 s for worker w1 (10.0.0.1:5), last heard 0.5 s ago, to take 2 "
-                + "that nobody computes; it gets work as soon as its results are checked"
+                + "micro-batches that nobody computes; it gets work as soon as its results are checked"
         ),
     ]
 

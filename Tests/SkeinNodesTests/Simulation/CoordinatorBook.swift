@@ -255,15 +255,16 @@ struct CoordinatorBook {
 }
 
 extension CoordinatorBook {
-    /// Somebody is always named who is waited for, and no queue is longer than it may be.
+    /// Somebody is always named who is there to be waited for, and no queue is longer than it may be.
     static func inspect(_ shell: CoordinatorShell, _ world: World) {
         let waiting = shell.state.waiting(now: shell.now)
         let isNamed =
             switch waiting.culprit {
             case .nobody: shell.farewell != nil
-            case .coordinator: waiting.sentence.contains("coordinator")
-            case .worker(let name): waiting.sentence.contains(name)
-            case .absentees: waiting.sentence.contains("more worker")
+            case .coordinator: true
+            case .worker(let name):
+                shell.peers.values.contains { $0.stage == .member && $0.name == name }
+            case .absentees: shell.state.missing > 0
             }
         if !isNamed { world.violate("nobody is named: \(waiting.sentence)") }
         if waiting.seconds < 0 { world.violate("since the future: \(waiting.sentence)") }

@@ -281,6 +281,7 @@ final class SimulatedRun: @unchecked Sendable {
             if isPowerLost { disk.loosePower() }
             let found = try RunFiles(disk, directory: "/run")
             if found.adapter != expected.files.adapter { world.violate("another adapter") }
+            if failingStep == nil, found.adapter == nil { world.violate("no adapter") }
             if found.metrics != expected.files.metrics {
                 world.violate(
                     "other metrics: \(found.metrics) instead of \(expected.files.metrics)")

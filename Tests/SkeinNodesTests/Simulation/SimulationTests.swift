@@ -9,8 +9,16 @@ struct SimulationTests {
     /// SKEIN_TEST_SEED replays one seed, SKEIN_TEST_SEEDS=N runs the seeds 1 to N.
     private static var seeds: [UInt64] {
         let environment = ProcessInfo.processInfo.environment
-        if let one = environment["SKEIN_TEST_SEED"].flatMap({ UInt64($0) }) { return [one] }
-        return Array(1...max(1, environment["SKEIN_TEST_SEEDS"].flatMap { UInt64($0) } ?? 320))
+        func number(_ name: String) -> UInt64? {
+            guard let text = environment[name] else { return nil }
+            guard let number = UInt64(text), number > 0 else {
+                Issue.record("\(name)=\(text) is no number of a seed, or of seeds")
+                return nil
+            }
+            return number
+        }
+        if let one = number("SKEIN_TEST_SEED") { return [one] }
+        return Array(1...(number("SKEIN_TEST_SEEDS") ?? 320))
     }
 
     /// Whether the seeds after one that finds something are of interest, too.
