@@ -183,6 +183,8 @@ final class SimulatedRun: @unchecked Sendable {
         world.note(how)
         world.count("coordinator died")
         isDead = true
+        // At once, not when the run has unwound: a checkpoint that is being written stays as it is.
+        store?.end()
         loop?.die()
     }
 
