@@ -6,7 +6,7 @@ import SkeinTraining
 /// do itself.
 ///
 /// Holds what has been given and is not done yet; whoever gives sees to it that this is bounded.
-final class SerialThread<Item: Sendable>: Sendable {
+package final class SerialThread<Item: Sendable>: Sendable {
     private struct State: Sendable {
         var items: [Item] = []
         var isClosed = false
@@ -15,7 +15,7 @@ final class SerialThread<Item: Sendable>: Sendable {
     private let state = Condition(State())
 
     /// Starts the thread; `perform` is called on it with each item.
-    init(_ name: String, _ perform: @escaping @Sendable (Item) -> Void) {
+    package init(_ name: String, _ perform: @escaping @Sendable (Item) -> Void) {
         let state = state
         let thread = Thread {
             while let item = Self.next(state) { perform(item) }
@@ -26,12 +26,12 @@ final class SerialThread<Item: Sendable>: Sendable {
     }
 
     /// Has an item done after those that were given before.
-    func give(_ item: Item) {
+    package func give(_ item: Item) {
         state.change { $0.items.append(item) }
     }
 
     /// Ends the thread; what it has not begun is not done any more.
-    func close() {
+    package func close() {
         state.change { $0.isClosed = true }
     }
 

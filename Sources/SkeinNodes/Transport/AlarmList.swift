@@ -1,5 +1,5 @@
 /// Something that a loop is to do at a time. It names the action; the loop holds it.
-struct Alarm: Sendable, Hashable {
+package struct Alarm: Sendable, Hashable {
     fileprivate var deadline: ContinuousClock.Instant
     fileprivate var serial: UInt64
 

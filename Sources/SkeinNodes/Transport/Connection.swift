@@ -8,15 +8,15 @@ import SkeinCoordination
 ///
 /// As long as the peer is not known (`authenticate`), 4 KiB are read at a time, and no frame longer
 /// than a greeting is taken.
-final class Connection {
+package final class Connection {
     let link: any Link
     private let loop: any Clock
 
     /// Called with each message.
-    var onMessage: (ReceivedMessage) -> Void = { _ in }
+    package var onMessage: (ReceivedMessage) -> Void = { _ in }
 
     /// Called once, when the connection has closed for another reason than `close()`.
-    var onClose: (CloseReason) -> Void = { _ in }
+    package var onClose: (CloseReason) -> Void = { _ in }
 
     /// Called when the peer has broken the protocol, before the connection closes for it: the time
     /// for a REJECTION and `closeAfterFlush()`.
@@ -26,15 +26,15 @@ final class Connection {
     var onDrained: () -> Void = {}
 
     /// Stands in every frame that is sent; 0 before the coordinator's is known.
-    var term: UInt32 = 0
+    package var term: UInt32 = 0
 
     /// Bytes that may wait for the peer although it has taken none of them for `pendingTime`; set it to
     /// `Limits.pendingBytes` and the run's largest message. Four times that may never wait.
-    var pendingLimit = Limits.pendingBytes
+    package var pendingLimit = Limits.pendingBytes
     var pendingTime = Limits.pendingTime
 
     /// Bytes that are read in a second at most, for benchmarks of slow lines; nil: as they come.
-    var readRate: Int?
+    package var readRate: Int?
 
     /// When the peer was last heard: any bytes of it count. At first, when it was connected.
     private(set) var lastHeard: ContinuousClock.Instant
@@ -76,14 +76,14 @@ final class Connection {
     }
 
     /// Takes over a connected socket.
-    convenience init(_ socket: Socket, bounds: MessageBounds, loop: EventLoop) {
+    package convenience init(_ socket: Socket, bounds: MessageBounds, loop: EventLoop) {
         self.init(SocketLink(socket, loop: loop), bounds: bounds, loop: loop)
     }
 
     var isOpen: Bool { phase == .open }
 
     /// What the peer may say now; see `InboundQueue.bounds`.
-    var bounds: MessageBounds {
+    package var bounds: MessageBounds {
         get { inbound.bounds }
         set { inbound.bounds = newValue }
     }
@@ -92,7 +92,7 @@ final class Connection {
     var pendingBytes: Int { outbound.pendingBytes + (frame?.count ?? 0) - written }
 
     /// Demands tags of all frames from the next one on, and puts tags on what is sent from here on.
-    func authenticate(receiving: FrameKey, sending: FrameKey) {
+    package func authenticate(receiving: FrameKey, sending: FrameKey) {
         guard isOpen else { return }
         inbound.authenticate(with: receiving)
         outbound.authenticate(with: sending)
@@ -100,12 +100,12 @@ final class Connection {
     }
 
     /// Sends a message after those of its kind that wait; after the end it goes nowhere.
-    func send(_ message: Message) {
+    package func send(_ message: Message) {
         send(shared: EncodedMessage(message))
     }
 
     /// Sends a message whose bytes other connections share.
-    func send(shared message: EncodedMessage) {
+    package func send(shared message: EncodedMessage) {
         loop.preconditionOnLoop()
         guard isOpen else { return }
         outbound.add(message, term: term)
@@ -127,7 +127,7 @@ final class Connection {
     ///
     /// Closing at once would make the system drop last words that are under way, when there is
     /// something of the peer's that nobody has read.
-    func closeAfterFlush(within patience: Duration = Limits.flush) {
+    package func closeAfterFlush(within patience: Duration = Limits.flush) {
         loop.preconditionOnLoop()
         guard isOpen else { return }
         phase = .flushing

@@ -9,7 +9,7 @@ import Foundation
 /// A loop lives until `stop()`. What stands in this class's methods:
 /// - from any thread: `post`, `call`, `stop`, `runsOnLoop`;
 /// - on the loop's thread only, or it is a bug of ours: everything else.
-final class EventLoop: @unchecked Sendable {
+package final class EventLoop: @unchecked Sendable {
     // Sendable, because `shared` is used under `condition` alone, `wakeReader` and `wakeWriter`
     // never change, and everything else is used on the loop's thread alone, which
     // `preconditionOnLoop()` checks in each method that other files can call.
@@ -54,7 +54,7 @@ final class EventLoop: @unchecked Sendable {
     ///
     /// - Parameter name: of the thread, for debuggers.
     /// - Throws: `NodeError.systemRefused`.
-    init(name: String) throws(NodeError) {
+    package init(name: String) throws(NodeError) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
             throw .systemRefused(operation: "make a pipe", code: errno)
@@ -119,7 +119,7 @@ final class EventLoop: @unchecked Sendable {
 
     /// Ends the loop after what has been posted until now, drops its watches and alarms, and waits
     /// for its thread; on the loop's own thread it does not wait.
-    func stop() {
+    package func stop() {
         let isLoop = runsOnLoop
         condition.lock()
         defer { condition.unlock() }
@@ -165,7 +165,7 @@ final class EventLoop: @unchecked Sendable {
     ///
     /// Alarms go off in the order of their deadlines, equal ones in the order of setting.
     @discardableResult
-    func setAlarm(at deadline: ContinuousClock.Instant, _ action: @escaping () -> Void) -> Alarm {
+    package func setAlarm(at deadline: ContinuousClock.Instant, _ action: @escaping () -> Void) -> Alarm {
         preconditionOnLoop()
         return alarms.add(deadline, action)
     }

@@ -24,7 +24,7 @@ enum Transfer: Equatable {
 ///
 /// It never blocks, is not inherited, sends without delay, raises no SIGPIPE, and the system gives
 /// it up when sent bytes stay unacknowledged for `Limits.unacknowledged` (where it can).
-final class Socket {
+package final class Socket {
     let descriptor: Int32
     let peer: SocketAddress
     private(set) var isOpen = true
