@@ -70,3 +70,12 @@ struct ClusterTraining {
         }
     }
 }
+
+extension RunSnapshot.Progress {
+    /// A step is committed.
+    package mutating func record(_ metrics: StepMetrics) {
+        step = metrics.step
+        loss = metrics.loss
+        tokensPerSecond = metrics.tokensPerSecond
+    }
+}

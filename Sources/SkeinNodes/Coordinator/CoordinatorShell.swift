@@ -326,3 +326,32 @@ final class CoordinatorShell {
         }
     }
 }
+
+// What happens, as facts for programs that read the log.
+extension CoordinatorShell {
+    /// `event` of a line. docs/OPERATING.md has the same list.
+    enum Fact: String {
+        case opened, closed, joined, left, lost, leased, cancelled, arrived, accepted, refused
+    }
+
+    /// A line with `--log-format json`, and none for people: too many.
+    func note(
+        _ fact: Fact, worker: String? = nil, of key: WorkKey? = nil,
+        _ more: @autoclosure () -> [JSONLine.Field] = []
+    ) {
+        guard log.format == .json else { return }
+        var fields: [JSONLine.Field] = []
+        if let worker { fields.append(("worker", .string(worker))) }
+        if let key {
+            fields.append(("round", .integer(Int(clamping: key.round))))
+            fields.append(("micro_batch", .integer(Int(key.index))))
+        }
+        log.info(fact.rawValue, facts(fact, fields + more()))
+    }
+
+    /// The fields of a line that stands for a fact.
+    func facts(_ fact: Fact, _ more: [JSONLine.Field]) -> [JSONLine.Field] {
+        // Not the loop's time of this turn: what comes between is to be seen.
+        [("event", .string(fact.rawValue)), ("seconds", .number(sinceStart / .seconds(1)))] + more
+    }
+}
