@@ -1,10 +1,10 @@
 import Foundation
 import SkeinBasics
 
-/// The line that says how long a process took until it could begin to work.
+/// The log line that says how long a process took to get ready.
 package enum ReadyLine {
     /// `ready after 0.52 s, 0.71 s of processor time`; as JSON with `event`, `seconds` (since the
-    /// process was made) and `processor_seconds` (of all its threads).
+    /// process started) and `processor_seconds` (of all its threads).
     package static func tell(_ log: Log) {
         guard let seconds = ProcessFigures.secondsSinceStart,
             let processor = ProcessFigures.processorSeconds

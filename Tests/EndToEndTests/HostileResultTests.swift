@@ -96,7 +96,7 @@ struct HostileResultTests {
             Lie(
                 name: "one too few", verdict: .refused, mention: "cannot be unpacked",
                 change: other([Float](repeating: 0, count: count - 1))),
-            Lie(name: "SHA-256", verdict: .refused, mention: "another SHA-256") {
+            Lie(name: "SHA-256", verdict: .refused, mention: "its SHA-256 is not that") {
                 $0.digest[7] ^= 1
             },
             Lie(name: "tokens", verdict: .refused, mention: "the plan has") { $0.tokens += 1 },

@@ -64,20 +64,20 @@ struct ModelFetchTests {
             _ = try run("resumed")
             #expect(try sentBytes(bench, "resumed") < traffic - whole.count / 2)
 
-            // A disk that lies: fetched anew.
+            // The disk lies: it is fetched again.
             var damaged = whole
             damaged[damaged.count / 2] ^= 1
             try AtomicFile.write(damaged, to: file)
             _ = try run("damaged")
             #expect(try sentBytes(bench, "damaged") > whole.count)
 
-            // A part that is wrong cannot be completed: it is said, removed, and fetched anew.
+            // A part that is wrong cannot be completed: it is reported, removed and fetched again.
             try FileManager.default.removeItem(atPath: file)
             try AtomicFile.write([UInt8](repeating: 1, count: 1000), to: file + ".part")
             let cluster = try ClusterHarness(bench, "wrong", FaultBench.run)
             let worker = try cluster.startWorker("fetches", model: nil, shell: shell(bench))
             try cluster.finish()
-            #expect(worker.errorText.contains("it has been removed and is fetched anew"))
+            #expect(worker.errorText.contains("it has been removed and is fetched again"))
             #expect(try cached(bench) == ["model.gguf": whole])
             #expect(try bench.result(of: "wrong") == bench.result(of: "quiet"))
         }

@@ -1,7 +1,7 @@
 import SkeinCoordination
 
-/// Peers in the order in which they came. Putting one in, taking any one out and finding the first
-/// cost O(1), taken over many.
+/// Peers in the order in which they came. Adding one, removing any and finding the first cost O(1),
+/// amortized.
 struct PeerLine {
     private var places: [PeerID] = []
     private var present: Set<PeerID> = []
@@ -9,10 +9,10 @@ struct PeerLine {
 
     var count: Int { present.count }
 
-    /// Who has been there longest.
+    /// The one that has been there longest.
     var first: PeerID? { present.isEmpty ? nil : places[head] }
 
-    /// Puts a peer behind the others; it must not have been there before.
+    /// Adds a peer behind the others; it must not have been there before.
     mutating func append(_ peer: PeerID) {
         places.append(peer)
         present.insert(peer)

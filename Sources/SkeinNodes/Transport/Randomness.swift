@@ -1,6 +1,6 @@
-/// Where a shell has its random bytes from: the system, or the seed of a simulation.
+/// Where a shell gets its random bytes: the system, or the seed of a simulation.
 struct Randomness: Sendable {
-    /// So many random bytes.
+    /// Returns that many random bytes.
     let bytes: @Sendable (Int) throws(NodeError) -> [UInt8]
 
     static let system = Randomness(bytes: SystemRandomness.bytes)

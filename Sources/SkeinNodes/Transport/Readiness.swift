@@ -1,4 +1,4 @@
-/// What a descriptor is ready for, or is to be watched for.
+/// What a descriptor is ready for, or is watched for.
 struct Readiness: OptionSet, Sendable {
     let rawValue: UInt8
 
@@ -8,8 +8,8 @@ struct Readiness: OptionSet, Sendable {
     static let broken = Readiness(rawValue: 4)
 }
 
-/// What the system watches for a loop. A descriptor stands in it once; its slot, 0 or more, is what is
-/// reported of it. Whoever closes a descriptor removes it first.
+/// Descriptors that the system watches for a loop. Each is in it once and is reported by its slot,
+/// 0 or more. Remove a descriptor before closing it.
 protocol WatchedDescriptors {
     /// - Returns: false when the system has no room for one more.
     @discardableResult
@@ -17,9 +17,10 @@ protocol WatchedDescriptors {
     mutating func change(_ descriptor: Int32, slot: Int, to interest: Readiness)
     mutating func remove(_ descriptor: Int32, slot: Int)
 
-    /// Waits until one is ready, or is interrupted; -1 milliseconds: for ever. Reports all that are.
+    /// Waits until one is ready, a signal comes, or the time is over (-1: never); reports all that
+    /// are ready.
     mutating func wait(milliseconds: Int32, _ found: (_ slot: Int, Readiness) -> Void)
 
-    /// Gives back what the system holds; nothing may follow.
+    /// Frees what the system holds; no other call may follow.
     mutating func close()
 }

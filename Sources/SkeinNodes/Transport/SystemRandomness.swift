@@ -1,6 +1,6 @@
 import Foundation
 
-/// Random bytes of the system: for nonces, incarnations, tokens and jitter.
+/// Random bytes from the system, for nonces, incarnations, tokens and jitter.
 ///
 /// The only randomness that is not addressed. Nothing that a run computes may depend on it.
 package enum SystemRandomness {

@@ -5,8 +5,8 @@ import SkeinFormats
 import SkeinModels
 import SkeinTraining
 
-/// Gets a worker ready for an offer, on a thread of its own: fetches the model if it must, hashes it
-/// and loads its weights, while the network's thread goes on with its heartbeats.
+/// Prepares a worker for an offer, on a thread of its own: fetches the model if it must, hashes it
+/// and loads its weights, while the network's thread sends heartbeats.
 final class ModelLoading: EngineLoading {
     private let offer: Offer
     private let setup: WorkerSetup
@@ -22,24 +22,24 @@ final class ModelLoading: EngineLoading {
         fetch = ModelFetch(offer: offer, cache: CacheDirectory.root, progress: progress)
     }
 
-    /// Whether what is loaded for the own offer does for `other`, which may be of a later term.
+    /// Whether what is loaded for this offer also serves `other`, which may be of a later term.
     func serves(_ other: Offer) -> Bool {
         var other = other
         (other.term, other.proof) = (offer.term, offer.proof)
         return other == offer
     }
 
-    /// A piece of the model that has come.
+    /// Takes a piece of the model that has come.
     func receive(_ piece: ModelChunk) {
         fetch.receive(piece)
     }
 
-    /// The connection is gone: what is being fetched ends, what is being loaded goes on.
+    /// The connection is gone: fetching ends, loading goes on.
     func cancel() {
         fetch.cancel()
     }
 
-    /// Nobody wants it any more: fetching, hashing and loading end as soon as they can.
+    /// The model is no longer wanted: fetching, hashing and loading end as soon as they can.
     func abandon() {
         progress.stop()
         fetch.cancel()
@@ -66,8 +66,8 @@ final class ModelLoading: EngineLoading {
         let began = ContinuousClock.now
         let path = try setup.modelPath ?? fetched(request: request)
         let model = try ModelDirectory.open(path)
-        // Nearly always it is the run's model, so its weights are loaded while it is hashed. What has
-        // another size cannot be it, and what has another hash is not loaded to its end.
+        // It is nearly always the run's model, so its weights are loaded while it is hashed. A
+        // model of another size is not loaded, and loading ends when the hash turns out to differ.
         let hash = Background("skein-hash") { [progress, offer] in
             Result {
                 let digest = try model.contentDigest { try progress.addOrEnd($0) }.bytes
@@ -85,7 +85,7 @@ final class ModelLoading: EngineLoading {
         }
         let digest = try hash.wait().get()
         guard digest == offer.modelDigest else {
-            // Whatever loading it gave: the coordinator is to hear whose model this is.
+            // Even if loading failed: the coordinator must learn which model this is.
             return LoadedEngine(modelDigest: digest, engine: nil)
         }
         let engine = try loaded.get()
@@ -94,8 +94,7 @@ final class ModelLoading: EngineLoading {
         return LoadedEngine(modelDigest: digest, engine: engine)
     }
 
-    /// Whether the model has the names and lengths of the offer's files: without them it has another
-    /// hash, too.
+    /// Whether the model's files have the offer's names and lengths; if not, its hash differs, too.
     private func hasSizes(of model: ModelDirectory) -> Bool {
         model.files.map { "\($0.file.count) \($0.name)" }
             == offer.modelFiles.map { "\($0.byteCount) \($0.name)" }

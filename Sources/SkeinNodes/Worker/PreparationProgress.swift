@@ -1,7 +1,7 @@
 import Synchronization
 
-/// How far a worker has come with a model, and whether anybody still wants it: written by the threads
-/// that fetch, hash and load, read by the network's.
+/// How much of a model a worker has prepared, and whether it is still wanted. The threads that
+/// fetch, hash and load count; the network's thread reads.
 final class PreparationProgress: Sendable {
     private let count = Atomic<UInt64>(0)
     private let stopped = Atomic<Bool>(false)
@@ -9,7 +9,7 @@ final class PreparationProgress: Sendable {
     /// Bytes fetched, hashed and loaded so far; each counts once for each of these.
     var bytes: UInt64 { count.load(ordering: .relaxed) }
 
-    /// Whether nobody wants the model any more.
+    /// Whether the model is no longer wanted.
     var isStopped: Bool { stopped.load(ordering: .relaxed) }
 
     func stop() { stopped.store(true, ordering: .relaxed) }
@@ -20,7 +20,7 @@ final class PreparationProgress: Sendable {
         return !isStopped
     }
 
-    /// - Throws: `CancellationError` when nobody wants the model any more.
+    /// - Throws: `CancellationError` when the model is no longer wanted.
     func addOrEnd(_ bytes: Int) throws {
         if !add(bytes) { throw CancellationError() }
     }

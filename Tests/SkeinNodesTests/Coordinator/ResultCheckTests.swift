@@ -56,7 +56,7 @@ struct ResultCheckTests {
             }
         }
         #expect(text(check(candidates[0])).hasPrefix("accepted 0 w0"))
-        #expect(text(check(candidates[3])) == "its gradient has another SHA-256 than it says")
+        #expect(text(check(candidates[3])) == "its SHA-256 is not that of its gradient")
     }
 
     @Test("the second of a pair is the next item, and a result of the same round")
