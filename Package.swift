@@ -72,7 +72,7 @@ let package = Package(
             "Bench",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTraining", "SkeinNodes", "Skein", "SkeinLaunch",
+                "SkeinTraining", "SkeinCoordination", "SkeinNodes", "Skein", "SkeinLaunch",
             ]),
         room(
             "Commands",
@@ -100,7 +100,7 @@ let package = Package(
             of: "Bench",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinText", "SkeinTraining",
-                "SkeinLaunch",
+                "SkeinNodes", "SkeinLaunch",
             ]),
         tests(
             of: "Nodes",

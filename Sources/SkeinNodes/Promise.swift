@@ -1,12 +1,14 @@
 import SkeinBasics
 
 /// One value that a thread waits for; the first one kept counts.
-final class Promise<Value: Sendable>: @unchecked Sendable {
+package final class Promise<Value: Sendable>: @unchecked Sendable {
     // Sendable, because `kept` is used only under `condition`.
     private let condition = TimedCondition()
     private var kept: Value?
 
-    func keep(_ value: Value) {
+    package init() {}
+
+    package func keep(_ value: Value) {
         condition.withLock {
             if kept == nil { kept = value }
             condition.broadcast()
@@ -14,7 +16,7 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
     }
 
     /// The value, or nil if there is none after `seconds`; changes of the wall clock do not matter.
-    func value(within seconds: Double) -> Value? {
+    package func value(within seconds: Double) -> Value? {
         let deadline = ContinuousClock.now + .seconds(min(max(0, seconds), 1e9))
         return condition.withLock {
             while kept == nil, condition.wait(until: deadline) {}

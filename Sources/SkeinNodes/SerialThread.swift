@@ -5,7 +5,7 @@ import SkeinTraining
 /// A thread that handles items in order, one at a time: work that the network's thread must not do.
 ///
 /// Its queue has no limit of its own; callers must bound what they give.
-final class SerialThread<Item: Sendable>: Sendable {
+package final class SerialThread<Item: Sendable>: Sendable {
     private struct State: Sendable {
         var items: [Item] = []
         var isClosed = false
@@ -14,7 +14,7 @@ final class SerialThread<Item: Sendable>: Sendable {
     private let state = Condition(State())
 
     /// Starts the thread; `perform` is called on it with each item.
-    init(_ name: String, _ perform: @escaping @Sendable (Item) -> Void) {
+    package init(_ name: String, _ perform: @escaping @Sendable (Item) -> Void) {
         let state = state
         let thread = Thread {
             while let item = Self.next(state) { perform(item) }
@@ -25,12 +25,12 @@ final class SerialThread<Item: Sendable>: Sendable {
     }
 
     /// Queues an item behind the earlier ones.
-    func give(_ item: Item) {
+    package func give(_ item: Item) {
         state.change { $0.items.append(item) }
     }
 
     /// Ends the thread; items that it has not begun are dropped.
-    func close() {
+    package func close() {
         state.change { $0.isClosed = true }
     }
 

@@ -39,11 +39,9 @@ package final class CoordinatorNode: Sendable {
     private let options: CoordinatorOptions
     private let version: String
     private let log: Log
-    private let loop: EventLoop
-    private let desk: CoordinatorDesk
-    private let inbox = Inbox()
+    private let server: CoordinatorServer
     /// The bound address, `HOST:PORT`.
-    package let address: String
+    package var address: String { server.address }
 
     /// Refuses what the command line and the files that it names rule out: an invalid address, more
     /// workers than there are descriptors for, an adapter that no message can hold.
@@ -53,15 +51,15 @@ package final class CoordinatorNode: Sendable {
     /// - Throws: `NodeError.addressInvalid`, `.tooFewFiles`, `.adapterTooLarge`.
     package static func check(job: TrainingJob, options: CoordinatorOptions) throws {
         _ = try NetworkAddress(parsing: options.listen)
-        _ = try settings(job, room: ProcessFigures.connectionRoom())
+        _ = try settings(job)
         try RunIdentity.checkSizes(
             parameterCount: job.shape.layout.count, codec: job.configuration.gradientCodec)
     }
 
-    private static func settings(_ job: TrainingJob, room: Int) throws -> CoordinatorSettings {
+    private static func settings(_ job: TrainingJob) throws -> CoordinatorSettings {
         var settings = CoordinatorSettings(
             minimumWorkers: job.configuration.minWorkers, patience: job.configuration.patience)
-        try settings.fit(room)
+        try settings.fit(ProcessFigures.connectionRoom())
         return settings
     }
 
@@ -81,13 +79,12 @@ package final class CoordinatorNode: Sendable {
         self.log = log
         try job.checkResume(in: directory)
         try Self.check(job: job, options: options)
-        let room = ProcessFigures.connectionRoom()
         let name = try NetworkAddress(parsing: options.listen)
         let addresses = try name.resolved(for: .listening)
         if options.token == nil, !addresses.contains(where: \.isLoopback) {
             throw NodeError.tokenRequired(address: options.listen)
         }
-        var settings = try Self.settings(job, room: room)
+        var settings = try Self.settings(job)
         // From here on the disk changes.
         let identity = try RunIdentity(
             job: job, term: directory.nextTerm(first: Self.randomTerm()))
@@ -98,25 +95,8 @@ package final class CoordinatorNode: Sendable {
             parameterCount: job.shape.layout.count, codec: job.configuration.gradientCodec,
             microBatches: job.plan.mostMicroBatches)
         log.info(memory.sentence)
-        let counts = ShellCounts()
-        let loop = try EventLoop(name: "skein-network")
-        self.loop = loop
-        do {
-            let shell = try Confined(to: loop) { [inbox, settings] in
-                CoordinatorShell(
-                    loop: loop, inbox: inbox, identity: identity, options: options,
-                    settings: settings, counts: counts, log: log)
-            }
-            desk = CoordinatorDesk(shell: shell, counts: counts)
-            address = try shell.call { [shell] in
-                $0.desk = shell
-                $0.connectionRoom = room
-                return try $0.listen(on: addresses, name: name).description
-            }
-        } catch {
-            loop.stop()
-            throw error
-        }
+        server = try CoordinatorServer(
+            name, addresses, identity: identity, options: options, settings: settings, log: log)
     }
 
     /// A random first term, 1 ... 2^31, so that workers can tell a run from an earlier one in the
@@ -134,15 +114,16 @@ package final class CoordinatorNode: Sendable {
         report: @escaping (TrainingLoop.Event) throws -> Void,
         shouldStop: @escaping @Sendable () -> Bool
     ) throws -> RunEnding {
-        defer { loop.stop() }
+        defer { server.stop() }
         let local = LocalWorkers(
             threads: options.localWorkers, address: address, token: options.token,
             job: job, version: version, log: log)
         do {
             let ending = try ClusterTraining(
-                job: job, directory: directory, desk: desk, inbox: inbox, log: log
+                job: job, directory: directory, desk: server.desk, inbox: server.inbox,
+                log: log
             ).run(report: report, shouldStop: shouldStop)
-            farewell(
+            server.farewell(
                 ending.outcome.isComplete
                     ? Leave(reason: .complete, detail: "the run is complete")
                     : Leave(reason: .interrupted, detail: "the coordinator was asked to stop"))
@@ -150,18 +131,9 @@ package final class CoordinatorNode: Sendable {
             return ending
         } catch {
             let detail = (error as? any Explained)?.explanation.what ?? String(describing: error)
-            farewell(Leave(reason: .failed, detail: detail))
+            server.farewell(Leave(reason: .failed, detail: detail))
             local.end()
             throw error
-        }
-    }
-
-    /// Tells all peers, and gives the last messages time to arrive.
-    private func farewell(_ leave: Leave) {
-        desk.finish(leave)
-        let deadline = ContinuousClock.now + Limits.flush
-        while desk.counts.connections > 0, ContinuousClock.now < deadline {
-            Thread.sleep(forTimeInterval: 0.01)
         }
     }
 }

@@ -6,7 +6,7 @@ extension CoordinatorSettings {
     ///
     /// - Parameter room: connections, see `ProcessFigures.connectionRoom`.
     /// - Throws: `NodeError.tooFewFiles` when not even those that are waited for have room.
-    mutating func fit(_ room: Int) throws(NodeError) {
+    package mutating func fit(_ room: Int) throws(NodeError) {
         let workers = room - min(Limits.strangers, max(1, room / 8))
         guard workers >= minimumWorkers else {
             let needed = minimumWorkers + max(1, minimumWorkers / 7) + Limits.otherFiles

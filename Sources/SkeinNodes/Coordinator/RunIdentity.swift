@@ -6,7 +6,7 @@ import SkeinModels
 import SkeinTraining
 
 /// What a coordinator tells every worker about its run, and the model's bytes for those without.
-struct RunIdentity: Sendable {
+package struct RunIdentity: Sendable {
     let offer: Offer
     /// The most bytes of a packed gradient of this run.
     let mostGradientBytes: Int
@@ -14,14 +14,16 @@ struct RunIdentity: Sendable {
     let mostParameterBytes: Int
     private let files: [ModelFiles.SourceFile]
 
-    init(
-        offer: Offer, mostGradientBytes: Int, mostParameterBytes: Int,
-        files: [ModelFiles.SourceFile]
-    ) {
+    /// - Throws: `NodeError.adapterTooLarge`.
+    package init(
+        offer: Offer, parameterCount: Int, codec: GradientCodec,
+        files: [ModelFiles.SourceFile] = []
+    ) throws {
+        try Self.checkSizes(parameterCount: parameterCount, codec: codec)
         self.offer = offer
-        self.mostGradientBytes = mostGradientBytes
-        self.mostParameterBytes = mostParameterBytes
         self.files = files
+        mostGradientBytes = codec.mostPackedBytes(count: parameterCount)
+        mostParameterBytes = ParameterCodec.mostPackedBytes(count: parameterCount)
     }
 
     /// Refuses an adapter whose gradients or parameters no message can hold.
@@ -42,14 +44,9 @@ struct RunIdentity: Sendable {
     ///
     /// - Throws: `NodeError.adapterTooLarge`.
     init(job: TrainingJob, term: UInt32) throws {
-        try Self.checkSizes(
-            parameterCount: job.shape.layout.count, codec: job.configuration.gradientCodec)
-        files = job.model.files
-        mostGradientBytes = job.configuration.gradientCodec.mostPackedBytes(
-            count: job.shape.layout.count)
-        mostParameterBytes = ParameterCodec.mostPackedBytes(count: job.shape.layout.count)
+        let files = job.model.files
         let run = job.runFile
-        offer = Offer(
+        let offer = Offer(
             proof: [], term: term,
             modelDigest: Self.bytes(of: run.modelDigest),
             dataDigest: job.dataIdentity.bytes,
@@ -62,6 +59,9 @@ struct RunIdentity: Sendable {
                     name: file.name, byteCount: UInt64(file.file.count),
                     digest: file.digest().bytes)
             })
+        try self.init(
+            offer: offer, parameterCount: job.shape.layout.count,
+            codec: job.configuration.gradientCodec, files: files)
     }
 
     private static func bytes(of digest: String) -> [UInt8] {

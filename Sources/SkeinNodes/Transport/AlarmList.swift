@@ -1,5 +1,5 @@
 /// Names an action that a loop carries out at some time; the loop holds the action.
-struct Alarm: Sendable, Hashable {
+package struct Alarm: Sendable, Hashable {
     fileprivate var deadline: ContinuousClock.Instant
     fileprivate var serial: UInt64
 

@@ -2,7 +2,7 @@ import SkeinBasics
 import SkeinCoordination
 
 /// Why a connection ended other than by its owner's `close()`.
-enum CloseReason: Error, Equatable {
+package enum CloseReason: Error, Equatable {
     /// The peer has closed it, or died.
     case ended
     /// It is broken (errno).
@@ -19,7 +19,7 @@ enum CloseReason: Error, Equatable {
 
 extension CloseReason: CustomStringConvertible {
     /// As in "lost worker w3: the peer closed the connection".
-    var description: String {
+    package var description: String {
         switch self {
         case .ended: "the peer closed the connection"
         case .failed(let code): "the connection broke: \(NodeError.text(code))"

@@ -4,7 +4,7 @@
 /// A shell is a plain class that is not Sendable. It is made on the loop, its handlers run there,
 /// and other threads reach it only by `post` and `call`; so it needs no lock and no proof of its
 /// own.
-final class Confined<State>: @unchecked Sendable {
+package final class Confined<State>: @unchecked Sendable {
     // Sendable, because `state` is made, used and dropped only on the clock's thread, and `init`
     // waits for the loop before any other thread sees this object.
     let loop: any Clock
@@ -22,8 +22,15 @@ final class Confined<State>: @unchecked Sendable {
         }
     }
 
+    /// The same for the system's loop.
+    package convenience init(
+        to loop: EventLoop, _ make: @escaping @Sendable () throws -> State
+    ) throws {
+        try self.init(to: loop as any Clock, make)
+    }
+
     /// Runs `body` on the loop's thread; does nothing when the loop has stopped.
-    func post(_ body: @escaping @Sendable (State) -> Void) {
+    package func post(_ body: @escaping @Sendable (State) -> Void) {
         loop.post {
             if let state = self.state { body(state) }
         }

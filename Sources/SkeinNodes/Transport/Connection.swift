@@ -8,15 +8,15 @@ import SkeinCoordination
 ///
 /// Until the peer is known (`authenticate`), 4 KiB are read at a time, and no frame longer than a
 /// greeting is accepted.
-final class Connection {
+package final class Connection {
     let link: any Link
     private let loop: any Clock
 
     /// Called with each message.
-    var onMessage: (ReceivedMessage) -> Void = { _ in }
+    package var onMessage: (ReceivedMessage) -> Void = { _ in }
 
     /// Called once, when the connection has closed for another reason than `close()`.
-    var onClose: (CloseReason) -> Void = { _ in }
+    package var onClose: (CloseReason) -> Void = { _ in }
 
     /// Called when the peer has broken the protocol, before the connection closes: the time to send
     /// a REJECTION and call `closeAfterFlush()`.
@@ -26,15 +26,15 @@ final class Connection {
     var onDrained: () -> Void = {}
 
     /// The term in every frame sent; 0 until the coordinator's is known.
-    var term: UInt32 = 0
+    package var term: UInt32 = 0
 
     /// Bytes that may wait for a peer that takes nothing for `pendingTime`: `Limits.pendingBytes`
     /// plus the run's largest message. Four times as many may never wait.
-    var pendingLimit = Limits.pendingBytes
+    package var pendingLimit = Limits.pendingBytes
     var pendingTime = Limits.pendingTime
 
     /// Bytes read per second at most, for benchmarks of slow lines; nil: no limit.
-    var readRate: Int?
+    package var readRate: Int?
 
     /// When any bytes of the peer last came; at first, when it was connected.
     private(set) var lastHeard: ContinuousClock.Instant
@@ -76,14 +76,14 @@ final class Connection {
     }
 
     /// Takes over a connected socket.
-    convenience init(_ socket: Socket, bounds: MessageBounds, loop: EventLoop) {
+    package convenience init(_ socket: Socket, bounds: MessageBounds, loop: EventLoop) {
         self.init(SocketLink(socket, loop: loop), bounds: bounds, loop: loop)
     }
 
     var isOpen: Bool { phase == .open }
 
     /// What the peer may send now; see `InboundQueue.bounds`.
-    var bounds: MessageBounds {
+    package var bounds: MessageBounds {
         get { inbound.bounds }
         set { inbound.bounds = newValue }
     }
@@ -92,7 +92,7 @@ final class Connection {
     var pendingBytes: Int { outbound.pendingBytes + (frame?.count ?? 0) - written }
 
     /// Demands tags on all frames from the next one on, and tags all frames sent from now on.
-    func authenticate(receiving: FrameKey, sending: FrameKey) {
+    package func authenticate(receiving: FrameKey, sending: FrameKey) {
         guard isOpen else { return }
         inbound.authenticate(with: receiving)
         outbound.authenticate(with: sending)
@@ -100,12 +100,12 @@ final class Connection {
     }
 
     /// Sends a message behind waiting ones of its kind; does nothing once the connection ends.
-    func send(_ message: Message) {
+    package func send(_ message: Message) {
         send(shared: EncodedMessage(message))
     }
 
     /// Sends a message whose bytes other connections share.
-    func send(shared message: EncodedMessage) {
+    package func send(shared message: EncodedMessage) {
         loop.preconditionOnLoop()
         guard isOpen else { return }
         outbound.add(message, term: term)
@@ -126,7 +126,7 @@ final class Connection {
     ///
     /// Closing at once would make the system drop a last message under way if bytes of the peer
     /// were still unread.
-    func closeAfterFlush(within patience: Duration = Limits.flush) {
+    package func closeAfterFlush(within patience: Duration = Limits.flush) {
         loop.preconditionOnLoop()
         guard isOpen else { return }
         phase = .flushing

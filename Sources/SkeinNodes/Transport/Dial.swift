@@ -3,7 +3,7 @@ import Foundation
 /// One attempt to reach a peer: its addresses one after the other, until one answers.
 ///
 /// It belongs to its loop's thread.
-final class Dial {
+package final class Dial {
     private let loop: EventLoop
     private let name: NetworkAddress
     private let patience: Duration
@@ -18,7 +18,7 @@ final class Dial {
     ///
     /// `NetworkAddress.resolved(for: .dialling)` gives the addresses; `name` is what the user wrote
     /// for them, for errors. Each address may take `patience`.
-    init(
+    package init(
         _ addresses: [SocketAddress], name: NetworkAddress, patience: Duration, loop: EventLoop,
         finish: @escaping (Result<Socket, NodeError>) -> Void
     ) {

@@ -8,7 +8,7 @@ import Foundation
 ///
 /// A loop lives until `stop()`. `post`, `call`, `stop` and `runsOnLoop` may be used on any thread,
 /// everything else only on the loop's; anything else is a bug of ours.
-final class EventLoop: @unchecked Sendable {
+package final class EventLoop: @unchecked Sendable {
     // Sendable, because `shared` is used only under `condition`, `wakeReader` and `wakeWriter`
     // never change, and everything else is used only on the loop's thread, which
     // `preconditionOnLoop()` checks in each method that other files can call.
@@ -52,7 +52,7 @@ final class EventLoop: @unchecked Sendable {
     ///
     /// - Parameter name: of the thread, for debuggers.
     /// - Throws: `NodeError.systemRefused`.
-    init(name: String) throws(NodeError) {
+    package init(name: String) throws(NodeError) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
             throw .systemRefused(operation: "make a pipe", code: errno)
@@ -118,7 +118,7 @@ final class EventLoop: @unchecked Sendable {
 
     /// Stops the loop after all work posted so far, drops its watches and alarms, and waits for its
     /// thread to end; on that thread it does not wait.
-    func stop() {
+    package func stop() {
         let isLoop = runsOnLoop
         condition.lock()
         defer { condition.unlock() }
@@ -165,7 +165,7 @@ final class EventLoop: @unchecked Sendable {
     /// Alarms go off in the order of their deadlines; equal ones, in the order in which they were
     /// set.
     @discardableResult
-    func setAlarm(at deadline: ContinuousClock.Instant, _ action: @escaping () -> Void) -> Alarm {
+    package func setAlarm(at deadline: ContinuousClock.Instant, _ action: @escaping () -> Void) -> Alarm {
         preconditionOnLoop()
         return alarms.add(deadline, action)
     }

@@ -79,7 +79,7 @@ package enum ProcessFigures {
     /// Connections for which this process has descriptors; `Limits.otherFiles` are kept for files,
     /// or half of all where there are few. Raising the limit is up to the program: `skein` does so
     /// before it starts a coordinator.
-    static func connectionRoom() -> Int {
+    package static func connectionRoom() -> Int {
         let limit = Int(clamping: fileLimit?.rlim_cur ?? rlim_t(Limits.openFiles))
         return limit - min(Limits.otherFiles, limit / 2)
     }

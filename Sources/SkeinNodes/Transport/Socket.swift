@@ -24,7 +24,7 @@ enum Transfer: Equatable {
 ///
 /// It never blocks, is not inherited, sends without delay and raises no SIGPIPE. Where the system
 /// can, it gives the socket up when sent bytes stay unacknowledged for `Limits.unacknowledged`.
-final class Socket {
+package final class Socket {
     let descriptor: Int32
     let peer: SocketAddress
     private(set) var isOpen = true

@@ -10,13 +10,13 @@ package struct SocketAddress: Sendable, Equatable {
     }
 
     #if canImport(Glibc) || canImport(Musl)
-        static let stream = Int32(SOCK_STREAM.rawValue)
+        package static let stream = Int32(SOCK_STREAM.rawValue)
     #else
-        static let stream = SOCK_STREAM
+        package static let stream = SOCK_STREAM
     #endif
 
     /// Calls `body` with the address as bind(2) and connect(2) want it.
-    func withSystemAddress<Result>(
+    package func withSystemAddress<Result>(
         _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
     ) -> Result {
         // A copy, in storage that is aligned for every family.
@@ -33,7 +33,7 @@ package struct SocketAddress: Sendable, Equatable {
     }
 
     /// The address that `ask` (getsockname(2) and its like) fills in; nil when it fails.
-    static func asked(
+    package static func asked(
         _ ask: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
     ) -> SocketAddress? {
         var storage = sockaddr_storage()

@@ -55,8 +55,8 @@ struct ClusterSourceTests {
         let offer = Offer(
             proof: [], term: 7, modelDigest: [], dataDigest: [], configurationDigest: [],
             fingerprint: "", configuration: [], longestRow: 3, modelFiles: [])
-        let identity = RunIdentity(
-            offer: offer, mostGradientBytes: 1024, mostParameterBytes: 1024, files: [])
+        let identity = try RunIdentity(
+            offer: offer, parameterCount: Self.parameterCount, codec: .fp32)
         let (inbox, counts) = (Inbox(), ShellCounts())
         let shell = try Confined(to: loop) {
             CoordinatorShell(

@@ -24,29 +24,30 @@ struct SignsOfLifeTests {
         settings.heartbeat = .milliseconds(50)
         settings.suspectAfter = .seconds(1)
         settings.lostAfter = .seconds(2)
-        let load = WireLoad(workers: 1, codec: .fp32, parameterCount: 10)
+        let nothing = [UInt8](repeating: 0, count: 32)
+        let identity = try RunIdentity(
+            offer: Offer(
+                proof: [], term: 1, modelDigest: nothing, dataDigest: nothing,
+                configurationDigest: nothing, fingerprint: "none", configuration: [],
+                longestRow: 1, modelFiles: []),
+            parameterCount: 10, codec: .fp32)
         let counts = ShellCounts()
         let shell = try Confined(to: loop) { [settings] in
             CoordinatorShell(
-                loop: loop, inbox: Inbox(), identity: RunIdentity(load),
+                loop: loop, inbox: Inbox(), identity: identity,
                 options: CoordinatorOptions(listen: "127.0.0.1:0", token: nil),
                 settings: settings, counts: counts, log: Log(isQuiet: true))
         }
         let name = try NetworkAddress(parsing: "127.0.0.1:0")
-        let address = try NetworkAddress(
-            parsing: shell.call {
-                try $0.listen(on: name.resolved(for: .listening), name: name).description
-            })
-
-        let clientLoop = try EventLoop(name: "test-client")
-        defer { clientLoop.stop() }
-        let client = try Confined(to: clientLoop) {
-            try WireClient(
-                0, gradients: PreparedGradients(codec: .fp32, count: 10), loop: clientLoop,
-                answer: { _ in }, ended: { _ in })
+        let port = try shell.call {
+            try $0.listen(on: name.resolved(for: .listening), name: name).port
         }
-        let addresses = try address.resolved(for: .dialling)
-        try client.call { $0.dial(addresses, name: address) }
+        let client = try Station.make("test-client")
+        defer { client.loop.stop() }
+        try client.call {
+            $0.join()
+            try $0.dial(port)
+        }
         try wait("nobody joined") { counts.members == 1 }
 
         // The beginning of a frame, a byte at a time, for twice as long as silence may last. Should
@@ -55,7 +56,7 @@ struct SignsOfLifeTests {
         var (spoke, longestPause) = (ContinuousClock.now, Duration.zero)
         for byte in header {
             try client.call { client in
-                let link = client.connection?.link as? SocketLink
+                let link = client.connections.first?.link as? SocketLink
                 _ = [byte].withUnsafeBytes { link?.socket.write($0) }
             }
             longestPause = max(longestPause, ContinuousClock.now - spoke)
@@ -65,5 +66,36 @@ struct SignsOfLifeTests {
         longestPause = max(longestPause, ContinuousClock.now - spoke)
         #expect(counts.members == 1 || longestPause > .seconds(1.5), "\(longestPause)")
         try wait("silence was not noticed") { counts.members == 0 }
+    }
+}
+
+extension Station {
+    /// Has the connection that comes next join as a worker, which then says nothing more.
+    fileprivate func join() {
+        var handshake = WorkerHandshake(
+            token: [],
+            hello: Hello(
+                minor: ProtocolVersion.minors, role: .worker, name: "w",
+                incarnation: [UInt8](repeating: 1, count: 16),
+                nonce: [UInt8](repeating: 2, count: 32), software: "test"))
+        prepare = { $0.send(handshake.greeting) }
+        react = { connection, message in
+            switch try? handshake.receive(message) {
+            case .answered(let reply, let keys):
+                connection.send(reply)
+                connection.authenticate(
+                    receiving: keys.coordinatorToWorker, sending: keys.workerToCoordinator)
+            case .offered(let offer):
+                connection.term = offer.term
+                connection.send(
+                    .ready(
+                        Ready(
+                            modelDigest: offer.modelDigest, dataDigest: offer.dataDigest,
+                            configurationDigest: offer.configurationDigest,
+                            fingerprint: offer.fingerprint, threads: 1, parameterTerm: 0,
+                            parameterVersion: 0, held: [])))
+            case .nothing, nil: break
+            }
+        }
     }
 }

@@ -46,12 +46,12 @@ final class SimulatedJob: Sendable {
     }
 
     /// The identity in another term; the model's bytes are hashed once.
-    func identity(term: UInt32) -> RunIdentity {
+    func identity(term: UInt32) throws -> RunIdentity {
         var offer = identity.offer
         offer.term = term
-        return RunIdentity(
-            offer: offer, mostGradientBytes: identity.mostGradientBytes,
-            mostParameterBytes: identity.mostParameterBytes, files: [])
+        return try RunIdentity(
+            offer: offer, parameterCount: job.shape.layout.count,
+            codec: job.configuration.gradientCodec)
     }
 
     func model(_ poison: Poison) -> MadeUpModel {

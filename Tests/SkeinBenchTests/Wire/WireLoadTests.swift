@@ -1,9 +1,10 @@
 import Foundation
 import SkeinBasics
+import SkeinNodes
 import SkeinTraining
 import Testing
 
-@testable import SkeinNodes
+@testable import SkeinBench
 
 /// The benchmark's two halves in one process; how fast they are, no test asks.
 @Suite("a load of workers that do not compute", .timeLimit(.minutes(10)))

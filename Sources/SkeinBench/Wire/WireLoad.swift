@@ -1,5 +1,5 @@
-import Foundation
 import SkeinCoordination
+import SkeinNodes
 import SkeinTraining
 
 /// The workers' half of the wire benchmark: many workers that do not compute.

@@ -1,6 +1,6 @@
-import Foundation
 import SkeinBasics
 import SkeinCoordination
+import SkeinNodes
 import SkeinTraining
 
 /// One worker of a load: speaks the whole protocol and computes nothing. Lives on the loop's thread.
@@ -15,7 +15,7 @@ final class WireClient {
     /// Called once: nil when the coordinator said that the run is complete.
     private var ended: ((NodeError?) -> Void)?
     private var dial: Dial?
-    private(set) var connection: Connection?
+    private var connection: Connection?
     private var handshake: WorkerHandshake
     private var isJoining = false
 
@@ -61,8 +61,7 @@ final class WireClient {
             socket, bounds: MessageBounds(from: .coordinator, in: .greeting), loop: loop)
         connection.onMessage = { [weak self] in self?.receive($0.message) }
         connection.onClose = { [weak self] in self?.fail($0.description) }
-        connection.pendingLimit =
-            Limits.pendingBytes + 2 * gradients.codec.mostPackedBytes(count: gradients.count)
+        connection.pendingLimit += 2 * gradients.codec.mostPackedBytes(count: gradients.count)
         connection.readRate = lineRate
         self.connection = connection
         connection.send(handshake.greeting)

@@ -1,0 +1,71 @@
+import Foundation
+import SkeinBasics
+import SkeinCoordination
+import SkeinTraining
+
+/// A coordinator's network: a shell on a thread of its own, and what ties it to the run's thread.
+package struct CoordinatorServer: Sendable {
+    let desk: CoordinatorDesk
+    let inbox = Inbox()
+    private let loop: EventLoop
+    /// As bound.
+    package let address: String
+
+    /// Binds the port and begins to answer.
+    ///
+    /// - Parameters:
+    ///   - name: what the user wrote for `addresses`, for errors.
+    ///   - addresses: where to listen.
+    ///   - identity: what workers are told of the run.
+    ///   - options: whom to admit.
+    ///   - settings: how to lease.
+    ///   - log: what happens.
+    /// - Throws: `NodeError.portInUse` and others.
+    package init(
+        _ name: NetworkAddress, _ addresses: [SocketAddress], identity: RunIdentity,
+        options: CoordinatorOptions, settings: CoordinatorSettings, log: Log
+    ) throws {
+        let room = ProcessFigures.connectionRoom()
+        let counts = ShellCounts()
+        let loop = try EventLoop(name: "skein-network")
+        self.loop = loop
+        do {
+            let shell = try Confined(to: loop) { [inbox] in
+                CoordinatorShell(
+                    loop: loop, inbox: inbox, identity: identity, options: options,
+                    settings: settings, counts: counts, log: log)
+            }
+            desk = CoordinatorDesk(shell: shell, counts: counts)
+            address = try shell.call { [shell] in
+                $0.desk = shell
+                $0.connectionRoom = room
+                return try $0.listen(on: addresses, name: name).description
+            }
+        } catch {
+            loop.stop()
+            throw error
+        }
+    }
+
+    /// The workers as a source of gradients.
+    package func source(
+        _ configuration: TrainingConfiguration, parameterCount: Int,
+        shouldStop: @escaping @Sendable () -> Bool
+    ) -> any GradientSource {
+        ClusterSource(
+            desk: desk, inbox: inbox, configuration: configuration,
+            parameterCount: parameterCount, shouldStop: shouldStop)
+    }
+
+    /// Tells everybody, and gives the last words time to arrive.
+    package func farewell(_ leave: Leave) {
+        desk.finish(leave)
+        let deadline = ContinuousClock.now + Limits.flush
+        while desk.counts.connections > 0, ContinuousClock.now < deadline {
+            Thread.sleep(forTimeInterval: 0.01)
+        }
+    }
+
+    /// Ends the network's thread.
+    package func stop() { loop.stop() }
+}
