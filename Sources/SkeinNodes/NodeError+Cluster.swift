@@ -55,7 +55,7 @@ extension NodeError {
                 remedy: "run the same version of skein on both sides; if they are the same, "
                     + "report this",
                 status: .badData)
-                case .connectionLost:
+        case .connectionLost:
             Explanation(
                 what: "the connection was lost", remedy: "the worker reconnects by itself",
                 status: .peerGone)

@@ -1,11 +1,11 @@
 import SkeinCoordination
 
 extension CoordinatorSettings {
-    /// Lowers the number of workers that are let in to what this process has descriptors for, with an
-    /// eighth of them for peers that nobody knows yet.
+    /// Lowers the number of workers that are let in to what this process has descriptors for, with
+    /// an eighth of them for strangers.
     ///
     /// - Parameter room: connections, see `ProcessFigures.connectionRoom`.
-    /// - Throws: `NodeError.tooFewFiles` when not even those that are waited for have room.
+    /// - Throws: `NodeError.tooFewFiles` when there is no room even for the minimum of workers.
     package mutating func fit(_ room: Int) throws(NodeError) {
         let workers = room - min(Limits.strangers, max(1, room / 8))
         guard workers >= minimumWorkers else {

@@ -1,14 +1,14 @@
 import SkeinBasics
 import SkeinCoordination
 
-// What happens, as facts for programs that read the log.
+// Facts for programs that read the log.
 extension CoordinatorShell {
     /// `event` of a line. docs/OPERATING.md has the same list.
     enum Fact: String {
         case opened, closed, joined, left, lost, leased, cancelled, arrived, accepted, refused
     }
 
-    /// A line with `--log-format json`, and none for people: too many.
+    /// Logs a fact, only with `--log-format json`: there are too many for people.
     func note(
         _ fact: Fact, worker: String? = nil, of key: WorkKey? = nil,
         _ more: @autoclosure () -> [JSONLine.Field] = []
@@ -23,9 +23,9 @@ extension CoordinatorShell {
         log.info(fact.rawValue, facts(fact, fields + more()))
     }
 
-    /// The fields of a line that stands for a fact.
+    /// The fields of a fact's line.
     func facts(_ fact: Fact, _ more: [JSONLine.Field]) -> [JSONLine.Field] {
-        // Not the loop's time of this turn: what comes between is to be seen.
+        // Not the time of the loop's turn: the time between facts should show.
         [("event", .string(fact.rawValue)), ("seconds", .number(sinceStart / .seconds(1)))] + more
     }
 

@@ -146,7 +146,7 @@ extension CoordinatorShell {
                 peer,
                 Rejection(
                     code: .protocolViolation,
-                    reason: "it asked for a missing piece of the model, or for too many"))
+                    reason: "it asked for a piece that does not exist, or for too many at once"))
         }
         peer.piecesAsked += 1
         let desk = desk

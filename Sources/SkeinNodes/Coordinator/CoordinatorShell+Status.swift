@@ -4,7 +4,7 @@ import SkeinTraining
 
 // What `skein status` is told.
 extension CoordinatorShell {
-    /// What goes on now; of a large fleet, the first workers.
+    /// What goes on now; of a large fleet, it lists only the first workers.
     func snapshot() -> RunSnapshot {
         let now = now
         var snapshot = state.snapshot(of: progress, now: now)
@@ -20,7 +20,7 @@ extension CoordinatorShell {
         return snapshot
     }
 
-    /// Tells an observer.
+    /// Sends the status to an observer.
     func sendStatus(to peer: Peer) {
         do {
             peer.connection?.send(.status(StatusReport(json: try snapshot().json())))
@@ -31,7 +31,7 @@ extension CoordinatorShell {
 }
 
 extension RunSnapshot.Progress {
-    /// A step is committed.
+    /// Notes a committed step.
     package mutating func record(_ metrics: StepMetrics) {
         step = metrics.step
         loss = metrics.loss

@@ -165,7 +165,9 @@ package final class EventLoop: @unchecked Sendable {
     /// Alarms go off in the order of their deadlines; equal ones, in the order in which they were
     /// set.
     @discardableResult
-    package func setAlarm(at deadline: ContinuousClock.Instant, _ action: @escaping () -> Void) -> Alarm {
+    package func setAlarm(at deadline: ContinuousClock.Instant, _ action: @escaping () -> Void)
+        -> Alarm
+    {
         preconditionOnLoop()
         return alarms.add(deadline, action)
     }
