@@ -1,12 +1,12 @@
 import SkeinBasics
 import SkeinTensors
 
-/// One kernel to measure, and what of the machine limits it.
+/// One kernel to measure, and which limit of the machine applies to it.
 struct Kernel {
     enum Limit {
-        /// Matrix products: work of `operations`, against what registers allow for this kind.
+        /// Matrix products of `operations`, against what registers allow for this kind.
         case products(operations: Int, MatMulTally.Kind)
-        /// Memory: work that reads and writes `bytes`, against a copy that moves as many.
+        /// Work that reads and writes `bytes`, against a copy that moves as many.
         case copy(bytes: Int)
     }
 
@@ -31,7 +31,7 @@ struct KernelResult: Sendable, Equatable {
 
     var share: Double { limit > 0 ? rate / limit : 0 }
 
-    /// Measures `kernel` and its limit one behind the other.
+    /// Measures `kernel` and its limit, one after the other.
     init(_ kernel: Kernel, _ effort: Effort) {
         name = kernel.name
         size = kernel.size
@@ -87,14 +87,14 @@ struct MemoryCopy {
     private let source: FloatBuffer
     private let target: FloatBuffer
 
-    /// - Parameter bytes: read and written together.
+    /// - Parameter bytes: how many are read and written, together.
     init(bytes: Int) {
         let count = max(1, bytes / 8)
         source = Operands.buffer(count, stream: 3)
         target = Operands.buffer(count, stream: 4)
     }
 
-    /// Read and written together.
+    /// How many are read and written, together.
     var bytes: Int { source.count * 8 }
 
     func run() {

@@ -1,4 +1,4 @@
-/// Sizes that kernels are measured on: those of SmolLM2-135M and one row of `tokens` tokens.
+/// Sizes that kernels are measured at: those of SmolLM2-135M, and one row of `tokens` tokens.
 struct KernelSizes: Sendable, Equatable {
     var tokens = 512
     var width = 576
@@ -11,7 +11,7 @@ struct KernelSizes: Sendable, Equatable {
     /// Logit rows that a training step holds at once, and the vocabulary rows of one product.
     var headRows = 128
     var headPanel = 8192
-    /// Numbers of a rank-8 adapter on q, k, v and o of all 30 layers.
+    /// Numbers in a rank-8 adapter on q, k, v and o of all 30 layers.
     var adapter = 921_600
 
     var keyValueWidth: Int { keyValueHeads * headDimension }
