@@ -30,7 +30,7 @@ struct ModelFetchTests {
         return models + "/" + (try #require(names.first))
     }
 
-    @Test("a model of several pieces; a part of it, a damaged one, and one that is there already")
+    @Test("a model of several pieces: new, partly there, damaged, and there already")
     func file() throws {
         // 3 MiB, three pieces.
         var model = TinyModel()
@@ -57,7 +57,7 @@ struct ModelFetchTests {
             _ = try run("again")
             #expect(try sentBytes(bench, "again") < traffic - whole.count / 2)
 
-            // Half of it came before the line was cut.
+            // Part of it came before the line was cut.
             try FileManager.default.removeItem(atPath: file)
             let half = Array(whole.prefix(whole.count * 3 / 4 + 17))
             try AtomicFile.write(half, to: file + ".part")
@@ -83,14 +83,15 @@ struct ModelFetchTests {
         }
     }
 
-    /// What the coordinator sent until the end of the first step: the model, if it was asked.
+    /// Bytes that the coordinator sent until the end of the first step, with the model if it was
+    /// asked for it.
     private func sentBytes(_ bench: Workbench, _ output: String) throws -> Int {
         let lines = try bench.text(bench.path(output) + "/metrics.jsonl").split(separator: "\n")
         let fields = try Workbench.object(String(try #require(lines.first)))
         return try #require(fields["sent_bytes"] as? Int, "\(fields)")
     }
 
-    @Test("a folder of several files, by two workers of one host at the same time")
+    @Test("a folder of several files, fetched by two workers of one host at the same time")
     func folder() throws {
         try Workbench.with { bench in
             let folder = bench.path("folder")
@@ -116,7 +117,7 @@ struct ModelFetchTests {
         }
     }
 
-    @Test("a cache that cannot be written is said, with its place")
+    @Test("a cache that cannot be written is an error that names its place")
     func cacheNotWritable() throws {
         try FaultBench.withCluster { cluster in
             let bench = cluster.bench
