@@ -1,16 +1,16 @@
 import SkeinBasics
 
-/// A benchmark that found more than a number: what must never be.
+/// What must never happen in a benchmark.
 package enum BenchError: Error, Equatable {
     case failed(what: String, place: String)
-    /// A process ended otherwise than it should; `lines` are its last ones.
+    /// A process ended in the wrong way; `lines` are its last ones.
     case memberFailed(name: String, ending: String, status: ExitStatus, lines: [String])
     /// `what` did not happen in time at this process.
     case deadline(name: String, what: String, lines: [String])
     /// Ctrl-C.
     case interrupted
 
-    /// What the process that it is about said last.
+    /// The last lines of the process at fault.
     package var lastLines: [String] {
         switch self {
         case .memberFailed(_, _, _, let lines), .deadline(_, _, let lines): lines
@@ -20,7 +20,7 @@ package enum BenchError: Error, Equatable {
 }
 
 extension BenchError: Explained {
-    /// What a user can mend.
+    /// Statuses of faults that a user can mend.
     private static let mistakes: [ExitStatus] = [.usage, .badData, .inputOutput]
 
     package var explanation: Explanation {
@@ -28,9 +28,9 @@ extension BenchError: Explained {
             switch self {
             case .failed(let what, let place): (what, place)
             case .memberFailed(let name, let ending, _, _):
-                ("\(name) ended with \(ending); its last lines stand above", "skein bench")
+                ("\(name) ended with \(ending); its last lines are above", "skein bench")
             case .deadline(let name, let what, _):
-                ("waited in vain for \(what) of \(name)", "skein bench")
+                ("\(name): timed out waiting for \(what)", "skein bench")
             case .interrupted: ("interrupted", "skein bench")
             }
         let (remedy, status): (String, ExitStatus) =

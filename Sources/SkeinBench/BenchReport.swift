@@ -4,15 +4,15 @@ import SkeinBasics
 package struct BenchReport: Sendable {
     package var fields: [JSONLine.Field]
     package var text: String
-    /// A bar that was missed: to be shown behind the figures.
+    /// A bar that was missed; shown after the figures.
     package var failure: BenchError?
 
     /// - Parameters:
     ///   - machine: what was measured on.
-    ///   - fields: behind those of the machine.
-    ///   - lines: behind the machine's and before the table.
-    ///   - table: with a heading, if it has one.
-    ///   - leftColumns: of the table, as `TextTable` takes it.
+    ///   - fields: shown after the machine's.
+    ///   - lines: shown after the machine's line and before the table.
+    ///   - table: its rows, with the heading if it has one.
+    ///   - leftColumns: as `TextTable` takes it.
     init(
         _ machine: Machine, _ fields: [JSONLine.Field], _ lines: [String], _ table: [[String]],
         leftColumns: Int = 1

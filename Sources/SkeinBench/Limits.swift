@@ -1,6 +1,6 @@
 /// What this room accepts at most.
 enum Limits {
-    /// How long a worker of a load dials, as the nodes' own do.
+    /// How long a worker of a load dials; a real worker dials as long.
     static let handshake = Duration.seconds(5)
 
     /// The first processor's entry of /proc/cpuinfo is about 2 KiB; a big host has 400 of them.

@@ -2,11 +2,11 @@ import Foundation
 import SkeinBasics
 import SkeinTensors
 
-/// What a number was measured on; without it a number means nothing.
+/// The machine that a number was measured on; without it a number means nothing.
 struct Machine: Sendable, Equatable {
     var processor: String
     var cores: Int
-    /// The processor's level that kernels are chosen by, and OpenBLAS where that multiplies.
+    /// The processor's level, which selects the kernels, and OpenBLAS where that multiplies.
     var kernels: String
 
     static func current() -> Machine {
@@ -24,7 +24,7 @@ struct Machine: Sendable, Equatable {
 
     /// The first processor's part of /proc/cpuinfo; empty when it cannot be read.
     ///
-    /// A host with hundreds of cores takes long to write all of it, so only the beginning is read.
+    /// The system takes long to write all of it for hundreds of cores, so only the start is read.
     private static func processorDescription() -> String {
         let descriptor = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return "" }

@@ -1,14 +1,14 @@
 import SkeinBasics
 import SkeinCoordination
 
-// What can go wrong between a coordinator and its workers.
+// Errors between a coordinator and its workers.
 extension NodeError {
     var clusterExplanation: Explanation {
         switch self {
         case .tooFewFiles(let limit, let needed):
             Explanation(
                 what: "this process may open \(limit) files and needs \(needed) for its workers",
-                remedy: "raise the limit (ulimit -n, LimitNOFILE= of systemd), or wait for fewer "
+                remedy: "raise the limit (ulimit -n; LimitNOFILE= in systemd), or wait for fewer "
                     + "workers with --min-workers",
                 status: .inputOutput)
         case .adapterTooLarge(let parameters, let messageBytes):
@@ -20,14 +20,14 @@ extension NodeError {
                 status: .badData)
         case .tokenRequired(let address):
             Explanation(
-                what: "without a token only this machine is served", place: address,
-                remedy: "give --token-file FILE, a secret that all workers have, too (see "
+                what: "without a token, only this machine is served", place: address,
+                remedy: "give --token-file FILE, a secret shared with all workers (see "
                     + "docs/OPERATING.md), or listen on 127.0.0.1",
                 status: .usage)
         case .workersMissing(let sentence):
             Explanation(
                 what: sentence,
-                remedy: "read what the log says of the workers and start some, then go on with "
+                remedy: "see what the log says about the workers, start some, and continue with "
                     + "--resume; --patience sets how long to wait",
                 status: .peerGone)
         case .coordinatorMissing(let sentence):
@@ -52,11 +52,12 @@ extension NodeError {
             Explanation(
                 what: "the coordinator sent work that cannot be computed: \(detail)",
                 place: "round \(round), piece \(index)",
-                remedy: "run the same version of skein on both sides; if it is the same, report it",
+                remedy: "run the same version of skein on both sides; if they are the same, "
+                    + "report this",
                 status: .badData)
         case .connectionLost:
             Explanation(
-                what: "the connection was lost", remedy: "it is made again by itself",
+                what: "the connection was lost", remedy: "the worker reconnects by itself",
                 status: .peerGone)
         case .modelPieceDamaged(let file, let offset):
             Explanation(
@@ -66,14 +67,14 @@ extension NodeError {
                 status: .badData)
         case .modelDamaged(let path):
             Explanation(
-                what: "the fetched model has another SHA-256 than the coordinator said",
+                what: "the fetched model does not have the SHA-256 that the coordinator gave",
                 place: path,
-                remedy: "it came so twice and has been removed: check the disk of the "
+                remedy: "it was damaged twice and has been removed: check the disk of the "
                     + "coordinator's machine, then start the worker again, or give --model",
                 status: .badData)
         case .noStatus(let address, let detail):
             Explanation(
-                what: "no status came: \(detail)", place: address,
+                what: "got no status: \(detail)", place: address,
                 remedy: "check the address and the token, and that a coordinator runs there",
                 status: .peerGone)
         default: preconditionFailure("explained elsewhere")

@@ -11,7 +11,7 @@ extension NodeError: Explained {
                 status: .usage)
         case .nameNotResolved(let host, let detail):
             Explanation(
-                what: "the host name is not known here: \(detail)", place: host,
+                what: "cannot resolve the host name: \(detail)", place: host,
                 remedy: "check its spelling, or give its numeric address", status: .peerGone)
         case .portInUse(let address):
             Explanation(
@@ -33,7 +33,7 @@ extension NodeError: Explained {
             Explanation(
                 what: "the system refused to \(operation): \(Self.text(code))",
                 remedy: code == EMFILE || code == ENFILE
-                    ? "raise the limit of open files (ulimit -n)"
+                    ? "raise the limit on open files (ulimit -n)"
                     : "check the limits of this process (ulimit -a)",
                 status: .inputOutput)
         case .tooFewFiles, .adapterTooLarge, .tokenRequired, .workersMissing, .coordinatorMissing,
@@ -50,11 +50,11 @@ extension NodeError: Explained {
 
     private static func listenRemedy(_ code: Int32) -> String {
         switch code {
-        case EACCES, EPERM: "take a port above 1023"
+        case EACCES, EPERM: "use a port above 1023"
         case EADDRNOTAVAIL:
             "no network interface of this machine has this address; give one of "
                 + "its own (ip address shows them), or :PORT for all"
-        case EMFILE, ENFILE: "raise the limit of open files (ulimit -n)"
+        case EMFILE, ENFILE: "raise the limit on open files (ulimit -n)"
         default: "check the address and the network interfaces of this machine"
         }
     }
@@ -63,8 +63,8 @@ extension NodeError: Explained {
         switch code {
         case ECONNREFUSED: "check that the coordinator runs there, and its port"
         case ETIMEDOUT, EHOSTUNREACH, ENETUNREACH:
-            "check the address, and that no firewall stands between"
-        case EMFILE, ENFILE: "raise the limit of open files (ulimit -n)"
+            "check the address, and that no firewall is in between"
+        case EMFILE, ENFILE: "raise the limit on open files (ulimit -n)"
         default: "check the address and the network"
         }
     }
@@ -83,11 +83,11 @@ extension NodeError.TokenFileProblem {
                     .inputOutput
                 )
             case .notRegular:
-                ("the token file is not a regular file", "give a file", .badData)
+                ("the token file is not a regular file", "give a regular file", .badData)
             case .owner(let found, let expected):
                 (
                     "the token file belongs to user \(found), not to \(expected) or root",
-                    "copy it to a file of your own", .badData
+                    "copy it to a file that you own", .badData
                 )
             case .mode(let found):
                 (
@@ -102,7 +102,7 @@ extension NodeError.TokenFileProblem {
                 )
             case .exists:
                 (
-                    "there is a token file already, and it is not overwritten",
+                    "the token file already exists and is not overwritten",
                     "use it, or remove it first", .usage
                 )
             }

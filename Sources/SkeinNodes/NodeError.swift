@@ -6,7 +6,7 @@ package enum NodeError: Error, Equatable {
     case addressInvalid(text: String, reason: String)
     /// The system knows no address of `host`; `detail` is what it said.
     case nameNotResolved(host: String, detail: String)
-    /// Somebody else listens on `address`.
+    /// Another process listens on `address`.
     case portInUse(address: String)
     /// The system refused to listen on `address` with `code` (errno).
     case cannotListen(address: String, code: Int32)
@@ -14,19 +14,19 @@ package enum NodeError: Error, Equatable {
     case cannotConnect(address: String, code: Int32)
     /// A token file that cannot be used.
     case tokenFile(path: String, problem: TokenFileProblem)
-    /// The system refused `operation`, which needs no file and no peer, with `code` (errno).
+    /// The system refused `operation`, which involves no file and no peer, with `code` (errno).
     case systemRefused(operation: String, code: Int32)
-    /// The system lets this process open `limit` files, and the workers that are waited for need more.
+    /// The system lets this process open `limit` files; `--min-workers` needs `needed`.
     case tooFewFiles(limit: Int, needed: Int)
-    /// A message of the run would be longer than the wire's lengths can say.
+    /// A message of the run would be longer than a length on the wire can say.
     case adapterTooLarge(parameters: Int, messageBytes: Int)
-    /// Without a token only this machine is served, and others reach `address`.
+    /// Without a token only this machine is served, but others can reach `address`.
     case tokenRequired(address: String)
-    /// Too few workers came within the patience; the sentence says who was waited for.
+    /// Too few workers joined within the patience; `sentence` says what the run waited for.
     case workersMissing(sentence: String)
     /// No coordinator let this worker in within its patience.
     case coordinatorMissing(sentence: String)
-    /// The coordinator at `address` does not want this dialler, or is none that it can talk to.
+    /// The coordinator at `address` refuses this dialler, or the two cannot talk to each other.
     case refused(address: String, error: HandshakeError)
     /// The run failed at its coordinator, with these words.
     case runFailed(detail: String)
@@ -34,13 +34,13 @@ package enum NodeError: Error, Equatable {
     case offerUnusable(detail: String)
     /// The coordinator leased something that this model cannot compute with.
     case leaseUnusable(round: UInt64, index: Int, detail: String)
-    /// The connection ended in the middle of something; it is taken up at the next.
+    /// The connection ended in the middle of something that the next one continues.
     case connectionLost
     /// A piece of a model file is not what was asked for.
     case modelPieceDamaged(file: String, offset: UInt64)
-    /// A fetched model file is whole and has another SHA-256 than the offer says.
+    /// A completely fetched model file does not have the offer's SHA-256.
     case modelDamaged(path: String)
-    /// The coordinator said nothing that can be used as a status.
+    /// The coordinator did not answer with a status.
     case noStatus(address: String, detail: String)
     /// A loop was asked for something after it had been stopped.
     case stopped
@@ -54,7 +54,7 @@ package enum NodeError: Error, Equatable {
         case owner(found: UInt32, expected: UInt32)
         /// Others may read or write it.
         case mode(found: UInt32)
-        /// After one trailing newline was cut off.
+        /// In bytes, without one trailing newline.
         case length(found: Int, expected: ClosedRange<Int>)
         /// `TokenFile.make` never overwrites.
         case exists

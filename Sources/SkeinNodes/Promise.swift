@@ -1,8 +1,8 @@
 import SkeinBasics
 
-/// One value that a thread waits for; the first that is kept counts.
+/// One value that a thread waits for; the first one kept counts.
 package final class Promise<Value: Sendable>: @unchecked Sendable {
-    // `kept` is used under `condition` alone; hence Sendable.
+    // Sendable, because `kept` is used only under `condition`.
     private let condition = TimedCondition()
     private var kept: Value?
 
@@ -15,8 +15,7 @@ package final class Promise<Value: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// The value, or nil when it is not there after so many seconds, whatever is done to the wall
-    /// clock meanwhile.
+    /// The value, or nil if there is none after `seconds`; changes of the wall clock do not matter.
     package func value(within seconds: Double) -> Value? {
         let deadline = ContinuousClock.now + .seconds(min(max(0, seconds), 1e9))
         return condition.withLock {

@@ -2,10 +2,9 @@ import Foundation
 import SkeinBasics
 import SkeinTraining
 
-/// A thread that takes what it is given in order, one at a time: what the network's thread must not
-/// do itself.
+/// A thread that handles items in order, one at a time: work that the network's thread must not do.
 ///
-/// Holds what has been given and is not done yet; whoever gives sees to it that this is bounded.
+/// Its queue has no limit of its own; callers must bound what they give.
 package final class SerialThread<Item: Sendable>: Sendable {
     private struct State: Sendable {
         var items: [Item] = []
@@ -25,12 +24,12 @@ package final class SerialThread<Item: Sendable>: Sendable {
         thread.start()
     }
 
-    /// Has an item done after those that were given before.
+    /// Queues an item behind the earlier ones.
     package func give(_ item: Item) {
         state.change { $0.items.append(item) }
     }
 
-    /// Ends the thread; what it has not begun is not done any more.
+    /// Ends the thread; items that it has not begun are dropped.
     package func close() {
         state.change { $0.isClosed = true }
     }

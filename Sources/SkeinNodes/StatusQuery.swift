@@ -2,15 +2,15 @@ import Foundation
 import SkeinBasics
 import SkeinCoordination
 
-/// Asks a coordinator what is going on, as `skein status` does.
+/// Asks a coordinator for its status, as `skein status` does.
 package enum StatusQuery {
     /// Dials, proves the token, asks once and hangs up; blocks.
     ///
     /// - Parameters:
     ///   - coordinator: `HOST:PORT`.
     ///   - token: nil when there is none, as on loopback.
-    ///   - version: of Skein, told to the coordinator.
-    ///   - timeout: for all of it.
+    ///   - version: Skein's, sent to the coordinator.
+    ///   - timeout: from dialling to the answer.
     /// - Returns: a JSON object; docs/PROTOCOL.md names its fields.
     /// - Throws: `NodeError`.
     package static func ask(
@@ -33,7 +33,7 @@ package enum StatusQuery {
         conversation.post { $0.begin(addresses) }
         guard let result = answer.value(within: timeout / .seconds(1)) else {
             throw NodeError.noStatus(
-                address: name.description, detail: "there was no answer in time")
+                address: name.description, detail: "no answer in time")
         }
         try conversation.call { $0.end() }
         return try result.get()

@@ -162,7 +162,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("without rows for it, validation neither is awaited nor ends the run")
+    @Test("without validation rows a run goes on to its last step")
     func noValidation() throws {
         try Workbench.with(rows: 2) { bench in
             try bench.train("wanted", ["--epochs", "4", "--early-stop-patience", "1"])

@@ -4,8 +4,8 @@ import Testing
 
 @testable import SkeinBench
 
-/// `skein bench recovery` on a tiny model: that it strikes, sees and compares. Whether a machine
-/// that does other things, too, meets the bars is not asked here.
+/// `skein bench recovery` on a tiny model strikes, measures and compares. No test asks whether a
+/// busy machine meets the bars.
 @Suite("benchmarks of real processes")
 struct BenchTests {
     @Test("workers are killed and stopped, and every figure has a value for each blow")
@@ -17,7 +17,7 @@ struct BenchTests {
                     "2", "--steps", "2000", "--json",
                 ])
             if ending.status != 0 {
-                try #require(ending.error.contains("not as fast"), "\(ending.error)")
+                try #require(ending.error.contains("too slow"), "\(ending.error)")
             }
             let json = try JSONSerialization.jsonObject(with: Data(ending.output.utf8))
             let object = try #require(json as? [String: Any])
@@ -31,7 +31,7 @@ struct BenchTests {
             #expect(counts["stop_noticed"] == 1)
             #expect(counts["first_accepted"] == 2)
             #expect(counts["idle"] == 3)
-            // A worker may hold nothing at the moment of its end.
+            // A worker may hold nothing when it is killed.
             #expect((0...2).contains(counts["leased_again"] ?? -1))
         }
     }
@@ -51,7 +51,7 @@ struct BenchTests {
         }
     }
 
-    @Test("cases of one hash go on, and one with another adapter ends the chaos")
+    @Test("chaos goes on while hashes are equal, and ends at the first other adapter")
     func chaos() throws {
         try Workbench.with { bench in
             var lines: [String] = []

@@ -3,10 +3,10 @@ import SkeinBench
 import SkeinTestSupport
 import Testing
 
-/// What goes wrong around a coordinator: ports, disks, directories, signals, nobody there.
+/// What goes wrong around a coordinator: ports, disks, directories, signals, missing workers.
 @Suite("cluster faults", .serialized)
 struct ClusterFaultTests {
-    /// Seconds of steps behind the one that a test waits for, however late it learns of it.
+    /// Seconds of steps after the one that a test waits for, however late it learns of that.
     private let long = ["--epochs", "40", "--micro-batch-tokens", "1"]
     private let longSteps = 320
     private let endless = ["--epochs", "10000", "--micro-batch-tokens", "1"]
@@ -31,7 +31,7 @@ struct ClusterFaultTests {
             let other = words(bench, "other", FaultBench.run)
             Complaint(74, "another process listens on this port", cluster.address).check(
                 try SkeinProcess.run(other + ["--listen", cluster.address]))
-            // The same command with another port is all that is needed.
+            // The same command works with another port.
             let free = try SkeinProcess(other + ["--listen", "127.0.0.1:0"])
             try free.waitForError("listening on")
             #expect(free.errorText.contains("listening on"), "\(free.errorText)")
@@ -52,7 +52,7 @@ struct ClusterFaultTests {
         #expect(worker.error.contains("tries again in"))
     }
 
-    @Test("a coordinator that too few workers come to ends when its patience does, and goes on")
+    @Test("a coordinator with too few workers ends when its patience does, and can be resumed")
     func tooFew() throws {
         try FaultBench.withCluster(["--min-workers", "2", "--patience", "3s"]) { cluster in
             let worker = try cluster.startWorker("healthy")
@@ -67,7 +67,7 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test("a run that diverges ends as in one process, and everybody hears why")
+    @Test("a run that diverges ends as in one process, and all workers hear why")
     func divergence() throws {
         try Workbench.with { bench in
             let run =
@@ -94,7 +94,7 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test("a worker that is asked to stop hands in what it computes and leaves; others go on")
+    @Test("a worker that is asked to stop hands in its work and leaves; others go on")
     func drained() throws {
         try Workbench.with { bench in
             try bench.train("quiet", long)
@@ -114,7 +114,7 @@ struct ClusterFaultTests {
     }
 
     @Test(
-        "Ctrl-C on a coordinator: a checkpoint, 130, and workers that come to the next one",
+        "Ctrl-C on a coordinator: a checkpoint, status 130, and workers that join the next one",
         arguments: [SIGINT, SIGTERM])
     func interrupted(signal: Int32) throws {
         try Workbench.with { bench in
@@ -131,7 +131,7 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test("killed in the middle of a step, a coordinator goes on and nothing counts twice")
+    @Test("a coordinator killed in the middle of a step goes on, and nothing counts twice")
     func killedInStep() throws {
         try FaultBench.withCluster { cluster in
             // A member that holds on to its work keeps the step open.
@@ -149,7 +149,7 @@ struct ClusterFaultTests {
         }
     }
 
-    @Test("on a line so slow that a frame takes longer than a silence may, nobody counts as lost")
+    @Test("on a line so slow that a frame takes longer than silence may, no worker counts as lost")
     func slowLine() throws {
         try FaultBench.withCluster { cluster in
             let line = try SlowLine(to: cluster.address, seconds: 4)
@@ -189,7 +189,7 @@ struct ClusterFaultTests {
 }
 
 extension Workbench {
-    /// Whether two runs have the same files, and the first one a ledger to show for it.
+    /// Checks that two runs have the same files, and that the first one's ledger verifies.
     fileprivate func verifySame(_ output: String, as other: String, steps: Int) throws {
         #expect(try result(of: output) == result(of: other))
         try verifyLedger(self, of: output, steps: steps)

@@ -38,10 +38,10 @@ struct ClusterHashTests {
         }
     }
 
-    @Test("steps that are cut for slots have one hash, however many workers there are")
+    @Test("steps cut for slots have one hash, however many workers there are")
     func slots() throws {
         try Workbench.with { bench in
-            // Three micro-batches of four rows, which otherwise are two.
+            // Three micro-batches for four rows; without --slots there are two.
             let run = run + ["--slots", "3"]
             try bench.train("alone", run + ["--threads", "1"])
             let cluster = try ClusterHarness(bench, "cluster", run + ["--min-workers", "2"])
@@ -87,7 +87,7 @@ struct ClusterHashTests {
         }
     }
 
-    /// What metrics.jsonl says of the model, without who computed it.
+    /// What metrics.jsonl says about the model, without who computed it.
     private func losses(_ bench: Workbench, _ output: String) throws -> [String] {
         try bench.text(bench.path(output) + "/metrics.jsonl").split(separator: "\n").map { line in
             let fields = try Workbench.object(String(line))

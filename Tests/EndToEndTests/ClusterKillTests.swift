@@ -4,7 +4,7 @@ import SkeinBench
 import SkeinTestSupport
 import Testing
 
-/// kill -9 and SIGSTOP at any moment, of anybody: the same bytes at the end.
+/// kill -9 and SIGSTOP of any process at any moment: the same bytes at the end.
 @Suite("kills in a cluster", .serialized)
 struct ClusterKillTests {
     private let run = ["--epochs", "20", "--checkpoint-every", "5"]
@@ -67,7 +67,7 @@ struct ClusterKillTests {
         try Workbench.with { bench in
             try bench.train("quiet", run)
             let cluster = try ClusterHarness(bench, "stopped", run + ["--patience", "1h"])
-            // Alone, so that the run stands still until it is lost, and cannot end before.
+            // It is alone, so that the run stalls until it is lost, and cannot end before.
             try cluster.startWorker("w1")
             try cluster.waitForSteps(5)
             cluster.workers[0].send(SIGSTOP)

@@ -2,7 +2,7 @@ import SkeinBench
 import SkeinTestSupport
 import Testing
 
-/// What a command that fails has to say.
+/// What a command that fails must print.
 struct Complaint {
     var status: Int32
     /// Texts that the message must contain.
@@ -16,12 +16,12 @@ struct Complaint {
         self.mentions = mentions
     }
 
-    /// Checks the exit status and that the message has its three lines: what, where, how to mend it.
+    /// Checks the exit status and the message's three lines: what, where, how to mend it.
     ///
     /// - Parameters:
-    ///   - ending: of the process.
-    ///   - isPlaced: whether the error has a place at all.
-    ///   - sourceLocation: of the caller.
+    ///   - ending: how the process ended.
+    ///   - isPlaced: whether the error has a place.
+    ///   - sourceLocation: the caller's.
     func check(
         _ ending: SkeinProcess.Ending, isPlaced: Bool = true,
         sourceLocation: SourceLocation = #_sourceLocation

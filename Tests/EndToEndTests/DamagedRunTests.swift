@@ -4,7 +4,7 @@ import SkeinBench
 import SkeinTestSupport
 import Testing
 
-/// A run directory that something happened to between two starts.
+/// A run directory that was damaged between two starts.
 @Suite("damaged runs")
 struct DamagedRunTests {
     private let run = ["--epochs", "2", "--checkpoint-every", "3"]
@@ -19,7 +19,7 @@ struct DamagedRunTests {
     }
 
     @Test(
-        "a damaged older line is told at once, with whether the run can still be proved",
+        "a damaged older line is reported at once, and that nothing proves the run now",
         arguments: ["ledger.jsonl", "metrics.jsonl"])
     func olderLine(file: String) throws {
         try Workbench.with { bench in
@@ -39,7 +39,7 @@ struct DamagedRunTests {
         }
     }
 
-    @Test("a whole line that is gone is told at once, too")
+    @Test("a missing line is reported at once, too")
     func missingLine() throws {
         try Workbench.with { bench in
             try bench.train("run", run + ["--micro-batch-tokens", "1"])
@@ -52,7 +52,7 @@ struct DamagedRunTests {
         }
     }
 
-    @Test("what is torn behind the last durable line is cut off in silence")
+    @Test("torn text after the last durable line is cut off silently")
     func torn() throws {
         try Workbench.with { bench in
             try bench.train("run", run)
@@ -89,7 +89,7 @@ struct DamagedRunTests {
                 guard FileManager.default.fileExists(atPath: manifest) else { continue }
                 try FileManager.default.removeItem(atPath: manifest)
             }
-            // Step 16 is computed anew from step 15, whose best is that of step 8.
+            // Step 16 is computed again from step 15, whose best is that of step 8.
             let lost = try SkeinProcess.run(bench.trainWords("run", run + ["--resume"]))
             Complaint(65, "the adapter of step 8", "run/adapter", "computes it again").check(lost)
         }

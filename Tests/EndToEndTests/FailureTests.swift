@@ -6,7 +6,7 @@ import SkeinTestSupport
 import SkeinTraining
 import Testing
 
-/// Runs that cannot go on by themselves: numbers that are none, memory that is not there.
+/// Runs that cannot go on by themselves: losses that are not finite, memory that is missing.
 @Suite("failures")
 struct FailureTests {
     /// A model whose embedding of the letter Z is NaN, which no other token sees.
@@ -28,7 +28,7 @@ struct FailureTests {
         try AtomicFile.write(image.bytes(), to: path)
     }
 
-    @Test("a loss that is no number stops the run, names the step and keeps the checkpoints")
+    @Test("a loss of NaN stops the run, names the step and keeps the checkpoints")
     func lossNotFinite() throws {
         try Workbench.with(rows: 40) { bench in
             let model = modelWithoutZ()
@@ -66,7 +66,7 @@ struct FailureTests {
         }
     }
 
-    @Test("a validation loss that is no number is null and never the best")
+    @Test("a validation loss of NaN is null and never the best")
     func validationNotFinite() throws {
         try Workbench.with { bench in
             try breakZ(modelWithoutZ(), to: bench.path("z.gguf"))
@@ -84,7 +84,7 @@ struct FailureTests {
         }
     }
 
-    @Test("a run that does not fit into memory says with numbers which flags make it fit")
+    @Test("a run that does not fit into memory says which flags make it fit, with sizes")
     func memoryDecision() throws {
         var model = TinyModel()
         model.weightType = .q4x0
@@ -96,7 +96,8 @@ struct FailureTests {
                 -> TrainingJob
             {
                 var configuration = TrainingConfiguration()
-                // One packed batch of validation takes more than a step that recomputes two small ones.
+                // A packed batch of validation takes more than a step that recomputes two small
+                // ones.
                 configuration.validationSplit = 0
                 change(&configuration)
                 return try TrainingJob(
@@ -153,8 +154,8 @@ struct FailureTests {
         model.layerCount = 8
         try Workbench.with(rows: 1, model: model) { bench in
             let flags = ["--max-length", "1000000", "--micro-batch-tokens", "1000000"]
-            // 600,000 tokens at once are more than this kind of machine has; 20,000 tokens are more
-            // than a process may have that is allowed a gigabyte of addresses.
+            // 600,000 tokens at once need more memory than such machines have; 20,000 tokens need
+            // more than a process may have that is limited to a gigabyte of addresses.
             for (tokens, shell) in [(600_000, nil), (20_000, "ulimit -v 1000000; exec \"$@\"")] {
                 let long = String(repeating: "0123456789", count: tokens / 10)
                 let data = try bench.write("{\"text\": \"\(long)\"}\n", to: "long.jsonl")

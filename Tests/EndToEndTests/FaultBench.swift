@@ -3,7 +3,7 @@ import SkeinBench
 import SkeinTestSupport
 import Testing
 
-/// A short run that faults happen to, and what it gives when nothing happens.
+/// A short run for tests of faults, and its result without any.
 enum FaultBench {
     /// 16 steps of four micro-batches, and checkpoints.
     static let run = ["--epochs", "2", "--checkpoint-every", "5", "--micro-batch-tokens", "1"]
@@ -28,7 +28,7 @@ enum FaultBench {
         }
     }
 
-    /// Lets a healthy worker finish, and looks whether anything was lost.
+    /// Lets a healthy worker finish the run, and checks its result.
     static func finish(
         _ cluster: ClusterHarness, worker: String? = "healthy", _ options: [String] = [],
         sourceLocation: SourceLocation = #_sourceLocation
@@ -38,7 +38,7 @@ enum FaultBench {
         try verify(cluster.bench, "run", sourceLocation: sourceLocation)
     }
 
-    /// Whether a finished run has the bytes of a quiet one, and a ledger to show for it.
+    /// Checks that a finished run has the bytes of a quiet one, and that its ledger verifies.
     static func verify(
         _ bench: Workbench, _ output: String,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -49,7 +49,7 @@ enum FaultBench {
         try verifyLedger(bench, of: output, steps: steps, sourceLocation: sourceLocation)
     }
 
-    /// A token file of mode 0600.
+    /// A token file, of mode 0600 unless told otherwise.
     static func token(
         _ bench: Workbench, _ name: String = "token", text: String, mode: Int = 0o600
     ) throws -> String {
@@ -58,7 +58,7 @@ enum FaultBench {
         return path
     }
 
-    /// Bytes of memory that a process has in use.
+    /// Bytes of memory that a process uses.
     static func residentBytes(_ process: SkeinProcess) throws -> Int {
         let data = FileManager.default.contents(atPath: "/proc/\(process.identifier)/status")
         let text = String(decoding: data ?? Data(), as: UTF8.self)
@@ -67,7 +67,7 @@ enum FaultBench {
         return try #require(Int(words[1])) * 1024
     }
 
-    /// Blocks until `isTrue`, or records that it did not become so.
+    /// Blocks until `isTrue`, or records that it timed out.
     static func wait(
         seconds: Double = SkeinProcess.patience, for what: String,
         sourceLocation: SourceLocation = #_sourceLocation,
@@ -76,7 +76,7 @@ enum FaultBench {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while try !isTrue() {
             guard ContinuousClock.now < deadline else {
-                Issue.record("waited in vain for \(what)", sourceLocation: sourceLocation)
+                Issue.record("timed out waiting for \(what)", sourceLocation: sourceLocation)
                 return
             }
             Thread.sleep(forTimeInterval: 0.01)

@@ -4,7 +4,7 @@ import SkeinTestSupport
 
 /// A run on a disk of 240 kB, and again with `--resume` on the same disk when it has grown.
 enum FullDisk {
-    /// Whether this user may mount in a namespace of his own.
+    /// Whether this user may mount in a new namespace.
     static let isPossible: Bool = {
         do {
             return try SkeinProcess.run(["--version"], shell: "unshare -m true").status == 0
@@ -17,9 +17,9 @@ enum FullDisk {
     /// disk.first and disk.second.
     ///
     /// - Parameters:
-    ///   - words: what skein is given, with disk/run as its output.
+    ///   - words: the words of skein, with disk/run as its output.
     ///   - bench: where the disk is mounted.
-    ///   - size: of the disk the second time, as mount takes it.
+    ///   - size: the disk's the second time, as mount takes it.
     /// - Returns: what both runs wrote.
     /// - Throws: when the shell cannot be started or does not end.
     static func run(

@@ -3,8 +3,8 @@ import SkeinCoordination
 import SkeinTestSupport
 import Testing
 
-/// Peers that break the protocol below the messages, or lie in the handshake: each is told why and
-/// thrown out, and a healthy worker finishes the run as if they had never come.
+/// Peers that break the protocol below the messages, or lie in the handshake: each is rejected with
+/// the reason, and a healthy worker finishes the run as if they had never come.
 @Suite("hostile frames", .serialized)
 struct HostileFrameTests {
     private static let token = "a token of 25 characters."
@@ -21,7 +21,7 @@ struct HostileFrameTests {
 
     private func check(_ lies: [Lie], at cluster: ClusterHarness) throws {
         for (number, lie) in lies.enumerated() {
-            // A name that is lost again and again has to pause.
+            // A name that is lost repeatedly has to pause.
             let peer = try HostilePeer(
                 cluster.address, name: "liar-\(number)", token: Self.tokenBytes)
             try lie.tell(peer)
@@ -100,21 +100,21 @@ struct HostileFrameTests {
                     },
                 ], at: cluster)
 
-            // A range of minor versions of which this build speaks none.
+            // A range of minor versions, none of which this build speaks.
             let later = try HostilePeer(cluster.address, minor: 7...9)
             later.say(later.greeting)
             let version = try later.rejection()
             #expect(version?.code == .version)
             #expect(version?.reason.contains("2.7 to 2.9") == true, "\(version as Any)")
 
-            // Somebody of the version before is told in a frame of that version.
+            // A peer with the previous major version is told in a frame of that version.
             let old = try HostilePeer(cluster.address)
             var greeting = old.frame(old.greeting)
             greeting[4] = 1
             old.send(greeting)
             #expect(throws: WireError.majorVersion(found: 1)) { try old.hear() }
 
-            // Truncated, and gone: nobody is there to be told.
+            // Truncated, then gone: there is no peer to be told.
             for count in [0, 1, 39, 40, 60] {
                 let peer = try HostilePeer(cluster.address)
                 peer.send(Array(peer.frame(peer.greeting).prefix(count)))
@@ -123,7 +123,7 @@ struct HostileFrameTests {
         }
     }
 
-    @Test("of peers without the token, with that of somebody else, or with a recording")
+    @Test("of peers without the token, with a wrong one, or with a recording")
     func tokens() throws {
         try withCluster { cluster in
             for token in [[], Array("a token of 25 characters,".utf8), Self.tokenBytes + [10]] {
@@ -133,7 +133,7 @@ struct HostileFrameTests {
                 #expect(rejection?.code == .authentication, "\(rejection as Any)")
                 #expect(try peer.hear() == .closed)
             }
-            // Whoever has heard a proof can use it for no other connection.
+            // A recorded proof is useless on another connection.
             let honest = try HostilePeer(cluster.address, token: Self.tokenBytes)
             let recording = try honest.prove()
             let echo = try HostilePeer(cluster.address, token: [])
@@ -224,7 +224,7 @@ struct HostileFrameTests {
             #expect(log.contains("hung up on liar-0 (127.0.0.1:"), "\(log)")
             #expect(log.contains("(protocol-violation): frame "), "\(log)")
             #expect(log.contains("(stale-term): the term is "), "\(log)")
-            // A worker that vanishes in the middle of a frame.
+            // A worker vanishes in the middle of a frame.
             let peer = try HostilePeer(cluster.address, token: Self.tokenBytes)
             try peer.join()
             _ = try peer.lease()

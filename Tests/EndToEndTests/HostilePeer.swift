@@ -4,10 +4,10 @@ import SkeinCoordination
 import SkeinTestSupport
 import Testing
 
-/// A dialler that can lie at any layer: it seals frames as `skein worker` does and sends what it likes.
+/// A dialler that can lie at any layer: it seals frames as `skein worker` does and sends anything.
 ///
-/// It blocks. What it hears is checked as a worker checks it; while it listens as a member it says
-/// that it lives.
+/// It blocks. It checks what it hears as a worker does; while it listens as a member it sends
+/// heartbeats.
 final class HostilePeer {
     /// How a conversation ended.
     enum Heard: Equatable {
@@ -29,7 +29,7 @@ final class HostilePeer {
     private var offered: Offer?
     private var passedOver: [Message] = []
     private var lastBeat = ContinuousClock.now
-    /// Is handed the parameters that come.
+    /// Called with the parameters that come.
     var takeParameters: (ParameterUpdate) -> Void = { _ in }
     /// Whether `hear` sends heartbeats.
     var isAlive = false
@@ -52,7 +52,7 @@ final class HostilePeer {
         (0..<count).map { _ in UInt8.random(in: 0...255) }
     }
 
-    /// A connected socket, given up by `close`.
+    /// A connected socket; end it with `close`.
     static func dial(_ address: String) throws -> Int32 {
         let colon = try #require(address.lastIndex(of: ":"))
         let port = try #require(UInt16(address[address.index(after: colon)...]))
@@ -85,12 +85,12 @@ final class HostilePeer {
         get throws { try #require(offered, "there was no offer") }
     }
 
-    /// The HELLO that an honest dialler would say.
+    /// The HELLO that an honest dialler would send.
     var greeting: Message { handshake.greeting }
 
     // MARK: Sending
 
-    /// Sends bytes as they are. A coordinator that has hung up meanwhile is no error.
+    /// Sends bytes as they are. It is no error if the coordinator has hung up meanwhile.
     func send(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -163,8 +163,8 @@ final class HostilePeer {
         }
     }
 
-    /// The next message that `choose` takes, the others stay for later; nil when the connection ended
-    /// or nothing came.
+    /// The next message that `choose` takes; the others stay for later. Nil when the connection
+    /// ended or nothing came.
     func wait<Value>(seconds: Double = SkeinProcess.patience, for choose: (Message) -> Value?)
         throws -> Value?
     {
@@ -183,7 +183,7 @@ final class HostilePeer {
         return nil
     }
 
-    /// Why this peer is thrown out; nil when it is not, or without a word.
+    /// Why this peer is rejected; nil when it is not, or no reason came.
     func rejection(seconds: Double = SkeinProcess.patience) throws -> Rejection? {
         try wait(seconds: seconds) { message in
             if case .rejection(let rejection) = message { rejection } else { nil }
@@ -197,7 +197,7 @@ final class HostilePeer {
             }, "no lease came")
     }
 
-    /// The answer to a result, whatever comes before it.
+    /// The answer to a result; what comes before it stays for later.
     func answer(to key: WorkKey) throws -> ResultAnswer {
         try #require(
             try wait { message in
@@ -223,7 +223,7 @@ final class HostilePeer {
         return bytes
     }
 
-    /// All of it until OFFER.
+    /// The handshake up to OFFER.
     func authenticate() throws {
         try prove()
         guard case .message(let message) = try hear(),
@@ -232,7 +232,7 @@ final class HostilePeer {
         offered = offer
     }
 
-    /// All of it until READY; `change` may lie.
+    /// The handshake up to READY; `change` may lie.
     func ready(threads: UInt16 = 1, change: (inout Ready) -> Void = { _ in }) throws {
         if offered == nil { try authenticate() }
         let offer = try offer
@@ -244,7 +244,7 @@ final class HostilePeer {
         say(.ready(ready))
     }
 
-    /// All of it until WELCOME.
+    /// The handshake up to WELCOME.
     func join(threads: UInt16 = 1) throws {
         try ready(threads: threads)
         let isWelcome = try wait { message in

@@ -8,10 +8,10 @@ import SkeinTestSupport
 import SkeinTraining
 import Testing
 
-/// Members that send results which are not what their work must give.
+/// Members that send results other than their work gives.
 @Suite("hostile results", .serialized)
 struct HostileResultTests {
-    /// A lie about a result, and what the coordinator must say to it.
+    /// A lie about a result, and what the coordinator must answer.
     private struct Lie {
         let name: String
         let verdict: ResultAnswer.Verdict
@@ -22,7 +22,7 @@ struct HostileResultTests {
         let change: (inout WorkResult) -> Void
     }
 
-    /// A well-formed result with so many numbers.
+    /// A well-formed result with this gradient.
     static func result(
         for lease: LeaseGrant, gradient: [Float], codec: GradientCodec = .fp32
     ) -> WorkResult {
@@ -96,7 +96,7 @@ struct HostileResultTests {
             Lie(
                 name: "one too few", verdict: .refused, mention: "cannot be unpacked",
                 change: other([Float](repeating: 0, count: count - 1))),
-            Lie(name: "SHA-256", verdict: .refused, mention: "another SHA-256") {
+            Lie(name: "SHA-256", verdict: .refused, mention: "its SHA-256 is not that") {
                 $0.digest[7] ^= 1
             },
             Lie(name: "tokens", verdict: .refused, mention: "the plan has") { $0.tokens += 1 },
@@ -131,7 +131,7 @@ struct HostileResultTests {
         ]
     }
 
-    @Test("each gets its answer, the work goes to others, and none of it is in the adapter")
+    @Test("each lie gets its answer, the work goes to others, and the adapter is right")
     func lies() throws {
         try FaultBench.withCluster { cluster in
             let first = try HostilePeer(cluster.address, name: "first")
@@ -157,7 +157,7 @@ struct HostileResultTests {
                     try again.prove()
                     #expect(try again.rejection()?.code == .quarantined, "\(lie.name)")
                 } else {
-                    // It may go on, but its work is somebody else's as soon as somebody comes.
+                    // It may go on, but its work goes to another worker as soon as one joins.
                     peer.say(.leave(Leave(reason: .draining)))
                 }
                 #expect(cluster.coordinator.isRunning, "\(lie.name)")

@@ -2,10 +2,10 @@ import Foundation
 import SkeinCoordination
 import Synchronization
 
-/// Somebody who listens where a coordinator should be, and does not know the token.
+/// A process that listens where a coordinator should be, and does not know the token.
 final class Impostor: Sendable {
     enum Lie: Sendable {
-        /// Lets everybody in and makes an offer, with keys of its own.
+        /// Lets every dialler in and makes an offer, with keys of its own.
         case wrongKey
         /// Speaks another major version.
         case majorVersion
@@ -18,7 +18,7 @@ final class Impostor: Sendable {
     private let descriptor: Int32
     private let count = Mutex(0)
 
-    /// How often somebody came.
+    /// Connections so far.
     var connections: Int { count.withLock { $0 } }
 
     init(_ lie: Lie) throws {

@@ -3,14 +3,14 @@ import SkeinBench
 import SkeinTestSupport
 import Testing
 
-/// Ctrl-C and SIGTERM: once for an end with a checkpoint, twice for an end at once.
+/// Ctrl-C and SIGTERM: one ends the run with a checkpoint, two end it at once.
 @Suite("interrupts")
 struct InterruptTests {
-    /// Seconds of steps behind the one that a test waits for, however late it learns of it.
+    /// Seconds of steps after the one that a test waits for, however late it learns of that.
     private let run = ["--epochs", "100", "--checkpoint-every", "0", "--threads", "2"]
 
     @Test(
-        "one signal ends after the step with its checkpoint and status 130",
+        "one signal ends the run after the step, with a checkpoint and status 130",
         arguments: [
             SIGINT, SIGTERM,
         ])
@@ -44,7 +44,7 @@ struct InterruptTests {
         }
     }
 
-    @Test("a run goes on while nobody reads what it writes, and ends at the first signal")
+    @Test("a run goes on while nobody reads its output, and ends at the first signal")
     func unread() throws {
         try Workbench.with { bench in
             // Standard error is a pipe that nobody reads and that is nearly full.

@@ -4,11 +4,11 @@ import SkeinBench
 import SkeinTestSupport
 import Testing
 
-/// A run that is killed at any moment and resumed ends with the bytes of the run that was left alone.
+/// A run that is killed at any moment and resumed ends with the bytes of an undisturbed run.
 @Suite("kills", .serialized)
 struct KillTests {
-    /// Long enough for several kills, also of a test that learns late what it waits for, with a
-    /// checkpoint every other moment.
+    /// Long enough for several kills, even if the test learns late of what it waits for, with
+    /// frequent checkpoints.
     private let run = ["--epochs", "40", "--checkpoint-every", "3", "--threads", "2"]
     private let steps = 320
 
@@ -28,7 +28,7 @@ struct KillTests {
                 let process = try SkeinProcess(
                     bench.trainWords("killed", run + (kills == 0 ? [] : ["--resume"])))
                 let words = random.block(UInt32(kills))
-                // A quarter of the kills comes before the first step, the others among the steps.
+                // A quarter of the kills come before the first step, the others among the steps.
                 if words.x % 4 > 0 { try waitForSteps(1 + Int(words.y % 24), of: process) }
                 Thread.sleep(forTimeInterval: Double(words.z % 40) / 1000)
                 process.send(SIGKILL)
@@ -51,7 +51,7 @@ struct KillTests {
         }
     }
 
-    /// Blocks until a process has said so many lines of steps, or has ended.
+    /// Blocks until a process has printed `count` lines of steps, or has ended.
     private func waitForSteps(_ count: Int, of process: SkeinProcess) throws {
         let deadline = ContinuousClock.now + .seconds(SkeinProcess.patience)
         while process.isRunning,
@@ -63,7 +63,7 @@ struct KillTests {
     }
 
     /// What a kill can leave on disk, made by hand from a run that was killed in its middle: these
-    /// moments are too short for a kill by the clock to meet them all.
+    /// moments are too short for timed kills to hit them all.
     @Test("whatever a kill leaves behind, the run goes on to the same bytes")
     func leftovers() throws {
         try Workbench.with { bench in
@@ -118,7 +118,7 @@ struct KillTests {
         }
     }
 
-    @Test("a damaged checkpoint is named and passed over, and does not outlive the good ones")
+    @Test("a damaged checkpoint is named and skipped, and does not outlive the good ones")
     func damagedCheckpoint() throws {
         try Workbench.with { bench in
             try bench.train("whole", run)
@@ -133,8 +133,8 @@ struct KillTests {
             var bytes = try bench.bytes(file)
             bytes[bytes.count - 1] ^= 1
             try AtomicFile.write(bytes, to: file)
-            // Another one lies far ahead, where the run comes to it last. It must not count as the one
-            // that is kept, or the run is left without any when it is killed again.
+            // Another one is far ahead, where the run gets last. It must not count as the one to
+            // keep, or the run has none left when it is killed again.
             try FileManager.default.copyItem(
                 atPath: bench.path("run/checkpoints/\(newest)"),
                 toPath: bench.path("run/checkpoints/step-000312"))
@@ -166,7 +166,7 @@ struct KillTests {
         try AtomicFile.write(Array(old) + Array(text.utf8), to: path)
     }
 
-    /// The last line of a ledger as a line of another step.
+    /// The last line of a ledger, changed to another step.
     private func lastLine(_ path: String, step: Int) throws -> String {
         let text = String(
             decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)

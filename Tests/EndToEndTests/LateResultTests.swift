@@ -10,11 +10,11 @@ import Testing
 
 @testable import SkeinNodes
 
-/// Results that come twice, too late, or from somebody who was not asked; and members that say
-/// nothing any more.
+/// Results that come twice, too late, or from a worker that was not asked; and members that fall
+/// silent.
 @Suite("late results", .serialized)
 struct LateResultTests {
-    /// A member that computes what a worker would, when it is told to.
+    /// A member that computes as a worker does, when it is told to.
     private final class Member {
         let peer: HostilePeer
         private let engine: ModelEngine
@@ -44,14 +44,14 @@ struct LateResultTests {
                 })
         }
 
-        /// Says a result, and what the coordinator makes of it.
+        /// Sends a result; returns the coordinator's answer.
         func hand(_ result: WorkResult) throws -> ResultAnswer {
             peer.say(.result(result))
             return try peer.answer(to: result.key)
         }
     }
 
-    @Test("a second one is a duplicate, one of a closed step is stale, one of others' work nothing")
+    @Test("a second result is a duplicate, a late one is stale, one of others' work is refused")
     func secondResults() throws {
         try FaultBench.withCluster { cluster in
             let slow = try Member(cluster, name: "slow")
@@ -59,17 +59,17 @@ struct LateResultTests {
             let quick = try Member(cluster, name: "quick")
             var next = try quick.peer.lease()
             var early = try slow.result(of: lease)
-            // Right as it is, nobody has leased this to the other one.
+            // It is right, but it was never leased to this worker.
             let unasked = try quick.hand(early)
             #expect(unasked.verdict == .refused)
             #expect(unasked.detail.contains("was never leased to quick"), "\(unasked)")
-            // The ledger does not take a worker's word for it.
+            // The ledger does not trust a worker's number of the attempt.
             early.attempt = 77
             #expect(try slow.hand(early).verdict == .accepted)
             let again = try slow.hand(early)
             #expect(again.verdict == .duplicate)
             #expect(again.detail.contains("slow came first"), "\(again)")
-            // A second one that says something else is looked into, and costs its worker its place.
+            // A second one that differs is investigated, and its worker has to pause.
             early.digest[0] ^= 1
             #expect(try slow.hand(early).verdict == .duplicate)
             let rejection = try slow.peer.rejection()
@@ -79,7 +79,7 @@ struct LateResultTests {
 
             while next.key.round == 1 {
                 let answer = try quick.hand(try quick.result(of: next))
-                // Asked for its opinion: the result that was accepted is right.
+                // It was asked as a judge: the accepted result is right.
                 let isOpinion = next.key == lease.key
                 #expect(answer.verdict == (isOpinion ? .duplicate : .accepted), "\(answer)")
                 next = try quick.peer.lease()
@@ -92,7 +92,7 @@ struct LateResultTests {
             quick.peer.say(.leave(Leave(reason: .draining)))
             quick.peer.hangUp()
             guard try quick.peer.offer.fingerprint == Engine.fingerprint(.fp32) else {
-                // This process has other kernels than skein chose for itself.
+                // This process has other kernels than those that skein chose.
                 try cluster.startWorker("healthy")
                 try cluster.finish()
                 return
@@ -101,13 +101,13 @@ struct LateResultTests {
         }
     }
 
-    @Test("when two disagree a third is asked; the wrong one is named, and its step made again")
+    @Test("when two disagree a third is asked; the wrong one is named, the step computed again")
     func dispute() throws {
         try FaultBench.withCluster { cluster in
             let liar = try Member(cluster, name: "liar")
             let lie = try liar.peer.lease()
             guard try liar.peer.offer.fingerprint == Engine.fingerprint(.fp32) else {
-                // This process has other kernels than skein chose for itself.
+                // This process has other kernels than those that skein chose.
                 liar.peer.hangUp()
                 try FaultBench.finish(cluster)
                 return
@@ -124,7 +124,8 @@ struct LateResultTests {
                     #expect(nothing == nil)
                 }
             }
-            // Idle, it takes what waits at the liar, and then what the liar takes too long for.
+            // An idle worker gets what waits at the liar, and then what the liar takes too long
+            // for.
             var second: LeaseGrant?
             while second == nil, cluster.coordinator.isRunning {
                 try alive()
@@ -166,7 +167,7 @@ struct LateResultTests {
         }
     }
 
-    @Test("a member that lives and gets nowhere is told to go; without another one the run ends")
+    @Test("a member that is alive but stuck is rejected; without another one the run ends")
     func stuck() throws {
         try FaultBench.withCluster(["--patience", "3s"]) { cluster in
             let hole = try HostilePeer(cluster.address, name: "hole")
@@ -194,12 +195,12 @@ struct LateResultTests {
             try cluster.coordinator.waitForError("lost half-open")
             let time = ContinuousClock.now - began
             #expect(time > .seconds(2.4), "\(time)")
-            // "silent for 2.5 s", or more where the coordinator had to wait for its turn.
+            // "silent for 2.5 s", or more where the coordinator had to wait for a processor.
             let log = cluster.coordinator.errorText
             let silence = try #require(log.firstMatch(of: /silent for ([0-9.]+) s/), "\(log)")
             #expect(try #require(Double(silence.1)) >= 2.4)
             #expect(try first.rejection()?.code == .timeout)
-            // With somebody beside it, nobody waits as long: its work is shared after 0.75 s.
+            // With another worker, nothing waits as long: its work is shared after 0.75 s.
             let second = try HostilePeer(cluster.address, name: "half-open-too")
             try second.join()
             _ = try second.lease()
@@ -207,7 +208,7 @@ struct LateResultTests {
         }
     }
 
-    @Test("a member that lives, takes work and gives nothing back does not stop the run")
+    @Test("a member that is alive, takes work and returns nothing does not stop the run")
     func blackHole() throws {
         try FaultBench.withCluster { cluster in
             let hole = try HostilePeer(cluster.address, name: "hole")
@@ -221,7 +222,7 @@ struct LateResultTests {
         }
     }
 
-    @Test("a newer process of the same name takes the place of the older one, which is told so")
+    @Test("a newer process of the same name replaces the older one, which is told so")
     func superseded() throws {
         try FaultBench.withCluster { cluster in
             let old = try HostilePeer(cluster.address, name: "healthy")

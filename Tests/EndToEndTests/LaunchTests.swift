@@ -3,12 +3,12 @@ import SkeinBench
 import SkeinTestSupport
 import Testing
 
-/// `skein launch --local`: one command, whoever of its children dies, and nobody left behind.
+/// `skein launch --local`: one command, whichever of its children die, and none left behind.
 @Suite("launch", .serialized)
 struct LaunchTests {
     private let run = ["--epochs", "40", "--checkpoint-every", "5"]
     private let steps = 320
-    /// A round begins with both: so a worker that was killed must have come back for it.
+    /// A round begins with both, so a killed worker must have come back for it.
     private let both = ["--min-workers", "2"]
 
     /// A launch and what it started.
@@ -60,7 +60,7 @@ struct LaunchTests {
         for process in left { kill(process, SIGKILL) }
     }
 
-    @Test("one command gives the bytes of a run in one process, and leaves nobody behind")
+    @Test("one command gives the bytes of a run in one process, and leaves no process behind")
     func oneHash() throws {
         try Workbench.with { bench in
             try bench.train("alone", run)
@@ -80,7 +80,7 @@ struct LaunchTests {
         }
     }
 
-    @Test("one Ctrl-C ends all of it with a checkpoint, and --resume goes on")
+    @Test("one Ctrl-C ends all processes with a checkpoint, and --resume goes on")
     func interrupted() throws {
         try Workbench.with { bench in
             try bench.train("alone", run)
@@ -107,7 +107,7 @@ struct LaunchTests {
     }
 
     @Test(
-        "a child that is killed is started again, and the bytes stay",
+        "a killed child is restarted, and the bytes are the same",
         arguments: ["w1", "coordinator"])
     func killedChild(name: String) throws {
         try Workbench.with { bench in
@@ -137,7 +137,7 @@ struct LaunchTests {
             launch.process.send(SIGKILL)
             _ = try launch.process.wait()
             expectGone(children)
-            // The directory is free: another may go on at once.
+            // The directory is free: another launch may go on at once.
             let again = try Launch(bench, "orphaned", run + ["--resume"])
             try again.process.waitForError("resuming after step")
             try again.process.waitForError("[coordinator] step ")

@@ -30,7 +30,7 @@ struct ModelFetchTests {
         return models + "/" + (try #require(names.first))
     }
 
-    @Test("a model of several pieces; a part of it, a damaged one, and one that is there already")
+    @Test("a model of several pieces: new, partly there, damaged, and there already")
     func file() throws {
         // 3 MiB, three pieces.
         var model = TinyModel()
@@ -57,40 +57,41 @@ struct ModelFetchTests {
             _ = try run("again")
             #expect(try sentBytes(bench, "again") < traffic - whole.count / 2)
 
-            // Half of it came before the line was cut.
+            // Part of it came before the line was cut.
             try FileManager.default.removeItem(atPath: file)
             let half = Array(whole.prefix(whole.count * 3 / 4 + 17))
             try AtomicFile.write(half, to: file + ".part")
             _ = try run("resumed")
             #expect(try sentBytes(bench, "resumed") < traffic - whole.count / 2)
 
-            // A disk that lies: fetched anew.
+            // The disk lies: it is fetched again.
             var damaged = whole
             damaged[damaged.count / 2] ^= 1
             try AtomicFile.write(damaged, to: file)
             _ = try run("damaged")
             #expect(try sentBytes(bench, "damaged") > whole.count)
 
-            // A part that is wrong cannot be completed: it is said, removed, and fetched anew.
+            // A part that is wrong cannot be completed: it is reported, removed and fetched again.
             try FileManager.default.removeItem(atPath: file)
             try AtomicFile.write([UInt8](repeating: 1, count: 1000), to: file + ".part")
             let cluster = try ClusterHarness(bench, "wrong", FaultBench.run)
             let worker = try cluster.startWorker("fetches", model: nil, shell: shell(bench))
             try cluster.finish()
-            #expect(worker.errorText.contains("it has been removed and is fetched anew"))
+            #expect(worker.errorText.contains("it has been removed and is fetched again"))
             #expect(try cached(bench) == ["model.gguf": whole])
             #expect(try bench.result(of: "wrong") == bench.result(of: "quiet"))
         }
     }
 
-    /// What the coordinator sent until the end of the first step: the model, if it was asked.
+    /// Bytes that the coordinator sent until the end of the first step, with the model if it was
+    /// asked for it.
     private func sentBytes(_ bench: Workbench, _ output: String) throws -> Int {
         let lines = try bench.text(bench.path(output) + "/metrics.jsonl").split(separator: "\n")
         let fields = try Workbench.object(String(try #require(lines.first)))
         return try #require(fields["sent_bytes"] as? Int, "\(fields)")
     }
 
-    @Test("a folder of several files, by two workers of one host at the same time")
+    @Test("a folder of several files, fetched by two workers of one host at the same time")
     func folder() throws {
         try Workbench.with { bench in
             let folder = bench.path("folder")
@@ -116,7 +117,7 @@ struct ModelFetchTests {
         }
     }
 
-    @Test("a cache that cannot be written is said, with its place")
+    @Test("a cache that cannot be written is an error that names its place")
     func cacheNotWritable() throws {
         try FaultBench.withCluster { cluster in
             let bench = cluster.bench

@@ -3,15 +3,15 @@ import Testing
 
 /// Hosts made of network namespaces: one in the middle, and a cable from it to each of the others.
 ///
-/// The middle is 10.77.N.1 on its cable to host N, and that host 10.77.N.2. All of it lies inside of
-/// the namespaces, so nothing of the machine's own network is touched.
+/// The middle is 10.77.N.1 on its cable to host N, and that host is 10.77.N.2. Everything is inside
+/// the namespaces, so the machine's own network is not touched.
 struct NetworkNamespaces {
     struct Refused: Error { var words: [String], output: String }
 
     private let prefix: String
     private let count: Int
 
-    /// Why there are none here, or nil: it needs root, `ip`, and a kernel with veth.
+    /// Why there are none here, or nil: they need root, `ip`, and a kernel with veth.
     static let obstacle: String? = {
         do {
             try with(hosts: 1) { network in
@@ -25,7 +25,7 @@ struct NetworkNamespaces {
         }
     }()
 
-    /// Makes so many hosts around the middle, and removes all of it afterwards.
+    /// Makes `count` hosts around the middle, and removes everything afterwards.
     static func with(hosts count: Int, _ body: (NetworkNamespaces) throws -> Void) throws {
         let network = NetworkNamespaces(
             prefix: "skein-\(ProcessInfo.processInfo.processIdentifier)", count: count)
@@ -59,12 +59,12 @@ struct NetworkNamespaces {
     /// Cables go with the namespaces at their ends.
     private func remove() {
         for number in 0...count {
-            // One that was never made need not go; what is left over is seen by the next run.
+            // One that was never made cannot be removed; the next run would notice leftovers.
             _ = try? Self.ip(["netns", "delete", name(of: number)])
         }
     }
 
-    /// Of host 1 and so on; 0 is the middle.
+    /// The namespace of a host; 0 is the middle.
     func name(of host: Int) -> String { "\(prefix)-\(host)" }
 
     /// The middle's address as a host sees it.

@@ -3,7 +3,7 @@ import SkeinBench
 import SkeinTestSupport
 import Testing
 
-/// Coordinator and workers on hosts of their own: addresses, a token, and a cable that can be pulled.
+/// Coordinator and workers on separate hosts: addresses, a token, and a cable to be pulled.
 @Suite("network", .serialized)
 struct NetworkTests {
     private static let missing = Comment(
@@ -29,7 +29,7 @@ struct NetworkTests {
                 ] + options, shell: network.shell(on: 0))
             try coordinator.waitForError("listening on 0.0.0.0:7534")
             for host in 1...2 {
-                // Without --model: it is fetched over the cable, into a cache of this host's own.
+                // Without --model: it is fetched over the cable, into a cache of this host.
                 let shell =
                     "export SKEIN_CACHE='\(bench.path("cache\(host)"))'; "
                     + network.shell(on: host)
@@ -121,7 +121,7 @@ struct NetworkTests {
                 hosts.coordinator.send(SIGTERM)
                 #expect(try hosts.coordinator.wait().status == 130)
             }
-            // With a constant learning rate so many steps alone are the beginning of that run.
+            // With a constant learning rate, that many steps alone are the beginning of that run.
             let steps = try bench.metrics(of: "hosts").count
             try bench.train(
                 "alone", ["--iterations", String(steps), "--validation-split", "0"])

@@ -2,10 +2,11 @@ import SkeinBench
 import SkeinTestSupport
 import Testing
 
-/// A run is a pure function of model, data, configuration and seed: equal bytes whoever computes.
+/// A run is a pure function of model, data, configuration and seed: equal bytes, whoever computes.
 @Suite("one hash")
 struct OneHashTests {
-    /// Default flags otherwise: dropout, a validation split, shuffling and clipping are all on.
+    /// All other flags are the defaults: dropout, a validation split, shuffling and clipping are
+    /// on.
     private let run = ["--epochs", "2", "--checkpoint-every", "3"]
 
     @Test("threads, where the weights are held and recomputation do not change a byte")
@@ -22,7 +23,7 @@ struct OneHashTests {
                 ["--weights", "streamed", "--gradient-checkpointing", "--threads", "3"]
             ),
         ]
-        // Quantized, so that streaming has something to do that residence has done before.
+        // Quantized, so that streaming has weights to dequantize.
         var model = TinyModel()
         model.weightType = .q4x0
         try Workbench.with(model: model) { bench in

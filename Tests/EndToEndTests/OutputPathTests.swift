@@ -4,7 +4,7 @@ import SkeinBench
 import SkeinTestSupport
 import Testing
 
-/// Paths that a person may type: short ones, links, devices, pipes.
+/// Paths that a user may type: short ones, links, devices, pipes.
 @Suite("paths that flags name")
 struct OutputPathTests {
     private func kind(_ path: String) throws -> mode_t {
@@ -78,7 +78,7 @@ struct OutputPathTests {
         }
     }
 
-    @Test("a named pipe as data is called one, and nobody waits for its writer")
+    @Test("a named pipe as data is refused as one, without waiting for its writer")
     func pipeAsData() throws {
         try Workbench.with(rows: 3) { bench in
             let pipe = bench.path("rows.pipe")
@@ -88,10 +88,10 @@ struct OutputPathTests {
         }
     }
 
-    @Test("a file for which there is no memory is an I/O error with its size")
+    @Test("a file too large for memory is an I/O error with its size")
     func noMemoryForFile() throws {
         try Workbench.with(rows: 3) { bench in
-            // Without a byte on the disk, and far above what the program itself needs.
+            // It takes no bytes on the disk, and far more memory than the program itself needs.
             let data = try bench.write("", to: "large.jsonl")
             #expect(truncate(data, 7 << 30) == 0)
             let ending = try SkeinProcess.run(
@@ -102,7 +102,7 @@ struct OutputPathTests {
     }
 
     @Test(
-        "weights for which there is no memory are an I/O error with what was wanted",
+        "weights too large for memory are an I/O error with what was needed",
         .enabled(if: TestPaths.model != nil, "needs SKEIN_TEST_MODEL"))
     func noMemoryForWeights() throws {
         try Workbench.with(rows: 3) { bench in

@@ -4,7 +4,7 @@ import SkeinBench
 import SkeinTestSupport
 import Testing
 
-/// Output directories that are taken, full or not there: what lies in them stays as it is.
+/// Output directories that are taken, full or missing: what they hold stays as it is.
 @Suite("output")
 struct OutputTests {
     private let run = ["--epochs", "2", "--checkpoint-every", "3"]
@@ -29,7 +29,7 @@ struct OutputTests {
         }
     }
 
-    @Test("a run that is complete can be resumed and changes nothing")
+    @Test("resuming a complete run changes nothing")
     func complete() throws {
         try Workbench.with { bench in
             let first = try bench.train("run", run)
@@ -38,7 +38,7 @@ struct OutputTests {
             #expect(again.output == first.output)
             #expect(try bench.digests(of: "run") == before)
 
-            // Killed after its last checkpoint and before an old one was cleared away.
+            // As after a kill between the last checkpoint and the removal of an old one.
             let checkpoints = bench.path("run/checkpoints/")
             try FileManager.default.copyItem(
                 atPath: checkpoints + "step-000016", toPath: checkpoints + "step-000003")
@@ -47,7 +47,7 @@ struct OutputTests {
         }
     }
 
-    @Test("what differs from the run that is resumed is named, and nothing changes")
+    @Test("what differs from the resumed run is named, and nothing changes")
     func otherSettings() throws {
         try Workbench.with { bench in
             try bench.train("run", run)
@@ -74,13 +74,13 @@ struct OutputTests {
                 Complaint(65, field, "run.json").check(ending)
                 #expect(try bench.digests(of: "run") == before, "\(field)")
             }
-            // Whoever computes, and how often it is reported, is nobody's business.
+            // How many threads compute and how often steps are reported may differ.
             try bench.train(
                 "run", run + ["--resume", "--threads", "3", "--report-every", "7"])
         }
     }
 
-    @Test("a second process is refused while the first one works")
+    @Test("a second process is refused while the first works")
     func inUse() throws {
         try Workbench.with { bench in
             let endless = ["--epochs", "100000"]
@@ -99,7 +99,7 @@ struct OutputTests {
     @Test("an output that cannot be made is an I/O error")
     func unwritable() throws {
         try Workbench.with(rows: 3) { bench in
-            // Below a file; in /proc, where even root makes nothing.
+            // Below a file, and in /proc, where even root cannot make a directory.
             let ending = try SkeinProcess.run(bench.trainWords("rows.jsonl/run"))
             Complaint(74, "directory", "rows.jsonl/run", "a file, not a directory").check(ending)
             #expect(try bench.text(bench.data) == Workbench.rows(3))
@@ -115,7 +115,7 @@ struct OutputTests {
         try Workbench.with { bench in
             let long = ["--epochs", "24", "--checkpoint-every", "5", "--threads", "2"]
             try bench.train("whole", long)
-            // 64 KiB hold every file of a checkpoint, and the ledger until somewhere in the middle.
+            // 64 KiB hold every file of a checkpoint, but only a part of the ledger.
             let ending = try SkeinProcess.run(
                 bench.trainWords("run", long), shell: "ulimit -f 128; exec \"$@\"")
             Complaint(74, "File too large", "ledger.jsonl", "ulimit -f").check(ending)
@@ -150,7 +150,7 @@ struct OutputTests {
         }
     }
 
-    @Test("results that cannot be written are an I/O error, and a reader that leaves is none")
+    @Test("results that cannot be written are an I/O error; a reader that leaves is not")
     func standardOutput() throws {
         try Workbench.with(rows: 3) { bench in
             let words = [

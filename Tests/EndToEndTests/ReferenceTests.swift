@@ -138,7 +138,7 @@ struct ReferenceTests {
         let answer = try Workbench.object(ending.output)
         #expect(answer["prompt_tokens"] as? Int == raw.ids.count)
         let tokens = try #require(answer["tokens"] as? [Int])
-        // The reference stops at <|im_end|>, which is not given out.
+        // The reference stops at <|im_end|>, which generate does not return.
         #expect(raw.greedy.last == 2)
         #expect(tokens == raw.greedy.dropLast())
     }

@@ -5,11 +5,11 @@ import SkeinTensors
 import SkeinTestSupport
 import Testing
 
-/// Real workers that do not belong to the run: they end with the reason and its remedy, and those
-/// that do belong to it finish.
+/// Real workers that do not belong to the run end with the reason and its remedy; those that do
+/// belong to it finish.
 @Suite("refused workers", .serialized)
 struct RefusedWorkerTests {
-    @Test("another token, none, or one too many")
+    @Test("a wrong token, a missing one, or one where none is needed")
     func tokens() throws {
         try Workbench.with { bench in
             let right = try FaultBench.token(bench, text: "the right token, 32 characters..\n")
@@ -31,7 +31,7 @@ struct RefusedWorkerTests {
         }
     }
 
-    @Test("a coordinator that knows no token gets nothing, whatever it says")
+    @Test("a coordinator that does not know the token is not trusted, whatever it sends")
     func impostor() throws {
         try Workbench.with { bench in
             let token = try FaultBench.token(bench, text: "the right token, 32 characters..\n")
@@ -39,7 +39,7 @@ struct RefusedWorkerTests {
                 (.wrongKey, "session's key"), (.garbage, "a Skein frame"),
                 (.silence, "no coordinator"),
             ]
-            // All at the same time: each takes as long as a patience.
+            // All at the same time: each takes as long as its patience.
             let pairs = try lies.map { lie, mention in
                 let impostor = try Impostor(lie)
                 let worker = try SkeinProcess([
@@ -56,7 +56,7 @@ struct RefusedWorkerTests {
         }
     }
 
-    @Test("a coordinator of another major version: said at once, since waiting helps nobody")
+    @Test("a coordinator of another major version is an error at once, without waiting")
     func otherVersion() throws {
         let impostor = try Impostor(.majorVersion)
         defer { impostor.stop() }
@@ -84,7 +84,7 @@ struct RefusedWorkerTests {
     }
 
     @Test(
-        "a worker of another run, that finds this one at the same port, works for it",
+        "a worker of another run that finds this one at the same port works for it",
         arguments: ["data", "configuration", "model"])
     func otherRun(what: String) throws {
         try Workbench.with { bench in
@@ -100,7 +100,7 @@ struct RefusedWorkerTests {
 
             let options = what == "configuration" ? ["--rank", "4"] : []
             let cluster = try ClusterHarness(bench, "old", Self.endless + options)
-            // Without a model of its own where that is to change.
+            // Without a model of its own where the model changes.
             try cluster.startWorker(
                 "stray", threads: 2, model: what == "model" ? nil : bench.model,
                 shell: "SKEIN_CACHE='\(bench.path("cache"))' exec \"$@\"")
@@ -113,10 +113,10 @@ struct RefusedWorkerTests {
         }
     }
 
-    /// A run that another one takes the place of.
+    /// A run that another one replaces.
     private static let endless = ["--epochs", "10000", "--micro-batch-tokens", "1"]
 
-    @Test("a worker whose own model is not that of the run that it finds now")
+    @Test("a worker whose own model is not that of the new run")
     func otherModel() throws {
         try Workbench.with { bench in
             let cluster = try ClusterHarness(bench, "old", Self.endless)
@@ -155,7 +155,7 @@ struct RefusedWorkerTests {
     private static let other = "SKEIN_CPU_LEVEL=plain exec \"$@\""
 
     @Test(
-        "other kernels are other bits: refused with the remedy, or admitted on request",
+        "a worker with other kernels is refused with the remedy, or admitted on request",
         .enabled(if: ProcessorLevel.current != .plain, "needs a processor with FMA"))
     func engines() throws {
         try FaultBench.withCluster { cluster in
@@ -188,7 +188,7 @@ struct RefusedWorkerTests {
         }
     }
 
-    @Test("token files that others may read, and addresses that others reach without one")
+    @Test("token files that others may read, and addresses that others reach without a token")
     func carelessness() throws {
         try Workbench.with { bench in
             let open = try FaultBench.token(

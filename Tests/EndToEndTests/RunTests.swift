@@ -3,7 +3,7 @@ import SkeinBench
 import SkeinTestSupport
 import Testing
 
-/// What a run makes of its data and its options.
+/// How a run uses its data and its options.
 @Suite("runs")
 struct RunTests {
     private func adapter(_ bench: Workbench, _ output: String) throws -> String {
@@ -43,7 +43,7 @@ struct RunTests {
         }
     }
 
-    @Test("a data folder is trained on, validated and tested with, and its options may be a file")
+    @Test("a data folder has rows to train, validate and test; options may come from a file")
     func dataFolder() throws {
         try Workbench.with { bench in
             try FileManager.default.createDirectory(

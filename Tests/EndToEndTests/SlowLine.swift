@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-/// A line between workers and a coordinator on which the first bulk in each direction crawls: a relay
-/// on loopback.
+/// A relay on loopback between workers and a coordinator that delays the first bulk in each
+/// direction.
 final class SlowLine: Sendable {
     let address: String
     private let target: String
     private let descriptor: Int32
 
-    /// Takes so many seconds for the first bulk.
+    /// The first bulk takes `seconds`.
     init(to target: String, seconds: Double) throws {
         self.target = target
         (descriptor, address) = try LoopbackPort.listen()
@@ -40,7 +40,7 @@ final class SlowLine: Sendable {
             let count = recv(from, &buffer, buffer.count, 0)
             if count < 0, errno == EAGAIN || errno == EINTR { continue }
             guard count > 0 else { break }
-            // What is shorter is a heartbeat, or the handshake.
+            // Anything shorter is a heartbeat, or the handshake.
             let crawls = isSlow && count > 4096
             let slice = crawls ? count / Int(seconds * 10) : count
             for start in stride(from: 0, to: count, by: slice) {

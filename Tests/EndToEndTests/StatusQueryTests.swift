@@ -3,7 +3,7 @@ import SkeinBench
 import SkeinTestSupport
 import Testing
 
-/// `skein status` at a real coordinator: who is waited for, and what everybody does.
+/// `skein status` of a real coordinator: what the run waits for, and what each worker does.
 @Suite("status", .serialized)
 struct StatusQueryTests {
     /// Far more steps than a test lasts.
@@ -15,7 +15,7 @@ struct StatusQueryTests {
         return ending.output
     }
 
-    /// Asks until `isRight` or minutes have passed; the last answer.
+    /// Asks until `isRight` or minutes have passed; returns the last answer.
     private func ask(
         _ cluster: ClusterHarness, _ words: String..., until isRight: (String) -> Bool
     ) throws -> String {
@@ -29,8 +29,9 @@ struct StatusQueryTests {
         return answer
     }
 
-    /// Stops all workers and asks until the answer has `text`, which it has only before their silence
-    /// counts as their loss: a slow machine needs more than one attempt. Lets them go on afterwards.
+    /// Stops all workers and asks until the answer has `text`, which it has only before their
+    /// silence counts as their loss: a slow machine needs more than one attempt. Continues them
+    /// afterwards.
     private func askStopped(
         _ cluster: ClusterHarness, _ words: String..., until text: String
     ) throws -> String {
@@ -51,7 +52,7 @@ struct StatusQueryTests {
         return answer
     }
 
-    @Test("--why names the workers that are missing, and when the coordinator gives up")
+    @Test("--why says how many workers are missing, and when the coordinator gives up")
     func missing() throws {
         try Workbench.with { bench in
             let cluster = try ClusterHarness(
@@ -64,7 +65,7 @@ struct StatusQueryTests {
         }
     }
 
-    @Test("--why names the worker that is silent, and what happens next")
+    @Test("--why names the silent worker, and what happens next")
     func silent() throws {
         try Workbench.with { bench in
             let cluster = try ClusterHarness(bench, "silent", endless + ["--patience", "1h"])
@@ -81,7 +82,7 @@ struct StatusQueryTests {
         }
     }
 
-    @Test("the table and --json tell of the run and of each worker")
+    @Test("the table and --json describe the run and each worker")
     func report() throws {
         try Workbench.with { bench in
             let cluster = try ClusterHarness(bench, "run", endless + ["--min-workers", "2"])
@@ -105,7 +106,7 @@ struct StatusQueryTests {
             #expect(workers.allSatisfy { $0["leases"] is [Any] && $0["lease_count"] is Int })
             #expect(report["worker_count"] as? Int == 2)
 
-            // Workers that stand still keep their leases long enough to be seen with them.
+            // Stopped workers keep their leases long enough to be seen with them.
             let table = try askStopped(cluster, until: "mb ")
             #expect(table.contains(bench.path("run") + "  step "), "\(table)")
             #expect(table.contains("computes") && table.contains("\nw2 "), "\(table)")
@@ -113,7 +114,7 @@ struct StatusQueryTests {
         }
     }
 
-    @Test("nobody there, and another token, each have their status and their remedy")
+    @Test("a missing coordinator and a wrong token each have their status and remedy")
     func refused() throws {
         try Workbench.with { bench in
             let token = try bench.write("a secret of sixteen bytes or more\n", to: "token")

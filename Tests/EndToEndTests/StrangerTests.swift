@@ -6,10 +6,11 @@ import Testing
 
 @testable import SkeinNodes
 
-/// Peers that nobody knows: each costs at most 64 KiB and 5 s, and they keep nobody out.
+/// Peers that have not proved the token: each costs at most 64 KiB and 5 s, and they keep no worker
+/// out.
 @Suite("strangers", .serialized)
 struct StrangerTests {
-    /// Sockets that a process has.
+    /// How many sockets a process has.
     private func sockets(_ process: SkeinProcess) throws -> Int {
         let directory = "/proc/\(process.identifier)/fd"
         return try FileManager.default.contentsOfDirectory(atPath: directory).count { name in
@@ -20,7 +21,7 @@ struct StrangerTests {
         }
     }
 
-    @Test("500 connections that never speak, or never finish, cost little and keep nobody out")
+    @Test("500 connections that never speak, or never finish, cost little and keep no worker out")
     func crowd() throws {
         ProcessFigures.raiseFileLimit()
         try FaultBench.withCluster { cluster in
@@ -28,14 +29,14 @@ struct StrangerTests {
             let idle = try (sockets(process), FaultBench.residentBytes(process))
             let strangers = try (0..<500).map { number in
                 let peer = try HostilePeer(cluster.address)
-                // All but the last byte of the longest first frame there is.
+                // All but the last byte of the longest possible first frame.
                 if number % 2 == 0 {
                     let whole = peer.frame(1, [UInt8](repeating: 0, count: 1024), count: 1024)
                     peer.send(Array(whole.dropLast()))
                 }
                 return peer
             }
-            // Some of them are gone already where it takes 5 s to make them all.
+            // Where it takes 5 s to make them all, some of them are gone already.
             try FaultBench.wait(for: "the crowd") {
                 try sockets(process) - idle.0 >= 400
             }
@@ -50,13 +51,13 @@ struct StrangerTests {
         }
     }
 
-    @Test("of many strangers that are refused a few have a line in the log")
+    @Test("of many refused strangers only a few have a line in the log")
     func lines() throws {
         try FaultBench.withCluster { cluster in
             let began = ContinuousClock.now
             let count = 200
             for _ in 0..<count {
-                // Minor versions of which no build speaks one: refused for its HELLO.
+                // Minor versions that no build speaks: it is refused for its HELLO.
                 let peer = try HostilePeer(cluster.address, minor: 200...201)
                 peer.say(peer.greeting)
                 #expect(try peer.rejection()?.code == .version)
@@ -69,7 +70,7 @@ struct StrangerTests {
         }
     }
 
-    @Test("nobody has more than 5 s to say who he is, however slowly he speaks")
+    @Test("a peer has 5 s to say who it is, however slowly it speaks")
     func slow() throws {
         try FaultBench.withCluster { cluster in
             let idle = try sockets(cluster.coordinator)
@@ -108,7 +109,7 @@ struct StrangerTests {
                 #expect(time > .seconds(4), "\(name): \(time)")
             }
             print("strangers: told after \(ends.values.map { "\($0)" }.sorted())")
-            // Though they never closed their side, nothing of them is left.
+            // Though they never closed their side, none of their connections is left.
             try FaultBench.wait(for: "the end of their connections") {
                 try sockets(cluster.coordinator) <= idle
             }
@@ -118,7 +119,7 @@ struct StrangerTests {
         }
     }
 
-    @Test("an observer that asks for something else than the status is refused")
+    @Test("an observer that asks for anything but the status is refused")
     func observer() throws {
         try FaultBench.withCluster { cluster in
             let curious = try HostilePeer(cluster.address, role: .observer)

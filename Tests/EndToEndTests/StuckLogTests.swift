@@ -20,7 +20,7 @@ struct StuckLogTests {
         return (path, reading)
     }
 
-    /// What is in the pipe until `text` is.
+    /// Reads the pipe until `text` has come.
     private func read(_ reading: Int32, until text: String) throws -> String {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)

@@ -3,7 +3,7 @@ import SkeinBench
 import SkeinTestSupport
 import Testing
 
-/// A second start on the same data encodes nothing, and nothing else tells it from the first.
+/// A second start on the same data encodes nothing, and is otherwise the same as the first.
 @Suite("token cache, end to end")
 struct TokenCacheTests {
     private let run = ["--iterations", "4", "--threads", "1", "--max-length", "60"]
@@ -69,7 +69,7 @@ struct TokenCacheTests {
         }
     }
 
-    @Test("other data, another length and another template are encoded anew")
+    @Test("other data, another length and another template are encoded again")
     func misses() throws {
         try Workbench.with { bench in
             _ = try train(bench, "first")
@@ -118,7 +118,7 @@ struct TokenCacheTests {
         }
     }
 
-    @Test("train and worker tell when they are ready, since their start")
+    @Test("train and worker log how long after their start they were ready")
     func ready() throws {
         try Workbench.with { bench in
             let cluster = try ClusterHarness(bench, "run", run)

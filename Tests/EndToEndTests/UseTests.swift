@@ -42,7 +42,7 @@ struct UseTests {
             #expect(try number("adapter", "loss") < 0.7 * number("base", "loss"), "\(both)")
             #expect(try number("adapter", "token_accuracy") > number("base", "token_accuracy"))
 
-            // The rows that are learned are those that are judged: the loss of the last epoch is near.
+            // Without an adapter there is only the base; the number of threads changes nothing.
             let base = try evaluate(bench, ["--json", "--threads", "1", "--weights", "streamed"])
             #expect(try Workbench.object(base.output).keys.sorted() == ["base"])
             for threads in ["1", "2"] {
@@ -67,7 +67,7 @@ struct UseTests {
             let complaint = Complaint(65, "is not below the base's")
             complaint.check(try ask("bad/adapter"), isPlaced: false)
 
-            // An adapter of numbers that are none must not pass for a better one.
+            // An adapter of NaNs must not pass for a better one.
             let files = try AdapterFiles.map(bench.path("good/adapter"))
             try AdapterFiles.write(
                 configuration: files.configuration,
@@ -82,7 +82,7 @@ struct UseTests {
         }
     }
 
-    @Test("evaluate refuses what it cannot judge")
+    @Test("evaluate refuses what it cannot evaluate")
     func evaluateRefuses() throws {
         try Workbench.with { bench in
             Complaint(64, "--compare", "--adapter").check(try evaluate(bench, ["--compare"]))
@@ -169,7 +169,7 @@ struct UseTests {
     }
 
     @Test(
-        "heads that together are wider or narrower than the model are trained, judged and asked",
+        "models whose heads together are wider or narrower are trained, evaluated and used",
         arguments: TinyModel.otherHeads)
     func otherHeads(tiny: TinyModel) throws {
         try Workbench.with(model: tiny) { bench in

@@ -64,7 +64,7 @@ struct Workbench {
             data: data ?? self.data, directory: directory)
     }
 
-    /// Trains to the end and expects that nothing goes wrong.
+    /// Trains to the end and expects success.
     @discardableResult
     func train(
         _ output: String, _ more: [String] = [], data: String? = nil,
@@ -75,14 +75,14 @@ struct Workbench {
         return ending
     }
 
-    /// SHA-256 of each file that a run's result consists of: the adapter and every checkpoint.
+    /// SHA-256 of each file of a run's result: the adapter and every checkpoint.
     func result(of output: String) throws -> [String: String] {
         try digests(of: output).filter {
             $0.key.hasPrefix("adapter/") || $0.key.hasPrefix("checkpoints/")
         }
     }
 
-    /// SHA-256 of each file below a directory, by its path in there.
+    /// SHA-256 of each file below a directory, by its path in it.
     func digests(of name: String) throws -> [String: String] {
         var digests: [String: String] = [:]
         for file in try FileManager.default.subpathsOfDirectory(atPath: path(name)) {
@@ -103,7 +103,7 @@ struct Workbench {
         String(decoding: try bytes(path), as: UTF8.self)
     }
 
-    /// The lines of metrics.jsonl without what a clock says.
+    /// The lines of metrics.jsonl without the fields that depend on a clock.
     func metrics(of output: String) throws -> [String] {
         try text(path(output) + "/metrics.jsonl").split(separator: "\n").map { line in
             var fields = try Self.object(String(line))
@@ -143,6 +143,6 @@ extension ClusterHarness {
         try self.init(bench.work(model: model), output, options)
     }
 
-    /// Where the run is.
+    /// The bench where the run is.
     var bench: Workbench { Workbench(directory: work.directory) }
 }

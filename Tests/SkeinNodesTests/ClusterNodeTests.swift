@@ -51,7 +51,7 @@ struct ClusterNodeTests {
 
         func drain() { drains.store(true, ordering: .relaxed) }
 
-        /// How it ended; nil when it has not after a minute.
+        /// How it ended; nil if it has not ended after a minute.
         func outcome() throws -> WorkerOutcome? {
             try ending.value(within: 60)?.get()
         }
@@ -71,7 +71,7 @@ struct ClusterNodeTests {
         }
     }
 
-    @Test("a worker of a run that was removed works for the one that begins in its place")
+    @Test("a worker of a removed run works for the run that takes its place")
     func begunAnew() throws {
         try withBench { bench in
             let steps = Mutex(0)
@@ -89,7 +89,7 @@ struct ClusterNodeTests {
         }
     }
 
-    @Test("what is refused whoever comes raises no term")
+    @Test("a coordinator that is refused at once raises no term")
     func refusedAtOnce() throws {
         try withBench { bench in
             let term = bench.directory + "/run/term"
@@ -111,7 +111,7 @@ struct ClusterNodeTests {
         }
     }
 
-    @Test("Ctrl-C ends a coordinator that waits for more workers than are there, its own too")
+    @Test("Ctrl-C ends a coordinator that waits for more workers, and its local worker")
     func interruptedWhileWaiting() throws {
         try withBench { bench in
             bench.configuration.minWorkers = 2
@@ -121,7 +121,7 @@ struct ClusterNodeTests {
                 if interrupted.withLock({ $0 }) != nil { return true }
                 let status = try? StatusQuery.ask(
                     coordinator: node.address, token: nil, version: "test", timeout: .seconds(5))
-                // The worker is in, and waits for the other one.
+                // The worker has joined, and waits for the other one.
                 let isIdle = String(decoding: status ?? [], as: UTF8.self).contains("\"idle\"")
                 if isIdle { interrupted.withLock { $0 = .now } }
                 return isIdle
@@ -132,7 +132,7 @@ struct ClusterNodeTests {
         }
     }
 
-    @Test("when nobody is left to judge the test rows, the run says so in its own words")
+    @Test("without workers to evaluate the test rows, the run fails with workersMissing")
     func testRowsWithoutWorkers() throws {
         try withBench { bench in
             bench.configuration.validationSplit = 0

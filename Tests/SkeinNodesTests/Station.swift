@@ -16,12 +16,12 @@ final class Station {
     var violations: [WireError] = []
     /// What connections do with a message besides noting it.
     var react: (Connection, Message) -> Void = { _, _ in }
-    /// What is done to new connections.
+    /// Called with each new connection.
     var prepare: (Connection) -> Void = { _ in }
 
     init(_ loop: EventLoop) { self.loop = loop }
 
-    /// Both directions have the same key in most tests: what is tested is the transport.
+    /// Both directions have the same key in most tests, which test the transport.
     static let key = FrameKey(bytes: [UInt8](repeating: 7, count: 32))
     static let bounds = MessageBounds(
         allowed: Set(MessageType.allCases), gradientPayloadBytes: 64 << 20,
@@ -92,7 +92,7 @@ final class Station {
 }
 
 extension Confined<Station> {
-    /// A server and a client whose connection stands, with keys when they are to have some.
+    /// A server and a client that are connected, with keys if `authenticated`.
     static func pair(
         authenticated: Bool = true
     ) throws -> (server: Confined<Station>, client: Confined<Station>) {
@@ -107,7 +107,7 @@ extension Confined<Station> {
         return (server, client)
     }
 
-    /// Whether the station comes to `state` within a minute.
+    /// Whether `state` holds within a minute.
     func reaches(_ state: @escaping @Sendable (Station) -> Bool) throws -> Bool {
         let limit = ContinuousClock.now + .seconds(60)
         while ContinuousClock.now < limit {
@@ -122,7 +122,7 @@ extension Confined<Station> {
     }
 }
 
-/// A blocking socket that is no part of Skein: the bad peer of a test.
+/// A blocking socket that is not part of Skein: the bad peer of a test.
 final class RawPeer: @unchecked Sendable {
     // Each test uses its peers on one thread.
     private let descriptor: Int32
@@ -151,7 +151,7 @@ final class RawPeer: @unchecked Sendable {
         return true
     }
 
-    /// Everything until the peer closes, and whether it did so in good order.
+    /// Everything until the peer closes, and whether it closed in an orderly way.
     func readToEnd() -> (bytes: [UInt8], isOrderly: Bool) {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)
@@ -162,7 +162,7 @@ final class RawPeer: @unchecked Sendable {
         }
     }
 
-    /// Reads so many bytes with a pause of microseconds between two reads; whether they came.
+    /// Reads `count` bytes with a pause of microseconds between two reads; whether they came.
     func read(_ count: Int, atATime size: Int, pause: UInt32) -> Bool {
         var left = count
         var buffer = [UInt8](repeating: 0, count: size)
@@ -177,7 +177,7 @@ final class RawPeer: @unchecked Sendable {
 
     func endSending() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Makes the end of this peer a reset, not a goodbye.
+    /// Makes this peer end with a reset, not in an orderly way.
     func resetWhenGone() {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(

@@ -4,7 +4,7 @@ import SkeinBasics
 /// One hash, whoever computes and whoever dies: a short run in one process and in clusters that are
 /// left alone, and in clusters whose members are killed and stopped at random moments.
 package final class ChaosBench {
-    /// A case that ended well.
+    /// A case that succeeded.
     package struct Line: Sendable {
         package static let heading = text("case", "SHA-256 of the adapter", "ledger", "time")
         var title: String
@@ -31,21 +31,21 @@ package final class ChaosBench {
     }
 
     private let work: Workload
-    /// How often the kills come, at other moments each time.
+    /// How often the cases with kills run, at other moments each time.
     private let rounds: Int
     private let report: (Line) throws -> Void
     private let random: AddressedRandom
     private var draws: UInt32 = 0
     private var cases = 0
-    /// Of the cases whose adapters have to be equal.
+    /// Options of the cases whose adapters must be equal.
     var options: [String] = []
     private var expected: SHA256.Digest?
 
     /// - Parameters:
     ///   - work: what is trained.
-    ///   - rounds: how often the kills come.
-    ///   - seed: of their moments.
-    ///   - report: hears of each case that ended well.
+    ///   - rounds: how often the cases with kills run.
+    ///   - seed: decides the moments of the kills.
+    ///   - report: called with each case that succeeded.
     package init(
         _ work: Workload, rounds: Int, seed: UInt64, report: @escaping (Line) throws -> Void
     ) {
@@ -57,8 +57,7 @@ package final class ChaosBench {
 
     /// Runs all cases.
     ///
-    /// - Throws: `BenchError` at the first adapter that differs and the first ledger that does not
-    ///   verify.
+    /// - Throws: `BenchError` at the first adapter that differs or ledger that does not verify.
     package func run() throws {
         begin(codec: "fp32", compute: "fp32")
         for threads in 1...2 { try alone("train, \(Figures.count(threads, "thread"))", threads) }
@@ -89,7 +88,7 @@ package final class ChaosBench {
         try cluster(products + "worker killed", backAtOnce)
     }
 
-    /// Begins cases that have one hash.
+    /// Begins cases that must have one hash.
     func begin(codec: String, compute: String) {
         expected = nil
         options = [
@@ -106,7 +105,7 @@ package final class ChaosBench {
         }
     }
 
-    /// A cluster that is left alone, and begins when all are there.
+    /// A cluster that is left alone and begins when all workers are there.
     func quiet(_ title: String, _ count: Int) throws {
         try cluster(title, workers: count, with: ["--min-workers", String(count)]) { _ in }
     }
@@ -133,7 +132,7 @@ package final class ChaosBench {
         try cluster.restartWorker(1)
     }
 
-    /// Longer than a silence that counts as a loss.
+    /// Stops a worker for longer than the silence that counts as a loss.
     private func stoppedWorker(_ cluster: ClusterHarness) throws {
         try waitForMoment(cluster, 1...3)
         cluster.workers[0].send(SIGSTOP)
@@ -142,7 +141,7 @@ package final class ChaosBench {
         let lines = cluster.coordinator.errorText.split(separator: "\n")
         guard lines.contains(where: { $0.contains("w1") && $0.contains("silent") }) else {
             throw BenchError.failed(
-                what: "nobody noticed the silence of w1", place: work.path(cluster.output))
+                what: "the silence of w1 was not noticed", place: work.path(cluster.output))
         }
     }
 
@@ -153,7 +152,7 @@ package final class ChaosBench {
         }
     }
 
-    /// Waits for so many steps more, drawn from the seed, and then for a moment within a step.
+    /// Waits for a number of further steps, drawn from the seed, then for a moment within a step.
     private func waitForMoment(_ cluster: ClusterHarness, _ steps: ClosedRange<Int>) throws {
         let words = random.block(draws)
         draws += 1
@@ -161,7 +160,7 @@ package final class ChaosBench {
         try cluster.waitForSteps(goal)
         guard cluster.coordinator.isRunning else {
             throw BenchError.failed(
-                what: "it ended before step \(goal)", place: work.path(cluster.output))
+                what: "the run ended before step \(goal)", place: work.path(cluster.output))
         }
         try sleep(0.1 + 0.9 * AddressedRandom.unitDouble(words.y, words.z))
     }
@@ -174,7 +173,7 @@ package final class ChaosBench {
         }
     }
 
-    /// Runs a case in a directory of its own and looks at what it gave.
+    /// Runs a case in a directory of its own and checks its adapter and ledger.
     private func check(_ title: String, _ body: (String) throws -> Void) throws {
         let began = ContinuousClock.now
         cases += 1
@@ -183,7 +182,7 @@ package final class ChaosBench {
         let digest = try work.adapterDigest(of: output)
         guard digest == expected ?? digest else {
             throw BenchError.failed(
-                what: "\(title): the adapter is \(digest), not that of the cases before",
+                what: "\(title): the adapter is \(digest), not that of the earlier cases",
                 place: work.path(output))
         }
         expected = digest

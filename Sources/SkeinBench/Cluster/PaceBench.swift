@@ -28,17 +28,17 @@ package struct PaceBench {
 
     /// - Parameters:
     ///   - work: what is trained.
-    ///   - options: more options of every run.
+    ///   - options: further options of every run.
     package init(_ work: Workload, options: [String]) {
         self.work = work
         self.options = options
     }
 
-    /// Runs both kinds so often, and demands the same adapter of both each time.
+    /// Runs both kinds repeatedly, and demands the same adapter of both each time.
     ///
     /// - Parameters:
     ///   - repetitions: how often.
-    ///   - report: the tokens per second of a run.
+    ///   - report: called with the tokens per second of each run.
     /// - Returns: the medians.
     /// - Throws: `BenchError`.
     package func run(
@@ -73,7 +73,7 @@ package struct PaceBench {
         try cluster.finish(seconds: Workload.longest)
     }
 
-    /// Over all steps but the first, which waits for whoever is not there yet.
+    /// Tokens per second over all steps but the first, which waits for workers to join.
     private static func rate(of output: String) throws -> Double {
         var (tokens, seconds) = (0, 0.0)
         for line in try String(contentsOfFile: output + "/metrics.jsonl", encoding: .utf8)

@@ -5,20 +5,20 @@ import SkeinModels
 import SkeinNodes
 import SkeinTensors
 
-/// Generation beside its limits: decoding beside the memory's rate, a prompt beside that of multiply-adds
-/// in registers.
+/// Generation beside its limits: decoding beside the memory's rate, a prompt beside that of
+/// multiply-adds in registers.
 ///
-/// A token that follows another reads every weight and the cache once and does little with them, so
-/// memory is its limit; a prompt's tokens share the weights, so arithmetic is theirs. Every
-/// repetition measures both and both limits one after the other, so that a neighbour on the machine
-/// slows all of them.
+/// A decoded token reads every weight and the cache once and does little with them, so memory is
+/// its limit; a prompt's tokens share the weights, so arithmetic is theirs. Every repetition
+/// measures both, and both limits, one after the other, so that a neighbour on the machine slows
+/// all of them.
 package struct GenerateBench {
     let model: ModelDirectory
     let promptTokens: Int
     let tokens: Int
     let threads: Int
     let compute: ComputeType
-    /// Opening, packing, and everything else before the first token.
+    /// Opening, packing and everything else before the first token.
     let load: Timing
     private let team: ComputeTeam
     private let session: DecoderSession
@@ -101,7 +101,7 @@ package struct GenerateBench {
 }
 
 extension GenerateBench {
-    /// A prompt and an answer of a model; `threads` of nil are all cores.
+    /// Measures a prompt and an answer of a model; `threads`: nil means all cores.
     package static func report(
         modelPath: String, promptTokens: Int, tokens: Int, threads: Int?, compute: ComputeType
     ) throws -> BenchReport {
@@ -119,8 +119,8 @@ extension GenerateBench {
                     + "\(Figures.count(result.threads, "thread")), median of "
                     + "\(effort.repetitions)",
                 "loaded in \(Figures.seconds(result.load)); at most "
-                    + "\(result.peakBytes.map(Figures.bytes) ?? "?") in use, as much memory as a "
-                    + "token reads included",
+                    + "\(result.peakBytes.map(Figures.bytes) ?? "?") in use, including as much "
+                    + "memory as a token reads",
             ], result.table)
     }
 }

@@ -3,15 +3,15 @@ import SkeinModels
 
 /// Prompts and answers of one model, measured.
 struct GenerateResult: Sendable, Equatable {
-    /// Of the prompt.
+    /// The prompt's.
     var compute: ComputeType
     var promptTokens: Int
-    /// Tokens of an answer, all of which are computed.
+    /// Tokens in an answer; all of them are computed.
     var tokens: Int
     var threads: Int
     /// Seconds from the file to the first token.
     var load: Double
-    /// Floating-point operations of a prompt token's projections; attention comes on top.
+    /// Floating-point operations of a prompt token's projections, without attention.
     var operationsPerToken: Int
     /// Bytes of weights and cache that a token in the middle of the answer reads.
     var bytesPerToken: Int
@@ -30,8 +30,8 @@ struct GenerateResult: Sendable, Equatable {
     var decodeTime: Measurement { Measurement(seconds: decode.map(\.seconds)) }
     var promptRate: Double { promptTime.rate(of: promptTokens) }
     var decodeRate: Double { decodeTime.rate(of: tokens) }
-    /// Tokens per second by processor time, as if all threads had a processor all the time: what holds
-    /// on a machine that others use, too. Threads that wait for each other count as busy.
+    /// Tokens per second by processor time, as if all threads had a processor all the time: this
+    /// also holds on a machine that others use. Threads that wait for each other count as busy.
     func processorRate(of tokens: Int, _ timings: [Timing]) -> Double {
         let seconds = Measurement.median(of: timings.map(\.processorSeconds))
         return seconds > 0 ? Double(tokens * threads) / seconds : 0
@@ -40,12 +40,12 @@ struct GenerateResult: Sendable, Equatable {
     var memoryRate: Double { Measurement.median(of: memoryRates) }
     var peakRate: Double { Measurement.median(of: peakRates) }
 
-    /// Prompt tokens per second if nothing but the projections were computed, as fast as those.
+    /// Prompt tokens per second if nothing but the projections were computed, at `peakRate`.
     var promptLimit: Double {
         operationsPerToken > 0 ? peakRate / Double(operationsPerToken) : 0
     }
 
-    /// Tokens per second if nothing but the reading took time.
+    /// Tokens per second if nothing but reading memory took time.
     var decodeLimit: Double { bytesPerToken > 0 ? memoryRate / Double(bytesPerToken) : 0 }
     var promptShare: Double { promptLimit > 0 ? promptRate / promptLimit : 0 }
     var decodeShare: Double { decodeLimit > 0 ? decodeRate / decodeLimit : 0 }
@@ -80,7 +80,7 @@ struct GenerateResult: Sendable, Equatable {
         ]
     }
 
-    /// Labels in the first column; the prompt, the answer.
+    /// Columns: labels, the prompt, the answer.
     var table: [[String]] {
         [
             ["", "prompt", "answer"],

@@ -1,12 +1,12 @@
 import SkeinBasics
 import SkeinTensors
 
-/// One kernel to measure, and what of the machine limits it.
+/// One kernel to measure, and which limit of the machine applies to it.
 struct Kernel {
     enum Limit {
-        /// Matrix products: work of `operations`, against what registers allow for this kind.
+        /// Matrix products of `operations`, against what registers allow for this kind.
         case products(operations: Int, MatMulTally.Kind)
-        /// Memory: work that reads and writes `bytes`, against a copy that moves as many.
+        /// Work that reads and writes `bytes`, against a copy that moves as many.
         case copy(bytes: Int)
     }
 
@@ -31,7 +31,7 @@ struct KernelResult: Sendable, Equatable {
 
     var share: Double { limit > 0 ? rate / limit : 0 }
 
-    /// Measures `kernel` and its limit one behind the other.
+    /// Measures `kernel` and its limit, one after the other.
     init(_ kernel: Kernel, _ effort: Effort) {
         name = kernel.name
         size = kernel.size
@@ -87,14 +87,14 @@ struct MemoryCopy {
     private let source: FloatBuffer
     private let target: FloatBuffer
 
-    /// - Parameter bytes: read and written together.
+    /// - Parameter bytes: how many are read and written, together.
     init(bytes: Int) {
         let count = max(1, bytes / 8)
         source = Operands.buffer(count, stream: 3)
         target = Operands.buffer(count, stream: 4)
     }
 
-    /// Read and written together.
+    /// How many are read and written, together.
     var bytes: Int { source.count * 8 }
 
     func run() {
@@ -102,7 +102,7 @@ struct MemoryCopy {
     }
 }
 
-/// Sizes that kernels are measured on: those of SmolLM2-135M and one row of `tokens` tokens.
+/// Sizes that kernels are measured at: those of SmolLM2-135M, and one row of `tokens` tokens.
 struct KernelSizes: Sendable, Equatable {
     var tokens = 512
     var width = 576
@@ -115,7 +115,7 @@ struct KernelSizes: Sendable, Equatable {
     /// Logit rows that a training step holds at once, and the vocabulary rows of one product.
     var headRows = 128
     var headPanel = 8192
-    /// Numbers of a rank-8 adapter on q, k, v and o of all 30 layers.
+    /// Numbers in a rank-8 adapter on q, k, v and o of all 30 layers.
     var adapter = 921_600
 
     var keyValueWidth: Int { keyValueHeads * headDimension }

@@ -5,7 +5,7 @@ import SkeinTensors
 extension KernelBench {
     private static let float = MemoryLayout<Float>.stride
 
-    /// Kernels that go once through their floats.
+    /// Kernels that pass once over their floats.
     var elementwise: [Kernel] {
         normalization + activation + [rotation, crossEntropy] + dropout
     }
@@ -83,7 +83,7 @@ extension KernelBench {
         }
     }
 
-    /// Drawing computes much for each byte of mask: its share of a copy's rate is small by nature.
+    /// Drawing computes much for each byte of the mask, so its share of a copy's rate is small.
     private var dropout: [Kernel] {
         let count = sizes.tokens * sizes.width
         let dropout = Dropout(probability: 0.05, seed: 0)
@@ -106,7 +106,8 @@ extension KernelBench {
         ]
     }
 
-    /// The ledger's hash over a gradient, its levels of 8 bits, and blocks of a model file as floats.
+    /// The ledger's hash of a gradient, rounding it to int8, and dequantizing blocks of a model
+    /// file.
     var bytes: [Kernel] {
         let gradient = Operands.buffer(sizes.adapter, stream: 30)
         let hash = Kernel(
@@ -142,7 +143,7 @@ extension KernelBench {
         }
     }
 
-    /// `floats`: read and written together.
+    /// `floats` counts those read and written, together.
     private func kernel(
         _ name: String, size: String? = nil, floats: Int, _ run: @escaping () -> Void
     ) -> Kernel {

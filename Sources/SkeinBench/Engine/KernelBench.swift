@@ -20,7 +20,7 @@ package struct KernelBench {
         try kernels.map { KernelResult($0, effort) }
     }
 
-    /// Forward (y = x W^T) and backward (dx = dy W) of each kind of projection, in fp32 and in bf16.
+    /// Forward (y = x W^T) and backward (dx = dy W) of each kind of projection, in fp32 and bf16.
     private var products: [Kernel] {
         get throws {
             let s = sizes
@@ -54,7 +54,7 @@ package struct KernelBench {
         }
     }
 
-    /// LoRA's products on the width of the model.
+    /// LoRA's products at the model's width.
     private var thin: [Kernel] {
         let (tokens, width, rank) = (sizes.tokens, sizes.width, sizes.rank)
         let x = Operands.buffer(tokens * width, stream: 14)
@@ -85,7 +85,7 @@ package struct KernelBench {
         ]
     }
 
-    /// One sequence of all tokens, in fp32.
+    /// Attention over one sequence of all tokens, in fp32.
     private var attention: [Kernel] {
         let s = sizes
         let attention = Attention(
@@ -126,7 +126,7 @@ package struct KernelBench {
 }
 
 extension KernelBench {
-    /// Every kernel alone on one thread.
+    /// Measures every kernel alone on one thread.
     package static func report(tokens: Int) throws -> BenchReport {
         let sizes = KernelSizes(tokens: tokens)
         var results: [KernelResult] = []
@@ -142,8 +142,8 @@ extension KernelBench {
                 ("kernels", .array(results.map(\.json))),
             ],
             [
-                "one thread, sizes of SmolLM2-135M; a product's limit is a loop in registers,",
-                "that of the others a copy that reads and writes as many bytes",
+                "one thread, sizes of SmolLM2-135M; the limit of a product is a loop in registers,",
+                "the limit of the others a copy that reads and writes as many bytes",
             ], [KernelResult.heading] + results.map(\.cells), leftColumns: 2)
     }
 }

@@ -4,7 +4,7 @@ import Foundation
 struct Measurement: Sendable, Equatable {
     let seconds: [Double]
 
-    /// Half of the timings took at most this long; what a neighbour on the machine disturbs least.
+    /// Half of the timings took at most this long: what a neighbour on the machine disturbs least.
     var median: Double { Self.median(of: seconds) }
 
     /// (slowest - fastest) / median: how much the machine was disturbed.
@@ -13,7 +13,7 @@ struct Measurement: Sendable, Equatable {
         return (most - least) / median
     }
 
-    /// The middle value, or the mean of the two middle ones; 0 of nothing.
+    /// The middle value, or the mean of the two middle ones; 0 if there are none.
     static func median(of values: [Double]) -> Double {
         guard !values.isEmpty else { return 0 }
         let sorted = values.sorted()
@@ -22,7 +22,7 @@ struct Measurement: Sendable, Equatable {
             ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
     }
 
-    /// What is done in a second when `amount` of it takes the median time.
+    /// The amount done in a second when `amount` takes the median time.
     func rate(of amount: Int) -> Double {
         median > 0 ? Double(amount) / median : 0
     }
@@ -30,9 +30,9 @@ struct Measurement: Sendable, Equatable {
 
 /// How long a benchmark may measure.
 struct Effort: Sendable, Equatable {
-    /// Timings that the median is taken of.
+    /// How many timings the median is taken of.
     var repetitions: Int
-    /// A timing repeats short work until it takes at least so long, so that the clock does not count.
+    /// A timing repeats short work to take at least this long, so that the clock does not count.
     var minimumSeconds: Double
 
     static let kernels = Effort(repetitions: 5, minimumSeconds: 0.02)
@@ -41,16 +41,17 @@ struct Effort: Sendable, Equatable {
 
 /// How long something took.
 struct Timing: Sendable, Equatable {
-    /// On the wall.
+    /// Wall time.
     var seconds: Double
-    /// Of all processors together, by this process alone. With as many threads as processors and no
-    /// neighbours it is `seconds` times the threads; a busy machine stretches the wall time only.
+    /// Processor time of this process, on all processors together. With as many threads as
+    /// processors and no neighbours it is `seconds` times the threads; a busy machine stretches
+    /// only the wall time.
     var processorSeconds: Double
 }
 
-/// The only reader of the clocks among the benchmarks.
+/// The only reader of the clocks among the benchmarks of the engine.
 enum Stopwatch {
-    /// Times `body`, whatever threads of this process work for it.
+    /// Times `body`, on whichever threads of this process it works.
     static func time(_ body: () throws -> Void) rethrows -> Timing {
         let processor = processorTime(CLOCK_PROCESS_CPUTIME_ID)
         let began = ContinuousClock.now
@@ -60,10 +61,10 @@ enum Stopwatch {
             processorSeconds: processorTime(CLOCK_PROCESS_CPUTIME_ID) - processor)
     }
 
-    /// Measures work of the calling thread alone, by the processor time of this thread: what a
-    /// neighbour on the same processor takes does not count.
+    /// Measures work of the calling thread alone, by its processor time: what a neighbour on the
+    /// same processor takes does not count.
     ///
-    /// The first run only warms caches and says how often a timing repeats the work.
+    /// The first run only warms caches and decides how often a timing repeats the work.
     static func measure(_ effort: Effort, _ body: () -> Void) -> Measurement {
         let once = threadTime(body)
         let times = repeats(once: once, minimum: effort.minimumSeconds)
@@ -73,7 +74,7 @@ enum Stopwatch {
             })
     }
 
-    /// How often work of `once` seconds is done to take `minimum` seconds: 1 to a million times.
+    /// How often to repeat work of `once` seconds to take `minimum` seconds: 1 to a million times.
     static func repeats(once: Double, minimum: Double) -> Int {
         guard minimum > once else { return 1 }
         return Int(min(1e6, (minimum / max(once, 1e-9)).rounded(.up)))

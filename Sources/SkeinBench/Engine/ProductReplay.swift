@@ -1,11 +1,11 @@
 import SkeinBasics
 import SkeinTensors
 
-/// The matrix products of some work without the work: what this machine gives for those shapes.
+/// The matrix products of some work and nothing else: what this machine gives for their shapes.
 ///
-/// Every shape runs as often as it was counted, on operands of its sizes that lie one row behind the
-/// other. They stay in the cache where a training step fetches other weights for each layer, so the
-/// rate is an upper limit and a share of it is not flattered.
+/// Every shape runs as often as it was counted, on operands of its sizes without gaps between rows.
+/// They stay in the cache, where a training step fetches other weights for each layer; so the rate
+/// is an upper limit and a share of it does not flatter.
 struct ProductReplay: Sendable {
     /// Equal products: op(A) [m, k] times op(B) [k, n].
     struct Product: Sendable, Equatable {
@@ -31,7 +31,7 @@ struct ProductReplay: Sendable {
     private let c: FloatBuffer
     /// Room for `a` as bf16.
     private let rounded: FloatBuffer
-    /// By the shape of op(B), for the products in bf16.
+    /// op(B) by its shape, for products in bf16.
     private let packed: [[Int]: PackedMatrix]
 
     /// Makes operands for one thread.
@@ -56,7 +56,7 @@ struct ProductReplay: Sendable {
         self.packed = packed
     }
 
-    /// The counted products, in an order of their own: equal ones behind each other.
+    /// The counted products, sorted so that equal ones follow each other.
     ///
     /// - Throws: `PackedMatrixError` when the system has no memory left.
     init(_ counts: [MatMulTally.Shape: Int]) throws {

@@ -1,7 +1,7 @@
 import SkeinBasics
 import SkeinTraining
 
-/// What a thread's micro-batch is made of in a benchmark of the training step.
+/// The rows of a thread's micro-batch in a benchmark of the training step.
 enum RowMix: String, Sendable, CaseIterable {
     /// One row of all tokens, each with loss.
     case dense
@@ -13,7 +13,8 @@ enum RowMix: String, Sendable, CaseIterable {
 
     /// Tokens of each row of a micro-batch of about `tokens` tokens.
     ///
-    /// `rows` differ by a third to both sides, evenly spread, so that no product has a lucky size.
+    /// Lengths of `rows` are spread evenly over the mean plus or minus a third, so that no product
+    /// has a lucky size.
     func lengths(tokens: Int) -> [Int] {
         switch self {
         case .dense: return [max(2, tokens)]

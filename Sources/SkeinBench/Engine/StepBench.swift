@@ -8,8 +8,8 @@ import SkeinTraining
 /// matrix products alone.
 ///
 /// A step is what the trainer does between two checkpoints: every thread computes one micro-batch,
-/// forward and backward with dropout, and hashes its gradient; the gradients are summed by the tree,
-/// divided, clipped and applied by AdamW. Only the lines on disk are left out.
+/// forward and backward with dropout, and hashes its gradient; the gradients are summed by the
+/// tree, divided, clipped and applied by AdamW. Only the lines on disk are left out.
 package struct StepBench {
     let configuration: TrainingConfiguration
     let model: ModelDirectory
@@ -48,7 +48,7 @@ package struct StepBench {
         self.shape = shape
     }
 
-    /// Where the weights fit.
+    /// A residence for which there is enough memory.
     private static func residence(
         _ model: ModelDirectory, _ shape: AdapterShape, _ compute: ComputeType, tokens: Int,
         threads: Int, available: Int?
@@ -79,7 +79,7 @@ package struct StepBench {
             smallest: least)
     }
 
-    /// Measures one mix of rows: a step that only warms up, then steps, products and the peak in turn.
+    /// Measures one mix of rows: a step to warm up, then steps, products and the peak in turn.
     func run(_ mix: RowMix, _ effort: Effort) throws -> StepResult {
         let rows = mix.lengths(tokens: microBatchTokens).count
         let microBatches = (0..<threads).map { index in
@@ -132,7 +132,7 @@ package struct StepBench {
             optimizer: Measurement(seconds: steps.map(\.optimizer)))
     }
 
-    /// The products of one micro-batch; each thread's has the same.
+    /// The products of one micro-batch; those of the other threads have the same.
     private func tally(_ microBatch: MicroBatch) -> [MatMulTally.Shape: Int] {
         let tally = MatMulTally()
         let workspace = DecoderWorkspace(tally: tally)
@@ -143,15 +143,15 @@ package struct StepBench {
 }
 
 extension StepBench {
-    /// Whole steps of a model, on all threads at once.
+    /// Measures whole steps of a model, on all threads at once.
     ///
     /// - Parameters:
     ///   - modelPath: the base model.
-    ///   - microBatchTokens: of the micro-batch that is measured.
-    ///   - steps: that are measured.
+    ///   - microBatchTokens: tokens of each micro-batch.
+    ///   - steps: how many are measured.
     ///   - compute: as `train` takes it.
     ///   - threads: nil: all cores.
-    ///   - log: what is being measured.
+    ///   - log: told what is being measured.
     /// - Returns: a column for each mix of rows.
     /// - Throws: as the initializer.
     package static func report(
@@ -193,8 +193,8 @@ extension StepBench {
 }
 
 extension MatMulTally.Shape {
-    /// Whether a frozen weight takes part: neither attention's products, which have a head's
-    /// dimension on one side, nor LoRA's.
+    /// Whether a frozen weight takes part: not in attention's products, which have a head's
+    /// dimension on one side, nor in LoRA's.
     func isOfWeights(headDimension: Int) -> Bool {
         kind != .thin && n != headDimension && k != headDimension
     }
@@ -213,7 +213,7 @@ struct BenchedTrainer {
     private let source: LocalGradientSource
     private var parameters: [Float]
     private var optimizer: AdamW
-    /// Of the last step.
+    /// The last step's.
     private(set) var gradient: [Float] = []
 
     init(

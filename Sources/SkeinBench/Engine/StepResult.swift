@@ -11,27 +11,27 @@ struct StepResult: Sendable, Equatable {
     var threads: Int
     /// Floating-point operations of all matrix products of a micro-batch.
     var operations: Int
-    /// Of these, the operations of products with frozen weights, which are measured alone as well.
+    /// Of these, the operations of products with frozen weights, which are also measured alone.
     var wideOperations: Int
     /// Trained numbers.
     var parameters: Int
     /// Whole steps.
     var step: [Timing]
-    /// The products with frozen weights of all threads' micro-batches and nothing else, as many
-    /// threads at once.
+    /// The products with frozen weights of all micro-batches and nothing else, on as many threads
+    /// at once.
     var productsAlone: [Timing]
     /// Operations of all threads in one timing of `peak`.
     var peakOperations: Int
-    /// Multiply-adds in registers and nothing else, as many threads at once: the limit.
+    /// Multiply-adds in registers and nothing else, on as many threads at once: the limit.
     var peak: [Timing]
     /// SHA-256 of one micro-batch's gradient.
     var hash: Measurement
     var reduction: Measurement
     var optimizer: Measurement
 
-    /// The least part of the limit that is accepted.
+    /// The least share of the limit that is accepted.
     static let wantedShare = 0.8
-    /// The most that is accepted.
+    /// The largest share of hashing that is accepted.
     static let allowedHashShare = 0.01
 
     /// Tokens of a micro-batch.
@@ -50,7 +50,7 @@ struct StepResult: Sendable, Equatable {
     var share: Double { Self.ratio(rate, peakRate) }
     var shareAlone: Double { Self.ratio(rateAlone, peakRate) }
 
-    /// The same share by processor time: what holds on a machine that others use, too.
+    /// The same share by processor time, which also holds on a machine that others use.
     var processorShare: Double {
         let limit = Measurement.median(of: peak.map(\.processorSeconds))
         let whole = Measurement.median(of: step.map(\.processorSeconds))
@@ -65,7 +65,7 @@ struct StepResult: Sendable, Equatable {
             step.reduce(0) { $0 + $1.seconds } * Double(threads))
     }
 
-    /// Each thread hashes one gradient in each step.
+    /// The share of hashing in a step: each thread hashes one gradient.
     var hashShare: Double {
         let processor = Measurement.median(of: step.map(\.processorSeconds))
         return Self.ratio(hash.median * Double(threads), processor)
@@ -100,7 +100,7 @@ struct StepResult: Sendable, Equatable {
         ])
     }
 
-    /// Labels in the first column, a column for each result.
+    /// Columns: labels, then one for each result.
     static func table(_ results: [StepResult]) -> [[String]] {
         func row(_ label: String, _ cell: (StepResult) -> String) -> [String] {
             [label] + results.map(cell)

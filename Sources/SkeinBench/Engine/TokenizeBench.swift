@@ -10,9 +10,9 @@ package struct TokenizeBench {
     let tokenizer: Tokenizer
 
     /// - Parameters:
-    ///   - modelPath: whose tokenizer it is.
+    ///   - modelPath: the model whose tokenizer is measured.
     ///   - dataPath: rows as `train` takes them; nil: `pages`.
-    ///   - pages: texts that are at hand.
+    ///   - pages: texts for use without rows.
     /// - Throws: what the model, its tokenizer and the rows throw.
     init(modelPath: String, dataPath: String?, pages: () -> [String]) throws {
         tokenizer = try Tokenizer(model: try ModelDirectory.open(modelPath).raw)
@@ -30,14 +30,14 @@ package struct TokenizeBench {
         }
     }
 
-    /// Encodes and scans in turn.
+    /// Encodes, then scans.
     func run(_ effort: Effort) -> TokenizeResult {
         let bytes = texts.reduce(0) { $0 + $1.utf8.count }
         var tokens = 0
         let encoding = Stopwatch.measure(effort) {
             tokens = texts.reduce(0) { $0 + tokenizer.encode($1).count }
         }
-        // Kept, so that the loop cannot be left out.
+        // Kept, so that the compiler cannot drop the loop.
         var sum: UInt32 = 0
         let scan = Stopwatch.measure(effort) {
             for text in texts {
@@ -62,7 +62,7 @@ struct TokenizeResult: Sendable, Equatable {
     /// Of what the scan read.
     var checksum: UInt32
 
-    /// Bytes a second.
+    /// Bytes per second.
     var rate: Double { encoding.rate(of: bytes) }
     var limit: Double { scan.rate(of: bytes) }
     var share: Double { limit > 0 ? rate / limit : 0 }
@@ -94,7 +94,7 @@ struct TokenizeResult: Sendable, Equatable {
 }
 
 extension TokenizeBench {
-    /// A tokenizer on one thread; parameters as of the initializer.
+    /// Measures a tokenizer on one thread; the parameters are the initializer's.
     package static func report(
         modelPath: String, dataPath: String?, pages: () -> [String]
     ) throws -> BenchReport {

@@ -3,15 +3,15 @@ import SkeinBasics
 import SkeinLaunch
 
 /// A coordinator and its workers as real processes on loopback. Benchmarks, scripts and tests kill,
-/// stop and restart them; nobody of them outlives this object.
+/// stop and restart them; none of them outlives this object.
 ///
-/// The port is the system's choice; a coordinator that is started again takes the one it had.
+/// The system picks the port; a restarted coordinator takes the same one.
 package final class ClusterHarness {
     package private(set) var work: Workload
-    /// The run, in the directory of the workload.
+    /// The run's directory, below that of the workload.
     package private(set) var output: String
     private var options: [String]
-    /// Whether what everybody writes stays beside the run, for whoever looks for a fault.
+    /// Whether the output of all processes stays beside the run, for debugging.
     private let keepsLogs: Bool
     package private(set) var coordinator: SkeinProcess
     package private(set) var address: String
@@ -39,7 +39,7 @@ package final class ClusterHarness {
             isHeld: true, directory: logs)
         var address: String?
         try process.wait(SkeinProcess.patience, for: "its address") {
-            // The last piece may be the beginning of a line.
+            // The last piece may be an incomplete line.
             for line in process.errorText.split(separator: "\n", omittingEmptySubsequences: false)
                 .dropLast()
             {
@@ -55,7 +55,7 @@ package final class ClusterHarness {
         return (process, address)
     }
 
-    /// Where the member of this number, in the order of their starts, writes.
+    /// Where a member writes; `number` counts the starts of members.
     private static func logs(
         _ work: Workload, _ output: String, _ number: Int, _ name: String
     ) -> String {
@@ -73,7 +73,7 @@ package final class ClusterHarness {
             work, output, options, listen: address, logs: nextLogs("coordinator"))
     }
 
-    /// Ends the coordinator and starts it again on its port with `--resume`, after `meanwhile`.
+    /// Ends the coordinator and, after `meanwhile`, starts it again on its port with `--resume`.
     ///
     /// - Returns: how the first one ended.
     @discardableResult
@@ -101,10 +101,10 @@ package final class ClusterHarness {
     ///
     /// - Parameters:
     ///   - name: the worker's.
-    ///   - threads: that compute.
+    ///   - threads: how many compute.
     ///   - model: nil: it fetches the coordinator's.
-    ///   - more: options.
-    ///   - shell: as of `SkeinProcess`.
+    ///   - more: further options.
+    ///   - shell: see `SkeinProcess`.
     ///   - place: what it dials; nil: the coordinator.
     /// - Returns: the worker, the last of `workers`.
     /// - Throws: as `SkeinProcess`.
@@ -140,16 +140,16 @@ package final class ClusterHarness {
         workers.removeLast()
     }
 
-    /// Waits for the coordinator's good end and for the workers'.
+    /// Waits until the coordinator and the workers have ended, and demands that all succeeded.
     ///
     /// - Returns: how the coordinator ended.
-    /// - Throws: `BenchError.memberFailed` for one that ended otherwise.
+    /// - Throws: `BenchError.memberFailed` for one that failed.
     @discardableResult
     package func finish(seconds: Double = SkeinProcess.patience) throws -> SkeinProcess.Ending {
         let ending = try coordinator.wait(seconds: seconds)
         try coordinator.demandSuccess()
         for worker in workers {
-            // One that was on its way back when the coordinator ended finds nobody any more.
+            // A worker that was reconnecting when the coordinator ended finds nobody any more.
             if !worker.errorText.hasSuffix("the run is complete\n") { worker.send(SIGTERM) }
             _ = try worker.wait()
             try worker.demandSuccess()
@@ -157,12 +157,12 @@ package final class ClusterHarness {
         return ending
     }
 
-    /// Leaves those out of `finish` whose end somebody has seen.
+    /// Leaves the present workers out of `finish`: their end has been checked.
     package func forgetWorkers() {
         workers = []
     }
 
-    /// Steps that are committed so far.
+    /// Steps committed so far.
     package var steps: Int {
         let data =
             FileManager.default.contents(atPath: work.path(output) + "/metrics.jsonl") ?? Data()

@@ -2,10 +2,10 @@ import Foundation
 import SkeinBasics
 import SkeinLaunch
 
-/// A real process of `skein`, its two streams kept in files.
+/// A real process of `skein`, with its two streams kept in files.
 ///
-/// Its cache is empty and its own, unless `shell` sets another `SKEIN_CACHE`. Whoever starts one ends
-/// it: a process that still runs when the object goes is killed.
+/// It has an empty cache of its own, unless `shell` sets another `SKEIN_CACHE`. A process that
+/// still runs when its object goes is killed.
 package final class SkeinProcess {
     /// How a process ended.
     package struct Ending: Sendable {
@@ -16,11 +16,11 @@ package final class SkeinProcess {
         package var error: String
     }
 
-    /// For how many seconds somebody waits for what takes milliseconds: a limit for what never
-    /// happens, far beyond what a machine needs that does something else, too.
+    /// Seconds to wait for what takes milliseconds: a limit for what never happens, far more than a
+    /// busy machine needs.
     package static let patience = 300.0
 
-    /// What an error calls it.
+    /// Its name in errors.
     let name: String
     private let program: SkeinProgram
     private let child: ChildProcess
@@ -36,11 +36,12 @@ package final class SkeinProcess {
     /// - Parameters:
     ///   - program: what is started.
     ///   - arguments: the words after `skein`.
-    ///   - name: what an error calls it; nil: the command.
+    ///   - name: its name in errors; nil: the command.
     ///   - shell: a line of `sh` that runs first; it gets the binary and the arguments as "$@",
     ///     for instance `ulimit -f 10; exec "$@"`. nil starts the binary itself.
-    ///   - isHeld: whether it ends when this process does, however that ends; else its standard input
-    ///     is empty.
+    ///   - isHeld: whether it ends when this process does, however that ends; otherwise its
+    ///     standard
+    ///     input is empty.
     ///   - directory: where its streams are kept; nil: in a directory that goes with the object.
     /// - Throws: `LaunchError.notStarted`, and what the system says.
     package init(
@@ -72,7 +73,7 @@ package final class SkeinProcess {
         do {
             try FileManager.default.removeItem(atPath: directory)
         } catch {
-            // A temporary directory that stays is nobody's failure.
+            // A temporary directory that stays is no failure.
         }
     }
 
@@ -99,7 +100,7 @@ package final class SkeinProcess {
         return String(decoding: data ?? Data(), as: UTF8.self)
     }
 
-    /// The whole lines of standard error since the last call.
+    /// The complete lines of standard error since the last call.
     func newLines() throws -> [String] {
         guard let file = FileHandle(forReadingAtPath: directory + "/error") else { return [] }
         try file.seek(toOffset: UInt64(bytesRead))
@@ -113,7 +114,8 @@ package final class SkeinProcess {
         if isRunning { child.send(signal) }
     }
 
-    /// Waits so long for the process to end by itself, then kills it: it writes nothing any more.
+    /// Waits `seconds` for the process to end by itself, then kills it: it writes nothing after
+    /// that.
     package func end(within seconds: Double = 0) {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while isRunning, ContinuousClock.now < deadline { usleep(2000) }
@@ -154,12 +156,12 @@ package final class SkeinProcess {
         }
     }
 
-    /// The last lines of standard error, for whoever asks why it ended.
+    /// The last lines of standard error, which may say why it ended.
     var lastLines: [String] {
         errorText.split(separator: "\n").suffix(20).map { "[\(name)] \($0)" }
     }
 
-    /// Throws `BenchError.memberFailed` for one that has ended otherwise than with 0.
+    /// Throws `BenchError.memberFailed` if the process has ended with a status other than 0.
     func demandSuccess() throws {
         guard !isRunning, let ended, ended != .exited(0) else { return }
         var status = ExitStatus.internalError

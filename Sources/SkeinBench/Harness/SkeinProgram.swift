@@ -12,7 +12,7 @@ package struct SkeinProgram: Sendable {
         self.shouldStop = shouldStop
     }
 
-    /// Runs a command to its good end.
+    /// Runs a command and demands that it succeeds.
     fileprivate func run(_ arguments: [String], seconds: Double) throws {
         let process = try SkeinProcess(self, arguments, isHeld: true)
         _ = try process.wait(seconds: seconds)
@@ -20,12 +20,12 @@ package struct SkeinProgram: Sendable {
     }
 }
 
-/// What a program is to train, and where its runs lie.
+/// What a program trains, and where its runs are.
 package struct Workload: Sendable {
     package var program: SkeinProgram
     package var model: String
     package var data: String
-    /// Of all runs and their logs.
+    /// Where all runs and their logs are.
     package var directory: String
 
     package init(program: SkeinProgram, model: String, data: String, directory: String) {
@@ -43,10 +43,10 @@ package struct Workload: Sendable {
         ["--model", model, "--data", data, "--output", path(output)]
     }
 
-    /// How long a run may take: longer than any that somebody measures.
+    /// Seconds that a run may take: longer than any that is measured.
     static let longest = 24 * 3600.0
 
-    /// Trains in one process to the good end.
+    /// Trains in one process and demands that it succeeds.
     func train(_ output: String, _ options: [String]) throws {
         try program.run(["train"] + words(output) + options, seconds: Self.longest)
     }
@@ -56,7 +56,7 @@ package struct Workload: Sendable {
         try program.run(["inspect", "--verify-ledger", path(output)], seconds: Self.longest)
     }
 
-    /// What a run ends with.
+    /// SHA-256 of a run's final adapter.
     func adapterDigest(of output: String) throws -> SHA256.Digest {
         try MappedFile(path: path(output) + "/adapter/" + AdapterFiles.weightsName).withBytes {
             SHA256.digest(of: $0)

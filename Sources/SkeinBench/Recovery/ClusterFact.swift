@@ -1,20 +1,20 @@
 import Foundation
 
-/// A fact of a coordinator's log (`--log-format json`), as far as recovery is measured by it.
+/// A fact in a coordinator's log (`--log-format json`), with the fields that recovery needs.
 struct ClusterFact: Sendable, Equatable {
     enum Kind: String, Sendable {
         case opened, closed, joined, left, lost, leased, cancelled, arrived, accepted, refused
     }
 
     var kind: Kind
-    /// Since the coordinator began.
+    /// Since the coordinator started.
     var seconds: Double
     var worker = ""
     var round = 0
     var microBatch = 0
-    /// Of a round that is opened.
+    /// Of an opened round.
     var pieces = 0
-    /// Of a round that is opened.
+    /// Of an opened round.
     var step = 0
 
     init(_ kind: Kind, seconds: Double, worker: String = "", round: Int = 0, microBatch: Int = 0) {
@@ -25,7 +25,7 @@ struct ClusterFact: Sendable, Equatable {
         self.microBatch = microBatch
     }
 
-    /// A line of the log; nil for one that tells none of these.
+    /// Reads a line of the log; nil if it is none of these facts.
     init?(line: String) {
         guard line.contains("\"event\""),
             let object = Self.object(line), let seconds = object["seconds"] as? Double,
@@ -42,7 +42,7 @@ struct ClusterFact: Sendable, Equatable {
         do {
             return try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
         } catch {
-            // A crash report, or a line that was cut by a kill.
+            // A crash report, or a line cut short by a kill.
             return nil
         }
     }
@@ -56,6 +56,6 @@ struct Blow: Sendable, Equatable {
     var worker: String
     /// On the coordinator's clock.
     var seconds: Double
-    /// When a stopped one was continued.
+    /// When a stopped worker was continued.
     var continued: Double?
 }

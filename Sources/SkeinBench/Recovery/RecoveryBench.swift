@@ -1,11 +1,11 @@
 import Foundation
 import SkeinBasics
 
-/// Runs a coordinator and three workers on a real model again and again, kills and stops workers
-/// at random moments, and demands the bytes of a quiet run at the end of each.
+/// Runs a coordinator and three workers on a real model again and again, kills and stops workers at
+/// random moments, and demands that each run ends with the bytes of a quiet one.
 package struct RecoveryBench {
     struct Plan: Sendable {
-        /// SIGKILLs in all; after every second one a SIGSTOP comes.
+        /// SIGKILLs in all; a SIGSTOP follows every second one.
         var kills: Int
         /// Steps of each run.
         var steps: Int
@@ -22,7 +22,7 @@ package struct RecoveryBench {
 
         static let workers = ["w1", "w2", "w3"]
 
-        /// The blow of this number, without its moment.
+        /// The kind of the blow with this number.
         func kind(ofBlow number: Int) -> Blow.Kind { number % 3 == 2 ? .stop : .kill }
         var stops: Int { kills / 2 }
         var blows: Int { kills + stops }
@@ -39,9 +39,9 @@ package struct RecoveryBench {
         self.log = log
     }
 
-    /// Gives all blows, over as many runs as it takes.
+    /// Strikes all blows, over as many runs as it takes.
     ///
-    /// - Throws: `BenchError` when a run ends otherwise than a quiet one, or does not end.
+    /// - Throws: `BenchError` when a run does not end, or not as a quiet one does.
     func run() throws -> RecoveryResult {
         log.info("a quiet run of \(Figures.count(plan.steps, "step")) (seed \(plan.seed))")
         try work.train("quiet", plan.training)
@@ -76,7 +76,7 @@ package struct RecoveryBench {
 
     private var seconds: Double { (ContinuousClock.now - began) / .seconds(1) }
 
-    /// Gives all blows.
+    /// Strikes all blows.
     ///
     /// - Returns: the figures, with a failure when one of them misses its bar.
     /// - Throws: as `run`.
@@ -92,7 +92,7 @@ package struct RecoveryBench {
                     + "adapter of a quiet one"
             ], result.table)
         report.failure = result.missed.first.map {
-            .failed(what: "not as fast as it has to be: \($0.text)", place: "bench recovery")
+            .failed(what: "too slow: \($0.text)", place: "bench recovery")
         }
         return report
     }

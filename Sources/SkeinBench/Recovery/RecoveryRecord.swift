@@ -1,17 +1,17 @@
-/// How a cluster took the blows of one run, from its facts alone. Pure.
+/// How a cluster recovered from the blows of one run, from its facts alone. Pure.
 struct RecoveryRecord: Sendable {
-    /// Seconds from a SIGKILL until the last of the worker's leases was at another one, or not
-    /// needed any more; nothing for a worker that held none.
+    /// Seconds from a SIGKILL until the last of the worker's leases was with another worker, or no
+    /// longer needed; nothing for a worker that held none.
     var leasedAgain: [Double] = []
     /// Seconds from a SIGKILL until the coordinator counted the worker as lost.
     var killNoticed: [Double] = []
     /// Seconds from a SIGSTOP until the coordinator counted the worker as lost.
     var stopNoticed: [Double] = []
-    /// Seconds from the joining of a worker that was killed and started again, with its model
-    /// loaded, until its first accepted gradient.
+    /// Seconds from when a killed and restarted worker joined, with its model loaded, until its
+    /// first accepted gradient.
     var firstAccepted: [Double] = []
-    /// For each blow, until the next: the longest that a living worker had nothing to compute
-    /// although there was work that no living worker had.
+    /// For each blow, until the next: the longest time that a live worker had nothing to compute
+    /// although there was work that no live worker had.
     var idle: [Double] = []
 
     private struct Piece: Hashable {
@@ -24,15 +24,15 @@ struct RecoveryRecord: Sendable {
         case blow(Blow)
         case continued(String)
 
-        /// Before others of the same time.
+        /// Facts come after blows of the same time.
         var rank: Int { if case .fact = self { 1 } else { 0 } }
     }
 
-    // What is so at one moment.
+    // The situation at one moment.
     private var present: Set<String> = []
     private var down: Set<String> = []
     private var holders: [Piece: Set<String>] = [:]
-    /// Neither handed in nor accepted.
+    /// Pieces neither handed in nor accepted.
     private var wanting: Set<Piece> = []
     private var idleSince: [String: Double] = [:]
     private var longestIdle: Double?
@@ -51,7 +51,7 @@ struct RecoveryRecord: Sendable {
                 moments.append((continued, .continued(blow.worker)))
             }
         }
-        // Stable: facts of one time stay in the order of the log.
+        // Stable: facts of the same time stay in the log's order.
         let order = moments.indices.sorted {
             (moments[$0].seconds, moments[$0].what.rank, $0)
                 < (moments[$1].seconds, moments[$1].what.rank, $1)
@@ -61,7 +61,7 @@ struct RecoveryRecord: Sendable {
         if let longestIdle { idle.append(longestIdle) }
     }
 
-    /// Adds what another run gave.
+    /// Adds the figures of another run.
     mutating func add(_ other: RecoveryRecord) {
         leasedAgain += other.leasedAgain
         killNoticed += other.killNoticed
@@ -135,7 +135,7 @@ struct RecoveryRecord: Sendable {
         }
     }
 
-    /// Leases of the dead that a living worker has now, or that nobody needs any more.
+    /// Notes when each lease of a killed worker is with a live one, or no longer needed.
     private mutating func watchOrphans(at seconds: Double) {
         guard var orphans else { return }
         orphans.pieces = orphans.pieces.filter { wanting.contains($0) && isOrphan($0) }

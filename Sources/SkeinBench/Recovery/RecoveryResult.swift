@@ -1,16 +1,17 @@
 import SkeinBasics
 
-/// The figures of recovery beside what is demanded of them.
+/// The figures of recovery beside their bars.
 struct RecoveryResult: Sendable {
     /// One figure over all blows.
     struct Figure: Sendable, Equatable {
         var name: String
         var text: String
         var seconds: [Double]
-        /// Seconds that its 99th percentile stays below; nil: only shown.
+        /// Seconds that its 99th percentile must stay below; nil: only shown.
         var bar: Double?
 
-        /// The smallest value that at least `share` of all values do not exceed; nil of none.
+        /// The smallest value that at least `share` of all values do not exceed; nil if there are
+        /// none.
         func percentile(_ share: Double) -> Double? {
             let sorted = seconds.sorted()
             guard !sorted.isEmpty else { return nil }
@@ -80,7 +81,7 @@ struct RecoveryResult: Sendable {
         number.map { .number($0) } ?? .null
     }
 
-    /// With a heading.
+    /// Rows of cells, the heading first.
     var table: [[String]] {
         func cell(_ number: Double?) -> String { number.map { Figures.seconds($0) } ?? "-" }
         return [["seconds from the blow", "count", "p50", "p99", "most", "bar", ""]]

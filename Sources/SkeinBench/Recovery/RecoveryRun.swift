@@ -12,16 +12,16 @@ struct RecoveryRun {
     private var facts: [ClusterFact] = []
     private var blows: [Blow] = []
     private var step = 0
-    /// The coordinator's beginning on this clock: what is read is never older than it says.
+    /// When the coordinator started, on this clock: the least estimate, since lines are read late.
     private var coordinatorBegan = Double.infinity
-    /// Workers that are in, and those of them that have had a result accepted since.
+    /// Workers that have joined, and those of them with a result accepted since.
     private var present: Set<String> = []
     private var settled: Set<String> = []
     private var nextBlow: Double?
     private var stopped: (worker: Int, until: Double?)?
     private var lastFact = 0.0
 
-    /// Steps at the end without a blow: who comes back shall find some work.
+    /// Steps at the end without a blow, so that a worker that comes back finds some work.
     private static let quietSteps = 8
     private static let patience = 120.0
 
@@ -42,8 +42,8 @@ struct RecoveryRun {
 
     /// Runs to the end of the training.
     ///
-    /// - Returns: what happened and what was done to it, on the coordinator's clock.
-    /// - Throws: `BenchError` when the coordinator does not come to a good end.
+    /// - Returns: the facts and the blows, on the coordinator's clock.
+    /// - Throws: `BenchError` when the coordinator fails.
     mutating func run() throws -> (facts: [ClusterFact], blows: [Blow]) {
         lastFact = now
         while cluster.coordinator.isRunning {
@@ -104,7 +104,7 @@ struct RecoveryRun {
             settled.count == RecoveryBench.Plan.workers.count
         else { return }
         guard let due = nextBlow else {
-            // Up to the length of a step or so: any moment of it.
+            // Up to about the length of a step: any moment in it.
             nextBlow = now + fraction(blows.count, 0) * 1.5
             return
         }

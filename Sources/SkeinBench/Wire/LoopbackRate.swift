@@ -1,8 +1,8 @@
 import Foundation
 import SkeinNodes
 
-/// How fast this machine moves bytes over loopback when nobody looks at them: the physical limit of
-/// a wire benchmark.
+/// How fast this machine moves bytes over loopback without looking at them: the physical limit of a
+/// wire benchmark.
 enum LoopbackRate {
     /// Bytes per second through one TCP connection between two threads of this process.
     ///
@@ -42,7 +42,7 @@ enum LoopbackRate {
         return Double(bytes) / max(seconds, 1e-9)
     }
 
-    /// Until all is written or nobody reads any more; closes the socket.
+    /// Writes until all is written or nobody reads any more, then closes the socket.
     private static func write(_ bytes: Int, to socket: Int32) {
         defer { close(socket) }
         #if os(Linux)

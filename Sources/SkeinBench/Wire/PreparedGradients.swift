@@ -4,8 +4,8 @@ import SkeinTraining
 
 /// A few gradients, packed once, that answer every lease of a benchmark.
 ///
-/// Made up: a sum of uniform numbers, close to a bell, in blocks of different size, so that their
-/// exponents take about as many bits as those of a real gradient do.
+/// Their numbers are made up: sums of uniform numbers, close to a bell curve, in blocks of
+/// different magnitude, so that exponents take about as many bits as in a real gradient.
 struct PreparedGradients: Sendable {
     private struct Prepared: Sendable {
         let payload: [UInt8]
@@ -32,12 +32,12 @@ struct PreparedGradients: Sendable {
         return (0..<count).map { place in
             let words = random.block(UInt32(truncatingIfNeeded: place))
             let sum = (0..<4).reduce(Float(-2)) { $0 + AddressedRandom.unitFloat(words[$1]) }
-            // 4096 numbers, a small matrix, are of one size.
+            // 4096 numbers, a small matrix, have one magnitude.
             return sum * Float(sign: .plus, exponent: -8 - place / 4096 % 4, significand: 1)
         }
     }
 
-    /// What a lease is answered with.
+    /// The answer to a lease.
     func result(of lease: LeaseGrant) -> WorkResult {
         let prepared = prepared[Int(lease.key.index) % prepared.count]
         let tokens = lease.rows.reduce(0) { $0 + $1.ids.count }

@@ -24,16 +24,16 @@ struct WireBench: Sendable {
 
     private let load: WireLoad
     private let server: CoordinatorServer
-    /// As bound.
+    /// The bound address, `HOST:PORT`.
     var address: String { server.address }
 
     /// Binds the port and begins to answer.
     ///
     /// - Parameters:
-    ///   - load: what is going to dial.
+    ///   - load: the workers that will dial.
     ///   - listen: `HOST:PORT` on loopback; there is no token.
-    ///   - patience: how long fewer workers may be there, ten times as long at first.
-    ///   - log: what happens.
+    ///   - patience: how long there may be too few workers; ten times as long at first.
+    ///   - log: told what happens.
     /// - Throws: `NodeError`.
     init(
         _ load: WireLoad, listen: String = "127.0.0.1:0", patience: Duration = .seconds(10),
@@ -49,11 +49,11 @@ struct WireBench: Sendable {
             options: CoordinatorOptions(listen: listen, token: nil), settings: settings, log: log)
     }
 
-    /// Runs so many steps when all workers are there, and tells them that the run is complete.
+    /// Runs all steps once all workers are there, and tells them that the run is complete.
     ///
     /// - Parameters:
     ///   - steps: how many.
-    ///   - report: what each took.
+    ///   - report: called with what each took.
     ///   - shouldStop: asked after each step.
     /// - Returns: SHA-256 of the parameters at the end.
     /// - Throws: `NodeError.workersMissing`; what `report` throws.
@@ -113,7 +113,7 @@ struct WireBench: Sendable {
             &parameters, gradient: gradient, learningRate: configuration.learningRate)
     }
 
-    /// Of a run without a model, which every worker of a load agrees with.
+    /// The identity of a run without a model, which every worker of a load accepts.
     private static func identity(_ load: WireLoad) throws -> RunIdentity {
         let nothing = [UInt8](repeating: 0, count: 32)
         return try RunIdentity(

@@ -3,14 +3,14 @@ import SkeinCoordination
 import SkeinNodes
 import SkeinTraining
 
-/// One worker of a load: speaks the whole protocol and computes nothing. Lives on the loop's thread.
+/// One worker of a load: speaks the protocol and computes nothing. Lives on the loop's thread.
 final class WireClient {
     private let gradients: PreparedGradients
     private let lineRate: Int?
     private let loop: EventLoop
     private let name: String
     private let hello: Hello
-    /// Has a lease answered by `send`, on another thread's time.
+    /// Has another thread compute the answer to a lease, which comes back through `send`.
     private let answer: (LeaseGrant) -> Void
     /// Called once: nil when the coordinator said that the run is complete.
     private var ended: ((NodeError?) -> Void)?
@@ -81,7 +81,7 @@ final class WireClient {
             connection?.closeAfterFlush()
             if leave.reason == .complete { end(nil) } else { fail(leave.detail) }
         case .parameters, .answer, .cancellation, .heartbeat: break
-        default: fail("the coordinator said \(message.type.name)")
+        default: fail("the coordinator sent \(message.type.name)")
         }
     }
 
@@ -101,7 +101,7 @@ final class WireClient {
         }
     }
 
-    /// Has nothing to load and agrees with everything.
+    /// Joins: there is nothing to load, and every offer is acceptable.
     private func agree(_ offer: Offer) {
         isJoining = true
         connection?.term = offer.term

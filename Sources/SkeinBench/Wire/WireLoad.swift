@@ -5,12 +5,12 @@ import SkeinTraining
 /// The workers' half of the wire benchmark: many workers that do not compute.
 ///
 /// Each does the handshake, takes parameters and leases, and answers every lease at once with a
-/// gradient that was prepared before. All of them live on one loop's thread; another one hashes what
-/// they say, as compute threads would, so that heartbeats go out meanwhile.
+/// prepared gradient. All of them live on one loop's thread; another thread hashes what they send,
+/// as compute threads would, so that heartbeats go out meanwhile.
 package struct WireLoad: Sendable {
     package var workers: Int
     package var codec: GradientCodec
-    /// Numbers of a gradient.
+    /// Numbers in a gradient.
     package var parameterCount: Int
     /// Bytes that each worker reads in a second at most; nil: as they come.
     package var lineRate: Int?
@@ -37,13 +37,12 @@ package struct WireLoad: Sendable {
     /// Works for the benchmark's coordinator until it says that the run is complete; blocks.
     ///
     /// - Parameter address: `HOST:PORT`.
-    /// - Throws: `NodeError` when it cannot be reached, and how the first worker ended that did
-    ///   not end well.
+    /// - Throws: `NodeError` when it cannot be reached; the error of the first worker that failed.
     package func run(at address: String) throws {
         ProcessFigures.raiseFileLimit()
         let name = try NetworkAddress(parsing: address)
         let addresses = try name.resolved(for: .dialling)
-        // Large ones are few: all of them are held at once.
+        // All are held at once, so there is only one if they are large.
         let gradients = PreparedGradients(
             codec: codec, count: parameterCount, kinds: parameterCount > 10_000_000 ? 1 : 4)
         let ended = Promise<NodeError?>()
@@ -96,7 +95,7 @@ final class WireFleet {
 
     /// Dials.
     ///
-    /// - Parameter desk: this fleet for the thread that makes answers.
+    /// - Parameter desk: this fleet, for the thread that makes the answers.
     func begin(_ desk: Confined<WireFleet>) {
         answers = SerialThread("skein-answers") { [gradients] next in
             let answer = EncodedMessage(.result(gradients.result(of: next.lease)))
@@ -106,7 +105,7 @@ final class WireFleet {
         beat()
     }
 
-    /// Says for everybody that it is alive.
+    /// Sends the heartbeats of all workers.
     private func beat() {
         for client in clients { client.beat() }
         loop.setAlarm(at: .now + .milliseconds(500)) { [weak self] in self?.beat() }

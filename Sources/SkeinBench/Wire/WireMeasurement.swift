@@ -4,9 +4,9 @@ import SkeinNodes
 import SkeinTraining
 import Synchronization
 
-/// The wire benchmark: a coordinator in this process, and workers that do not compute in another.
+/// The wire benchmark: a coordinator in this process; in another, workers that do not compute.
 package struct WireMeasurement {
-    /// Numbers of an adapter of SmolLM2-135M for each unit of rank.
+    /// Numbers in an adapter of SmolLM2-135M for each unit of rank.
     package static let parametersPerRank = KernelSizes().adapter / KernelSizes().rank
 
     private let load: WireLoad
@@ -66,12 +66,12 @@ package struct WireMeasurement {
             if program.shouldStop() { throw BenchError.interrupted }
             try workers.withLock { try $0.demandSuccess() }
             throw BenchError.failed(
-                what: "it ended after \(done.count) of \(steps) steps", place: "bench wire")
+                what: "the run ended after \(done.count) of \(steps) steps", place: "bench wire")
         }
         return done
     }
 
-    /// In this process, before anything else uses the machine.
+    /// Measured in this process, before anything else uses the machine.
     private static func limits() throws -> WireResult.Machine {
         let block = [UInt8](repeating: 0xa5, count: 1 << 20)
         let hash = Stopwatch.measure(.kernels) { _ = SHA256.digest(of: block) }

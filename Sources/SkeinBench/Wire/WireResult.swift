@@ -6,7 +6,7 @@ import SkeinTraining
 struct WireResult: Sendable {
     /// What this machine can do at best, measured in the same run.
     struct Machine: Sendable, Equatable {
-        /// Bytes per second of one TCP connection over loopback that nobody looks at.
+        /// Bytes per second of one TCP connection over loopback, without looking at them.
         var loopback: Double
         /// Bytes per second of SHA-256 on one thread.
         var hash: Double
@@ -15,11 +15,10 @@ struct WireResult: Sendable {
     var load: WireLoad
     var steps: [WireBench.Step]
     var limits: Machine
-    /// Of the coordinator's process, which the workers are not in.
+    /// Of the coordinator's process; the workers are in another.
     var peakBytes: UInt64?
 
-    /// Steps at the beginning that do not count: connections, first parameters, memory that grows
-    /// to what it needs.
+    /// First steps that do not count: connections, first parameters, memory that still grows.
     var warmUp: Int { min(max(1, steps.count / 10), max(0, steps.count - 1)) }
     private var counted: ArraySlice<WireBench.Step> { steps.dropFirst(warmUp) }
 
@@ -36,17 +35,17 @@ struct WireResult: Sendable {
     /// Bytes per second.
     var inRate: Double { mean { Double($0.receivedBytes) } * stepsPerSecond }
     var outRate: Double { mean { Double($0.sentBytes) } * stepsPerSecond }
-    /// Of a step, of the coordinator's two threads.
+    /// Of the coordinator's two threads in a step.
     var processorSeconds: Double { mean { $0.processorSeconds } }
     var payloadBytes: Double { mean { Double($0.payloadBytes) } }
     var rawBytes: Double { Double(4 * load.parameterCount * load.workers) }
     var ratio: Double { payloadBytes > 0 ? rawBytes / payloadBytes : 0 }
 
-    /// What the gradients of this load may take in the coordinator's memory.
+    /// The bound on what this load's gradients take in the coordinator's memory.
     var memoryBound: Int { load.coordinatorMemory.totalBytes(workers: load.workers) }
 
-    /// Processor seconds of a step that SHA-256 alone takes: of what is received, of every gradient and
-    /// of the parameters. What is sent is the same for all workers and hashed once.
+    /// Processor seconds of SHA-256 alone in a step: over what is received, every gradient and the
+    /// parameters. What is sent is the same for all workers and hashed once.
     var hashSeconds: Double {
         let tagged = mean { Double($0.receivedBytes + $0.sentBytes / max(1, load.workers)) }
         return (tagged + rawBytes + Double(4 * load.parameterCount)) / limits.hash
@@ -54,7 +53,7 @@ struct WireResult: Sendable {
     var hashShare: Double { processorSeconds > 0 ? hashSeconds / processorSeconds : 0 }
     var loopbackShare: Double { (inRate + outRate) / limits.loopback }
 
-    /// Resident bytes in the first tenth of the steps that count and in the last tenth: medians.
+    /// Median resident bytes in the first and in the last tenth of the steps that count.
     var memory: (early: Double, late: Double)? {
         let bytes = counted.compactMap(\.residentBytes).map { Double($0) }
         guard !bytes.isEmpty else { return nil }

@@ -19,7 +19,7 @@ final class ClusterSource: GradientSource {
     private let shouldStop: @Sendable () -> Bool
     private let own: Mutex<Own>
 
-    /// What belongs to the training loop's thread alone; the lock is never contended.
+    /// What only the training loop's thread uses; the lock is never contended.
     private struct Own: Sendable {
         var round: UInt64 = 0
         var publisher: ParameterPublisher
@@ -69,7 +69,7 @@ final class ClusterSource: GradientSource {
         }
     }
 
-    /// CPU, bytes and payload since the last time: what a step cost its coordinator.
+    /// CPU, bytes and payload since the last call: what a step cost its coordinator.
     func takeFigures() -> StepFigures? {
         own.withLock { own in
             let mark = FigureMark(desk)
@@ -85,11 +85,11 @@ final class ClusterSource: GradientSource {
         }
     }
 
-    /// What is to be said of a result, and of the next one when it is there as well.
+    /// The verdict on a result, and on the next one if it is already here.
     private func verdicts(
         _ check: ResultCheck, _ candidate: Candidate
     ) -> [(Candidate, ResultCheck.Verdict)] {
-        // Of a large adapter two unpacked ones are more memory than their time is worth.
+        // For a large adapter, a second unpacked gradient takes more memory than its time is worth.
         let other =
             4 * parameterCount <= Limits.pairedBytes
             ? inbox.takeCheck(round: check.round.number) : nil
@@ -119,7 +119,7 @@ final class ClusterSource: GradientSource {
         while true {
             let isWaiting = missing > 0 || disputes > 0
             if !isWaiting, !isSettled {
-                // Another result of the last piece may lie there, and may differ.
+                // Another result of the last piece may have arrived, and may differ.
                 desk.settle()
                 isSettled = true
             }
@@ -135,7 +135,7 @@ final class ClusterSource: GradientSource {
                     desk.checked(candidate, verdict.outcome)
                 }
             case .deliver(let candidate) where candidate.result.key.round == number:
-                // Two computed the same numbers that are not finite: it is the run itself.
+                // Two workers computed the same numbers, which are not finite: the run diverged.
                 guard let checked = check(candidate).result else { continue }
                 try accept(checked)
                 missing -= 1
@@ -150,7 +150,7 @@ final class ClusterSource: GradientSource {
                 }
             case .failed(let error):
                 if isWaiting { throw SourceStopped(reason: .failed(error)) }
-                // All of this round is here: the next one is to end by it.
+                // This round is complete: leave the error to the next one.
                 inbox.put(item)
                 return
             case .pulse:
@@ -158,19 +158,19 @@ final class ClusterSource: GradientSource {
                     throw SourceStopped(reason: .interrupted)
                 }
             case .check, .deliver, .disputed, .settled, .spoiled:
-                // Of a round that is closed: answered as stale when it arrived there.
+                // Of a closed round, whose results the state answers as stale.
                 continue
             }
         }
     }
 }
 
-/// What a coordinator's two threads, and those that were lent to them, had used and sent at one moment.
+/// What a coordinator's two threads, and threads lent to them, had used and sent at one moment.
 private struct FigureMark: Sendable {
     let cpuSeconds: Double
     let traffic: Traffic
 
-    /// On the training loop's thread.
+    /// Call this on the training loop's thread.
     init(_ desk: CoordinatorDesk) {
         let network = desk.figures()
         cpuSeconds =

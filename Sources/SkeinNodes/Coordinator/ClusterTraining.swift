@@ -11,18 +11,19 @@ struct ClusterTraining {
     let desk: CoordinatorDesk
     let inbox: Inbox
     let log: Log
-    /// The time, which only the metrics tell.
+    /// The time, for the metrics only.
     var now: @Sendable () -> ContinuousClock.Instant = { .now }
-    /// What writes checkpoints.
+    /// Where checkpoints are written.
     var beside = BesideRun.onThread
 
     /// Runs to the end of the plan, on the calling thread.
     ///
     /// - Parameters:
-    ///   - report: told what happens.
+    ///   - report: called with each event.
     ///   - shouldStop: asked after every step, and while workers are missing.
-    /// - Returns: how the run ended, and the loss on the test rows when there are some.
-    /// - Throws: what `TrainingLoop` throws; `NodeError.workersMissing` when nobody came in time.
+    /// - Returns: how the run ended, and the loss on the test rows, if there are any.
+    /// - Throws: what `TrainingLoop` throws; `NodeError.workersMissing` when too few workers joined
+    ///   in time.
     func run(
         report: @escaping (TrainingLoop.Event) throws -> Void,
         shouldStop: @escaping @Sendable () -> Bool
@@ -65,14 +66,14 @@ struct ClusterTraining {
             return RunEnding(outcome: outcome, directory: directory, test: test)
         } catch let stopped as SourceStopped {
             if case .failed(let error) = stopped.reason { throw error }
-            log.warning("stopped before the test rows were judged; the adapter is complete")
+            log.warning("stopped before the test rows were evaluated; the adapter is complete")
             return RunEnding(outcome: outcome, directory: directory, test: nil)
         }
     }
 }
 
 extension RunSnapshot.Progress {
-    /// A step is committed.
+    /// Notes a committed step.
     package mutating func record(_ metrics: StepMetrics) {
         step = metrics.step
         loss = metrics.loss

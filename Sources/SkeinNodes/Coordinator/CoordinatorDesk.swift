@@ -1,14 +1,14 @@
 import SkeinCoordination
 import Synchronization
 
-/// What the training loop's thread asks of the network's.
+/// What the training loop's thread asks of the network's thread.
 struct CoordinatorDesk: Sendable {
     let shell: Confined<CoordinatorShell>
     let counts: ShellCounts
 
-    /// Workers that are in.
+    /// Workers that have joined.
     var memberCount: Int { counts.members }
-    /// Workers that the open round waits for.
+    /// How many more workers the open round needs.
     var missingCount: Int { counts.missing }
 
     func open(_ round: LeasedRound) {
@@ -23,8 +23,7 @@ struct CoordinatorDesk: Sendable {
         shell.post { $0.checked(candidate, outcome) }
     }
 
-    /// Waits until the network's thread has done all that was asked of it; a thread that has ended
-    /// does nothing more.
+    /// Waits until the network's thread has done all that was asked of it, or has ended.
     func settle() {
         do {
             try shell.call { _ in }
@@ -33,7 +32,7 @@ struct CoordinatorDesk: Sendable {
         }
     }
 
-    /// The whole of a version that a worker needs.
+    /// Passes on a version in full, which a worker needs.
     func offer(_ snapshot: EncodedMessage, version: UInt64) {
         shell.post { $0.offer(snapshot, version: version) }
     }
@@ -42,7 +41,7 @@ struct CoordinatorDesk: Sendable {
         shell.post { $0.note(change) }
     }
 
-    /// What the network's thread has used and sent so far; nothing when it has ended.
+    /// What the network's thread has used and sent so far; zeros when it has ended.
     func figures() -> (seconds: Double, traffic: Traffic) {
         do {
             return try shell.call { (ProcessFigures.threadProcessorSeconds ?? 0, $0.traffic) }
@@ -62,7 +61,7 @@ struct Traffic: Sendable {
     var received = 0
 }
 
-/// Numbers that both threads of a coordinator read.
+/// Numbers that the network's thread writes and the training loop's reads.
 final class ShellCounts: Sendable {
     private let memberCount = Atomic<Int>(0)
     private let missingCount = Atomic<Int>(0)
@@ -70,7 +69,7 @@ final class ShellCounts: Sendable {
 
     var members: Int { memberCount.load(ordering: .relaxed) }
 
-    /// Workers without which the open round does not begin, or does not go on.
+    /// How many more workers the open round needs to begin or to go on.
     var missing: Int { missingCount.load(ordering: .relaxed) }
 
     /// Connections of any kind.

@@ -1,29 +1,29 @@
 import SkeinTraining
 
-/// The most memory that a coordinator needs for an adapter and its gradients, in bytes, known before
-/// the run begins: what grows with them. The model's file is mapped; rows and connections are small
-/// beside it.
+/// The most memory, in bytes, that a coordinator needs for an adapter and its gradients, known
+/// before the run begins. The model's file is mapped; rows and connections are small by comparison.
 ///
-/// N numbers in a gradient, 4 N bytes each; M micro-batches in a step.
+/// A gradient has N numbers, 4 N bytes; a step has M micro-batches.
 package struct CoordinatorMemory: Sendable, Equatable {
-    /// Parameters as they began, as they are, and as workers have them; two moments; a checkpoint's
-    /// copies of three.
+    /// Parameters at the start, now, and as workers have them; two moments; a checkpoint's copies
+    /// of three of these.
     package let stateBytes: Int
-    /// Sums that wait in the reduction tree, at most ceil(M / 2) + 1, and the one that is unpacked, with
-    /// what unpacking takes (see `GradientCodec.unpack`); of small ones two (`Limits.pairedBytes`).
+    /// Sums that wait in the reduction tree, at most ceil(M / 2) + 1; what unpacking takes (see
+    /// `GradientCodec.unpack`); and the unpacked gradient, or two small ones
+    /// (`Limits.pairedBytes`).
     package let sumBytes: Int
     /// Packed results that wait for their check, over all workers.
     package let resultBytes: Int
-    /// The whole and the difference of the newest version, the ones before that are still on their
-    /// way, and the newest while it is made.
+    /// The newest version in full and its difference, earlier ones that are still being sent, and
+    /// the newest while it is encoded.
     package let versionBytes: Int
-    /// A packed result on its way, for each worker that is sending one.
+    /// A packed result under way, for each worker that sends one.
     package let workerBytes: Int
 
     /// - Parameters:
-    ///   - parameterCount: numbers of the adapter.
-    ///   - codec: of its gradients.
-    ///   - microBatches: the most of a step.
+    ///   - parameterCount: numbers in the adapter.
+    ///   - codec: for its gradients.
+    ///   - microBatches: the most in a step.
     package init(parameterCount: Int, codec: GradientCodec, microBatches: Int) {
         let raw = 4 * parameterCount
         let packed = codec.mostPackedBytes(count: parameterCount)
@@ -35,7 +35,7 @@ package struct CoordinatorMemory: Sendable, Equatable {
         workerBytes = packed
     }
 
-    /// However many workers there are.
+    /// The part that does not depend on the number of workers.
     package var ownBytes: Int { stateBytes + sumBytes + resultBytes + versionBytes }
 
     package func totalBytes(workers: Int) -> Int { ownBytes + workers * workerBytes }
@@ -43,13 +43,14 @@ package struct CoordinatorMemory: Sendable, Equatable {
     /// For the log, in megabytes of 10^6 bytes.
     var sentence: String {
         func megabytes(_ bytes: Int) -> String { "\((bytes + 999_999) / 1_000_000) MB" }
-        return "memory: at most \(megabytes(ownBytes)) beside the model's file: "
-            + "\(megabytes(stateBytes)) for parameters and moments, \(megabytes(sumBytes)) for sums, "
-            + "\(megabytes(resultBytes)) for results, \(megabytes(versionBytes)) for versions; and "
+        return "memory: at most \(megabytes(ownBytes)) besides the model's file: "
+            + "\(megabytes(stateBytes)) for parameters and moments, "
+            + "\(megabytes(sumBytes)) for sums, \(megabytes(resultBytes)) for results, "
+            + "\(megabytes(versionBytes)) for versions; and "
             + "\(megabytes(workerBytes)) for each worker that sends a result"
     }
 
-    /// Results that may wait for their check, if a step is large enough.
+    /// How many results may wait for their check, if a step has as many.
     static func unchecked(gradientBytes: Int) -> Int {
         max(Limits.leastUnchecked, Limits.uncheckedBytes / max(1, gradientBytes))
     }

@@ -11,11 +11,11 @@ package struct CoordinatorOptions: Sendable {
 
     /// `HOST:PORT`; port 0 lets the system choose.
     package var listen: String
-    /// nil: only workers of this machine are served.
+    /// nil: only workers on this machine are served.
     package var token: [UInt8]?
-    /// Threads of this process that compute, too.
+    /// Threads of this process that compute as well.
     package var localWorkers: Int
-    /// Lets workers in whose engine computes other bits. The law does not hold then.
+    /// Admits workers whose engine computes other bits. The law does not hold then.
     package var admitsOtherEngines: Bool
 
     package init(
@@ -28,11 +28,11 @@ package struct CoordinatorOptions: Sendable {
     }
 }
 
-/// A coordinator's process: the training loop on the caller's thread, the network on one of its own, and
-/// what ties them together.
+/// A coordinator's process: the training loop on the caller's thread, the network on a thread of
+/// its own, and what connects them.
 ///
 /// `TrainingLoop` plans, sums, applies AdamW and writes checkpoints, as in a run of one process;
-/// `CoordinatorShell` leases, and brings parameters to whoever joins or comes back.
+/// `CoordinatorShell` leases work, and sends parameters to workers.
 package final class CoordinatorNode: Sendable {
     private let job: TrainingJob
     private let directory: RunDirectory
@@ -40,13 +40,13 @@ package final class CoordinatorNode: Sendable {
     private let version: String
     private let log: Log
     private let server: CoordinatorServer
-    /// As bound.
+    /// The bound address, `HOST:PORT`.
     package var address: String { server.address }
 
-    /// Refuses what follows from the command line and the files that it names: an address that is
-    /// none, more workers than there are descriptors for, an adapter that no message can hold.
+    /// Refuses what the command line and the files that it names rule out: an invalid address, more
+    /// workers than there are descriptors for, an adapter that no message can hold.
     ///
-    /// Changes nothing on disk: to be called before the output directory is made.
+    /// Changes nothing on disk: call it before the output directory is made.
     ///
     /// - Throws: `NodeError.addressInvalid`, `.tooFewFiles`, `.adapterTooLarge`.
     package static func check(job: TrainingJob, options: CoordinatorOptions) throws {
@@ -63,12 +63,11 @@ package final class CoordinatorNode: Sendable {
         return settings
     }
 
-    /// Raises the term, binds the port and begins to answer; nothing of it for a job that is not
-    /// that of the run to go on with, since workers would follow whoever answers, nor for one that is
-    /// refused whoever comes.
+    /// Raises the term, binds the port and begins to answer. It does none of this for a job that
+    /// `check` refuses, nor for one that differs from the run to resume: workers would follow it.
     ///
-    /// - Throws: as `check`; `NodeError.tokenRequired` for an address that others reach, `.portInUse` and others;
-    ///   `TrainingError.resumeDiffers`, and for a damaged term.
+    /// - Throws: as `check`; `NodeError.tokenRequired` for an address that others can reach,
+    ///   `.portInUse` and others; `TrainingError.resumeDiffers`, or another for a damaged term.
     package init(
         job: TrainingJob, directory: RunDirectory, options: CoordinatorOptions, version: String,
         log: Log
@@ -86,7 +85,7 @@ package final class CoordinatorNode: Sendable {
             throw NodeError.tokenRequired(address: options.listen)
         }
         var settings = try Self.settings(job)
-        // From here on something on disk changes.
+        // From here on the disk changes.
         let identity = try RunIdentity(
             job: job, term: directory.nextTerm(first: Self.randomTerm()))
         settings.maximumUnchecked = min(
@@ -100,16 +99,17 @@ package final class CoordinatorNode: Sendable {
             name, addresses, identity: identity, options: options, settings: settings, log: log)
     }
 
-    /// A first term, 1 ... 2^31: what one run's workers hold of another run in the same place, with
-    /// the same options, has another term.
+    /// A random first term, 1 ... 2^31, so that workers can tell a run from an earlier one in the
+    /// same place with the same options.
     private static func randomTerm() throws -> UInt32 {
         try SystemRandomness.bytes(4).reduce(0) { $0 << 8 | UInt32($1) } / 2 + 1
     }
 
     /// Runs to the end of the plan and says goodbye to the workers.
     ///
-    /// - Returns: how the run ended, and the loss on the test rows when there are some.
-    /// - Throws: what `TrainingLoop` throws; `NodeError.workersMissing` when nobody came in time.
+    /// - Returns: how the run ended, and the loss on the test rows, if there are any.
+    /// - Throws: what `TrainingLoop` throws; `NodeError.workersMissing` when too few workers joined
+    ///   in time.
     package func run(
         report: @escaping (TrainingLoop.Event) throws -> Void,
         shouldStop: @escaping @Sendable () -> Bool

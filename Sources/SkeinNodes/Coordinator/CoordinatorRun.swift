@@ -3,7 +3,7 @@ import SkeinTraining
 
 /// A run over a cluster, put together: job, output directory and a coordinator that listens.
 ///
-/// `skein coordinator` and the library's `Coordinator` come here.
+/// `skein coordinator` and the library's `Coordinator` use it.
 package struct CoordinatorRun: Sendable {
     package let job: TrainingJob
     private let node: CoordinatorNode
@@ -11,13 +11,12 @@ package struct CoordinatorRun: Sendable {
     /// Reads and checks model, data and options, locks the output directory and begins to listen.
     ///
     /// - Parameters:
-    ///   - request: what is wanted.
+    ///   - request: what to train.
     ///   - options: where to listen, and whom to admit.
-    ///   - resuming: goes on with the run that is in the output directory, if there is one.
-    ///   - log: what happens.
-    ///   - check: looks at the job before anything on disk changes and anybody can dial in.
-    /// - Throws: as `TrainingJob.init`, `RunDirectory.init` and `CoordinatorNode.init`; what `check`
-    ///   throws.
+    ///   - resuming: continues the run in the output directory, if there is one.
+    ///   - log: told what happens.
+    ///   - check: inspects the job before anything on disk changes and before any peer can dial.
+    /// - Throws: as `TrainingJob.init`, `RunDirectory.init` and `CoordinatorNode.init`; as `check`.
     package init(
         _ request: RunRequest, options: CoordinatorOptions, resuming: Bool, log: Log,
         check: (TrainingJob) throws -> Void = { _ in }
@@ -31,10 +30,10 @@ package struct CoordinatorRun: Sendable {
             options: options, version: Version.text, log: log)
     }
 
-    /// `HOST:PORT`, as bound.
+    /// The bound address, `HOST:PORT`.
     package var address: String { node.address }
 
-    /// Runs on the calling thread; as `CoordinatorNode.run`.
+    /// Runs on the calling thread; see `CoordinatorNode.run`.
     package func run(
         report: @escaping (TrainingLoop.Event) throws -> Void,
         shouldStop: @escaping @Sendable () -> Bool

@@ -3,12 +3,12 @@ import SkeinBasics
 import SkeinCoordination
 import SkeinTraining
 
-/// A coordinator's network: a shell on a thread of its own, and what ties it to the run's thread.
+/// A coordinator's network: a shell on a thread of its own, and its connection to the run's thread.
 package struct CoordinatorServer: Sendable {
     let desk: CoordinatorDesk
     let inbox = Inbox()
     private let loop: EventLoop
-    /// As bound.
+    /// The bound address, `HOST:PORT`.
     package let address: String
 
     /// Binds the port and begins to answer.
@@ -16,10 +16,10 @@ package struct CoordinatorServer: Sendable {
     /// - Parameters:
     ///   - name: what the user wrote for `addresses`, for errors.
     ///   - addresses: where to listen.
-    ///   - identity: what workers are told of the run.
+    ///   - identity: what workers are told about the run.
     ///   - options: whom to admit.
     ///   - settings: how to lease.
-    ///   - log: what happens.
+    ///   - log: told what happens.
     /// - Throws: `NodeError.portInUse` and others.
     package init(
         _ name: NetworkAddress, _ addresses: [SocketAddress], identity: RunIdentity,
@@ -57,7 +57,7 @@ package struct CoordinatorServer: Sendable {
             parameterCount: parameterCount, shouldStop: shouldStop)
     }
 
-    /// Tells everybody, and gives the last words time to arrive.
+    /// Tells all peers, and gives the last messages time to arrive.
     package func farewell(_ leave: Leave) {
         desk.finish(leave)
         let deadline = ContinuousClock.now + Limits.flush
@@ -71,11 +71,11 @@ package struct CoordinatorServer: Sendable {
 }
 
 extension CoordinatorSettings {
-    /// Lowers the number of workers that are let in to what this process has descriptors for, with an
-    /// eighth of them for peers that nobody knows yet.
+    /// Lowers the number of workers that are let in to what this process has descriptors for, with
+    /// an eighth of them for strangers.
     ///
     /// - Parameter room: connections, see `ProcessFigures.connectionRoom`.
-    /// - Throws: `NodeError.tooFewFiles` when not even those that are waited for have room.
+    /// - Throws: `NodeError.tooFewFiles` when there is no room even for the minimum of workers.
     package mutating func fit(_ room: Int) throws(NodeError) {
         let workers = room - min(Limits.strangers, max(1, room / 8))
         guard workers >= minimumWorkers else {

@@ -2,7 +2,7 @@ import SkeinBasics
 import SkeinCoordination
 import SkeinTraining
 
-// What peers say.
+// Messages from peers.
 extension CoordinatorShell {
     func receive(_ received: ReceivedMessage, from peer: Peer) {
         peer.lastHeard = now
@@ -59,7 +59,7 @@ extension CoordinatorShell {
         }
     }
 
-    /// The peer knows the token: all that follows has tags.
+    /// The peer knows the token: all frames from here on have tags.
     private func welcomeIn(
         _ peer: Peer, _ hello: Hello, _ keys: SessionKeys, _ offer: Message
     ) throws(Rejection) {
@@ -100,7 +100,7 @@ extension CoordinatorShell {
         peer.connection?.bounds = MessageBounds(
             from: .dialler, in: .serving, gradientPayloadBytes: identity.mostGradientBytes)
         peer.connection?.send(.welcome(Welcome(state.settings)))
-        // Ahead of its first work, which may come at any moment.
+        // Before its first work, which may come at any moment.
         bringParameters(to: peer)
         log.info(
             "worker \(hello.name) (\(peer.address)) joins with \(ready.threads) "
@@ -127,7 +127,7 @@ extension CoordinatorShell {
     private func arrived(_ result: WorkResult, from peer: Peer) {
         let key = result.key
         var result = result
-        // The ledger tells what was given out, and not what a worker says of it.
+        // The ledger records the attempt that was leased, not what a worker claims.
         result.attempt = peer.attempts[key] ?? 1
         if parked[peer.id]?[key] == nil {
             parked[peer.id, default: [:]][key] = Candidate(
@@ -146,7 +146,7 @@ extension CoordinatorShell {
                 peer,
                 Rejection(
                     code: .protocolViolation,
-                    reason: "a piece of the model that does not exist, or too many at once"))
+                    reason: "it asked for a piece that does not exist, or for too many at once"))
         }
         peer.piecesAsked += 1
         let desk = desk
@@ -159,19 +159,19 @@ extension CoordinatorShell {
         reader.read(request, for: peer.id)
     }
 
-    /// A piece that was asked for; nil: the model is not there any more.
+    /// Sends a piece that was asked for; nil: the file no longer has it.
     func bring(_ piece: EncodedMessage?, to id: PeerID) {
         guard let peer = peers[id], peer.stage == .preparing else { return }
         peer.piecesAsked -= 1
         guard let piece else {
             return expel(
-                peer, Rejection(code: .protocolViolation, reason: "the model has become shorter"))
+                peer, Rejection(code: .protocolViolation, reason: "the model has shrunk"))
         }
         peer.connection?.send(shared: piece)
     }
 }
 
-// What the state directs.
+// The state's directives.
 extension CoordinatorShell {
     func carryOut(_ directive: CoordinatorState.Directive) {
         switch directive {
@@ -192,8 +192,8 @@ extension CoordinatorShell {
             guard let peer = peers[id] else { return }
             note(.cancelled, worker: peer.name, of: key, [("reason", .string("\(reason)"))])
             if let place = peer.waitingGrants.firstIndex(where: { $0.key == key }) {
-                // The worker has never heard of it, and would take the cancellation for one that
-                // has overtaken its lease: the next lease of this work would be dropped there.
+                // The worker has never heard of it. It would take the cancellation for one that
+                // overtook its lease, and drop the next lease of this work.
                 peer.waitingGrants.remove(at: place)
             } else {
                 peer.connection?.send(.cancellation(Cancellation(key: key)))
@@ -227,11 +227,11 @@ extension CoordinatorShell {
         }
     }
 
-    /// Sends the parameters that the round needs, once; what waited for them follows.
+    /// Sends the parameters that the round needs, once, and then the leases that waited for them.
     ///
-    /// A worker gets them when it joins, ahead of its work, and at no other time. Nothing is queued
+    /// A worker gets them when it joins and before its work, at no other time. No others are queued
     /// behind parameters that have not left yet: on a slow line a version each step would pile up,
-    /// all but the newest of them in vain.
+    /// all but the newest in vain.
     func bringParameters(to peer: Peer) {
         guard let publication, peer.stage == .member else { return }
         if peer.parameterVersion != publication.version {
@@ -254,7 +254,7 @@ extension CoordinatorShell {
         peer.waitingGrants = []
     }
 
-    /// Nothing waits for the peer any more on this side of the connection.
+    /// The system has taken all that waited for the peer.
     func parametersLeft(_ peer: Peer) {
         peer.isTakingParameters = false
         peer.isTakingWhole = false
@@ -265,16 +265,16 @@ extension CoordinatorShell {
         }
     }
 
-    /// A worker could not use what it got: each update that it could not use makes it ask.
+    /// A worker asks for parameters in full, once for each update that it could not use.
     private func needsSnapshot(_ peer: Peer) {
-        // The whole that it is to get as soon as possible answers all that came before.
+        // The snapshot that is due to it answers this request, too.
         if peer.wantsParameters, peer.parameterVersion == 0 { return }
-        // One that is on its way may have arrived, and be what cannot be used.
+        // A snapshot under way may have arrived, and be the one that it could not use.
         if peer.isTakingWhole { peer.asksAgain = true } else { bringSnapshot(to: peer) }
     }
 
-    /// Sends the newest version whole. Asking is cheap and the answer is not, so a version is sent
-    /// whole a few times only.
+    /// Sends the newest version in full. Asking is cheap and the answer is not, so a version is
+    /// sent in full only a few times.
     private func bringSnapshot(to peer: Peer) {
         peer.asksAgain = false
         let version = publication?.version ?? 0
@@ -294,7 +294,7 @@ extension CoordinatorShell {
 
 // What `skein status` is told.
 extension CoordinatorShell {
-    /// What goes on now; of a large fleet, the first workers.
+    /// What goes on now; of a large fleet, it lists only the first workers.
     func snapshot() -> RunSnapshot {
         let now = now
         var snapshot = state.snapshot(of: progress, now: now)
@@ -310,7 +310,7 @@ extension CoordinatorShell {
         return snapshot
     }
 
-    /// Tells an observer.
+    /// Sends the status to an observer.
     func sendStatus(to peer: Peer) {
         do {
             peer.connection?.send(.status(StatusReport(json: try snapshot().json())))

@@ -2,7 +2,7 @@ import SkeinBasics
 import SkeinCoordination
 import SkeinTraining
 
-// What the run's thread asks for, by way of `CoordinatorDesk`.
+// What the run's thread asks for, through `CoordinatorDesk`.
 extension CoordinatorShell {
     /// Begins to lease the work of a round.
     func open(_ round: LeasedRound) {
@@ -15,12 +15,12 @@ extension CoordinatorShell {
                 ("pieces", .integer(round.rows.count)),
             ])
         if publication?.version != round.publication.version { publication = round.publication }
-        // Parameters go to those who get work. A worker without any would only pile them up.
+        // Parameters go only to workers that get work; a worker without any would pile them up.
         handle(.opened(round.forState))
         bringWantedParameters()
     }
 
-    /// Lets go of everything of a round.
+    /// Ends a round and frees what it held.
     func close(_ number: UInt64) {
         note(.closed, [("round", .integer(Int(clamping: number)))])
         round = nil
@@ -28,26 +28,26 @@ extension CoordinatorShell {
         for peer in peers.values {
             peer.waitingGrants = []
             peer.attempts = [:]
-            // Without work it needs none; who has nothing at all is still to get the first.
+            // Without work it needs none; a worker without any version still gets its first.
             if peer.parameterVersion > 0 { peer.wantsParameters = false }
         }
         parked = [:]
         handle(.phase(.betweenSteps("applies the update and writes it down")))
     }
 
-    /// Takes the whole of a version that a worker needs.
+    /// Takes a version in full, which a worker needs.
     func offer(_ snapshot: EncodedMessage, version: UInt64) {
         guard let current = publication, current.version == version else { return }
         publication = current.with(snapshot: snapshot)
         bringWantedParameters()
     }
 
-    /// Takes the run's thread's word of how far the run is.
+    /// Notes how far the run is.
     func note(_ change: (inout RunSnapshot.Progress) -> Void) {
         change(&progress)
     }
 
-    /// Takes what the run's thread found in a result. Its peer may have gone meanwhile.
+    /// Takes the run's thread's verdict on a result. Its peer may be gone by now.
     func checked(_ candidate: Candidate, _ outcome: CoordinatorState.CheckOutcome) {
         let key = candidate.result.key
         switch outcome {

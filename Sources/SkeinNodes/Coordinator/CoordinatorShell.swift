@@ -5,8 +5,8 @@ import SkeinTraining
 
 /// The coordinator's side of the network: carries out what `CoordinatorState` directs.
 ///
-/// Lives on the event loop's thread and computes nothing. Decisions are the state's; results are
-/// checked on the training loop's thread, which reaches this through `CoordinatorDesk`.
+/// Lives on the event loop's thread and computes nothing. The state decides; results are checked on
+/// the training loop's thread, which reaches this through `CoordinatorDesk`.
 final class CoordinatorShell {
     let loop: any Clock & Network
     let inbox: Inbox
@@ -22,27 +22,27 @@ final class CoordinatorShell {
     }
     var round: LeasedRound?
     var publication: ParameterPublication?
-    /// The version whose whole was asked of the training loop's thread.
+    /// The version that the training loop's thread was asked for in full.
     var snapshotAsked: UInt64 = 0
-    /// Whole results that wait for their check or for an answer, at most one for each lease.
+    /// Complete results that wait for their check or for an answer, at most one for each lease.
     var parked: [PeerID: [WorkKey: Candidate]] = [:]
-    /// Lines about peers that never showed that they know the token: of those there can be any number.
+    /// Limits the lines about peers that never proved the token: there can be any number of these.
     var strangerLines = LineRate(
         burst: Limits.strangerLines, interval: Limits.strangerLineInterval)
-    /// The result whose check is being told to the state.
+    /// The result whose verdict the state is being told.
     var judged: Candidate?
-    /// How far the run is; its thread tells.
+    /// How far the run is, as its thread last said.
     var progress = RunSnapshot.Progress()
     /// Made for the first worker that fetches the model.
     var pieces: PieceReader?
-    /// This shell for other threads; set by whoever made it.
+    /// This shell for other threads; set by its creator.
     var desk: Confined<CoordinatorShell>?
     /// Connections for which there are descriptors.
     var connectionRoom = Limits.openFiles - Limits.otherFiles
-    /// Set once the run is over: nobody is let in any more.
+    /// Set once the run is over: no more peers are let in.
     private(set) var farewell: Leave?
     private var port: (any ListeningPort)?
-    /// In the order in which they came; those that are known by now, or gone, are passed over.
+    /// Peers that have not proved the token, in the order in which they came.
     private var strangers = PeerLine()
     private var nextPeer: UInt64 = 1
     private let start: ContinuousClock.Instant
@@ -64,12 +64,12 @@ final class CoordinatorShell {
         state = CoordinatorState(settings: settings, now: .zero)
     }
 
-    /// Time since this coordinator began; what the state is told.
+    /// Time since this coordinator began, as the state is told it.
     var now: Duration { loop.now - start }
-    /// The same, but of this very moment.
+    /// The same, at this very moment.
     var sinceStart: Duration { loop.moment - start }
 
-    /// Listens and begins to keep time.
+    /// Listens, and starts the timer and the heartbeats.
     ///
     /// - Returns: the address that was bound.
     /// - Throws: `NodeError.portInUse`, `.cannotListen`, `.tokenRequired`.
@@ -96,12 +96,12 @@ final class CoordinatorShell {
         handle(.tick)
     }
 
-    /// When `hearBytes` was last done.
+    /// When `hearBytes` was last called.
     private var bytesHeard = Duration.zero
 
-    /// A peer lives as long as bytes of it come: on a slow link a heartbeat stands behind a frame
-    /// for longer than silence may last. A walk over all peers: done twice a second, and some more
-    /// times before the state judges who is silent.
+    /// A peer lives as long as its bytes come: on a slow link a heartbeat waits behind a frame for
+    /// longer than silence may last. This walk over all peers is done twice a second, and more
+    /// often before the state judges who is silent.
     private func hearBytes() {
         bytesHeard = now
         for peer in inOrder(peers.values.filter(hasSpoken)) {
@@ -117,16 +117,16 @@ final class CoordinatorShell {
         return connection.lastHeard - start > peer.lastHeard
     }
 
-    /// In the order in which they came: what the state is told does not depend on how a dictionary
-    /// orders them.
+    /// In the order in which they came, so that what the state is told does not depend on a
+    /// dictionary's order.
     func inOrder(_ peers: some Sequence<Peer>) -> [Peer] {
         peers.sorted { $0.id < $1.id }
     }
 
-    /// Tells the state what happened and does what it says.
+    /// Tells the state what happened and carries out its directives.
     func handle(_ event: CoordinatorState.Event) {
-        // Carrying out one directive may close a connection, which is an event of its own: it has
-        // its turn after the directives that are under way.
+        // Carrying out one directive may close a connection, which is another event: it is handled
+        // after the current directives.
         pendingEvents.append(event)
         guard pendingEvents.count == 1 else { return }
         while let next = pendingEvents.first {
@@ -139,15 +139,15 @@ final class CoordinatorShell {
     }
 
     private var pendingEvents: [CoordinatorState.Event] = []
-    /// Told of each event and of what follows from it, before that is done: the simulation keeps
+    /// Called with each event and its directives before they are carried out: the simulation keeps
     /// books of its own.
     var witness: ((CoordinatorState.Event, [CoordinatorState.Directive]) -> Void)?
-    /// Of connections that have closed.
+    /// The traffic of connections that have closed.
     private var pastTraffic = Traffic()
 
     private func accept(_ link: any Link) {
         while strangers.count >= Limits.strangers, dropOldestStranger() {}
-        // Without room for one more, files could not be opened any more: somebody has to go.
+        // One more connection than this, and files could no longer be opened: drop one.
         guard peers.count < connectionRoom || dropOldestStranger() else { return link.close() }
         let id = PeerID(nextPeer)
         nextPeer += 1
@@ -182,7 +182,7 @@ final class CoordinatorShell {
         }
         connection.pendingLimit = Limits.pendingBytes + identity.mostParameterBytes
         peer.connection = connection
-        // The last words are part of the time, so that nobody has more of it.
+        // The last message is part of the time limit, so that no peer has longer.
         peer.handshakeAlarm = loop.setAlarm(
             at: loop.now + Limits.handshake - Limits.strangerFlush
         ) { [weak self, weak peer] in
@@ -191,7 +191,7 @@ final class CoordinatorShell {
         }
     }
 
-    /// Strangers that never speak must not keep workers out.
+    /// Drops the oldest stranger: those that never speak must not keep workers out.
     ///
     /// - Returns: whether there was one.
     private func dropOldestStranger() -> Bool {
@@ -201,8 +201,8 @@ final class CoordinatorShell {
         return true
     }
 
-    /// Every half second: signs of life to everybody, and an eye on those that get ready, whom the
-    /// state does not know yet.
+    /// Every half second: sends heartbeats, and hangs up on silent workers that prepare; the state
+    /// watches only those that have joined.
     private func beat() {
         hearBytes()
         let now = now
@@ -229,7 +229,7 @@ final class CoordinatorShell {
         loop.setAlarm(after: state.settings.heartbeat) { [weak self] in self?.beat() }
     }
 
-    /// A worker that is being sent parameters, or that sends a result, is getting somewhere.
+    /// A worker that receives parameters or sends a result makes progress.
     private func noteMoving(_ peer: Peer) {
         guard let connection = peer.connection else { return }
         let bytes = connection.bytesSent + connection.bytesReceived
@@ -238,7 +238,7 @@ final class CoordinatorShell {
         if hasMoved { handle(.moved(peer.id)) }
     }
 
-    /// Says why, hangs up, and forgets the peer.
+    /// Tells the state that the peer is gone, sends the reason, and hangs up.
     func reject(_ peer: Peer, _ rejection: Rejection) {
         guard peer.stage != .leaving else { return }
         var patience = Limits.flush
@@ -249,8 +249,8 @@ final class CoordinatorShell {
         peer.connection?.close(saying: .rejection(rejection), within: patience)
     }
 
-    /// Rejects a peer for what the state does not know of, and says so in the log, if it is no
-    /// stranger: of those there can be any number.
+    /// Rejects a peer for something that the state does not know, and logs it unless the peer is a
+    /// stranger: there can be any number of those.
     func expel(_ peer: Peer, _ rejection: Rejection) {
         if peer.isKnown, peer.stage != .leaving {
             log.warning(
@@ -259,7 +259,7 @@ final class CoordinatorShell {
         reject(peer, rejection)
     }
 
-    /// The peer has said who it is: it may take its time.
+    /// The peer has said who it is: the time limit ends.
     func endHandshake(of peer: Peer) {
         if let alarm = peer.handshakeAlarm { loop.cancel(alarm) }
         peer.handshakeAlarm = nil
@@ -284,7 +284,7 @@ final class CoordinatorShell {
         strangers.remove(peer.id)
     }
 
-    /// Bytes over all connections of this coordinator, frames and heartbeats included.
+    /// Bytes of all connections of this coordinator so far, headers and heartbeats included.
     var traffic: Traffic {
         peers.values.reduce(into: pastTraffic) { sum, peer in
             sum.sent += Int(peer.connection?.bytesSent ?? 0)
@@ -297,7 +297,7 @@ final class CoordinatorShell {
         let wasPreparing = peer.stage == .preparing
         endHandshake(of: peer)
         peer.stage = .leaving
-        // What is being checked is in the inbox; the rest nobody asks for any more.
+        // A result being checked is in the inbox; nobody asks for the others any more.
         parked[peer.id] = nil
         peer.waitingGrants = []
         if wasPreparing { handle(.left(peer.id, departure)) }
@@ -309,7 +309,7 @@ final class CoordinatorShell {
         handle(.left(peer.id, departure))
     }
 
-    /// Says goodbye to everybody and lets go of the port.
+    /// Says goodbye to all peers and closes the port.
     func finish(_ leave: Leave) {
         farewell = leave
         port?.end()
@@ -327,14 +327,14 @@ final class CoordinatorShell {
     }
 }
 
-// What happens, as facts for programs that read the log.
+// Facts for programs that read the log.
 extension CoordinatorShell {
     /// `event` of a line. docs/OPERATING.md has the same list.
     enum Fact: String {
         case opened, closed, joined, left, lost, leased, cancelled, arrived, accepted, refused
     }
 
-    /// A line with `--log-format json`, and none for people: too many.
+    /// Logs a fact, only with `--log-format json`: there are too many for people.
     func note(
         _ fact: Fact, worker: String? = nil, of key: WorkKey? = nil,
         _ more: @autoclosure () -> [JSONLine.Field] = []
@@ -349,9 +349,9 @@ extension CoordinatorShell {
         log.info(fact.rawValue, facts(fact, fields + more()))
     }
 
-    /// The fields of a line that stands for a fact.
+    /// The fields of a fact's line.
     func facts(_ fact: Fact, _ more: [JSONLine.Field]) -> [JSONLine.Field] {
-        // Not the loop's time of this turn: what comes between is to be seen.
+        // Not the time of the loop's turn: the time between facts should show.
         [("event", .string(fact.rawValue)), ("seconds", .number(sinceStart / .seconds(1)))] + more
     }
 }

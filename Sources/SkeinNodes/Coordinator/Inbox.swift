@@ -4,21 +4,21 @@ import SkeinTraining
 
 /// What the network's thread hands to the training loop's.
 ///
-/// Holds at most the results of one round, each piece of work's candidates as the coordinator's state
-/// lets them through: one at a time.
+/// Holds at most the results of one round: for each piece the coordinator's state lets through one
+/// candidate at a time.
 final class Inbox: Sendable {
     enum Item: Sendable {
-        /// A result that is to be unpacked and checked.
+        /// A result to unpack and check.
         case check(Candidate)
-        /// A result that is to be used although it is not finite.
+        /// A result to use although it is not finite.
         case deliver(Candidate)
-        /// A piece of this round is computed once more, because two results of it differ.
+        /// A piece of this round is computed again, because two of its results differ.
         case disputed(round: UInt64)
-        /// It is known, or never will be, whose was right.
+        /// Such a dispute is over: it is known, or never will be, which result is right.
         case settled(round: UInt64)
-        /// A result of this round that was accepted is wrong.
+        /// An accepted result of this round is wrong.
         case spoiled(round: UInt64)
-        /// A worker needs the parameters of this version whole.
+        /// A worker needs the parameters of this version in full.
         case snapshotWanted(version: UInt64)
         /// Nothing more will come.
         case failed(any Error & Sendable)
@@ -30,7 +30,7 @@ final class Inbox: Sendable {
     /// Called by `take` to let the world go on until the condition holds; nil: the thread sleeps.
     private let wait: (@Sendable (_ isReady: () -> Bool) throws -> Void)?
 
-    /// - Parameter wait: where both threads are one, as in a simulation.
+    /// - Parameter wait: for use where both threads are one, as in a simulation.
     init(wait: (@Sendable (_ isReady: () -> Bool) throws -> Void)? = nil) {
         self.wait = wait
     }
@@ -42,7 +42,7 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Blocks until there is something.
+    /// Removes and returns the first item; blocks until there is one.
     ///
     /// - Throws: what `wait` throws.
     func take() throws -> Item {
@@ -50,7 +50,7 @@ final class Inbox: Sendable {
         return items.wait { $0.isEmpty ? nil : $0.removeFirst() }
     }
 
-    /// The next item, if it is a result of this round that is to be checked.
+    /// Removes and returns the next item if it is a result of this round to check.
     func takeCheck(round: UInt64) -> Candidate? {
         items.change(waking: false) { items in
             guard case .check(let candidate)? = items.first, candidate.result.key.round == round
@@ -60,13 +60,13 @@ final class Inbox: Sendable {
         }
     }
 
-    /// What is there already, if anything is.
+    /// Removes and returns the next item, if there is one.
     func takeNow() -> Item? {
         items.change(waking: false) { $0.isEmpty ? nil : $0.removeFirst() }
     }
 }
 
-/// A result and whose it is.
+/// A result, and the worker that sent it.
 struct Candidate: Sendable {
     let peer: PeerID
     let worker: String

@@ -4,13 +4,13 @@ import SkeinCoordination
 import SkeinModels
 import SkeinTraining
 
-/// A worker inside of the coordinator's process (`--local-workers`): as any other it dials the port,
-/// so there is nothing that it may do and they may not.
+/// A worker inside the coordinator's process (`--local-workers`). It dials the port like any other,
+/// so it can do nothing that they cannot.
 struct LocalWorkers: Sendable {
     private let ended = Promise<Bool>()
     private let isOver = Promise<Bool>()
 
-    /// Starts a worker with so many threads; none for 0.
+    /// Starts a worker with `threads` threads; none for 0.
     init(
         threads: Int, address: String, token: [UInt8]?, job: TrainingJob, version: String, log: Log
     ) {
@@ -40,7 +40,7 @@ struct LocalWorkers: Sendable {
         thread.start()
     }
 
-    /// An address that stands for every interface is dialled at loopback.
+    /// Replaces the address of every interface with loopback.
     private static func reachable(_ address: String) -> String {
         for (any, loopback) in [("0.0.0.0:", "127.0.0.1:"), ("[::]:", "[::1]:")]
         where address.hasPrefix(any) {
@@ -49,7 +49,7 @@ struct LocalWorkers: Sendable {
         return address
     }
 
-    /// Ends it and blocks until it has: the coordinator does not come back in this process.
+    /// Ends the worker and blocks until it has ended: no coordinator comes back in this process.
     func end() {
         isOver.keep(true)
         while ended.value(within: 1) == nil {}

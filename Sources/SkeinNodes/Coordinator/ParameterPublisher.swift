@@ -2,14 +2,15 @@ import SkeinBasics
 import SkeinCoordination
 import SkeinTraining
 
-/// A version of the parameters as it goes to workers, encoded once for all of them.
+/// A version of the parameters as it is sent to workers, encoded once for all of them.
 struct ParameterPublication: Sendable {
     let version: UInt64
     let digest: [UInt8]
-    /// What leads here from earlier versions, a message for each, the newest last. As many as are
-    /// together no longer than the whole may be, and always the newest; none for the first version.
+    /// The differences that lead here from earlier versions, a message each, the newest last: as
+    /// many as are together no longer than a snapshot may be, and always the newest; none for the
+    /// first version.
     let differences: [EncodedMessage]
-    /// The whole; nil until somebody needs it.
+    /// The version in full; nil until a worker needs it.
     let snapshot: EncodedMessage?
 
     func with(snapshot: EncodedMessage) -> ParameterPublication {
@@ -17,8 +18,8 @@ struct ParameterPublication: Sendable {
             version: version, digest: digest, differences: differences, snapshot: snapshot)
     }
 
-    /// What brings somebody here who has `old`, 0 for nothing: the differences since then, or the
-    /// whole; nil when it takes the whole, which nobody has encoded yet.
+    /// The messages that bring a worker here from version `old` (0: none): differences, or the
+    /// snapshot; nil when that is needed and not encoded yet.
     func messages(from old: UInt64) -> [EncodedMessage]? {
         if hasDifferences(from: old) {
             return Array(differences.suffix(Int(version - old)))
@@ -26,18 +27,18 @@ struct ParameterPublication: Sendable {
         return snapshot.map { [$0] }
     }
 
-    /// Whether somebody who has `old` needs no more than differences.
+    /// Whether a worker that has `old` needs only differences.
     func hasDifferences(from old: UInt64) -> Bool {
         old > 0 && old <= version && version - old <= UInt64(differences.count)
     }
 }
 
-/// Numbers the parameters of a run and encodes what changed.
+/// Numbers the versions of a run's parameters and encodes what changed.
 struct ParameterPublisher: Sendable {
     private var last: (values: [Float], publication: ParameterPublication)?
 
-    /// The parameters of a round. The same values again are the same version: a validation and the
-    /// step after it use one.
+    /// Publishes the parameters of a round. The same values again are the same version: a
+    /// validation and the step after it share one.
     mutating func publish(_ values: [Float]) -> ParameterPublication {
         let (digest, delta) = Self.hashed(values, since: last?.values)
         if let last, last.publication.digest == digest { return last.publication }
@@ -48,7 +49,7 @@ struct ParameterPublisher: Sendable {
                 version: version, base: version - 1, digest: digest,
                 payload: delta)
             differences.append(EncodedMessage(.parameters(update)))
-            // Longer ways than the whole are not worth their memory.
+            // Differences longer than a snapshot are not worth their memory.
             let limit = ParameterCodec.mostPackedBytes(count: values.count)
             var bytes = differences.reduce(0) { $0 + $1.count }
             while differences.count > 1, bytes > limit {
@@ -57,7 +58,7 @@ struct ParameterPublisher: Sendable {
         }
         var publication = ParameterPublication(
             version: version, digest: digest, differences: differences, snapshot: nil)
-        // Nobody can have a version before the first.
+        // No worker can have a version before the first.
         if last == nil {
             publication = ParameterPublication(
                 version: version, digest: digest, differences: [],
@@ -67,8 +68,8 @@ struct ParameterPublisher: Sendable {
         return publication
     }
 
-    /// SHA-256 of the values, and beside it on another core what leads there from earlier ones: the
-    /// workers are waiting for it.
+    /// SHA-256 of the values and, at the same time on another core, the difference from earlier
+    /// ones: the workers are waiting.
     private static func hashed(
         _ values: [Float], since old: [Float]?
     ) -> (digest: [UInt8], delta: [UInt8]) {
@@ -80,7 +81,7 @@ struct ParameterPublisher: Sendable {
         return (digest, delta)
     }
 
-    /// The whole of a version.
+    /// A version in full.
     static func snapshot(
         _ values: [Float], of publication: ParameterPublication
     ) -> EncodedMessage {

@@ -3,9 +3,9 @@ import SkeinCoordination
 /// One connection of a coordinator. Lives on the loop's thread.
 final class Peer {
     enum Stage: String {
-        /// Nobody knows yet who it is.
+        /// It has not yet proved the token.
         case greeting
-        /// It has proved the token and loads its model.
+        /// It has proved the token and prepares its model.
         case preparing
         case member
         /// `skein status`.
@@ -22,42 +22,42 @@ final class Peer {
     var hello: Hello?
     /// Whether it has proved that it knows the token.
     var isKnown = false
-    /// Since when it is connected.
+    /// When it connected.
     let since: Duration
-    /// When it must have said who it is, or an observer what it wants.
+    /// Ends the time in which it must say who it is, or an observer what it wants.
     var handshakeAlarm: Alarm?
     var lastHeard: Duration
-    /// While it prepares: what it has said of its model, in bytes.
+    /// While it prepares: bytes of its model done so far, as it last said.
     var preparedBytes: UInt64 = 0
-    /// The version of the parameters that it has, or that is on its way.
+    /// The version of the parameters that it has or is being sent.
     var parameterVersion: UInt64 = 0
-    /// Whether parameters wait on this side of the connection: until they have left, no others are
-    /// sent after them.
+    /// Whether parameters wait on this side of the connection: no others are queued until they have
+    /// left.
     var isTakingParameters = false
-    /// Whether the whole of a version is among them.
+    /// Whether a snapshot is among them.
     var isTakingWhole = false
-    /// Whether it asked for a whole that was still on its way.
+    /// Whether it asked for a snapshot while one was being sent.
     var asksAgain = false
-    /// Whether it is sent the newest parameters as soon as that is possible, with or without work.
+    /// Whether it gets the newest parameters as soon as possible, with or without work.
     var wantsParameters = false
-    /// How often it has asked for the whole of which version.
+    /// How often it has asked for which version in full.
     var snapshots: (version: UInt64, count: Int) = (0, 0)
-    /// Which attempt at a piece of the open round it was given.
+    /// Which attempt at each piece of the open round it was leased.
     var attempts: [WorkKey: UInt32] = [:]
-    /// Leases that must not overtake their parameters.
+    /// Leases that wait for their parameters.
     var waitingGrants: [LeaseGrant] = []
 
     /// Pieces of the model that are being read for it.
     var piecesAsked = 0
-    /// Bytes of its connection at the last heartbeat.
+    /// Bytes that its connection had carried at the last heartbeat.
     var bytesMoved: UInt64 = 0
 
-    /// It has said that it leaves.
+    /// Whether it has said that it leaves.
     var saidGoodbye = false
 
     var name: String { hello?.name ?? "" }
 
-    /// As in a line of the log; of a stranger the address alone can be believed.
+    /// Its name in the log; of a stranger, only the address can be believed.
     var title: String { isKnown ? "\(name) (\(address))" : address }
 
     init(id: PeerID, address: String, handshake: CoordinatorHandshake, since: Duration) {
@@ -69,8 +69,8 @@ final class Peer {
     }
 }
 
-/// Peers in the order in which they came. Putting one in, taking any one out and finding the first
-/// cost O(1), taken over many.
+/// Peers in the order in which they came. Adding one, removing any and finding the first cost O(1),
+/// amortized.
 struct PeerLine {
     private var places: [PeerID] = []
     private var present: Set<PeerID> = []
@@ -78,10 +78,10 @@ struct PeerLine {
 
     var count: Int { present.count }
 
-    /// Who has been there longest.
+    /// The one that has been there longest.
     var first: PeerID? { present.isEmpty ? nil : places[head] }
 
-    /// Puts a peer behind the others; it must not have been there before.
+    /// Adds a peer behind the others; it must not have been there before.
     mutating func append(_ peer: PeerID) {
         places.append(peer)
         present.insert(peer)

@@ -2,13 +2,14 @@ import SkeinCoordination
 
 /// Reads pieces of the model for workers that fetch it, and hashes them for their frames.
 ///
-/// On a thread of its own: a piece takes a millisecond, or as long as the disk takes, and the
-/// network's thread has heartbeats to send. Holds what is asked for, which the shell limits for each
+/// It has a thread of its own: a piece takes a millisecond, or as long as the disk takes, and the
+/// network's thread has heartbeats to send. It holds the requests, which the shell limits for each
 /// peer (`Limits.modelBacklogBytes`), and one piece at a time.
 final class PieceReader: Sendable {
     private let thread: SerialThread<(peer: PeerID, request: ModelRequest)>
 
-    /// Starts the thread; `deliver` is called on it with each piece, or nil for one that is not there.
+    /// Starts the thread; `deliver` is called on it with each piece, or nil for one that is
+    /// missing.
     init(
         identity: RunIdentity, deliver: @escaping @Sendable (PeerID, EncodedMessage?) -> Void
     ) {
@@ -18,12 +19,12 @@ final class PieceReader: Sendable {
         }
     }
 
-    /// Has a piece read after those that were asked for before.
+    /// Queues a piece behind those asked for before.
     func read(_ request: ModelRequest, for peer: PeerID) {
         thread.give((peer, request))
     }
 
-    /// Ends the thread; what it has not read is not read any more.
+    /// Ends the thread; pieces that it has not read are dropped.
     func close() {
         thread.close()
     }

@@ -7,7 +7,7 @@ import SkeinTraining
 struct ResultCheck: Sendable {
     enum Verdict: Sendable {
         case accepted(MicroBatchResult)
-        /// Well-formed, with NaN or infinity in it: a broken worker, or a run that diverged.
+        /// Well-formed, but with a NaN or an infinity: a broken worker, or a run that diverged.
         case notFinite(MicroBatchResult, detail: String)
         case refused(detail: String)
 
@@ -31,7 +31,7 @@ struct ResultCheck: Sendable {
     let codec: GradientCodec
     let parameterCount: Int
 
-    /// A result that is what the plan says, as far as it has been looked at.
+    /// A result that agrees with the plan, as far as it has been checked.
     private struct Opened {
         let candidate: Candidate
         let digest: SHA256.Digest
@@ -44,7 +44,7 @@ struct ResultCheck: Sendable {
         case refused(detail: String)
     }
 
-    /// Blocks for some milliseconds for a gradient of a million numbers.
+    /// Checks a result; blocks for some milliseconds for a gradient of a million numbers.
     func callAsFunction(_ candidate: Candidate) -> Verdict {
         switch open(candidate) {
         case .refused(let detail): .refused(detail: detail)
@@ -52,8 +52,7 @@ struct ResultCheck: Sendable {
         }
     }
 
-    /// Both verdicts, in less time than one after the other takes: their gradients are hashed side by
-    /// side.
+    /// Both verdicts, sooner than one after the other: their gradients are hashed side by side.
     func callAsFunction(_ first: Candidate, _ second: Candidate) -> [Verdict] {
         let openings = (open(first), open(second))
         guard case (.open(let one), .open(let two)) = openings else {
@@ -69,7 +68,7 @@ struct ResultCheck: Sendable {
         return [verdict(on: one, digests.0), verdict(on: two, digests.1)]
     }
 
-    /// Everything but the hash and the numbers.
+    /// Checks everything but the hash and the numbers.
     private func open(_ candidate: Candidate) -> Opening {
         let result = candidate.result
         let index = Int(result.key.index)
@@ -86,7 +85,7 @@ struct ResultCheck: Sendable {
             return .refused(detail: "\(result.correct) correct of \(result.lossTokens) tokens")
         }
         guard let digest = SHA256.Digest(result.digest) else {
-            return .refused(detail: "its SHA-256 has not 32 bytes")
+            return .refused(detail: "its SHA-256 is not 32 bytes long")
         }
         guard round.kind == .gradient else {
             return result.payload.isEmpty
@@ -102,11 +101,11 @@ struct ResultCheck: Sendable {
         }
     }
 
-    /// The hash and the numbers: `digest` is SHA-256 of the gradient as it was unpacked.
+    /// Checks the hash and the numbers; `digest` is SHA-256 of the unpacked gradient.
     private func verdict(on opened: Opened, _ digest: SHA256.Digest) -> Verdict {
         let (result, gradient) = (opened.candidate.result, opened.gradient)
         if round.kind == .gradient, digest != opened.digest {
-            return .refused(detail: "its gradient has another SHA-256 than it says")
+            return .refused(detail: "its SHA-256 is not that of its gradient")
         }
         let checked = MicroBatchResult(
             index: Int(result.key.index),
@@ -127,12 +126,12 @@ struct ResultCheck: Sendable {
 }
 
 extension WorkResult {
-    /// SHA-256 of what counts of a result: equal when and only when two say the same.
+    /// SHA-256 of what counts in a result: equal if and only if two results agree.
     var vote: [UInt8] {
         var hash = SHA256()
-        // Beside an evaluation's numbers a digest means nothing.
+        // The digest of an evaluation means nothing.
         if kind == .gradient { hash.update(digest) }
-        // There are many NaNs, and they all say the same.
+        // There are many NaNs; they all count as equal.
         let loss = lossSum.isNaN ? Double.nan : lossSum
         for number in [loss.bitPattern, UInt64(lossTokens), UInt64(correct), UInt64(tokens)] {
             hash.update((0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) })

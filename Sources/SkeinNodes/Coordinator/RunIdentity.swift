@@ -5,12 +5,12 @@ import SkeinFormats
 import SkeinModels
 import SkeinTraining
 
-/// What a coordinator tells every worker about its run, and the model's bytes for those who have none.
+/// What a coordinator tells every worker about its run, and the model's bytes for those without.
 package struct RunIdentity: Sendable {
     let offer: Offer
-    /// Bound of a packed gradient of this run.
+    /// The most bytes of a packed gradient of this run.
     let mostGradientBytes: Int
-    /// Bound of packed parameters of this run.
+    /// The most bytes of packed parameters of this run.
     let mostParameterBytes: Int
     private let files: [ModelFiles.SourceFile]
 
@@ -71,7 +71,7 @@ package struct RunIdentity: Sendable {
         return digest.bytes
     }
 
-    /// Whether there is such a file and place.
+    /// Whether the file and the offset exist.
     func has(_ request: ModelRequest) -> Bool {
         guard let index = Int(exactly: request.file), files.indices.contains(index),
             let offset = Int(exactly: request.offset)
@@ -79,7 +79,7 @@ package struct RunIdentity: Sendable {
         return offset < files[index].file.count
     }
 
-    /// A piece of a file; nil when there is no such file or place. Reads from the disk.
+    /// A piece of a file, read from the disk; nil when the file or the offset does not exist.
     func modelChunk(_ request: ModelRequest) -> ModelChunk? {
         guard let index = Int(exactly: request.file), files.indices.contains(index),
             let offset = Int(exactly: request.offset)

@@ -1,4 +1,4 @@
-/// Something that a loop is to do at a time. It names the action; the loop holds it.
+/// Names an action that a loop carries out at some time; the loop holds the action.
 package struct Alarm: Sendable, Hashable {
     fileprivate var deadline: ContinuousClock.Instant
     fileprivate var serial: UInt64
@@ -8,9 +8,9 @@ package struct Alarm: Sendable, Hashable {
     }
 }
 
-/// The alarms of a loop in the order in which they go off; a few for each connection at most.
+/// A loop's alarms in the order in which they go off; at most a few for each connection.
 struct AlarmList {
-    /// The next one last.
+    /// The next one is last.
     private var entries: [(alarm: Alarm, action: () -> Void)] = []
     private var serial: UInt64 = 0
 
@@ -35,7 +35,7 @@ struct AlarmList {
         entries.removeAll()
     }
 
-    /// The next action whose deadline is not after `now`.
+    /// Removes and returns the next action that is due at `now`.
     mutating func takeDue(_ now: ContinuousClock.Instant) -> (() -> Void)? {
         guard let last = entries.last, last.alarm.deadline <= now else { return nil }
         entries.removeLast()

@@ -1,46 +1,45 @@
-/// The time of a shell, and the thread that it lives on: whatever it is told of happens there, one
-/// thing after the other.
+/// A shell's time and thread: all its events happen on that thread, one after the other.
 ///
-/// `EventLoop` is the system's time on a thread of its own. The simulation of the tests has a clock
-/// whose time passes as fast as it can compute.
+/// `EventLoop` has the system's time and a thread of its own. The tests' simulation has a clock
+/// that runs as fast as it can compute.
 protocol Clock: AnyObject, Sendable {
     // MARK: From any thread
 
-    /// Has `work` done on the clock's thread, after everything that was posted before.
+    /// Runs `work` on the clock's thread, after everything posted before.
     ///
-    /// - Returns: whether it will be done; false once the clock has stopped.
+    /// - Returns: whether it will run; false once the clock has stopped.
     @discardableResult
     func post(_ work: @escaping @Sendable () -> Void) -> Bool
 
-    /// Has `body` done on the clock's thread and waits for what it gives; at once on that thread.
+    /// Runs `body` on the clock's thread and waits for its result; on that thread, runs it at once.
     ///
     /// - Throws: what `body` throws, or `NodeError.stopped`.
     func call<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Value
 
-    /// Ends the clock after what has been posted until now, and waits for its thread.
+    /// Stops the clock after all work posted so far, and waits for its thread to end.
     func stop()
 
     // MARK: On the clock's thread
 
     func preconditionOnLoop()
 
-    /// The time of this turn, the same for all that happens in it, never before an earlier one:
-    /// what a state machine is to be told.
+    /// The time of this turn, the same for all that happens in it, never earlier than the turn
+    /// before: the time to tell a state machine.
     var now: ContinuousClock.Instant { get }
 
-    /// This very moment, which may be later than `now`.
+    /// The actual time, which may be later than `now`.
     var moment: ContinuousClock.Instant { get }
 
-    /// Calls `action` once, at `deadline` or as soon as possible after it; equal deadlines in the
-    /// order of setting.
+    /// Calls `action` once, at `deadline` or as soon as possible after it. Alarms with equal
+    /// deadlines go off in the order in which they were set.
     @discardableResult
     func setAlarm(at deadline: ContinuousClock.Instant, _ action: @escaping () -> Void) -> Alarm
 
-    /// Takes an alarm back; nothing happens when it has gone off.
+    /// Cancels an alarm; does nothing if it has gone off.
     func cancel(_ alarm: Alarm)
 
-    /// Lets a state machine say when it wants to look at the time: `nextDeadline` is asked after
-    /// whatever has happened, and `tick` is called when that time has come.
+    /// Sets a state machine's timer: `nextDeadline` is asked after each event, and `tick` is called
+    /// when that time has come.
     func setTimer(
         nextDeadline: @escaping () -> ContinuousClock.Instant?,
         tick: @escaping (ContinuousClock.Instant) -> Void)
@@ -50,7 +49,7 @@ protocol Clock: AnyObject, Sendable {
 }
 
 extension Clock {
-    /// Calls `action` once, so long after this moment.
+    /// Calls `action` once, `delay` from this moment.
     @discardableResult
     func setAlarm(after delay: Duration, _ action: @escaping () -> Void) -> Alarm {
         setAlarm(at: moment + delay, action)

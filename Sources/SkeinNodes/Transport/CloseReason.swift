@@ -1,19 +1,19 @@
 import SkeinBasics
 import SkeinCoordination
 
-/// Why a connection has ended without its owner's `close()`.
+/// Why a connection ended other than by its owner's `close()`.
 package enum CloseReason: Error, Equatable {
     /// The peer has closed it, or died.
     case ended
     /// It is broken (errno).
     case failed(Int32)
-    /// The peer has said what cannot be understood, or what it may not say.
+    /// The peer sent something malformed, or something that it may not send.
     case violation(WireError)
-    /// The peer leaves more unread than is kept for it.
+    /// The peer does not read, and too much waits for it.
     case notReading(pendingBytes: Int)
-    /// The last words are with the peer.
+    /// The last message has been delivered.
     case flushed
-    /// The last words could not be delivered in time.
+    /// The last message could not be delivered in time.
     case notFlushed
 }
 

@@ -1,11 +1,12 @@
-/// State of a node that one clock's thread alone reads and writes, in a form that other threads may
+/// State of a node that only one clock's thread reads and writes, in a form that other threads may
 /// hold.
 ///
 /// A shell is a plain class that is not Sendable. It is made on the loop, its handlers run there,
-/// and other threads reach it by `post` only; so it needs no lock and no proof of its own.
+/// and other threads reach it only by `post` and `call`; so it needs no lock and no proof of its
+/// own.
 package final class Confined<State>: @unchecked Sendable {
-    // Sendable, because `state` is made, used and dropped on the clock's thread alone, and `init`
-    // has waited for the loop before anybody else sees this object.
+    // Sendable, because `state` is made, used and dropped only on the clock's thread, and `init`
+    // waits for the loop before any other thread sees this object.
     let loop: any Clock
     private var state: State?
 
@@ -28,14 +29,14 @@ package final class Confined<State>: @unchecked Sendable {
         try self.init(to: loop as any Clock, make)
     }
 
-    /// Has `body` done on the loop's thread; not at all when the loop has stopped.
+    /// Runs `body` on the loop's thread; does nothing when the loop has stopped.
     package func post(_ body: @escaping @Sendable (State) -> Void) {
         loop.post {
             if let state = self.state { body(state) }
         }
     }
 
-    /// Has `body` done on the loop's thread and waits for what it gives.
+    /// Runs `body` on the loop's thread and waits for its result.
     ///
     /// - Throws: what `body` throws, or `NodeError.stopped`.
     func call<Value: Sendable>(

@@ -1,13 +1,13 @@
 import Foundation
 import SkeinCoordination
 
-/// A link that speaks messages.
+/// A link that carries messages.
 ///
-/// It belongs to its loop's thread. It lives until it is closed, by its owner or by what happens to
-/// it; the owner hears of the second through `onClose`, once.
+/// It belongs to its loop's thread. It lives until its owner closes it or something else does; of
+/// the latter `onClose` tells the owner, once.
 ///
-/// As long as the peer is not known (`authenticate`), 4 KiB are read at a time, and no frame longer
-/// than a greeting is taken.
+/// Until the peer is known (`authenticate`), 4 KiB are read at a time, and no frame longer than a
+/// greeting is accepted.
 package final class Connection {
     let link: any Link
     private let loop: any Clock
@@ -18,25 +18,25 @@ package final class Connection {
     /// Called once, when the connection has closed for another reason than `close()`.
     package var onClose: (CloseReason) -> Void = { _ in }
 
-    /// Called when the peer has broken the protocol, before the connection closes for it: the time
-    /// for a REJECTION and `closeAfterFlush()`.
+    /// Called when the peer has broken the protocol, before the connection closes: the time to send
+    /// a REJECTION and call `closeAfterFlush()`.
     var onViolation: (WireError) -> Void = { _ in }
 
     /// Called when the system has taken all that waited for the peer.
     var onDrained: () -> Void = {}
 
-    /// Stands in every frame that is sent; 0 before the coordinator's is known.
+    /// The term in every frame sent; 0 until the coordinator's is known.
     package var term: UInt32 = 0
 
-    /// Bytes that may wait for the peer although it has taken none of them for `pendingTime`; set it to
-    /// `Limits.pendingBytes` and the run's largest message. Four times that may never wait.
+    /// Bytes that may wait for a peer that takes nothing for `pendingTime`: `Limits.pendingBytes`
+    /// plus the run's largest message. Four times as many may never wait.
     package var pendingLimit = Limits.pendingBytes
     var pendingTime = Limits.pendingTime
 
-    /// Bytes that are read in a second at most, for benchmarks of slow lines; nil: as they come.
+    /// Bytes read per second at most, for benchmarks of slow lines; nil: no limit.
     package var readRate: Int?
 
-    /// When the peer was last heard: any bytes of it count. At first, when it was connected.
+    /// When any bytes of the peer last came; at first, when it was connected.
     private(set) var lastHeard: ContinuousClock.Instant
     /// When bytes were last handed to the system.
     private(set) var lastSent: ContinuousClock.Instant
@@ -45,7 +45,7 @@ package final class Connection {
 
     private var inbound: InboundQueue
     private var outbound = OutboundQueue()
-    /// The frame that is being written, and how much of it has been.
+    /// The frame being written, and how many of its bytes have been.
     private var frame: OutboundFrame?
     private var written = 0
 
@@ -57,14 +57,14 @@ package final class Connection {
 
     private enum Phase {
         case open
-        /// Sends what waits, and reads without listening.
+        /// Sends what waits; what it reads is dropped.
         case flushing
-        /// Has said that nothing follows, and waits for the peer to close.
+        /// Has ended its own side, and waits for the peer to close.
         case draining
         case closed
     }
 
-    /// Takes over a link that stands; `bounds` is what the peer may say first.
+    /// Takes over a connected link; `bounds` says what the peer may send first.
     init(_ link: any Link, bounds: MessageBounds, loop: any Clock) {
         loop.preconditionOnLoop()
         self.link = link
@@ -82,16 +82,16 @@ package final class Connection {
 
     var isOpen: Bool { phase == .open }
 
-    /// What the peer may say now; see `InboundQueue.bounds`.
+    /// What the peer may send now; see `InboundQueue.bounds`.
     package var bounds: MessageBounds {
         get { inbound.bounds }
         set { inbound.bounds = newValue }
     }
 
-    /// Bytes that wait for the peer on this side of the system.
+    /// Bytes for the peer that the system has not taken yet.
     var pendingBytes: Int { outbound.pendingBytes + (frame?.count ?? 0) - written }
 
-    /// Demands tags of all frames from the next one on, and puts tags on what is sent from here on.
+    /// Demands tags on all frames from the next one on, and tags all frames sent from now on.
     package func authenticate(receiving: FrameKey, sending: FrameKey) {
         guard isOpen else { return }
         inbound.authenticate(with: receiving)
@@ -99,7 +99,7 @@ package final class Connection {
         isKnown = true
     }
 
-    /// Sends a message after those of its kind that wait; after the end it goes nowhere.
+    /// Sends a message behind waiting ones of its kind; does nothing once the connection ends.
     package func send(_ message: Message) {
         send(shared: EncodedMessage(message))
     }
@@ -113,9 +113,8 @@ package final class Connection {
         limitPending()
     }
 
-    /// Says a last, urgent message after the urgent ones that wait (the answer that tells why, for
-    /// one) and in place of the bulky ones, which would come after it. Closes as `closeAfterFlush`
-    /// does.
+    /// Sends a last, urgent message behind waiting urgent ones (one may say why), drops the bulky
+    /// ones, which would come after it, and closes as `closeAfterFlush` does.
     func close(saying message: Message, within patience: Duration = Limits.flush) {
         guard isOpen else { return }
         outbound.dropBulky()
@@ -123,10 +122,10 @@ package final class Connection {
         closeAfterFlush(within: patience)
     }
 
-    /// Sends what waits, lets the peer read it, and closes; `onClose` tells the end.
+    /// Sends what waits, lets the peer read it, and closes; `onClose` is called at the end.
     ///
-    /// Closing at once would make the system drop last words that are under way, when there is
-    /// something of the peer's that nobody has read.
+    /// Closing at once would make the system drop a last message under way if bytes of the peer
+    /// were still unread.
     package func closeAfterFlush(within patience: Duration = Limits.flush) {
         loop.preconditionOnLoop()
         guard isOpen else { return }
@@ -135,7 +134,7 @@ package final class Connection {
         updateInterest()
     }
 
-    /// Closes at once and calls nobody.
+    /// Closes at once, without calling `onClose`.
     func close() {
         loop.preconditionOnLoop()
         guard phase != .closed else { return }
@@ -145,7 +144,7 @@ package final class Connection {
         outbound = OutboundQueue()
         frame = nil
         written = 0
-        // The owner holds this, and they may hold the owner.
+        // The owner holds this, and these may hold the owner.
         onMessage = { _ in }
         onClose = { _ in }
         onViolation = { _ in }
@@ -162,7 +161,7 @@ package final class Connection {
     // MARK: Readiness
 
     private func handle(_ readiness: Readiness) {
-        // First, since the last words of a peer that is gone are still there to be read.
+        // Reading goes first: the last message of a peer that is gone may still be there.
         if readiness.contains(.read) || readiness.contains(.broken) { _ = receive() }
         if readiness.contains(.write), phase == .open || phase == .flushing { flush() }
     }
@@ -194,7 +193,7 @@ package final class Connection {
         return phase != .closed
     }
 
-    /// Reads the middle of a payload to where it is to stay, and little of what comes around it.
+    /// Reads the middle of a payload straight to its final place, and little at a time elsewhere.
     private func readOnce() -> Transfer {
         let missing = inbound.missingPayload
         var transfer = Transfer.wouldBlock
@@ -205,7 +204,7 @@ package final class Connection {
                 return count
             }
         } else {
-            // Nothing is kept any more of what comes after the last words.
+            // After the last message, nothing that is read is kept.
             let known = isOpen ? Limits.headerReadBytes : link.scratch.count
             let size = isKnown ? known : Limits.strangerReadBytes
             let buffer = UnsafeMutableRawBufferPointer(rebasing: link.scratch[..<size])
@@ -228,10 +227,10 @@ package final class Connection {
 
     private func takeMessages() {
         do throws(WireError) {
-            // The owner may close this, or say its last words, in answer to any message.
+            // The owner may close this, or send a last message, in answer to any message.
             while isOpen, let message = try inbound.next() { onMessage(message) }
         } catch {
-            // Whoever speaks an older version is to understand why it is sent away.
+            // A peer with an older version should understand why it is rejected.
             if case .majorVersion(let found) = error, 1..<ProtocolVersion.major ~= found {
                 outbound.speak(major: found)
             }
@@ -269,14 +268,14 @@ package final class Connection {
         if isOpen, pendingBytes == 0 { onDrained() }
     }
 
-    /// A socket that takes nothing any more may still hold why.
+    /// A socket that can no longer be written may still hold the reason.
     private func fail(_ code: Int32) {
         let before = bytesReceived
         while bytesReceived - before < Limits.lastWordsBytes, receive() {}
         close(.failed(code))
     }
 
-    /// Bytes that the peer's system has said that it has.
+    /// Bytes that the peer's system has acknowledged.
     private var bytesTaken: UInt64 {
         bytesSent - min(bytesSent, UInt64(link.unacknowledgedBytes))
     }
@@ -287,7 +286,7 @@ package final class Connection {
             if let pendingAlarm { loop.cancel(pendingAlarm) }
             pendingAlarm = nil
         } else if pending / Limits.pendingBurst > pendingLimit {
-            // Not at once: whoever sends does not expect to be called back.
+            // Later: a caller of `send` does not expect `onClose` inside of it.
             phase = .draining
             outbound = OutboundQueue()
             updateInterest()
@@ -296,7 +295,7 @@ package final class Connection {
             let before = bytesTaken
             pendingAlarm = loop.setAlarm(after: pendingTime) {
                 self.pendingAlarm = nil
-                // A slow line is no dead peer: it is looked at again.
+                // A slow line is not a dead peer: look again later.
                 if self.bytesTaken > before { return self.limitPending() }
                 self.close(.notReading(pendingBytes: self.pendingBytes))
             }

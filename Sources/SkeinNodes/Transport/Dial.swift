@@ -32,7 +32,7 @@ package final class Dial {
         alarm = loop.setAlarm(at: .now) { self.tryNext(after: EADDRNOTAVAIL) }
     }
 
-    /// Gives up without a word.
+    /// Gives up without calling `finish`.
     func cancel() {
         dropAttempt()
         finish = nil
@@ -64,8 +64,8 @@ package final class Dial {
     private func decide(_ attempt: Socket) {
         let code = attempt.takeError()
         guard code == 0 else { return tryNext(after: code) }
-        // Where nobody listens on a port of the range that the system picks from, a socket can
-        // reach itself.
+        // If nobody listens on a port of the range that the system picks from, a socket can connect
+        // to itself.
         if attempt.local?.description == attempt.peer.description {
             return tryNext(after: ECONNREFUSED)
         }

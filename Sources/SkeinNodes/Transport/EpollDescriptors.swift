@@ -2,16 +2,16 @@
     import CSkeinEpoll
     import Foundation
 
-    /// Descriptors for epoll(7), which reports those that are ready without a look at the others.
+    /// Descriptors for epoll(7), which reports the ready ones without looking at the others.
     ///
-    /// No byte of a peer's and no state of the system gets to a `fatalError` here: what is left are bugs of
-    /// ours, a descriptor that was closed before its watch ended or is watched twice.
+    /// No peer's bytes and no state of the system reach a `fatalError` here, only bugs of ours: a
+    /// descriptor closed before its watch ended, or watched twice.
     struct EpollDescriptors: WatchedDescriptors {
         private let queue: Int32
         private var count = 0
         private var events: [epoll_event] = []
 
-        /// Nil: the system has none, or none left.
+        /// Nil: the system has no epoll, or none left.
         init?() {
             queue = epoll_create1(Int32(EPOLL_CLOEXEC))
             guard queue >= 0 else { return nil }
@@ -22,7 +22,7 @@
                 count += 1
                 return true
             }
-            // Limits of the user (fs.epoll.max_user_watches) and of the system.
+            // The user's limit (fs.epoll.max_user_watches), or the system's memory.
             guard code == ENOSPC || code == ENOMEM else { fatalError("EPOLL_CTL_ADD: \(code)") }
             return false
         }
@@ -35,7 +35,7 @@
 
         mutating func remove(_ descriptor: Int32, slot: Int) {
             count -= 1
-            // A descriptor that was closed before its watch ended, for one.
+            // Fails, for example, if the descriptor was closed before its watch ended.
             if let code = control(EPOLL_CTL_DEL, descriptor, slot, []) {
                 fatalError("EPOLL_CTL_DEL: \(code)")
             }
@@ -44,7 +44,7 @@
         mutating func close() { Foundation.close(queue) }
 
         mutating func wait(milliseconds: Int32, _ found: (_ slot: Int, Readiness) -> Void) {
-            // Room for all: who is ready is heard in the turn in which that counts.
+            // Room for all, so that a turn that must hear every ready peer can.
             if events.count < max(count, 1) {
                 events = Array(repeating: epoll_event(), count: max(64, 2 * count))
             }

@@ -1,22 +1,21 @@
 import Foundation
 
-/// One thread that waits for sockets, for deadlines and for work that other threads post, and that
-/// carries out all three. It sleeps when nothing is due, and it never computes.
+/// One thread that waits for sockets, deadlines and work posted by other threads, and handles all
+/// three. It sleeps when nothing is due, and never computes.
 ///
 /// All state of a node is confined to this thread: handlers, alarms and posted work run on it, one
 /// after the other, so they need no lock. `Confined` holds such state for other threads.
 ///
-/// A loop lives until `stop()`. What stands in this class's methods:
-/// - from any thread: `post`, `call`, `stop`, `runsOnLoop`;
-/// - on the loop's thread only, or it is a bug of ours: everything else.
+/// A loop lives until `stop()`. `post`, `call`, `stop` and `runsOnLoop` may be used on any thread,
+/// everything else only on the loop's; anything else is a bug of ours.
 package final class EventLoop: @unchecked Sendable {
-    // Sendable, because `shared` is used under `condition` alone, `wakeReader` and `wakeWriter`
-    // never change, and everything else is used on the loop's thread alone, which
+    // Sendable, because `shared` is used only under `condition`, `wakeReader` and `wakeWriter`
+    // never change, and everything else is used only on the loop's thread, which
     // `preconditionOnLoop()` checks in each method that other files can call.
 
     private struct Shared {
         var posted: [@Sendable () -> Void] = []
-        /// Whether a byte is on its way through the pipe, so that one is enough for many posts.
+        /// Whether a byte is in the pipe: one is enough for many posts.
         var isWaking = false
         var isStopping = false
         /// Whether posts are refused: the loop has taken the last ones.
@@ -31,23 +30,22 @@ package final class EventLoop: @unchecked Sendable {
     private let wakeWriter: Int32
 
     private var watches: WatchList
-    /// Whether this turn hears everybody, however long that takes: the process was stopped.
+    /// Whether this turn hears all peers, however long that takes: the process was stopped.
     private var catchesUp = false
     private var alarms = AlarmList()
     private var nextDeadline: () -> ContinuousClock.Instant? = { nil }
     private var tick: (ContinuousClock.Instant) -> Void = { _ in }
     private var endings: [() -> Void] = []
 
-    /// The time of this turn, the same for all that happens in it, never before an earlier one:
-    /// what a state machine is to be told.
+    /// The time of this turn, the same for all that happens in it, never earlier than the turn
+    /// before: the time to tell a state machine.
     private(set) var now = ContinuousClock.now
 
-    /// Where connections read headers to, and what nobody keeps: one after the other, and not to a
-    /// buffer of each.
+    /// Where connections read headers, and bytes that are not kept: one buffer instead of one each.
     let scratch = UnsafeMutableRawBufferPointer.allocate(
         byteCount: Limits.readBytes, alignment: 64)
 
-    /// How often the loop has woken up; a loop that has nothing to do does not count on.
+    /// How often the loop has woken up; an idle loop does not.
     private(set) var turns = 0
 
     /// Starts the thread.
@@ -88,11 +86,12 @@ package final class EventLoop: @unchecked Sendable {
         precondition(runsOnLoop, "this belongs to the loop's thread")
     }
 
-    /// Has `work` done on the loop's thread, after everything that was posted before.
+    /// Runs `work` on the loop's thread, after everything posted before.
     ///
-    /// A thread that has posted `Limits.postedWork` more than the loop has begun waits here; so hold
-    /// no lock that the loop may want. The loop's own posts never wait.
-    /// - Returns: whether it will be done; false once the loop has stopped.
+    /// While `Limits.postedWork` posts wait for the loop, other threads block here; so hold no lock
+    /// that the loop may want. The loop's own posts never block.
+    ///
+    /// - Returns: whether it will run; false once the loop has stopped.
     @discardableResult
     func post(_ work: @escaping @Sendable () -> Void) -> Bool {
         condition.lock()
@@ -107,7 +106,7 @@ package final class EventLoop: @unchecked Sendable {
         return true
     }
 
-    /// Has `body` done on the loop's thread and waits for what it gives; at once on the loop itself.
+    /// Runs `body` on the loop's thread and waits for its result; on that thread, runs it at once.
     ///
     /// - Throws: what `body` throws, or `NodeError.stopped`.
     func call<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Value {
@@ -117,8 +116,8 @@ package final class EventLoop: @unchecked Sendable {
         return try answer.wait().get()
     }
 
-    /// Ends the loop after what has been posted until now, drops its watches and alarms, and waits
-    /// for its thread; on the loop's own thread it does not wait.
+    /// Stops the loop after all work posted so far, drops its watches and alarms, and waits for its
+    /// thread to end; on that thread it does not wait.
     package func stop() {
         let isLoop = runsOnLoop
         condition.lock()
@@ -128,18 +127,18 @@ package final class EventLoop: @unchecked Sendable {
         while !isLoop, !shared.hasEnded { condition.wait() }
     }
 
-    /// The lock is held.
+    /// The caller holds the lock.
     private func wake() {
         guard !shared.isWaking else { return }
         shared.isWaking = true
         var byte: UInt8 = 1
-        // A full pipe wakes as well; there is no other way for this to fail.
+        // A full pipe wakes the loop as well; this cannot fail in any other way.
         _ = write(wakeWriter, &byte, 1)
     }
 
     // MARK: On the loop's thread
 
-    /// Calls `handler` whenever `descriptor` is ready for what is of interest, or broken.
+    /// Calls `handler` whenever `descriptor` is ready for `interest`, or broken.
     ///
     /// The loop does not own the descriptor; end the watch before closing it.
     func watch(
@@ -149,13 +148,13 @@ package final class EventLoop: @unchecked Sendable {
         return watches.add(descriptor, interest, handler)
     }
 
-    /// Changes what a watch waits for; nothing at all still reports a broken descriptor.
+    /// Changes what a watch waits for; even an empty set reports a broken descriptor.
     func change(_ watch: Watch, to interest: Readiness) {
         preconditionOnLoop()
         watches.change(watch, to: interest)
     }
 
-    /// Ends a watch: its handler is not called any more, not even in the turn that is under way.
+    /// Ends a watch: its handler is not called again, not even in this turn.
     func end(_ watch: Watch) {
         preconditionOnLoop()
         withExtendedLifetime(watches.remove(watch)) {}
@@ -163,7 +162,8 @@ package final class EventLoop: @unchecked Sendable {
 
     /// Calls `action` once, at `deadline` or as soon as possible after it.
     ///
-    /// Alarms go off in the order of their deadlines, equal ones in the order of setting.
+    /// Alarms go off in the order of their deadlines; equal ones, in the order in which they were
+    /// set.
     @discardableResult
     package func setAlarm(at deadline: ContinuousClock.Instant, _ action: @escaping () -> Void)
         -> Alarm
@@ -172,16 +172,16 @@ package final class EventLoop: @unchecked Sendable {
         return alarms.add(deadline, action)
     }
 
-    /// Takes an alarm back; nothing happens when it has gone off.
+    /// Cancels an alarm; does nothing if it has gone off.
     func cancel(_ alarm: Alarm) {
         preconditionOnLoop()
         alarms.remove(alarm)
     }
 
-    /// Lets a state machine say when it wants to look at the clock.
+    /// Sets a state machine's timer.
     ///
     /// `nextDeadline` is asked before every sleep; when its time has come, `tick` is called with
-    /// now. A `tick` that leaves a deadline in the past is called again a millisecond later.
+    /// `now`. A `tick` that leaves a deadline in the past is called again a millisecond later.
     func setTimer(
         nextDeadline: @escaping () -> ContinuousClock.Instant?,
         tick: @escaping (ContinuousClock.Instant) -> Void
@@ -208,12 +208,12 @@ package final class EventLoop: @unchecked Sendable {
         while doPostedWork() {
             let due = nextDue
             watches.wait(milliseconds: sleep(until: due))
-            // Before sockets are read and after the sleep: when the whole process has been stopped
-            // for a while, peers that have spoken meanwhile are heard before they are judged.
+            // Taken after the sleep and before sockets are read: if the whole process was stopped
+            // for a while, peers that spoke meanwhile are heard before they are judged.
             now = .now
             turns += 1
-            // All of them, and not those alone for whom a turn has time. Not twice in a row: a loop
-            // that has too much to do is late, too, and must get to its alarms.
+            // A late turn hears all peers, not only those that it has time for. Not twice in a row:
+            // an overloaded loop is late, too, and must get to its alarms.
             let isLate = due.map { now - $0 > Limits.lateTurn } ?? false
             catchesUp = isLate && !catchesUp
             handleReady()
@@ -223,18 +223,18 @@ package final class EventLoop: @unchecked Sendable {
         dropEverything()
         condition.lock()
         shared.hasEnded = true
-        // The system may give the number of this thread to another one.
+        // The system may reuse this thread's number.
         shared.thread = nil
         condition.broadcast()
         condition.unlock()
     }
 
-    /// Calls the handlers of what is ready, for `Limits.turnTime` at most, unless the loop catches up.
-    /// Who is left out is first in the next turn, so that nobody waits for longer than everybody else
-    /// takes.
+    /// Calls the handlers of ready descriptors, for at most `Limits.turnTime` unless the loop
+    /// catches up. Those left out go first in the next turn, so that none waits for longer than all
+    /// others take.
     private func handleReady() {
         let end = now + Limits.turnTime
-        // No access to `watches` is under way while a handler runs: it may add and end some.
+        // No access to `watches` is under way while a handler runs: it may add and end watches.
         while let (handler, readiness) = watches.next() {
             handler(readiness)
             if !catchesUp, ContinuousClock.now >= end { return }
@@ -265,7 +265,7 @@ package final class EventLoop: @unchecked Sendable {
         [alarms.first, nextDeadline()].compactMap { $0 }.min()
     }
 
-    /// Milliseconds to a deadline, rounded up so that a wait never ends too early; -1: none.
+    /// Milliseconds to a deadline, rounded up so that no wait ends too early; -1: no deadline.
     private func sleep(until deadline: ContinuousClock.Instant?) -> Int32 {
         guard let deadline else { return -1 }
         let (seconds, attoseconds) = (deadline - .now).components
@@ -289,9 +289,9 @@ package final class EventLoop: @unchecked Sendable {
     }
 }
 
-/// One value on its way from one thread to another.
+/// One value handed from one thread to another.
 private final class Answer<Value: Sendable>: @unchecked Sendable {
-    // `result` is used under `condition` alone.
+    // `result` is used only under `condition`.
     private let condition = NSCondition()
     private var result: Result<Value, any Error>?
 

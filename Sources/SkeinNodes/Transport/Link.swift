@@ -1,32 +1,31 @@
-/// Bytes to and from one peer, in order: what a `Connection` makes messages of.
+/// Bytes to and from one peer, in order; a `Connection` makes messages of them.
 ///
-/// `SocketLink` is a socket of the system. The simulation of the tests has links that are slow, are
-/// cut or go dead when a seed says so. It belongs to its loop's thread.
+/// `SocketLink` is a socket. The tests' simulation has links that are slow, are cut or go dead when
+/// a seed says so. A link belongs to its loop's thread.
 protocol Link: AnyObject {
     /// The peer's address, for people.
     var peerName: String { get }
 
-    /// Room that is lent for one read: what lies there afterwards nobody keeps.
+    /// Shared room for one read; what is left there afterwards is not kept.
     var scratch: UnsafeMutableRawBufferPointer { get }
 
-    /// Calls `handler` whenever the link is ready for what it waits for, which is reading at first,
-    /// or is broken; until `close()`.
+    /// Calls `handler` whenever the link is broken, or ready for what it waits for (at first,
+    /// reading), until `close()`.
     func start(_ handler: @escaping (Readiness) -> Void)
 
-    /// Changes what the link waits for; with nothing at all it still reports that it is broken.
+    /// Changes what the link waits for; even with an empty set it reports that it is broken.
     func wait(for interest: Readiness)
 
     /// Reads as much as there is and fits.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Transfer
 
-    /// Writes as much as the system takes of bytes that lie in several places.
+    /// Writes as much of the pieces as the system takes.
     func write(_ pieces: UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Transfer
 
-    /// Bytes that were written and that the peer's system has not acknowledged; 0 where that is not
-    /// known.
+    /// Bytes written that the peer's system has not acknowledged; 0 where this is unknown.
     var unacknowledgedBytes: Int { get }
 
-    /// Says that nothing more will be sent; what is under way still arrives.
+    /// Tells the peer that nothing more follows; what is under way still arrives.
     func endWriting()
 
     /// Ends the link at once; a second call does nothing.

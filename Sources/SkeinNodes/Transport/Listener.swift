@@ -12,10 +12,10 @@ final class Listener {
     private var watch: Watch?
     private var pause: Alarm?
 
-    /// Listens on the first of `addresses` that can be had, and calls `accept` for every peer.
+    /// Listens on the first of `addresses` that is available, and calls `accept` for every peer.
     ///
-    /// `NetworkAddress.resolved(for: .listening)` gives the addresses; `name` is what the user wrote
-    /// for them, for errors.
+    /// `NetworkAddress.resolved(for: .listening)` gives the addresses; `name` is what the user
+    /// wrote for them, for errors.
     ///
     /// - Throws: `NodeError.portInUse`, `.cannotListen`.
     init(
@@ -30,7 +30,7 @@ final class Listener {
                 opened = try Self.open(address)
             } catch {
                 failure = error
-                // Another address of the same name would be another port for the same users.
+                // The same port on another of the name's addresses is not the one that users dial.
                 if case .portInUse = error { break }
             }
         }
@@ -52,7 +52,7 @@ final class Listener {
         Foundation.close(descriptor)
     }
 
-    /// Stops listening; sockets that have been accepted stay.
+    /// Stops listening; accepted sockets stay open.
     func end() {
         if let watch { loop.end(watch) }
         if let pause { loop.cancel(pause) }
@@ -69,7 +69,7 @@ final class Listener {
         }
         guard descriptor >= 0 else { throw failure() }
         Descriptor.prepare(descriptor)
-        // A coordinator that comes back need not wait for connections of its predecessor.
+        // A restarted coordinator need not wait for its predecessor's connections to time out.
         Socket.set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
         if address.isVersion6 {
             Socket.set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, 0)
@@ -109,7 +109,7 @@ final class Listener {
         }
     }
 
-    /// No descriptor or no memory is left: the peers wait in the backlog, and the loop must not spin.
+    /// No descriptor or memory is left: the peers wait in the backlog, and the loop must not spin.
     private func rest() {
         guard let watch else { return }
         loop.end(watch)

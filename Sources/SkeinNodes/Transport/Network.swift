@@ -1,42 +1,43 @@
 import Foundation
 
-/// Who brings links: a port that peers dial, and attempts to reach one.
+/// Where links come from: a port that peers dial, and attempts to reach a peer.
 ///
-/// `EventLoop` is the system's network. All but `lookUp`'s question belongs to the loop's thread.
+/// `EventLoop` is the system's network. Everything but the closures of `lookUp` belongs to the
+/// loop's thread.
 protocol Network: AnyObject {
-    /// Listens on the first of `addresses` that can be had, and calls `accept` for every peer.
+    /// Listens on the first of `addresses` that is available, and calls `accept` for every peer.
     ///
     /// - Throws: `NodeError.portInUse`, `.cannotListen`.
     func listen(
         on addresses: [SocketAddress], name: NetworkAddress, accept: @escaping (any Link) -> Void
     ) throws(NodeError) -> any ListeningPort
 
-    /// Tries one address after the other, each for `patience`. `finish` is called once, later, unless
-    /// the attempt is cancelled before.
+    /// Tries one address after the other, each for `patience`. `finish` is called once, later,
+    /// unless the attempt is cancelled first.
     func dial(
         _ addresses: [SocketAddress], name: NetworkAddress, patience: Duration,
         finish: @escaping (Result<any Link, NodeError>) -> Void
     ) -> any Attempt
 
-    /// Asks a name server, which may take it a minute, on a thread that may wait; `answer` is called
-    /// there.
+    /// Asks a name server, which may take a minute, on a thread that may wait; `answer` is called
+    /// on that thread.
     func lookUp(
         _ question: @escaping @Sendable () throws -> [SocketAddress],
         answer: @escaping @Sendable (Result<[SocketAddress], any Error>) -> Void)
 }
 
-/// Where peers dial in.
+/// A port that peers dial.
 protocol ListeningPort: AnyObject {
-    /// The address that is listened on, with the port that the system picked.
+    /// The address that it listens on, with the port that the system picked.
     var address: SocketAddress { get }
 
-    /// Stops listening; links that have been accepted stay.
+    /// Stops listening; accepted links stay open.
     func end()
 }
 
 /// One attempt to reach a peer.
 protocol Attempt: AnyObject {
-    /// Gives up without a word.
+    /// Gives up without calling `finish`.
     func cancel()
 }
 

@@ -2,9 +2,9 @@ import Foundation
 
 /// A host and a port as a user writes them: `HOST:PORT`, `[V6]:PORT`, or `:PORT`.
 package struct NetworkAddress: Sendable, Equatable {
-    /// A name or a numeric address; nil stands for every interface of this machine.
+    /// A name or a numeric address; nil means every interface of this machine.
     package var host: String?
-    /// 0 lets the system pick one; good for listening only.
+    /// 0 lets the system pick one; only for listening.
     package var port: UInt16
 
     /// - Throws: `NodeError.addressInvalid`.
@@ -13,7 +13,7 @@ package struct NetworkAddress: Sendable, Equatable {
             .addressInvalid(text: text, reason: reason)
         }
         guard let colon = text.lastIndex(of: ":") else {
-            throw invalid("a port is missing")
+            throw invalid("the port is missing")
         }
         let digits = text[text.index(after: colon)...]
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
@@ -24,16 +24,16 @@ package struct NetworkAddress: Sendable, Equatable {
         var host = text[..<colon]
         if host.hasPrefix("[") {
             guard host.hasSuffix("]"), host.contains(":") else {
-                throw invalid("brackets hold an IPv6 address")
+                throw invalid("only an IPv6 address has brackets")
             }
             host = host.dropFirst().dropLast()
         } else if host.contains(":") {
-            throw invalid("an IPv6 address stands in brackets")
+            throw invalid("an IPv6 address needs brackets")
         }
         guard host.utf8.count <= Limits.hostBytes,
             host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !Self.forbidden.contains($0) })
         else {
-            throw invalid("the host name has characters that no host name has, or too many")
+            throw invalid("the host name is too long, or has a character that no host name has")
         }
         self.host = host.isEmpty ? nil : String(host)
         self.port = port
@@ -48,8 +48,9 @@ package struct NetworkAddress: Sendable, Equatable {
 
     /// The addresses that the system knows, in the order in which to try them.
     ///
-    /// May wait for a name server for seconds: never call it on a loop's thread.
-    /// - Throws: `NodeError.nameNotResolved`, or `.addressInvalid` when port 0 is to be dialled.
+    /// May wait seconds for a name server: never call it on a loop's thread.
+    ///
+    /// - Throws: `NodeError.nameNotResolved`, or `.addressInvalid` for dialling port 0.
     package func resolved(for purpose: Purpose) throws(NodeError) -> [SocketAddress] {
         if purpose == .dialling, port == 0 {
             throw .addressInvalid(text: description, reason: "port 0 cannot be dialled")
@@ -73,7 +74,7 @@ package struct NetworkAddress: Sendable, Equatable {
             next = entry.pointee.ai_next
         }
         if host == nil, purpose == .listening {
-            // An IPv6 socket that takes IPv4, too, serves everybody; so it comes first.
+            // An IPv6 socket serves IPv4, too, so it comes first.
             addresses.sort { $0.isVersion6 && !$1.isVersion6 }
         }
         return addresses

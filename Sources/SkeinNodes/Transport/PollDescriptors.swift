@@ -1,9 +1,9 @@
 import Foundation
 
-/// Descriptors for poll(2), which looks at each of them in each turn and needs nothing of the system:
-/// for where there is no epoll, or no room in it.
+/// Descriptors for poll(2), which looks at each of them in each turn and holds nothing in the
+/// system: for use where there is no epoll, or no room in it.
 struct PollDescriptors: WatchedDescriptors {
-    /// By slot; poll passes over those below 0.
+    /// By slot; poll skips descriptors below 0.
     private var entries: [pollfd] = []
 
     mutating func add(_ descriptor: Int32, slot: Int, _ interest: Readiness) -> Bool {
@@ -25,7 +25,7 @@ struct PollDescriptors: WatchedDescriptors {
             poll($0.baseAddress, nfds_t($0.count), milliseconds)
         }
         guard ready >= 0 else {
-            // A signal, or no memory for the moment: what `revents` holds is of the turn before.
+            // A signal, or no memory at the moment: `revents` still has the last turn's events.
             guard errno == EINTR || errno == EAGAIN || errno == ENOMEM else {
                 fatalError("poll: \(errno)")
             }

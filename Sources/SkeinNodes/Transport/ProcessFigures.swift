@@ -6,14 +6,14 @@ package enum ProcessFigures {
     /// Processor seconds of all threads since the start, or nil where the system does not tell.
     package static var processorSeconds: Double? { seconds(of: CLOCK_PROCESS_CPUTIME_ID) }
 
-    /// Seconds since this process was made, in steps of 10 ms, or nil where there is no /proc.
+    /// Seconds since this process started, in steps of 10 ms, or nil where there is no /proc.
     package static var secondsSinceStart: Double? {
         #if os(Linux)
             guard let data = FileManager.default.contents(atPath: "/proc/self/stat"),
                 let now = seconds(of: CLOCK_BOOTTIME)
             else { return nil }
-            // proc(5): the name in parentheses may hold anything; behind it comes field 3, and
-            // field 22 is the start in ticks since boot.
+            // proc(5): the name in parentheses may hold anything; field 3 follows it, and field 22
+            // is the start in ticks since boot.
             let fields = String(decoding: data, as: UTF8.self).split(separator: ")").last?
                 .split(separator: " ")
             guard let fields, fields.count > 19, let ticks = Double(fields[19]) else { return nil }
@@ -64,9 +64,9 @@ package enum ProcessFigures {
         return getrlimit(openFiles, &limit) == 0 ? limit : nil
     }
 
-    /// Raises the soft limit of open files to `Limits.openFiles`, as far as the hard one allows.
+    /// Raises the soft limit on open files to `Limits.openFiles`, as far as the hard one allows.
     ///
-    /// - Returns: the limit that holds now, or nil where the system does not tell.
+    /// - Returns: the limit now in force, or nil where the system does not tell.
     @discardableResult
     package static func raiseFileLimit() -> UInt64? {
         guard var limit = fileLimit else { return nil }
@@ -77,9 +77,9 @@ package enum ProcessFigures {
         return UInt64(setrlimit(openFiles, &limit) == 0 ? wanted : before)
     }
 
-    /// Connections for which this process has descriptors; `Limits.otherFiles` are kept for files, or
-    /// half of all where there are few. The limit is the program's own affair: `skein` raises it before
-    /// it starts a coordinator.
+    /// Connections for which this process has descriptors; `Limits.otherFiles` are kept for files,
+    /// or half of all where there are few. Raising the limit is up to the program: `skein` does so
+    /// before it starts a coordinator.
     package static func connectionRoom() -> Int {
         let limit = Int(clamping: fileLimit?.rlim_cur ?? rlim_t(Limits.openFiles))
         return limit - min(Limits.otherFiles, limit / 2)
@@ -92,10 +92,10 @@ package enum ProcessFigures {
     }
 }
 
-/// The line that says how long a process took until it could begin to work.
+/// The log line that says how long a process took to get ready.
 package enum ReadyLine {
     /// `ready after 0.52 s, 0.71 s of processor time`; as JSON with `event`, `seconds` (since the
-    /// process was made) and `processor_seconds` (of all its threads).
+    /// process started) and `processor_seconds` (of all its threads).
     package static func tell(_ log: Log) {
         guard let seconds = ProcessFigures.secondsSinceStart,
             let processor = ProcessFigures.processorSeconds

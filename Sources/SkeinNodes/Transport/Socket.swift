@@ -9,10 +9,10 @@ enum Descriptor {
     }
 }
 
-/// What a read or a write on a socket came to.
+/// The result of a read or a write on a socket.
 enum Transfer: Equatable {
     case bytes(Int)
-    /// Nothing for the moment.
+    /// Nothing at the moment.
     case wouldBlock
     /// The peer has closed its side: death, not silence.
     case ended
@@ -22,8 +22,8 @@ enum Transfer: Equatable {
 
 /// A TCP socket. It owns its descriptor and closes it once.
 ///
-/// It never blocks, is not inherited, sends without delay, raises no SIGPIPE, and the system gives
-/// it up when sent bytes stay unacknowledged for `Limits.unacknowledged` (where it can).
+/// It never blocks, is not inherited, sends without delay and raises no SIGPIPE. Where the system
+/// can, it gives the socket up when sent bytes stay unacknowledged for `Limits.unacknowledged`.
 package final class Socket {
     let descriptor: Int32
     let peer: SocketAddress
@@ -47,8 +47,8 @@ package final class Socket {
 
     deinit { close() }
 
-    /// Begins to connect to `address`; the socket is writable when that is decided, and
-    /// `takeError()` then says how.
+    /// Begins to connect to `address`; the socket becomes writable once that has succeeded or
+    /// failed, and `takeError()` then says which.
     ///
     /// - Throws: `NodeError.cannotConnect`.
     convenience init(connectingTo address: SocketAddress) throws(NodeError) {
@@ -58,7 +58,7 @@ package final class Socket {
         }
         self.init(owning: descriptor, peer: address)
         let status = address.withSystemAddress { connect(descriptor, $0, $1) }
-        // A signal does not interrupt a connect, it only goes on in the background.
+        // After a signal, the connect goes on in the background.
         guard status == 0 || errno == EINPROGRESS || errno == EINTR else {
             throw .cannotConnect(address: address.description, code: errno)
         }
@@ -69,7 +69,7 @@ package final class Socket {
         SocketAddress.asked { getsockname(descriptor, $0, $1) }
     }
 
-    /// The error that has happened since the last call (errno), or 0.
+    /// The socket's error since the last call (errno), or 0.
     func takeError() -> Int32 {
         var code: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
@@ -107,7 +107,7 @@ package final class Socket {
         }
     }
 
-    /// Writes as much as the system takes of bytes that lie in several places.
+    /// Writes as much of the pieces as the system takes.
     func write(_ pieces: UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Transfer {
         precondition(isOpen && !pieces.isEmpty)
         return withUnsafeTemporaryAllocation(of: iovec.self, capacity: pieces.count) { places in
@@ -134,8 +134,8 @@ package final class Socket {
         }
     }
 
-    /// Bytes that were written and that the peer's system has not acknowledged; 0 where this system
-    /// does not tell.
+    /// Bytes written that the peer's system has not acknowledged; 0 where this system does not
+    /// tell.
     var unacknowledgedBytes: Int {
         #if os(Linux)
             var count: Int32 = 0
@@ -146,7 +146,7 @@ package final class Socket {
         #endif
     }
 
-    /// Says that nothing more will be sent; what is under way still arrives.
+    /// Tells the peer that nothing more follows; what is under way still arrives.
     func endWriting() {
         precondition(isOpen)
         _ = shutdown(descriptor, Int32(SHUT_WR))
@@ -160,7 +160,7 @@ package final class Socket {
     }
 
     static func set(_ descriptor: Int32, _ level: Int32, _ name: Int32, _ value: Int32) {
-        // Every option is a comfort: a system without it serves, too.
+        // No option is essential: the socket works without it.
         var value = value
         _ = setsockopt(
             descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))

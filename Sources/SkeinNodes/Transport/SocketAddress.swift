@@ -19,7 +19,7 @@ package struct SocketAddress: Sendable, Equatable {
     package func withSystemAddress<Result>(
         _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
     ) -> Result {
-        // Copied into a storage that is aligned for every family.
+        // A copy, in storage that is aligned for every family.
         var storage = sockaddr_storage()
         return withUnsafeMutableBytes(of: &storage) { storage in
             storage.copyBytes(from: bytes.prefix(storage.count))
@@ -58,13 +58,13 @@ package struct SocketAddress: Sendable, Equatable {
         bytes.count >= 4 ? UInt16(bytes[2]) << 8 | UInt16(bytes[3]) : 0
     }
 
-    /// Whether only this machine can reach it: 127.0.0.0/8, ::1, or the first written as the second.
+    /// Whether only this machine can reach it: 127.0.0.0/8, also mapped into IPv6, or ::1.
     package var isLoopback: Bool {
         if let four = version4 { return four[0] == 127 }
         return host6.map { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 } ?? false
     }
 
-    /// The four bytes of an IPv4 address, also of one that an IPv6 socket shows.
+    /// The four bytes of an IPv4 address, also of one mapped into IPv6.
     private var version4: [UInt8]? {
         if family == AF_INET, bytes.count >= 8 { return Array(bytes[4..<8]) }
         guard let host6, host6.prefix(10).allSatisfy({ $0 == 0 }), host6[10] == 0xFF,

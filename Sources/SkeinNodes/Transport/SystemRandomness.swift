@@ -1,6 +1,6 @@
 import Foundation
 
-/// Random bytes of the system: for nonces, incarnations, tokens and jitter.
+/// Random bytes from the system, for nonces, incarnations, tokens and jitter.
 ///
 /// The only randomness that is not addressed. Nothing that a run computes may depend on it.
 package enum SystemRandomness {
@@ -25,9 +25,9 @@ package enum SystemRandomness {
     }
 }
 
-/// Where a shell has its random bytes from: the system, or the seed of a simulation.
+/// Where a shell gets its random bytes: the system, or the seed of a simulation.
 struct Randomness: Sendable {
-    /// So many random bytes.
+    /// Returns that many random bytes.
     let bytes: @Sendable (Int) throws(NodeError) -> [UInt8]
 
     static let system = Randomness(bytes: SystemRandomness.bytes)

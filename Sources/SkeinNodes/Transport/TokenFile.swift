@@ -3,7 +3,7 @@ import SkeinBasics
 
 /// The secret that coordinator and workers share, in a file that nobody else may read.
 package struct TokenFile: Sendable, Equatable {
-    /// The token: the file without one trailing newline, `Limits.tokenBytes` long.
+    /// The token: the file without one trailing newline; `Limits.tokenBytes` bounds its length.
     package var bytes: [UInt8]
 
     /// How long a token may be.
@@ -32,7 +32,7 @@ package struct TokenFile: Sendable, Equatable {
         let mode = UInt32(status.st_mode) & 0o7777
         guard mode & 0o077 == 0 else { throw problem(.mode(found: mode)) }
 
-        // The longest token, its newline, and one byte that shows that there is more.
+        // The longest token, a newline of two bytes, and one byte that shows that there is more.
         var buffer = [UInt8](repeating: 0, count: Limits.tokenBytes.upperBound + 3)
         var filled = 0
         while filled < buffer.count {
@@ -60,8 +60,8 @@ package struct TokenFile: Sendable, Equatable {
 
     /// Writes a new token, 32 random bytes in hexadecimal, to `path` with mode 0600.
     ///
-    /// - Throws: `NodeError.tokenFile`; `.exists` when there is a file of that name already, which
-    ///   stays as it is.
+    /// - Throws: `NodeError.tokenFile`; `.exists` for a file that is already there, which stays as
+    ///   it is.
     package static func make(at path: String) throws {
         func problem(_ operation: String) -> NodeError {
             .tokenFile(path: path, problem: .failed(operation: operation, code: errno))
@@ -78,7 +78,7 @@ package struct TokenFile: Sendable, Equatable {
         defer { unlink(temporary) }
         do {
             defer { close(descriptor) }
-            // A strict umask may have taken more than it should.
+            // A strict umask may have removed too many bits.
             guard fchmod(descriptor, 0o600) == 0 else { throw problem("protect") }
             guard
                 text.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) == text.count

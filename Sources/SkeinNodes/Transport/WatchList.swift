@@ -5,9 +5,9 @@ final class Watch {
     fileprivate var interest: Readiness
     /// Nil once it has ended.
     fileprivate var handler: ((Readiness) -> Void)?
-    /// What the handler is to be told in this turn.
+    /// What to tell the handler in this turn.
     fileprivate var found: Readiness = []
-    /// Whether the turn before had no time for it.
+    /// Whether the last turn had no time for it.
     fileprivate var wasLeftOut = false
 
     fileprivate init(
@@ -23,21 +23,21 @@ final class Watch {
     var isActive: Bool { handler != nil }
 }
 
-/// The descriptors of a loop, and who is told when one is ready. With epoll a turn costs what happens in
-/// it, however many there are.
+/// A loop's descriptors, and the handlers to call when they are ready. With epoll the cost of a
+/// turn depends only on what happens in it, not on their number.
 ///
-/// A turn's events belong to watches and not to numbers: a descriptor that is closed in a turn and at
-/// once opened again as another does not get the events of the first.
+/// A turn's events belong to watches, not to numbers: if a number is closed and reused within a
+/// turn, its new descriptor does not get the events of the old one.
 struct WatchList {
     private var descriptors: any WatchedDescriptors
     /// By slot.
     private var watches: [Watch?] = []
     private var freeSlots: [Int] = []
-    /// Those that are ready in this turn, in the order in which they are told.
+    /// Those that are ready in this turn, in the order in which their handlers are called.
     private var ready: [Watch] = []
     private var told = 0
 
-    /// With what the system has.
+    /// Uses epoll where the system has it, else poll.
     init() {
         #if os(Linux)
             if let epoll = EpollDescriptors() {
@@ -62,7 +62,7 @@ struct WatchList {
         return watch
     }
 
-    /// Goes on with what the system always has room for.
+    /// Continues with poll, for which the system always has room.
     private mutating func poll() {
         descriptors.close()
         descriptors = PollDescriptors()
@@ -78,8 +78,8 @@ struct WatchList {
         descriptors.change(watch.descriptor, slot: watch.slot, to: interest)
     }
 
-    /// - Returns: the handler, which may be all that holds somebody who ends watches when he goes: to be
-    ///   let go of when no access to the list is under way.
+    /// - Returns: the handler. Release it when no access to the list is under way: it may be the
+    ///   last to hold an object that ends other watches in its `deinit`.
     mutating func remove(_ watch: Watch) -> ((Readiness) -> Void)? {
         guard watch.isActive else { return nil }
         descriptors.remove(watch.descriptor, slot: watch.slot)
@@ -89,7 +89,7 @@ struct WatchList {
         return watch.handler
     }
 
-    /// Ends all watches and gives back what the system holds for them.
+    /// Ends all watches and frees what the system holds for them.
     ///
     /// - Returns: the handlers; see `remove`.
     mutating func close() -> [(Readiness) -> Void] {
@@ -100,8 +100,8 @@ struct WatchList {
         return handlers
     }
 
-    /// Waits for the first event; -1 milliseconds: for ever. Whoever is ready and was not told in the
-    /// turn before stands first.
+    /// Waits for the first event; -1 milliseconds: for ever. Watches that the last turn had no time
+    /// for go first if they are still ready.
     mutating func wait(milliseconds: Int32) {
         ready.removeFirst(told)
         told = 0
@@ -121,7 +121,7 @@ struct WatchList {
         ready += added
     }
 
-    /// The next handler of the turn with what it is to be told; nil when all have been.
+    /// The turn's next handler and what to tell it; nil after the last.
     mutating func next() -> (handler: (Readiness) -> Void, Readiness)? {
         while told < ready.count {
             let watch = ready[told]
@@ -132,7 +132,7 @@ struct WatchList {
     }
 }
 
-/// What a descriptor is ready for, or is to be watched for.
+/// What a descriptor is ready for, or is watched for.
 struct Readiness: OptionSet, Sendable {
     let rawValue: UInt8
 
@@ -142,8 +142,8 @@ struct Readiness: OptionSet, Sendable {
     static let broken = Readiness(rawValue: 4)
 }
 
-/// What the system watches for a loop. A descriptor stands in it once; its slot, 0 or more, is what is
-/// reported of it. Whoever closes a descriptor removes it first.
+/// Descriptors that the system watches for a loop. Each is in it once and is reported by its slot,
+/// 0 or more. Remove a descriptor before closing it.
 protocol WatchedDescriptors {
     /// - Returns: false when the system has no room for one more.
     @discardableResult
@@ -151,9 +151,10 @@ protocol WatchedDescriptors {
     mutating func change(_ descriptor: Int32, slot: Int, to interest: Readiness)
     mutating func remove(_ descriptor: Int32, slot: Int)
 
-    /// Waits until one is ready, or is interrupted; -1 milliseconds: for ever. Reports all that are.
+    /// Waits until one is ready, a signal comes, or the time is over (-1: never); reports all that
+    /// are ready.
     mutating func wait(milliseconds: Int32, _ found: (_ slot: Int, Readiness) -> Void)
 
-    /// Gives back what the system holds; nothing may follow.
+    /// Frees what the system holds; no other call may follow.
     mutating func close()
 }

@@ -2,7 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinCoordination
 
-/// Where models that were fetched from a coordinator lie: `models/<SHA-256>` in the cache.
+/// Where models fetched from a coordinator are kept: `models/<SHA-256>` in the cache.
 enum ModelCache {
     static func directory(of digest: [UInt8], in cache: String) -> String {
         cache + "/models/" + (SHA256.Digest(digest)?.description ?? "unknown")
@@ -13,7 +13,7 @@ enum ModelCache {
         directory + "/" + (file.name.isEmpty ? "model.gguf" : file.name)
     }
 
-    /// What `--model` would be: the file itself, or the folder.
+    /// The path as `--model` takes it: the file itself, or the folder.
     static func path(of files: [Offer.ModelFile], in directory: String) -> String {
         if files.count == 1, let only = files.first, only.name.isEmpty {
             return path(of: only, in: directory)

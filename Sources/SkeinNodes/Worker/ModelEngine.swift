@@ -11,7 +11,7 @@ final class ModelEngine: LeaseEngine {
     let dataDigest: [UInt8]
     let configurationDigest: [UInt8]
     let parameters: ParameterStore
-    /// Of the engine, with this model.
+    /// The engine's fingerprint with this model.
     let fingerprint: String
     private let modelDigest: [UInt8]
     private let engine: MicroBatchEngine
@@ -21,10 +21,11 @@ final class ModelEngine: LeaseEngine {
 
     /// Loads `model` for the run that `offer` describes.
     ///
-    /// `progress` is told of bytes of the model's file that have been read; false ends the loading.
+    /// `progress` is called with bytes of the model's file that have been read; false ends the
+    /// loading.
     ///
     /// - Throws: `NodeError.offerUnusable` for options that this version cannot read;
-    ///   `FormatError`, `TrainingError`; `CancellationError` when `progress` wanted no more.
+    ///   `FormatError`, `TrainingError`; `CancellationError` when `progress` returned false.
     init(
         offer: Offer, model: ModelDirectory, threads: Int, residence: ResidenceChoice,
         progress: @Sendable (Int) -> Bool = { _ in true }
@@ -87,7 +88,7 @@ final class ModelEngine: LeaseEngine {
 
     /// Computes one lease on the calling thread.
     ///
-    /// `needParameters` asks the coordinator for the whole of a version.
+    /// `needParameters` asks the coordinator for a version in full.
     ///
     /// - Returns: nil when the work was abandoned.
     /// - Throws: `NodeError.leaseUnusable` for rows that this model cannot compute with.
@@ -103,7 +104,7 @@ final class ModelEngine: LeaseEngine {
                 isAbandoned: { job.progress.isAbandoned })
             switch answer {
             case .abandoned: return nil
-            // Asked for the whole; the next time the store waits until it is there.
+            // Ask for it in full; the next time the store waits until it is there.
             case .unusable(let version): needParameters(version)
             case .parameters(let values):
                 switch lease.kind {
@@ -148,7 +149,7 @@ final class ModelEngine: LeaseEngine {
             digest: [UInt8](repeating: 0, count: 32), payload: [])
     }
 
-    /// The lease's rows, none of which the decoder can stumble over.
+    /// The lease's rows, checked so that the decoder can compute each of them.
     private func checkedRows(of lease: LeaseGrant) throws -> [TokenizedRow] {
         func unusable(_ detail: String) -> NodeError {
             .leaseUnusable(
@@ -159,7 +160,7 @@ final class ModelEngine: LeaseEngine {
             let row = TokenizedRow(number: Int(row.number), ids: row.ids, targets: row.targets)
             guard row.fits(vocabularySize: vocabulary, positions: positions) else {
                 throw unusable(
-                    "a row has no loss, more than \(positions) tokens, or a token outside of the "
+                    "a row has no loss, more than \(positions) tokens, or a token outside the "
                         + "vocabulary of \(vocabulary)")
             }
             return row

@@ -3,13 +3,13 @@ import SkeinBasics
 import SkeinCoordination
 import SkeinTraining
 
-/// Brings a base model from the coordinator into the cache, piece by piece, and goes on where an
+/// Fetches a base model from the coordinator into the cache, piece by piece, and continues where an
 /// earlier attempt ended.
 ///
-/// Runs on a thread of its own; pieces are handed in by the network's thread. What is on disk counts
+/// Runs on a thread of its own; the network's thread hands in the pieces. A file on disk counts
 /// once its SHA-256 is the offer's.
 final class ModelFetch: Sendable {
-    /// Pieces that are asked for and not yet here: enough to keep a line of 1 Gbit/s with 30 ms busy.
+    /// Pieces asked for and not yet here: enough to keep a line of 1 Gbit/s and 30 ms busy.
     private static let window = 4
 
     private struct State: Sendable {
@@ -23,14 +23,14 @@ final class ModelFetch: Sendable {
     private let progress: PreparationProgress
     private let state = Condition(State())
 
-    /// Nothing is fetched yet; `cache` is that of all of Skein, see `ModelCache`.
+    /// Fetches nothing yet; `cache` is the directory of all of Skein's caches, see `ModelCache`.
     init(offer: Offer, cache: String, progress: PreparationProgress) {
         files = offer.modelFiles
         self.progress = progress
         directory = ModelCache.directory(of: offer.modelDigest, in: cache)
     }
 
-    /// A piece that has come.
+    /// Takes a piece that has come.
     func receive(_ piece: ModelChunk) {
         state.change { $0.pieces.append(piece) }
     }
@@ -44,10 +44,10 @@ final class ModelFetch: Sendable {
     ///
     /// - Parameters:
     ///   - request: sends a request to the coordinator.
-    ///   - report: told bytes that are here and bytes in all.
+    ///   - report: called with the bytes that are here and the bytes in all.
     /// - Returns: the path of the model.
     /// - Throws: `FileError`; `NodeError.connectionLost`, `.modelPieceDamaged`, `.modelDamaged`;
-    ///   `CancellationError` when nobody wants the model any more.
+    ///   `CancellationError` when the model is no longer wanted.
     func run(
         request: (ModelRequest) -> Void, report: (UInt64, UInt64) -> Void
     ) throws -> String {
@@ -90,7 +90,7 @@ final class ModelFetch: Sendable {
         }
         try output.finish()
         guard try ModelCache.isIntact(partial, file, progress: progress) else {
-            // Starting anew is the only way: nobody knows which part of it is wrong.
+            // It must start over: nobody knows which part is wrong.
             try FileManager.default.removeItem(atPath: partial)
             throw NodeError.modelDamaged(path: path)
         }
@@ -114,7 +114,7 @@ final class ModelFetch: Sendable {
     }
 }
 
-/// Workers of one machine that need the same model fetch it one after the other: the second finds it.
+/// Makes workers of one machine fetch a model one after the other: the second finds it there.
 private final class FetchLock {
     private let descriptor: Int32
 
@@ -133,6 +133,6 @@ private final class FetchLock {
         }
     }
 
-    /// Runs for an `init` that threw after it had the descriptor, too.
+    /// Also runs for an `init` that threw after it had opened the descriptor.
     deinit { if descriptor >= 0 { close(descriptor) } }
 }

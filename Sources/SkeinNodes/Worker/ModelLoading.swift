@@ -6,8 +6,8 @@ import SkeinModels
 import SkeinTraining
 import Synchronization
 
-/// Gets a worker ready for an offer, on a thread of its own: fetches the model if it must, hashes it
-/// and loads its weights, while the network's thread goes on with its heartbeats.
+/// Prepares a worker for an offer, on a thread of its own: fetches the model if it must, hashes it
+/// and loads its weights, while the network's thread sends heartbeats.
 final class ModelLoading: EngineLoading {
     private let offer: Offer
     private let setup: WorkerSetup
@@ -23,24 +23,24 @@ final class ModelLoading: EngineLoading {
         fetch = ModelFetch(offer: offer, cache: CacheDirectory.root, progress: progress)
     }
 
-    /// Whether what is loaded for the own offer does for `other`, which may be of a later term.
+    /// Whether what is loaded for this offer also serves `other`, which may be of a later term.
     func serves(_ other: Offer) -> Bool {
         var other = other
         (other.term, other.proof) = (offer.term, offer.proof)
         return other == offer
     }
 
-    /// A piece of the model that has come.
+    /// Takes a piece of the model that has come.
     func receive(_ piece: ModelChunk) {
         fetch.receive(piece)
     }
 
-    /// The connection is gone: what is being fetched ends, what is being loaded goes on.
+    /// The connection is gone: fetching ends, loading goes on.
     func cancel() {
         fetch.cancel()
     }
 
-    /// Nobody wants it any more: fetching, hashing and loading end as soon as they can.
+    /// The model is no longer wanted: fetching, hashing and loading end as soon as they can.
     func abandon() {
         progress.stop()
         fetch.cancel()
@@ -67,8 +67,8 @@ final class ModelLoading: EngineLoading {
         let began = ContinuousClock.now
         let path = try setup.modelPath ?? fetched(request: request)
         let model = try ModelDirectory.open(path)
-        // Nearly always it is the run's model, so its weights are loaded while it is hashed. What has
-        // another size cannot be it, and what has another hash is not loaded to its end.
+        // It is nearly always the run's model, so its weights are loaded while it is hashed. A
+        // model of another size is not loaded, and loading ends when the hash turns out to differ.
         let hash = Background("skein-hash") { [progress, offer] in
             Result {
                 let digest = try model.contentDigest { try progress.addOrEnd($0) }.bytes
@@ -86,7 +86,7 @@ final class ModelLoading: EngineLoading {
         }
         let digest = try hash.wait().get()
         guard digest == offer.modelDigest else {
-            // Whatever loading it gave: the coordinator is to hear whose model this is.
+            // Even if loading failed: the coordinator must learn which model this is.
             return LoadedEngine(modelDigest: digest, engine: nil)
         }
         let engine = try loaded.get()
@@ -95,8 +95,7 @@ final class ModelLoading: EngineLoading {
         return LoadedEngine(modelDigest: digest, engine: engine)
     }
 
-    /// Whether the model has the names and lengths of the offer's files: without them it has another
-    /// hash, too.
+    /// Whether the model's files have the offer's names and lengths; if not, its hash differs, too.
     private func hasSizes(of model: ModelDirectory) -> Bool {
         model.files.map { "\($0.file.count) \($0.name)" }
             == offer.modelFiles.map { "\($0.byteCount) \($0.name)" }
@@ -112,8 +111,8 @@ final class ModelLoading: EngineLoading {
     }
 }
 
-/// How far a worker has come with a model, and whether anybody still wants it: written by the threads
-/// that fetch, hash and load, read by the network's.
+/// How much of a model a worker has prepared, and whether it is still wanted. The threads that
+/// fetch, hash and load count; the network's thread reads.
 final class PreparationProgress: Sendable {
     private let count = Atomic<UInt64>(0)
     private let stopped = Atomic<Bool>(false)
@@ -121,7 +120,7 @@ final class PreparationProgress: Sendable {
     /// Bytes fetched, hashed and loaded so far; each counts once for each of these.
     var bytes: UInt64 { count.load(ordering: .relaxed) }
 
-    /// Whether nobody wants the model any more.
+    /// Whether the model is no longer wanted.
     var isStopped: Bool { stopped.load(ordering: .relaxed) }
 
     func stop() { stopped.store(true, ordering: .relaxed) }
@@ -132,7 +131,7 @@ final class PreparationProgress: Sendable {
         return !isStopped
     }
 
-    /// - Throws: `CancellationError` when nobody wants the model any more.
+    /// - Throws: `CancellationError` when the model is no longer wanted.
     func addOrEnd(_ bytes: Int) throws {
         if !add(bytes) { throw CancellationError() }
     }

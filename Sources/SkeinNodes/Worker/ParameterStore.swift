@@ -2,18 +2,18 @@ import SkeinBasics
 import SkeinCoordination
 import SkeinTraining
 
-/// The adapter's parameters as a worker has them: one version, and updates that nobody needed yet.
+/// The adapter's parameters as a worker has them: one version, and updates that are not needed yet.
 ///
-/// Updates arrive on the network's thread, which must not compute; the compute thread that needs a
-/// version first unpacks it. Until then they are held as they came: a whole in place of all before
-/// it, and differences for as long as they are together no longer than a whole.
+/// Updates arrive on the network's thread, which must not compute; the first compute thread that
+/// needs a version unpacks it. Until then they are held packed: a snapshot replaces all before it,
+/// and differences are held while they are together no longer than a snapshot.
 final class ParameterStore: Sendable {
-    /// How asking for a version ended.
+    /// The outcome of asking for a version.
     enum Answer: Sendable {
         case parameters([Float])
-        /// The update that should lead there cannot be used; the whole is to be asked for.
+        /// The update that leads there cannot be used; ask for the version in full.
         case unusable(version: UInt64)
-        /// The work is not wanted any more.
+        /// The work is no longer wanted.
         case abandoned
     }
 
@@ -23,28 +23,28 @@ final class ParameterStore: Sendable {
         var values: [Float] = []
         /// In the order of arrival; a snapshot drops those before it.
         var pending: [ParameterUpdate] = []
-        /// What a thread unpacks at the moment.
+        /// The update that a thread is unpacking.
         var unpacking: ParameterUpdate?
-        /// Counts what makes an unpacking in vain: terms, and snapshots, which take all back.
+        /// Raised by what makes an unpacking useless: a new term, or a snapshot.
         var epoch = 0
         var isClosed = false
 
-        /// The version at which the next difference must begin.
+        /// The version that the next difference must start from.
         var newest: UInt64 { pending.last?.version ?? unpacking?.version ?? version }
 
-        /// Bytes of differences that wait.
+        /// Bytes of waiting differences.
         var pendingDifferences: Int {
             pending.reduce(0) { $0 + ($1.base == 0 ? 0 : $1.payload.count) }
         }
 
-        /// Forgets everything that was had or sent.
+        /// Forgets the values and all updates.
         mutating func reset() {
             (version, values, pending, unpacking) = (0, [], [], nil)
             epoch += 1
         }
     }
 
-    /// What a thread is to do next.
+    /// What a thread does next.
     private enum Turn {
         case answer(Answer)
         case unpack(ParameterUpdate, [Float], epoch: Int)
@@ -53,7 +53,7 @@ final class ParameterStore: Sendable {
     let count: Int
     private let state = Condition(State())
 
-    /// - Parameter count: parameters of the adapter.
+    /// - Parameter count: the adapter's parameters.
     init(count: Int) {
         self.count = count
     }
@@ -65,8 +65,8 @@ final class ParameterStore: Sendable {
         }
     }
 
-    /// Bytes that are held: parameters, and what is not unpacked yet. At most three wholes, one of
-    /// them unpacked, and for a moment the one that comes of it.
+    /// Bytes held: parameters, and updates not yet unpacked. At most three snapshots, one of them
+    /// unpacked; for a moment there is also the result of an unpacking.
     var heldBytes: Int {
         state.change(waking: false) { state in
             4 * state.values.count + (state.unpacking?.payload.count ?? 0)
@@ -76,10 +76,10 @@ final class ParameterStore: Sendable {
 
     /// Takes an update as it came.
     ///
-    /// What does not lead anywhere is dropped: a difference from another version than the newest.
-    /// So are differences that nobody unpacks when a whole would be shorter.
+    /// A difference from any version but the newest is dropped. So are waiting differences when a
+    /// snapshot would be shorter.
     ///
-    /// - Returns: false when the whole must be asked for.
+    /// - Returns: false when the version must be asked for in full.
     func receive(_ update: ParameterUpdate, term: UInt32) -> Bool {
         state.change { state in
             if state.term != term {
@@ -87,8 +87,8 @@ final class ParameterStore: Sendable {
                 state.term = term
             }
             if update.base == 0 {
-                // Nobody asks for an earlier version any more; and nobody sends again what was
-                // good, so of the same one this takes back what is had.
+                // Earlier versions are no longer needed. A version that was good is not sent again,
+                // so if this is the one that is here, that is replaced, too.
                 state.reset()
                 state.pending = [update]
                 return true
@@ -104,7 +104,7 @@ final class ParameterStore: Sendable {
         }
     }
 
-    /// Lets everybody look again whether its work is still wanted.
+    /// Makes all waiting threads check again whether their work is still wanted.
     func wake() {
         state.change { _ in }
     }
@@ -126,7 +126,7 @@ final class ParameterStore: Sendable {
         }
     }
 
-    /// As `parameters`; nil where that would block.
+    /// The same as `parameters`, but nil where that would block.
     func parametersNow(
         version: UInt64, term: UInt32, isAbandoned: () -> Bool
     ) -> Answer? {
@@ -139,19 +139,19 @@ final class ParameterStore: Sendable {
         }
     }
 
-    /// - Returns: the answer; nil: it has come one version further.
+    /// - Returns: the answer; nil: the store is one version further.
     private func take(_ turn: Turn, version: UInt64) -> Answer? {
         switch turn {
         case .answer(let answer): return answer
         case .unpack(let update, let base, let epoch):
-            // Without the lock: the network's thread must not wait for milliseconds of work.
+            // Not under the lock: the network's thread must not wait for milliseconds of work.
             let values = unpacked(update, base)
             let isUsable = state.change { state in
                 guard state.epoch == epoch else { return true }
                 state.unpacking = nil
                 guard let values else {
                     state.version = 0
-                    // Differences from what nobody has; a snapshot stands for itself.
+                    // Differences from a version that is lost are useless; a snapshot needs none.
                     if state.pending.first?.base != 0 { state.pending = [] }
                     return !state.pending.isEmpty
                 }
@@ -162,7 +162,7 @@ final class ParameterStore: Sendable {
         }
     }
 
-    /// nil: there is nothing to do but to wait.
+    /// What to do now; nil: wait.
     private static func turn(
         _ state: inout State, version: UInt64, term: UInt32, isAbandoned: () -> Bool
     ) -> Turn? {
@@ -175,7 +175,7 @@ final class ParameterStore: Sendable {
             return .unpack(update, state.values, epoch: state.epoch)
         }
         if state.version == version { return .answer(.parameters(state.values)) }
-        // A later version is here already: its coordinator does not need this work any more.
+        // A later version is here already: the coordinator no longer needs this work.
         return state.version > version ? .answer(.abandoned) : nil
     }
 
@@ -189,7 +189,7 @@ final class ParameterStore: Sendable {
                 try ParameterCodec.apply(update.payload, to: &values)
             }
         } catch {
-            // Whatever is wrong with it, the answer is the same: ask for the whole.
+            // Whatever is wrong with it, the remedy is the same: ask for a snapshot.
             return nil
         }
         return GradientCodec.digest(of: values).bytes == update.digest ? values : nil

@@ -1,13 +1,13 @@
 import Foundation
 import SkeinBasics
 
-/// A file that grows by pieces and is longer than before at the next attempt.
+/// A file that grows piece by piece, over as many attempts as it takes.
 final class PartialFile {
     let path: String
     private(set) var count: UInt64
     private let descriptor: Int32
 
-    /// Opens or makes the file; one that is longer than `limit` is begun anew.
+    /// Opens or creates the file; one that is longer than `limit` is emptied.
     init(path: String, limit: UInt64) throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {

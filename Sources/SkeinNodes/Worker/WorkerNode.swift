@@ -13,7 +13,7 @@ package struct WorkerOptions: Sendable {
     package var modelPath: String?
     /// nil: all cores.
     package var threads: Int?
-    /// nil: made of the host's name, the process and a random number.
+    /// nil: made from the host's name, the process and a random number.
     package var name: String?
     /// How long to try without being let in.
     package var patience: Duration
@@ -33,26 +33,26 @@ package struct WorkerOptions: Sendable {
     }
 }
 
-/// How a worker ended well.
+/// How a worker ended without an error.
 package enum WorkerOutcome: Sendable, Equatable {
     /// The run is complete.
     case complete
-    /// It was asked to stop, and has handed in what it computed.
+    /// It was asked to stop, and has delivered its results.
     case drained
 }
 
-/// A worker: dials the coordinator, computes what it is given, and comes back by itself.
+/// A worker: dials the coordinator, computes its leases, and reconnects by itself.
 package enum WorkerNode {
-    /// Works until the run is complete or `shouldDrain` says so; blocks.
+    /// Works until the run is complete or `shouldDrain` returns true; blocks.
     ///
     /// - Parameters:
     ///   - options: whom to work for, and with what.
-    ///   - log: what happens.
-    ///   - version: of Skein, told to the coordinator.
-    ///   - shouldDrain: asked ten times a second; true ends the worker after what it computes.
-    /// - Returns: how it ended well.
-    /// - Throws: `NodeError` when nobody lets it in within its patience, the run failed, or the
-    ///   coordinator is not authentic or does not want it; what loading a model throws.
+    ///   - log: told what happens.
+    ///   - version: Skein's, sent to the coordinator.
+    ///   - shouldDrain: asked ten times a second; true ends the worker after its current work.
+    /// - Returns: how it ended.
+    /// - Throws: `NodeError` when no coordinator lets it in within its patience, the run failed, or
+    ///   the coordinator is not authentic or refuses it; what loading a model throws.
     package static func run(
         _ options: WorkerOptions, log: Log, version: String,
         shouldDrain: @escaping @Sendable () -> Bool
@@ -96,7 +96,7 @@ package enum WorkerNode {
 /// A worker's options, resolved.
 struct WorkerSetup: Sendable {
     let coordinator: NetworkAddress
-    /// As the name server says at the start.
+    /// As resolved at the start.
     let addresses: [SocketAddress]
     let token: [UInt8]
     let modelPath: String?
@@ -109,7 +109,7 @@ struct WorkerSetup: Sendable {
     let version: String
     /// Memory in use, for heartbeats.
     let residentBytes: @Sendable () -> UInt64?
-    /// Asks the name server; may take its time.
+    /// Asks the name server, which may be slow.
     let resolve: @Sendable (NetworkAddress) throws -> [SocketAddress]
 
     /// Asks the name server.
@@ -140,8 +140,8 @@ struct WorkerSetup: Sendable {
         self.version = version
     }
 
-    /// HOST-PID-RANDOM, what a worker is called that has no name: in containers the process is
-    /// number 1 everywhere, and hosts may have the same name.
+    /// HOST-PID-RANDOM, for a worker without a name: in containers every process is number 1, and
+    /// hosts may have the same name.
     static func name(host: String, process: Int32, incarnation: [UInt8]) -> String {
         let plain = host.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
         let random = incarnation.prefix(4).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }

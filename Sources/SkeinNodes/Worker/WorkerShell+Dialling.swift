@@ -1,11 +1,12 @@
 import SkeinBasics
 import SkeinCoordination
 
-// From the coordinator's name to the first word.
+// From the coordinator's name to the greeting.
 extension WorkerShell {
-    /// Asks for the addresses anew, except for the first time: the coordinator may run elsewhere now.
+    /// Dials; resolves the name again, except for the first time: the coordinator may run elsewhere
+    /// now.
     ///
-    /// Where the name server takes long, or is gone itself, those that are known have to do.
+    /// If the name server is slow or gone, the known addresses are used.
     func startDialling() {
         guard hasDialled else {
             hasDialled = true
@@ -24,7 +25,7 @@ extension WorkerShell {
 
     private func lookedUp(_ found: Result<[SocketAddress], any Error>) {
         isLookingUp = false
-        // What cannot be resolved now may be at the next attempt.
+        // A name that cannot be resolved now may be at the next attempt.
         if case .success(let found) = found, !found.isEmpty { addresses = found }
         guard let lookupAlarm else { return }
         loop.cancel(lookupAlarm)
@@ -35,7 +36,7 @@ extension WorkerShell {
     private func dialAddresses() {
         dial = loop.dial(
             addresses, name: setup.coordinator,
-            // All of them have a turn before the state loses its patience with the attempt.
+            // Every address gets a turn before the state gives up the attempt.
             patience: (state.settings.handshake - Limits.lookup) / max(1, addresses.count)
         ) { [weak self] result in
             guard let self else { return }
@@ -69,7 +70,7 @@ extension WorkerShell {
         }
         connection.onViolation = { [weak self] error in
             guard let self, attempt == number, case .majorVersion(let found) = error else { return }
-            // Later it is a frame that was damaged on its way.
+            // After the offer it is a frame that was damaged under way.
             if offer == nil { fail(.majorVersion(found: found)) }
         }
         connection.onClose = { [weak self] reason in

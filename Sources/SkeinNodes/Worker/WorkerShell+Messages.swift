@@ -3,7 +3,7 @@ import SkeinCoordination
 import SkeinModels
 import SkeinTensors
 
-// What the coordinator says, and what the compute threads say.
+// Messages from the coordinator, and results from the compute threads.
 extension WorkerShell {
     func receive(_ message: Message) {
         handle(.heard)
@@ -39,7 +39,7 @@ extension WorkerShell {
         case .leave(let leave): handle(.dismissed(leave))
         default:
             connection?.close()
-            disconnected("the coordinator said \(message.type.name), which is not for a worker")
+            disconnected("the coordinator sent \(message.type.name), which is not for a worker")
         }
     }
 
@@ -70,7 +70,7 @@ extension WorkerShell {
         }
     }
 
-    /// The conversation cannot go on, and none would.
+    /// Ends the worker: another attempt would fail in the same way.
     func fail(_ error: HandshakeError) {
         ending.keep(
             .failure(NodeError.refused(address: setup.coordinator.description, error: error)))
@@ -78,7 +78,7 @@ extension WorkerShell {
 
     /// Loads the model on a thread of its own, unless it is there already.
     private func prepare(for offer: Offer) {
-        // What the last run had goes first: there may be no room for both.
+        // The last run's engine must go first: there may be no room for both.
         guard !isLeaving else { return }
         guard engine == nil, modelDigest == nil || modelDigest == offer.modelDigest else {
             return handle(.prepared)
@@ -89,7 +89,7 @@ extension WorkerShell {
         let desk = desk
         let loading = makeLoading(offer)
         self.loading = loading
-        // A fetch ends with its connection: the next coordinator must not hear what is left of it.
+        // A fetch ends with its connection: the next coordinator must not get its last requests.
         let number = attempt
         loading.start(
             request: { request in
@@ -100,14 +100,14 @@ extension WorkerShell {
             })
     }
 
-    /// Asks for a piece of the model, if the connection is still the one that it was wanted on.
+    /// Asks for a piece of the model, if the connection is still the same one.
     func ask(_ request: ModelRequest, on number: Int) {
         guard attempt == number else { return }
         connection?.send(.modelRequest(request))
     }
 
-    /// Asks for the whole of the parameters. Only a member may: until then it is remembered, or READY
-    /// says what this worker has.
+    /// Asks for the parameters in full. Only a member may: before READY, that message says what
+    /// this worker has; after it, the request waits for WELCOME.
     func needParameters(_ version: UInt64) {
         versionNeeded = state.isMember ? nil : version
         guard state.isMember else { return }
@@ -123,21 +123,22 @@ extension WorkerShell {
         case .success(let loaded):
             modelDigest = loaded.modelDigest
             if let engine = loaded.engine { use(engine) }
-            // The connection may have gone meanwhile; the next offer finds everything loaded.
+            // The connection may be gone by now; the next offer finds everything loaded.
             if offer != nil { handle(.prepared) }
         case .failure(let error as NodeError) where error == .connectionLost:
-            // The next connection may stand already.
+            // There may be a new connection already.
             if let offer { prepare(for: offer) }
         case .failure(let error as NodeError) where error.isOfDamagedModel && !hasFetchedAnew:
-            // Half of it may have lain here since an earlier time. Twice is the coordinator's fault.
+            // Part of it may be left over from an earlier attempt. Twice is the coordinator's
+            // fault.
             hasFetchedAnew = true
-            log.warning("\(error.explanation.what); it has been removed and is fetched anew")
+            log.warning("\(error.explanation.what); it has been removed and is fetched again")
             if let offer { prepare(for: offer) }
         case .failure(let error): ending.keep(.failure(error))
         }
     }
 
-    /// Drops what belongs to a run that is no more.
+    /// Drops what belongs to the run that this worker leaves.
     func leaveRun() {
         modelDigest = nil
         hasFetchedAnew = false
@@ -157,7 +158,7 @@ extension WorkerShell {
         hasFetchedAnew = false
     }
 
-    /// Has a job computed for the thread of this number; the state gives a thread one job at a time.
+    /// Starts a job for the thread of this number; the state gives a thread one job at a time.
     func start(_ job: LeaseJob, on thread: Int) {
         guard let engine else { return }
         engine.start(
@@ -173,7 +174,7 @@ extension WorkerShell {
     ) {
         running[thread] = nil
         guard engine === self.engine else {
-            // Of a run that has been left.
+            // Of a run that this worker has left.
             return handle(.abandoned(thread: thread, job.lease.key))
         }
         switch outcome {

@@ -12,7 +12,7 @@ final class WorkerShell {
     let setup: WorkerSetup
     let log: Log
     let randomness: Randomness
-    /// Gets this worker ready for an offer.
+    /// Prepares this worker for an offer.
     let makeLoading: (Offer) -> any EngineLoading
     /// The end of this worker, for the thread that waits for it.
     let ending: Promise<Result<WorkerState.Ending, any Error>>
@@ -20,46 +20,46 @@ final class WorkerShell {
     var state: WorkerState
     var connection: Connection?
     var handshake: WorkerHandshake?
-    /// Of the connection that stands.
+    /// The current connection's offer.
     var offer: Offer?
     var loading: (any EngineLoading)?
     var engine: (any LeaseEngine)?
     /// Whether threads of a run that this worker has left still compute.
     var isLeaving = false
-    /// Whether the model came damaged once.
+    /// Whether the model was damaged and is fetched a second time.
     var hasFetchedAnew = false
-    /// What was leased and not yet forgotten.
+    /// Leases not yet forgotten.
     var leases: [WorkKey: LeaseGrant] = [:]
     /// Results that wait for an answer.
     var results: [WorkKey: WorkResult] = [:]
-    /// Parameters that could not be used since the last READY, while this worker was no member.
+    /// The version that could not be used since the last READY, while this worker was not a member.
     var versionNeeded: UInt64?
     /// What each thread computes, and what it made last.
     var running: [Int: LeaseJob] = [:]
     var made: [Int: WorkResult] = [:]
-    /// This shell for other threads; set by whoever made it.
+    /// This shell for other threads; set by its creator.
     var desk: Confined<WorkerShell>?
     /// SHA-256 of the model that this worker has; nil until it has one.
     var modelDigest: [UInt8]?
-    /// Whether the log has been told that this worker is in.
+    /// Whether the log has the line that this worker is ready.
     var hasToldReady = false
-    /// How often this side says that it lives; the coordinator's wish.
+    /// How often this side sends a heartbeat; the coordinator decides.
     var heartbeat = Duration.milliseconds(500)
-    /// Connections so far: what an earlier one still says is not heard.
+    /// Connections so far: callbacks of earlier ones are ignored.
     var attempt = 0
     var dial: (any Attempt)?
-    /// Of the coordinator, as the name server last said.
+    /// The coordinator's, as last resolved.
     var addresses: [SocketAddress]
     var hasDialled = false
-    /// Whether a thread asks the name server, which may take it a minute.
+    /// Whether a thread is asking the name server, which may take a minute.
     var isLookingUp = false
-    /// Set while its answer is waited for.
+    /// Set while dialling waits for its answer.
     var lookupAlarm: Alarm?
     private let start: ContinuousClock.Instant
     /// When the state was last told of bytes.
     private var bytesHeard: ContinuousClock.Instant
     private var pendingEvents: [WorkerState.Event] = []
-    /// As of `CoordinatorShell`.
+    /// See `CoordinatorShell.witness`.
     var witness: ((WorkerState.Event, [WorkerState.Directive]) -> Void)?
 
     init(
@@ -100,7 +100,7 @@ final class WorkerShell {
     var now: Duration { loop.now - start }
 
     private func tick() {
-        // On a slow link a heartbeat stands behind a frame for longer than silence may last.
+        // On a slow link a heartbeat waits behind a frame for longer than silence may last.
         if let connection, connection.lastHeard > bytesHeard {
             bytesHeard = connection.lastHeard
             handle(.heard)
@@ -108,7 +108,7 @@ final class WorkerShell {
         handle(.tick)
     }
 
-    /// Tells the state what happened and does what it says.
+    /// Tells the state what happened and carries out its directives.
     func handle(_ event: WorkerState.Event) {
         pendingEvents.append(event)
         guard pendingEvents.count == 1 else { return }
@@ -124,7 +124,7 @@ final class WorkerShell {
         do {
             return try randomness.fraction()
         } catch {
-            // Without random numbers all workers come back at the same moment; that is all.
+            // Without random numbers all workers merely come back at the same moment.
             return 0.5
         }
     }
@@ -158,7 +158,7 @@ final class WorkerShell {
     }
 
     private func hangUp(_ reason: String) {
-        // What the peer still says on this connection is not told to the state any more.
+        // From here on the state hears nothing more from this connection.
         attempt += 1
         if let lookupAlarm { loop.cancel(lookupAlarm) }
         lookupAlarm = nil
@@ -171,10 +171,10 @@ final class WorkerShell {
         loading?.cancel()
     }
 
-    /// Lets go of everything; nothing happens any more.
+    /// Ends everything; nothing happens after it.
     func end() {
         hangUp("the worker ends")
-        // In a program that goes on, nobody wants what is still being read.
+        // The program may go on, and nobody wants what is still being loaded.
         loading?.abandon()
         loading = nil
         for job in running.values { job.progress.abandon() }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import SkeinBench
 
-/// What a benchmark computes and prints; how fast it is, no test asks.
+/// What a benchmark computes and prints; no test asks how fast it is.
 @Suite struct EngineTests {
     @Test("a median is the middle value, or the mean of the two middle ones")
     func median() {
@@ -24,7 +24,7 @@ import Testing
         #expect(Measurement(seconds: [0]).spread == 0)
     }
 
-    @Test("short work is repeated until the clock does not count")
+    @Test("short work is repeated until the clock's steps do not matter")
     func repeats() {
         #expect(Stopwatch.repeats(once: 0.5, minimum: 0.02) == 1)
         #expect(Stopwatch.repeats(once: 0.0003, minimum: 0.02) == 67)
@@ -65,7 +65,7 @@ import Testing
         #expect(Machine.processorName(in: "Features\t: fp asimd\n") == nil)
     }
 
-    @Test("products alone are those that were counted")
+    @Test("a replay has the products that were counted")
     func replay() throws {
         let tally = MatMulTally()
         let counted = MatMul(tally: tally)
@@ -84,7 +84,7 @@ import Testing
         replay.run()
     }
 
-    @Test("every kernel runs, on small sizes and on a token alone", arguments: [1, 40])
+    @Test("every kernel runs at small sizes, also with a single token", arguments: [1, 40])
     func kernels(tokens: Int) throws {
         let sizes = KernelSizes(
             tokens: tokens, width: 64, feedForward: 96, heads: 4, keyValueHeads: 2,
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("a tokenizer is measured on the rows of a file, or else on texts that are at hand")
+    @Test("a tokenizer is measured on the rows of a file, or else on given texts")
     func tokenize() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let (model, data) = (directory + "/tiny.gguf", directory + "/rows.jsonl")
@@ -138,7 +138,7 @@ import Testing
         hash: Measurement(seconds: [0.00006]), reduction: Measurement(seconds: [0.001]),
         optimizer: Measurement(seconds: [0.002]))
 
-    @Test("a share is the rate of a step's products by that of loops in registers")
+    @Test("a share is the rate of a step's products divided by that of loops in registers")
     func shares() {
         #expect(result.tokensPerSecond == 604 / 0.03)
         #expect(abs(result.rate - 2e9 / 0.03) < 1)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SkeinBench
 
-/// What is read from the facts of a run; how fast a cluster is, no test asks.
+/// What is read from the facts of a run; no test asks how fast a cluster is.
 @Suite struct RecoveryTests {
     private func opened(_ seconds: Double, round: Int = 1, pieces: Int) -> ClusterFact {
         var fact = ClusterFact(.opened, seconds: seconds, round: round)
@@ -21,7 +21,7 @@ import Testing
         found.count == expected.count && zip(found, expected).allSatisfy { abs($0 - $1) < 1e-9 }
     }
 
-    @Test("a killed worker's leases are counted until the last is at another one")
+    @Test("a killed worker's leases are timed until the last is with another worker")
     func kill() {
         let facts = [
             fact(.joined, 0, "w1"), fact(.joined, 0, "w2"), opened(1, pieces: 4),
@@ -39,7 +39,7 @@ import Testing
         #expect(isClose(record.idle, [0]))
     }
 
-    @Test("a piece that another worker has already, or has handed in, is not waited for")
+    @Test("a piece that another worker already has, or has handed in, takes no time")
     func nothingLost() {
         let facts = [
             fact(.joined, 0, "w1"), fact(.joined, 0, "w2"), opened(1, pieces: 2),
@@ -55,7 +55,7 @@ import Testing
         #expect(isClose(idle.killNoticed, [0.25]))
     }
 
-    @Test("a survivor is idle while a stopped worker has the only piece that is left")
+    @Test("a survivor is idle while a stopped worker has the only piece left")
     func stop() {
         let facts = [
             fact(.joined, 0, "w1"), fact(.joined, 0, "w2"), opened(1, pieces: 2),
@@ -70,7 +70,7 @@ import Testing
         #expect(record.leasedAgain.isEmpty && record.firstAccepted.isEmpty)
     }
 
-    @Test("a survivor without work is not idle when living workers have all of it")
+    @Test("a survivor without work is not idle when live workers have all of it")
     func busyOthers() {
         let facts = [
             fact(.joined, 0, "w1"), fact(.joined, 0, "w2"), fact(.joined, 0, "w3"),
@@ -96,7 +96,7 @@ import Testing
         #expect(figure.isMet)
     }
 
-    @Test("a line that is no fact is passed over")
+    @Test("a line that is not a fact is skipped")
     func lines() {
         let line = #"{"level":"info","message":"leased","event":"leased","seconds":1.5,"#
         let rest = #""worker":"w1","round":3,"micro_batch":2,"attempt":1,"reason":"next"}"#
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("every third blow is a stop, and as many kills come as were asked for")
+    @Test("every third blow is a stop, and there are as many kills as asked for")
     func plan() {
         for kills in [1, 2, 3, 50] {
             let plan = RecoveryBench.Plan(kills: kills, steps: 1, seed: 0)

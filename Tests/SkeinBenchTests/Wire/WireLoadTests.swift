@@ -6,7 +6,7 @@ import Testing
 
 @testable import SkeinBench
 
-/// The benchmark's two halves in one process; how fast they are, no test asks.
+/// The benchmark's two halves in one process; no test asks how fast they are.
 @Suite("a load of workers that do not compute", .timeLimit(.minutes(10)))
 struct WireLoadTests {
     /// Runs both halves and gives the steps and the parameters' hash.
@@ -32,7 +32,7 @@ struct WireLoadTests {
 
     @Test("three workers give three steps", arguments: GradientCodec.allCases)
     func steps(codec: GradientCodec) throws {
-        // Above one frame, so that chunks are among it.
+        // More than one frame, so that messages have chunks.
         let load = WireLoad(workers: 3, codec: codec, parameterCount: 400_000)
         let (steps, digest) = try run(load, steps: 3)
         #expect(steps.count == 3)
@@ -47,21 +47,21 @@ struct WireLoadTests {
         #expect(try run(load, steps: 2).digest != digest)
     }
 
-    @Test("slow lines lose nobody, though every version of the parameters waits for them")
+    @Test("slow lines lose no worker, though every version of the parameters waits for them")
     func slowLines() throws {
         var load = WireLoad(workers: 3, codec: .fp32, parameterCount: 400_000)
         let digest = try run(load, steps: 3).digest
-        // A version takes some three times as long as a heartbeat's interval.
+        // A version takes about three times as long as a heartbeat's interval.
         load.lineRate = 1_000_000
         let (steps, slow) = try run(load, steps: 3)
         #expect(slow == digest)
         #expect(steps.count == 3)
     }
 
-    @Test("a load that nobody listens for ends with an error")
+    @Test("a load without a coordinator ends with an error")
     func nobody() throws {
         let load = WireLoad(workers: 2, codec: .fp32, parameterCount: 10)
-        // Nobody can listen on port 1 without being asked by this machine's owner.
+        // Nothing listens on port 1 unless this machine's owner wants it.
         #expect(throws: NodeError.self) { try load.run(at: "127.0.0.1:1") }
     }
 

@@ -14,7 +14,8 @@ struct ClusterSourceTests {
         let inbox: Inbox
         let source: ClusterSource
 
-        /// A step with one micro-batch, on a thread of its own; `delivered` is called with its result.
+        /// Computes a step with one micro-batch, on a thread of its own; `delivered` is called with
+        /// each result.
         func compute(
             _ delivered: @escaping @Sendable (CoordinatorShell) -> Void = { _ in }
         ) -> Promise<Result<Int, any Error>> {
@@ -36,7 +37,7 @@ struct ClusterSourceTests {
             return ending
         }
 
-        /// Whether the shell comes to `state` within a minute.
+        /// Whether `state` holds within a minute.
         func reaches(_ state: @escaping @Sendable (CoordinatorShell) -> Bool) throws -> Bool {
             let limit = ContinuousClock.now + .seconds(60)
             while ContinuousClock.now < limit {
@@ -71,7 +72,7 @@ struct ClusterSourceTests {
         try body(Bench(shell: shell, inbox: inbox, source: source))
     }
 
-    /// Worker `number` comes as peer `id`.
+    /// Worker `number` joins as peer `id`.
     private static func join(_ shell: CoordinatorShell, _ number: UInt8, as id: UInt64) {
         let incarnation = [UInt8](repeating: number, count: 16)
         let peer = Peer(
@@ -89,7 +90,7 @@ struct ClusterSourceTests {
                 Member(name: peer.name, address: "x", threads: 1, incarnation: incarnation)))
     }
 
-    /// Peer `id` hands in a gradient of such numbers.
+    /// Peer `id` hands in a gradient whose numbers are all `value`.
     private static func hand(_ shell: CoordinatorShell, _ value: Float, from id: UInt64) {
         guard let peer = shell.peers[PeerID(id)] else { return }
         var gradient = [Float](repeating: value, count: parameterCount)
@@ -101,7 +102,7 @@ struct ClusterSourceTests {
         shell.receive(ReceivedMessage(message: .result(result), term: 7), from: peer)
     }
 
-    @Test("a run that fails when all of a step is there keeps the step and ends with the next one")
+    @Test("a run that fails when a step is complete keeps the step and ends with the next one")
     func failedAtTheEnd() throws {
         try withBench { bench in
             let inbox = bench.inbox
@@ -117,7 +118,7 @@ struct ClusterSourceTests {
         }
     }
 
-    @Test("a round whose last piece has two different results ends once it is known who is right")
+    @Test("a round whose last piece is disputed ends once the right result is known")
     func disputedAtTheEnd() throws {
         try withBench { bench in
             try bench.shell.call { Self.join($0, 1, as: 1) }
@@ -136,7 +137,7 @@ struct ClusterSourceTests {
                 try bench.reaches {
                     $0.state.open == nil || $0.state.open?.disputes[0]?.judge == PeerID(3)
                 })
-            // A round that had ended by now would have kept the wrong one.
+            // If the round had ended by now, it would have kept the wrong result.
             try bench.shell.call { Self.hand($0, 2, from: 3) }
             let outcome = try #require(step.value(within: 60))
             #expect(throws: StepSpoiled.self) { try outcome.get() }

@@ -8,10 +8,10 @@ import Testing
 @testable import SkeinCoordination
 @testable import SkeinNodes
 
-/// What a shell sends to a worker that is in, whatever its state directs.
+/// What a shell sends to a member, whatever its state directs.
 @Suite("the coordinator's shell")
 struct CoordinatorShellTests {
-    /// A shell with one peer whose connection the station made; both on one loop.
+    /// A shell with one peer, whose connection the station made; both on one loop.
     private final class Bench {
         let shell: CoordinatorShell
         let station: Station
@@ -67,7 +67,7 @@ struct CoordinatorShellTests {
 
     private static func key(_ index: UInt32) -> WorkKey { WorkKey(round: 1, index: index) }
 
-    @Test("a lease that was not sent is not cancelled at its worker")
+    @Test("no cancellation is sent for a lease that was not sent")
     func unsentLease() throws {
         try withBench { bench, worker in
             try bench.call { bench in
@@ -86,7 +86,7 @@ struct CoordinatorShellTests {
         }
     }
 
-    @Test("what loads for an offer serves the same offer of a later term, and no other")
+    @Test("a model loaded for an offer serves the same offer of a later term, and no other")
     func loadingServes() throws {
         try withBench { bench, _ in
             let offer = try bench.call { $0.shell.identity.offer }
@@ -101,7 +101,7 @@ struct CoordinatorShellTests {
         }
     }
 
-    @Test("the state hears how far a worker has come that prepares, and that it has gone")
+    @Test("the state hears how far a preparing worker has come, and that it is gone")
     func preparation() throws {
         try withBench { bench, _ in
             try bench.call { bench in
@@ -121,7 +121,7 @@ struct CoordinatorShellTests {
         }
     }
 
-    /// Version `version` of the parameters, with a whole of one byte or without any yet.
+    /// Version `version` of the parameters, with a snapshot of one byte or without any yet.
     private static func publication(
         _ version: UInt64, hasWhole: Bool = true
     ) -> ParameterPublication {
@@ -142,7 +142,7 @@ struct CoordinatorShellTests {
         ReceivedMessage(message: .parameterRequest(ParameterRequest(version: version)), term: 7)
     }
 
-    @Test("who asks for the same parameters again and again is hung up on")
+    @Test("the shell hangs up on a worker that asks for the same parameters too often")
     func floodOfRequests() throws {
         try withBench { bench, worker in
             try bench.call { bench in
@@ -157,14 +157,14 @@ struct CoordinatorShellTests {
             }
             #expect(try worker.reaches { !$0.reasons.isEmpty })
             let types = try worker.call { $0.received.map(\.type) }
-            // What waits when the last words are said is dropped.
+            // What waits when the last message is sent is dropped.
             #expect(types.count { $0 == .parameters } <= Limits.snapshotsOfVersion)
             #expect(types.count { $0 == .rejection } == 1)
             #expect(types.last == .rejection)
         }
     }
 
-    @Test("requests for a whole that is not encoded, or must wait, are one request")
+    @Test("requests for a snapshot that is not encoded, or must wait, count as one")
     func requestsBeforeTheWhole() throws {
         try withBench { bench, worker in
             try bench.call { bench in
@@ -174,12 +174,12 @@ struct CoordinatorShellTests {
                     shell.receive(Self.request(3), from: peer)
                 }
                 #expect(peer.snapshots.count == 1)
-                // As the desk does once the training loop's thread has encoded it.
+                // The desk does this once the training loop's thread has encoded it.
                 shell.publication = Self.publication(3)
                 shell.bringParameters(to: peer)
                 #expect(peer.isTakingWhole)
                 shell.parametersLeft(peer)
-                // Differences that have not left keep a whole waiting, too.
+                // A snapshot waits for differences that have not left, too.
                 shell.publication = Self.publication(4)
                 shell.bringParameters(to: peer)
                 #expect(peer.isTakingParameters && !peer.isTakingWhole)
@@ -196,7 +196,7 @@ struct CoordinatorShellTests {
         }
     }
 
-    @Test("a request that comes while a whole is on its way is looked at once that has left")
+    @Test("a request that comes while a snapshot is being sent is handled once that has left")
     func requestMeanwhile() throws {
         try withBench { bench, worker in
             try bench.call { bench in
@@ -230,7 +230,7 @@ struct CoordinatorShellTests {
                     shell.bringParameters(to: peer)
                 }
                 #expect(peer.parameterVersion == 1)
-                // All that was in between is passed over.
+                // All versions in between are skipped.
                 shell.parametersLeft(peer)
                 #expect(peer.parameterVersion == 20)
                 shell.parametersLeft(peer)
@@ -243,7 +243,7 @@ struct CoordinatorShellTests {
         }
     }
 
-    @Test("results of a peer that is gone are let go of, and a diverged one is delivered still")
+    @Test("results of a peer that is gone are freed, and a diverged one is still delivered")
     func goneWithResults() throws {
         try withBench { bench, _ in
             try bench.call { bench in
@@ -258,7 +258,8 @@ struct CoordinatorShellTests {
                         peer.id, Member(name: "w", address: "x", threads: 1, incarnation: [1])))
                 shell.handle(.opened(Round(number: 1, label: .step(1), costs: [1])))
                 shell.receive(ReceivedMessage(message: .result(result), term: 7), from: peer)
-                // The ledger has the digest of the gradient; two results are compared by more.
+                // The ledger has the digest of the gradient; two results are compared by more than
+                // that.
                 #expect(shell.parked[peer.id]?[Self.key(0)]?.result.digest == result.digest)
                 #expect(shell.state.open?.histories[0]?.checking?.digest == result.vote)
                 shell.checked(candidate, .notFinite("NaN"))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("peers in the order in which they came")
 struct PeerLineTests {
-    @Test("the first is always the oldest that is there, whoever went")
+    @Test("the first is always the oldest that is left")
     func order() {
         var line = PeerLine()
         var model: [PeerID] = []

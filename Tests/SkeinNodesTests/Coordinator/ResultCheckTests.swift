@@ -5,7 +5,7 @@ import Testing
 
 @testable import SkeinNodes
 
-@Suite("what is believed of a result")
+@Suite("checks of results")
 struct ResultCheckTests {
     private static let count = 1000
     private let check = ResultCheck(
@@ -31,7 +31,7 @@ struct ResultCheckTests {
                 digest: digest ?? GradientCodec.digest(of: gradient).bytes, payload: payload))
     }
 
-    /// A verdict as text, with the gradient that is to be summed.
+    /// A verdict as text, with the gradient to be summed.
     private func text(_ verdict: ResultCheck.Verdict) -> String {
         switch verdict {
         case .accepted(let result):
@@ -41,7 +41,7 @@ struct ResultCheckTests {
         }
     }
 
-    @Test("two results that are checked at once get what each gets alone")
+    @Test("two results checked at once get the verdicts that each gets alone")
     func pairs() {
         let candidates = [
             candidate(0), candidate(1), candidate(2, tokens: 5),
@@ -56,10 +56,10 @@ struct ResultCheckTests {
             }
         }
         #expect(text(check(candidates[0])).hasPrefix("accepted 0 w0"))
-        #expect(text(check(candidates[3])) == "its gradient has another SHA-256 than it says")
+        #expect(text(check(candidates[3])) == "its SHA-256 is not that of its gradient")
     }
 
-    @Test("the second of a pair is the next item, and a result of the same round")
+    @Test("the second of a pair is the next item, if that is a result of the same round")
     func next() {
         let inbox = Inbox()
         #expect(inbox.takeCheck(round: 7)?.worker == nil)

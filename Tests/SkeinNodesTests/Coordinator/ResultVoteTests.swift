@@ -3,7 +3,7 @@ import Testing
 
 @testable import SkeinNodes
 
-@Suite("what is compared of two results")
+@Suite("what counts when two results are compared")
 struct ResultVoteTests {
     private func result(
         _ kind: WorkKind, loss: Double = 1.5, correct: UInt32 = 3, digest: UInt8 = 0
@@ -15,7 +15,7 @@ struct ResultVoteTests {
     }
 
     @Test(
-        "the loss and the counts, of a gradient and of an evaluation", arguments: WorkKind.allCases)
+        "the loss and the counts, for gradients and evaluations", arguments: WorkKind.allCases)
     func numbers(_ kind: WorkKind) {
         let one = result(kind).vote
         #expect(one.count == 32)
@@ -27,7 +27,7 @@ struct ResultVoteTests {
         #expect(result(kind, loss: .infinity).vote != undefined)
     }
 
-    @Test("the digest of a gradient; of an evaluation it counts for nothing")
+    @Test("the digest of a gradient, but not that of an evaluation")
     func digests() {
         #expect(result(.gradient, digest: 7).vote != result(.gradient).vote)
         #expect(result(.evaluation, digest: 7).vote == result(.evaluation).vote)

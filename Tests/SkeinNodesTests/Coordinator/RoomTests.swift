@@ -18,7 +18,7 @@ struct RoomTests {
         #expect(throws: NodeError.tooFewFiles(limit: 260, needed: 261)) { try settings.fit(4) }
     }
 
-    @Test("as many workers as a coordinator lets in find descriptors, with room for files")
+    @Test("all workers that a coordinator lets in get descriptors, with room for files")
     func limits() {
         let settings = CoordinatorSettings()
         #expect(
@@ -52,7 +52,7 @@ struct RoomTests {
         #expect(small.resultBytes == 10 * packed && small.versionBytes == 4 * version)
         #expect(small.workerBytes == packed)
         #expect(small.totalBytes(workers: 8) == small.ownBytes + 8 * packed)
-        // Of 160 million numbers three results wait at most, however large a step is.
+        // At most three results of 160 million numbers wait, however large the step is.
         let big = CoordinatorMemory(parameterCount: 160_000_000, codec: .fp32, microBatches: 16)
         #expect(big.resultBytes == 3 * GradientCodec.fp32.mostPackedBytes(count: 160_000_000))
         #expect(big.sumBytes == (8 + 1 + 2 + 1) * 640_000_000)

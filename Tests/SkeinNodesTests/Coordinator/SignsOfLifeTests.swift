@@ -16,7 +16,7 @@ struct SignsOfLifeTests {
         }
     }
 
-    @Test("a worker lives as long as bytes of it come, be they no heartbeat")
+    @Test("a worker lives as long as its bytes come, even without heartbeats")
     func trickle() throws {
         let loop = try EventLoop(name: "test-shell")
         defer { loop.stop() }
@@ -50,8 +50,8 @@ struct SignsOfLifeTests {
         }
         try wait("nobody joined") { counts.members == 1 }
 
-        // The beginning of a frame, a byte at a time, for twice as long as silence may last. Should
-        // this thread itself be kept from speaking for so long, its loss would be right.
+        // The beginning of a frame, a byte at a time, for twice as long as silence may last. If
+        // this thread itself cannot send for that long, losing the worker is right.
         let header: [UInt8] = [0x53, 0x4b, 0x4e, 0x46, 2, 0] + [UInt8](repeating: 0, count: 33)
         var (spoke, longestPause) = (ContinuousClock.now, Duration.zero)
         for byte in header {
@@ -70,7 +70,7 @@ struct SignsOfLifeTests {
 }
 
 extension Station {
-    /// Has the connection that comes next join as a worker, which then says nothing more.
+    /// Makes the next connection join as a worker, which then sends nothing more.
     fileprivate func join() {
         var handshake = WorkerHandshake(
             token: [],

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("how connections begin and end", .serialized)
 struct ConnectionEndTests {
-    @Test("frames have tags from the message on that says so")
+    @Test("all frames after the proof have tags")
     func authentication() throws {
         let (server, client) = try Confined.pair(authenticated: false)
         let proof = Message.authentication(Authentication(proof: [UInt8](repeating: 3, count: 32)))
@@ -45,7 +45,7 @@ struct ConnectionEndTests {
         client.loop.stop()
     }
 
-    @Test("garbage is a violation, and the last words reach a peer that goes on sending")
+    @Test("garbage is a violation, and the last message reaches a peer that goes on sending")
     func lastWords() throws {
         let server = try Station.make("server")
         let rejection = Message.rejection(
@@ -73,7 +73,7 @@ struct ConnectionEndTests {
         server.loop.stop()
     }
 
-    @Test("last words to a peer that does not close end in time")
+    @Test("a last message to a peer that does not close ends in time")
     func lastWordsUnread() throws {
         let server = try Station.make("server")
         let peer = try RawPeer(port: try server.call { try $0.listen() })
@@ -88,7 +88,7 @@ struct ConnectionEndTests {
         server.loop.stop()
     }
 
-    @Test("a port in use is named, with the command that shows by whom")
+    @Test("a port in use is named, with the command that shows who uses it")
     func portInUse() throws {
         let (first, second) = (try Station.make("first"), try Station.make("second"))
         let port = try first.call { try $0.listen() }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("connections", .serialized)
 struct ConnectionTests {
-    @Test("messages of all sizes come back as they went out")
+    @Test("messages of all sizes come back unchanged")
     func echo() throws {
         let (server, client) = try Confined.pair()
         try server.call { $0.react = { $0.send($1) } }
@@ -25,7 +25,7 @@ struct ConnectionTests {
         client.loop.stop()
     }
 
-    @Test("heartbeats arrive while 20 MB are on their way")
+    @Test("heartbeats arrive while 20 MB are under way")
     func interleaving() throws {
         let (server, client) = try Confined.pair()
         let bulk = Station.result(1, bytes: 20_000_000)
@@ -33,7 +33,7 @@ struct ConnectionTests {
             let connection = station.connections[0]
             connection.send(bulk)
             func beat() {
-                // Only when the bulk has begun and has not ended.
+                // Only while the bulk is under way.
                 let pending = connection.pendingBytes
                 if connection.bytesSent > 1 << 20, pending > 1 << 20 {
                     connection.send(Station.heartbeat(pending))
@@ -49,7 +49,7 @@ struct ConnectionTests {
         client.loop.stop()
     }
 
-    @Test("the death of a sender in the middle of a message is its end for the receiver")
+    @Test("a sender that dies in the middle of a message ends the receiver's connection")
     func closeWhileSending() throws {
         let (server, client) = try Confined.pair()
         try client.call { $0.connections[0].send(Station.result(1, bytes: 20_000_000)) }
@@ -68,7 +68,7 @@ struct ConnectionTests {
         client.loop.stop()
     }
 
-    @Test("the death of a receiver is the end for the sender, and no signal")
+    @Test("a receiver that dies ends the sender's connection, without a signal")
     func deathOfReceiver() throws {
         let (server, client) = try Confined.pair()
         try client.call { $0.react = { connection, _ in connection.close() } }
@@ -81,7 +81,7 @@ struct ConnectionTests {
         client.loop.stop()
     }
 
-    @Test("a peer that never reads is closed when it has had its time")
+    @Test("a peer that never reads is closed after its time")
     func neverReads() throws {
         let server = try Station.make("server")
         try server.call {
@@ -108,7 +108,7 @@ struct ConnectionTests {
         server.loop.stop()
     }
 
-    @Test("a peer that reads slowly is waited for as long as bytes move")
+    @Test("a connection waits for a slow reader as long as bytes move")
     func readsSlowly() throws {
         let server = try Station.make("server")
         try server.call {
@@ -120,8 +120,8 @@ struct ConnectionTests {
         let peer = try RawPeer(port: try server.call { try $0.listen() })
         #expect(try server.reaches { !$0.connections.isEmpty })
         try server.send((0..<6).map { Station.result($0, bytes: 8 << 20) })
-        // 8 MiB a second: what waits is above the limit for three times as long as it may stay there
-        // without moving, the system's own buffers of 10 MiB counted.
+        // 8 MiB a second: what waits is above the limit for three times as long as it may be
+        // without moving, including the system's own buffers of 10 MiB.
         let began = ContinuousClock.now
         #expect(peer.read(40 << 20, atATime: 16 << 10, pause: 2000))
         #expect(ContinuousClock.now - began > .seconds(2))
@@ -129,7 +129,7 @@ struct ConnectionTests {
         server.loop.stop()
     }
 
-    @Test("a burst beyond all measure closes at once, and not inside of send")
+    @Test("an excessive burst closes at once, but not inside of send")
     func burst() throws {
         let server = try Station.make("server")
         try server.call { $0.prepare = { $0.pendingLimit = 1 << 20 } }
@@ -147,7 +147,7 @@ struct ConnectionTests {
         server.loop.stop()
     }
 
-    @Test("500 silent connections do not disturb one that works, and cost no time")
+    @Test("500 silent connections do not disturb a busy one, and cost no time")
     func silentConnections() throws {
         ProcessFigures.raiseFileLimit()
         let (server, client) = try Confined.pair()
@@ -168,7 +168,7 @@ struct ConnectionTests {
         client.loop.stop()
     }
 
-    @Test("a reset in the middle of a message closes")
+    @Test("a reset in the middle of a message closes the connection")
     func reset() throws {
         let server = try Station.make("server")
         let port = try server.call { try $0.listen() }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("event loop")
 struct EventLoopTests {
-    @Test("posts of many threads all happen, each thread's in its order")
+    @Test("all posts of many threads are done, each thread's in order")
     func posts() throws {
         let loop = try EventLoop(name: "test")
         let seen = try Confined(to: loop) { Record() }
@@ -27,7 +27,7 @@ struct EventLoopTests {
         loop.stop()
     }
 
-    @Test("alarms go off in the order of their deadlines, and one taken back does not")
+    @Test("alarms go off in the order of their deadlines, and a cancelled one does not")
     func alarms() throws {
         let loop = try EventLoop(name: "test")
         let seen = try Confined(to: loop) { Record() }
@@ -48,7 +48,7 @@ struct EventLoopTests {
         }
         #expect(done.wait(seconds: 60))
         let order = try seen.call { $0.all }
-        // Equal deadlines: in the order of setting, which was from the back.
+        // Equal deadlines: in the order of setting, which was backwards.
         let expected = (0..<20).map { $0 ^ 1 }
         #expect(order.map(\.1) == expected)
         #expect(try seen.call { !$0.early })
@@ -135,7 +135,7 @@ struct EventLoopTests {
         #expect(!loop.runsOnLoop)
     }
 
-    @Test("a turn ends when its time is over, and who was left out is first in the next")
+    @Test("a turn ends when its time is over, and those left out go first in the next")
     func turnTime() throws {
         let loop = try EventLoop(name: "test")
         let seen = try Confined(to: loop) { Record() }
@@ -144,7 +144,7 @@ struct EventLoopTests {
             let pipes = (0..<4).map { _ in TestPipe() }
             for (index, pipe) in pipes.enumerated() {
                 pipe.send()
-                // Nobody reads what is in them, so all of them are ready in every turn.
+                // Nobody reads from them, so all of them are ready in every turn.
                 _ = loop.watch(pipe.reader, for: .read) { _ in
                     record.add(loop.turns, index)
                     let end = ContinuousClock.now + Limits.turnTime
@@ -159,11 +159,11 @@ struct EventLoopTests {
         loop.stop()
         #expect(Set(all.map(\.0)).count == 12, "two in one turn")
         for start in stride(from: 0, to: 12, by: 4) {
-            #expect(Set(all[start..<start + 4].map(\.1)).count == 4, "somebody was passed over")
+            #expect(Set(all[start..<start + 4].map(\.1)).count == 4, "one was skipped")
         }
     }
 
-    @Test("after a pause of the process everybody is heard before an alarm goes off")
+    @Test("after a pause of the process all peers are heard before an alarm goes off")
     func pause() throws {
         let loop = try EventLoop(name: "test")
         let seen = try Confined(to: loop) { Record() }
@@ -192,7 +192,7 @@ struct EventLoopTests {
         #expect(Set(all.suffix(4).map(\.0)).count == 4, "two in one turn")
     }
 
-    @Test("a descriptor opened anew in a turn does not get the events of the one before")
+    @Test("a descriptor reopened within a turn does not get the events of the old one")
     func reuse() throws {
         let loop = try EventLoop(name: "test")
         let seen = try Confined(to: loop) { Record() }
@@ -219,11 +219,11 @@ struct EventLoopTests {
         }
         let limit = ContinuousClock.now + .seconds(60)
         while try seen.call({ $0.all.count }) < 2, ContinuousClock.now < limit { usleep(2000) }
-        // What must not come would have come in the same turn, or one after.
+        // A wrong event would have come in the same turn, or in the next.
         for _ in 0..<10 { try loop.call {} }
         let all = try seen.call { $0.all }
         #expect(all.map(\.0) == [0, 1])
-        #expect(all.last?.1 == 1, "the number was not used again; the test shows nothing")
+        #expect(all.last?.1 == 1, "the number was not reused; the test shows nothing")
         loop.stop()
     }
 }
@@ -245,7 +245,7 @@ final class Record {
 
 /// Lets a test wait for other threads.
 final class Gate: @unchecked Sendable {
-    // `missing` is used under `condition` alone.
+    // `missing` is used only under `condition`.
     private let condition = NSCondition()
     private var missing: Int
 
@@ -258,7 +258,7 @@ final class Gate: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// Whether everybody has come within `seconds`.
+    /// Whether all have arrived within `seconds`.
     func wait(seconds: Double) -> Bool {
         let limit = Date(timeIntervalSinceNow: seconds)
         condition.lock()
@@ -270,7 +270,7 @@ final class Gate: @unchecked Sendable {
     }
 }
 
-/// State that says when it goes.
+/// State that tells when it is freed.
 private final class Farewell {
     let gate: Gate
     init(_ gate: Gate) { self.gate = gate }

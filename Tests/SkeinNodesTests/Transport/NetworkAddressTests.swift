@@ -19,7 +19,7 @@ struct NetworkAddressTests {
     }
 
     @Test(
-        "what is no address is refused with usage",
+        "text that is not an address is refused with status usage",
         arguments: [
             "", "host", "host:", "host:x", "host:65536", "host:-1", "host:+1", "::1:80", "[::1]",
             "[::1:80", "[host]:80", "[]:80", "a b:80", "a\u{0}b:80", "hö:80", "a/b:80",
@@ -45,7 +45,7 @@ struct NetworkAddressTests {
         #expect(addresses.map(\.port) == [port])
     }
 
-    @Test("an IPv4 address that an IPv6 socket shows is printed as IPv4")
+    @Test("an IPv4 address mapped into IPv6 is printed as IPv4")
     func mapped() throws {
         let addresses = try NetworkAddress(parsing: "[::ffff:127.0.0.1]:7").resolved(
             for: .dialling)
@@ -60,7 +60,7 @@ struct NetworkAddressTests {
         #expect(!addresses.map(\.isLoopback).contains(false))
     }
 
-    @Test("a name that nobody knows says so")
+    @Test("an unknown name is an error")
     func unknownName() throws {
         let address = try NetworkAddress(parsing: "nowhere.invalid:7")
         let error = #expect(throws: NodeError.self) { try address.resolved(for: .dialling) }
@@ -79,7 +79,7 @@ struct NetworkAddressTests {
         #expect(!addresses.isEmpty)
     }
 
-    @Test("every interface is none of loopback")
+    @Test("the address of every interface is not loopback")
     func anyInterface() throws {
         let addresses = try NetworkAddress(parsing: ":0").resolved(for: .listening)
         #expect(!addresses.isEmpty)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("figures of the process")
 struct ProcessFiguresTests {
-    @Test("processor time counts what a thread does, and not its sleep")
+    @Test("processor time counts a thread's work and not its sleep")
     func processorTime() throws {
         let process = try #require(ProcessFigures.processorSeconds)
         let thread = try #require(ProcessFigures.threadProcessorSeconds)
@@ -17,11 +17,11 @@ struct ProcessFiguresTests {
     }
 
     #if os(Linux)
-        @Test("the time since the start goes on with the clock, and is not below processor time")
+        @Test("the time since the start follows the clock, and is not below processor time")
         func start() throws {
             let before = try #require(ProcessFigures.secondsSinceStart)
             usleep(50_000)
-            // First, since other tests use the processor while this one waits for its turn.
+            // First, since other tests use the processor while this one waits.
             let used = try #require(ProcessFigures.processorSeconds)
             let after = try #require(ProcessFigures.secondsSinceStart)
             #expect(after >= before + 0.04)
@@ -30,9 +30,9 @@ struct ProcessFiguresTests {
             #expect((after + 0.02) * cores >= used - 0.05)
         }
 
-        @Test("resident memory counts pages that are touched")
+        @Test("resident memory counts touched pages")
         func resident() throws {
-            // Other tests in this process may give memory back at the same moment: not each time.
+            // Other tests in this process may free memory at the same moment, but not each time.
             var growth: [Int] = []
             while growth.count < 20, !growth.contains(where: { $0 > 32 << 20 }) {
                 let before = try #require(ProcessFigures.residentBytes)
@@ -46,7 +46,7 @@ struct ProcessFiguresTests {
         }
     #endif
 
-    @Test("the limit of open files is raised once, and not lowered")
+    @Test("the limit on open files is raised once, and not lowered")
     func openFiles() throws {
         let first = try #require(ProcessFigures.raiseFileLimit())
         #expect(try #require(ProcessFigures.raiseFileLimit()) == first)

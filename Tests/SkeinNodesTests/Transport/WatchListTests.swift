@@ -3,7 +3,7 @@ import Testing
 
 @testable import SkeinNodes
 
-/// What a loop watches: the same from each way in which a system can be asked.
+/// What a loop watches: the same with each way to ask the system.
 @Suite("watched descriptors")
 struct WatchListTests {
     private enum Kind: CaseIterable, CustomTestStringConvertible {
@@ -24,7 +24,7 @@ struct WatchListTests {
         }
     }
 
-    /// Two ends that both read and write; closed with the test.
+    /// Two ends that both read and write; closed when it is freed.
     private final class Pair: Sendable {
         let (one, two): (Int32, Int32)
 
@@ -61,7 +61,7 @@ struct WatchListTests {
         return found
     }
 
-    @Test("all that are ready are reported, for what is of interest", arguments: Kind.allCases)
+    @Test("all that are ready are reported, for their interest alone", arguments: Kind.allCases)
     private func interests(_ kind: Kind) throws {
         var descriptors = try kind.make()
         defer { descriptors.close() }
@@ -69,13 +69,13 @@ struct WatchListTests {
         defer { withExtendedLifetime(pairs) {} }
         for (slot, pair) in pairs.enumerated() {
             descriptors.add(pair.one, slot: slot, slot % 2 == 0 ? .read : [.read, .write])
-            // What room there is for events grows with what is watched.
+            // The room for events grows with the number of watches.
             if slot == 9 { #expect(found(&descriptors).count == 5) }
         }
         #expect(found(&descriptors).allSatisfy { $0.key % 2 == 1 && $0.value == .write })
         #expect(found(&descriptors).count == 40)
         for pair in pairs { pair.send() }
-        // As long as nobody reads, again and again.
+        // Again and again, as long as nobody reads.
         for _ in 0..<2 {
             let all = found(&descriptors)
             #expect(all.count == 80)
@@ -93,10 +93,10 @@ struct WatchListTests {
             descriptors.remove(pair.one, slot: slot)
         }
         #expect(found(&descriptors).isEmpty)
-        // Nothing is of interest, and still the end is told.
+        // There is no interest, and still the end is reported.
         pairs[0].endSending()
         #expect(found(&descriptors)[0]?.contains(.broken) == true)
-        // A slot is taken again.
+        // A slot can be reused.
         descriptors.add(pairs[7].one, slot: 7, .read)
         #expect(found(&descriptors)[7] == .read)
     }
@@ -110,7 +110,7 @@ struct WatchListTests {
         descriptors.add(pair.one, slot: 0, .read)
         let start = ContinuousClock.now
         var waits = 0
-        // A signal to this process may end one early, and does not do so all the time.
+        // A signal to this process may end a wait early, but not every one.
         while ContinuousClock.now - start < .milliseconds(29) {
             descriptors.wait(milliseconds: 30) { _, _ in Issue.record("nothing was sent") }
             waits += 1
@@ -118,7 +118,7 @@ struct WatchListTests {
         #expect(waits < 100, "it does not wait")
     }
 
-    @Test("who was not told in a turn stands first in the next, if it is still ready")
+    @Test("watches that a turn did not reach go first in the next, if they are still ready")
     func order() throws {
         let pairs = try (0..<6).map { _ in try Pair() }
         defer { withExtendedLifetime(pairs) {} }
@@ -141,17 +141,17 @@ struct WatchListTests {
         let first = turn(2)
         let second = turn(3)
         #expect(Set(first + second).count == 5)
-        // The one that nobody has heard yet, and then the others.
+        // First the one that was not told yet, then the others.
         let third = turn(6)
         #expect(Set(third) == Set(0..<6))
         #expect(third.first.map { !(first + second).contains($0) } == true)
-        // Left out, and no more of interest or ended before the next turn.
+        // Not reached, and without interest or ended before the next turn.
         let heard = turn(1)
         let others = (0..<6).filter { !heard.contains($0) }
         list.change(watches[others[0]], to: [])
         _ = list.remove(watches[others[1]])
         #expect(Set(turn(6)) == Set(0..<6).subtracting(others.prefix(2)))
-        // Ended in its turn, before it was told.
+        // Ended in their turn, before they were told.
         list.wait(milliseconds: 0)
         for watch in watches { _ = list.remove(watch) }
         #expect(list.next() == nil)
@@ -174,7 +174,7 @@ struct WatchListTests {
         mutating func close() {}
     }
 
-    @Test("where the system has no room for one more, all are watched without it")
+    @Test("where the system has no room for one more, poll watches all")
     func full() throws {
         let pairs = try (0..<6).map { _ in try Pair() }
         defer { withExtendedLifetime(pairs) {} }
@@ -193,7 +193,7 @@ struct WatchListTests {
         #expect(told == [0: [.read, .write], 2: .read, 3: .read, 4: .read, 5: .read])
     }
 
-    /// Closes its descriptors when it goes, and ends a watch, like a connection.
+    /// Ends a watch and closes its descriptors when it is freed, like a connection.
     private final class Owner {
         let pair: Pair
         let goodbye: () -> Void
@@ -206,11 +206,11 @@ struct WatchListTests {
         deinit { goodbye() }
     }
 
-    @Test("a handler may be all that holds a descriptor and whoever ends another watch")
+    @Test("a handler may be the last owner of a descriptor and of another watch's owner")
     func onlyOwner() throws {
         let loop = try EventLoop(name: "test")
         let left = Gate(count: 2)
-        // In a function of its own, so that nobody here holds the owner any more.
+        // In a function of its own, so that nothing here still holds the owner.
         @Sendable func watch(_ pair: Pair, _ other: Pair) -> Watch {
             let second = loop.watch(other.one, for: .read) { _ in }
             let owner = Owner(pair) {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SkeinNodes
 
-/// Workers on threads of this process whose memory can be looked into.
+/// Workers on threads of this process, whose memory the test can inspect.
 @Suite("workers without work", .serialized)
 struct IdleWorkerTests {
     private final class Worker {
@@ -29,7 +29,7 @@ struct IdleWorkerTests {
             }
         }
 
-        /// Bytes of parameters that it holds, and the most that a whole takes.
+        /// Bytes of parameters that it holds, and the most that a snapshot takes.
         func held() throws -> (bytes: Int, whole: Int)? {
             try shell.call { shell in
                 shell.engine.map { ($0.parameters.heldBytes, $0.mostParameterBytes) }
@@ -42,7 +42,7 @@ struct IdleWorkerTests {
         }
     }
 
-    @Test("over many short steps none holds more than two wholes and one that is being unpacked")
+    @Test("over many short steps no worker holds more than three snapshots' bytes")
     func memory() throws {
         try TestPaths.withTemporaryDirectory { directory in
             try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
@@ -79,7 +79,7 @@ struct IdleWorkerTests {
             ).outcome
             #expect(outcome.isComplete && steps == 160)
             for worker in workers { try worker.end() }
-            // Each has had some of the work, though one could have done all of it.
+            // Each did some of the work, though one could have done all of it.
             let ledger = try String(
                 contentsOfFile: directory + "/run/ledger.jsonl", encoding: .utf8)
             for name in ["w0", "w1", "w2", "w3"] { #expect(ledger.contains("\"\(name)\"")) }

@@ -22,7 +22,7 @@ struct ParameterStoreTests {
             payload: ParameterCodec.delta(from: from, to: to))
     }
 
-    /// What a thread gets that asks for what is there.
+    /// What a thread gets when it asks for a version.
     private func ask(
         _ store: ParameterStore, _ version: UInt64, term: UInt32 = 1
     ) -> String {
@@ -33,7 +33,7 @@ struct ParameterStoreTests {
         }
     }
 
-    @Test("differences follow each other, and a thread that needs an old version is let go")
+    @Test("differences follow each other, and a thread that needs an old version gives up")
     func inOrder() {
         let store = ParameterStore(count: 3)
         #expect(store.newest == (0, 0))
@@ -46,7 +46,7 @@ struct ParameterStoreTests {
         #expect(ask(store, 1) == "abandoned")
     }
 
-    @Test("a damaged update is told once, and the whole mends it")
+    @Test("a damaged update is reported once, and a snapshot repairs it")
     func damaged() {
         let store = ParameterStore(count: 3)
         #expect(store.receive(snapshot(one, version: 1), term: 1))
@@ -60,7 +60,7 @@ struct ParameterStoreTests {
         #expect(ask(store, 2) == "\(two)")
     }
 
-    @Test("differences that nobody unpacks are held up to a whole, which is asked for then")
+    @Test("waiting differences are held up to the size of a snapshot, then one is asked for")
     func bounded() {
         let count = 4096
         let whole = ParameterCodec.mostPackedBytes(count: count)
@@ -83,7 +83,7 @@ struct ParameterStoreTests {
     }
 
     @Test(
-        "the way to a version is the differences since, as long as they are shorter than the whole")
+        "a version is reached by differences as long as they are shorter than a snapshot")
     func published() throws {
         let count = 4096
         let whole = ParameterCodec.mostPackedBytes(count: count)
@@ -109,7 +109,7 @@ struct ParameterStoreTests {
         #expect(ways.count > 1)
     }
 
-    @Test("a whole of an earlier version takes back what is had; another term does, too")
+    @Test("a snapshot of an earlier version replaces everything; another term does, too")
     func earlier() {
         let store = ParameterStore(count: 3)
         #expect(store.receive(snapshot(one, version: 6), term: 1))

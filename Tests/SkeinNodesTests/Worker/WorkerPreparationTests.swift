@@ -10,7 +10,7 @@ import Testing
 
 @testable import SkeinNodes
 
-/// What a worker does before it is in: finding its coordinator, and getting a model ready.
+/// What a worker does before it joins: finding its coordinator, and preparing a model.
 @Suite("a worker that prepares")
 struct WorkerPreparationTests {
     private static func offer(
@@ -30,7 +30,7 @@ struct WorkerPreparationTests {
         return try RunIdentity(job: job, term: 7).offer
     }
 
-    /// What loading a model for an offer gives, and how many bytes were read for it.
+    /// The outcome of loading a model for an offer, and how many bytes were read for it.
     private static func load(
         _ path: String, for offer: Offer
     ) throws -> (loaded: LoadedEngine, bytes: UInt64) {
@@ -44,7 +44,7 @@ struct WorkerPreparationTests {
         return (loaded, loading.progress.bytes)
     }
 
-    @Test("progress counts every byte that is hashed, and every weight that is loaded")
+    @Test("progress counts every hashed byte and every loaded weight")
     func progress() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let offer = try Self.offer(directory)
@@ -58,7 +58,7 @@ struct WorkerPreparationTests {
         }
     }
 
-    @Test("a worker's fingerprint names what it reads of the model, as the run's does")
+    @Test("a worker's fingerprint says what it reads from the model, as the run's does")
     func fingerprint() throws {
         for factor: Float? in [nil, 4] {
             try TestPaths.withTemporaryDirectory { directory in
@@ -73,7 +73,7 @@ struct WorkerPreparationTests {
         }
     }
 
-    @Test("of a model of another size no weight is loaded, and one with other bytes is not used")
+    @Test("a model of another size is not loaded, and one with other bytes is not used")
     func wrongModel() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let offer = try Self.offer(directory)
@@ -93,7 +93,7 @@ struct WorkerPreparationTests {
         }
     }
 
-    @Test("loading ends with the first piece that nobody wants any more")
+    @Test("loading ends with the first piece that is no longer wanted")
     func cancelled() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/tiny.gguf"
@@ -116,7 +116,7 @@ struct WorkerPreparationTests {
         }
     }
 
-    @Test("a coordinator whose name leads elsewhere now is found there")
+    @Test("a coordinator whose name now has another address is found there")
     func resolvesAgain() throws {
         let station = try Station.make("coordinator")
         let loop = try EventLoop(name: "worker")
@@ -152,7 +152,7 @@ struct WorkerPreparationTests {
         try shell.call { $0.end() }
     }
 
-    @Test("a worker without a name gets one that no other has, with plain characters alone")
+    @Test("a worker without a name gets a unique one with plain characters only")
     func names() throws {
         let incarnation: [UInt8] = [0x0a, 0xff, 0, 1, 9, 9]
         func name(_ host: String, _ process: Int32 = 1) -> String {

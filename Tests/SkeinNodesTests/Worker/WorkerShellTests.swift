@@ -5,7 +5,7 @@ import Testing
 
 @testable import SkeinNodes
 
-/// What a worker's shell says, and when.
+/// What a worker's shell sends, and when.
 @Suite("the worker's shell")
 struct WorkerShellTests {
     /// A shell whose connection is the station's; both on one loop.
@@ -20,7 +20,7 @@ struct WorkerShellTests {
             shell.hasToldReady = true
         }
 
-        /// Tells the state alone: nothing is dialled or loaded.
+        /// Tells only the state: nothing is dialled or loaded.
         func tell(_ events: WorkerState.Event...) {
             for event in events { _ = shell.state.handle(event, now: shell.now, jitter: 0) }
         }
@@ -64,7 +64,7 @@ struct WorkerShellTests {
         .parameterRequest(ParameterRequest(version: version))
     }
 
-    @Test("parameters that cannot be used are asked for by a member, not before")
+    @Test("a worker asks for parameters that it cannot use once it is a member, not before")
     func needsParameters() throws {
         try withBench { bench, coordinator in
             try bench.call { bench in
@@ -83,7 +83,7 @@ struct WorkerShellTests {
         }
     }
 
-    @Test("what READY says of the parameters that are here needs no request")
+    @Test("what READY says about the parameters needs no request")
     func readySaysIt() throws {
         try withBench { bench, coordinator in
             try bench.call { bench in
@@ -101,7 +101,7 @@ struct WorkerShellTests {
         }
     }
 
-    @Test("a request for the model is not sent on a later connection than it was made for")
+    @Test("a request for the model is not sent on a later connection")
     func requestAcrossConnections() throws {
         try withBench { bench, coordinator in
             try bench.call { bench in
@@ -150,7 +150,7 @@ struct WorkerShellTests {
         }
     }
 
-    @Test("a worker that hears of the end of the run ahead of its offer ends with it")
+    @Test("a worker that hears of the run's end before its offer ends, too")
     func endBeforeOffer() throws {
         let coordinator = try Station.make("coordinator")
         let loop = try EventLoop(name: "worker")
