@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
 
-/// Begins work that goes on beside the run's thread; what that returns waits for the work's end.
+/// Begins work beside the run's thread, and returns a function that waits for its end.
 package struct BesideRun: Sendable {
     let begin: @Sendable (_ work: @escaping @Sendable () -> Void) -> @Sendable () -> Void
 

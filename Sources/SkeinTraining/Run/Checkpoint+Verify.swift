@@ -1,12 +1,12 @@
 import SkeinBasics
 
 extension Checkpoint {
-    /// Checks every file of a checkpoint against its manifest, of whatever run it is.
+    /// Checks every file of a checkpoint of any run against its manifest.
     ///
     /// - Parameter directory: of the checkpoint.
-    /// - Returns: the progress that it holds.
-    /// - Throws: `TrainingError.damagedCheckpoint`; `TrainingError.damagedRecord` or `FileError` for
-    ///   a state that was not written by Skein; a `FileError` that says nothing of the checkpoint.
+    /// - Returns: the progress of its run.
+    /// - Throws: `TrainingError.damagedCheckpoint`; `.damagedRecord` or `FileError` for a state
+    ///   that Skein did not write; a `FileError` that says nothing about the checkpoint.
     package static func verify(directory: String) throws -> TrainingState {
         let store = DiskStore()
         do {

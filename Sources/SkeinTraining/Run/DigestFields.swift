@@ -1,6 +1,6 @@
 import SkeinBasics
 
-/// Hashes fields so that no two lists of them are the same bytes: each tells its length first.
+/// Hashes fields, each with its length first, so that no two lists of fields are the same bytes.
 struct DigestFields {
     private var hash = SHA256()
 

@@ -13,12 +13,12 @@ enum JSONKind {
         }
     }
 
-    /// JSONSerialization gives booleans as numbers; only their C type tells them apart.
+    /// JSONSerialization returns booleans as numbers; only their C type tells them apart.
     static func isBool(_ number: NSNumber) -> Bool {
         number.objCType.pointee == CChar(UInt8(ascii: "c"))
     }
 
-    /// The parser's own remark on where the text stops being JSON.
+    /// The parser's own message about where the text stops being JSON.
     static func remark(on error: any Error) -> String {
         let detail = (error as NSError).userInfo["NSDebugDescription"] as? String
         return (detail ?? "unexpected character").trimmingCharacters(in: ["."])

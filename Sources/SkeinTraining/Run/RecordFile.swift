@@ -1,8 +1,8 @@
 import Foundation
 import SkeinBasics
 
-/// Reads the JSON records that Skein itself wrote: run.json, state.json, manifest.json, and the
-/// lines of ledger.jsonl and metrics.jsonl.
+/// Reads the JSON records that Skein writes: run.json, state.json, manifest.json, and the lines of
+/// ledger.jsonl and metrics.jsonl.
 enum RecordFile {
     /// The bytes of a small record.
     ///
@@ -56,7 +56,7 @@ enum RecordFile {
             return "\"\(name(context.codingPath + [key]))\" is missing"
         case DecodingError.typeMismatch(_, let context),
             DecodingError.valueNotFound(_, let context):
-            return "\"\(name(context.codingPath))\" has another type than expected"
+            return "\"\(name(context.codingPath))\" has the wrong type"
         case DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty:
             return "\"\(name(context.codingPath))\" is not valid"
         default: return "not JSON"

@@ -1,6 +1,6 @@
 import SkeinBasics
 
-/// A data file mapped and hashed, before anybody reads a line of it.
+/// A data file, mapped and hashed before a line of it is read.
 struct DataFile: Sendable {
     let path: String
     let mapped: MappedFile
