@@ -1,8 +1,8 @@
 import SkeinBasics
 
 extension CoordinatorState {
-    /// All that `skein status` shows of a cluster; costs O(workers) and is taken only when somebody
-    /// asks.
+    /// Everything that `skein status` shows of a cluster; costs O(workers) and is made only on
+    /// request.
     package func snapshot(of run: RunSnapshot.Progress, now: Duration) -> RunSnapshot {
         let now = max(now, clock)
         return RunSnapshot(
