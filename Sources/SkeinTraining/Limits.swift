@@ -1,45 +1,45 @@
-/// Bounds on everything that this room reads or plans, each with its arithmetic.
+/// Bounds on everything that this room reads or plans, with their arithmetic.
 enum Limits {
     /// One line of a data file. 16 MiB of text is about 4 million tokens, thirty times the longest
     /// context of a model that a CPU can train; a longer line is a wrong file.
     static let lineBytes = 16 << 20
 
     /// A data file. 8 GiB of text is 2 billion tokens: 70 days on a machine that trains 350 tokens
-    /// a second. Its rows are held in memory, as text and as 4-byte ids.
+    /// a second. Its rows are in memory, as text and as 4-byte ids.
     static let dataFileBytes = 8 << 30
 
-    /// Rows of a data file. Row numbers address random numbers with 32 bits.
+    /// Rows of a data file. Random numbers are addressed by row, with 32 bits.
     static let rows = 1 << 31
 
-    /// Messages of one conversation; at 4 tokens of template each this fills 16,000 tokens.
+    /// Messages of one conversation; at 4 template tokens each they fill 16,000 tokens.
     static let turns = 4096
 
-    /// Bad lines whose text is kept when they are skipped; all are counted.
+    /// Bad lines and skipped rows whose place is kept; all are counted.
     static let keptBadLines = 5
 
-    /// Files of the token cache: one for each data file, tokenizer and length that is in use.
+    /// Files of the token cache: one for each data file, tokenizer and length in use.
     static let tokenCacheFiles = 32
 
-    /// All files of the token cache, half the largest data file. At 4 bytes a token 4 GiB are a
-    /// billion tokens.
+    /// All files of the token cache together: half the largest data file. At 4 bytes a token,
+    /// 4 GiB is a billion tokens.
     static let tokenCacheBytes = 4 << 30
 
     /// run.json, state.json and manifest.json: a few kilobytes when Skein wrote them.
     static let recordFileBytes = 1 << 20
 
-    /// A line of metrics.jsonl or ledger.jsonl; Skein's own stay below 400 bytes.
+    /// A line of metrics.jsonl or ledger.jsonl; those that Skein writes are below 400 bytes.
     static let recordLineBytes = 64 << 10
 
     /// Files that a checkpoint's manifest may name; Skein writes four.
     static let checkpointFiles = 64
 
-    /// Findings that a ledger check reports by name; all are counted.
+    /// Findings of a ledger check that are kept; all are counted.
     static let ledgerFindings = 100
 
-    /// Times that a step is computed because results of it turn out wrong. Each time somebody who
-    /// computes wrongly has to pause; so many in one step are no accident.
+    /// Times that a step is computed when its results turn out wrong. Each time the worker that
+    /// computed wrongly must pause; this many in one step are no accident.
     static let spoiledAttempts = 8
 
-    /// Steps of a run; step numbers address random numbers with 32 bits.
+    /// Steps of a run. Random numbers are addressed by step, with 32 bits.
     static let steps = 1 << 31
 }

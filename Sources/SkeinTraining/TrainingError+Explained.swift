@@ -35,8 +35,8 @@ extension TrainingError: Explained {
         case .noRows(let path, let badLines):
             Explanation(
                 what: badLines == 0
-                    ? "there is no row in the data"
-                    : "there is no row in the data besides \(badLines) bad lines",
+                    ? "the data has no rows"
+                    : "the data has no rows besides \(badLines) bad lines",
                 place: path, remedy: Self.forms, status: .badData)
         case .noTrainingFile(let directory):
             Explanation(
@@ -45,7 +45,7 @@ extension TrainingError: Explained {
                 status: .badData)
         case .noLossTokens(let path, let rows, let maximumLength):
             Explanation(
-                what: "none of the \(rows) rows keeps a token to learn within "
+                what: "none of the \(rows) rows has a token to learn within "
                     + "\(maximumLength) tokens",
                 place: path,
                 remedy: "raise --max-length above the length of the prompts, or check that the "
@@ -75,7 +75,7 @@ extension TrainingError: Explained {
                     + JSONLine.quote(String(found.prefix(40)))
                     + ", which does not begin with an end-of-turn token",
                 place: "chat template",
-                remedy: "use --prompt-format eos, or mend the template, so that the model learns "
+                remedy: "use --prompt-format eos, or fix the template, so that the model learns "
                     + "where to stop",
                 status: .badData)
 
@@ -87,7 +87,7 @@ extension TrainingError: Explained {
                 status: .badData)
         case .outputInUse(let path):
             Explanation(
-                what: "another skein process works in this directory", place: path,
+                what: "another skein process is using this directory", place: path,
                 remedy: "wait for it or stop it, or give another --output", status: .badData)
         case .notARunDirectory(let path):
             Explanation(
@@ -109,17 +109,17 @@ extension TrainingError: Explained {
         case .ledgerRefuted(let path, let findings, let first):
             Explanation(
                 what: "\(first.isOfMetrics ? "the metrics have" : "the ledger has") \(findings) "
-                    + "findings, first: \(first.what)", place: path,
+                    + "findings, the first: \(first.what)", place: path,
                 remedy: "do not trust this adapter; train again", status: .badData)
         case .adapterLost(let path, let step):
             Explanation(
                 what:
-                    "the adapter of step \(step), the best so far, is gone, and no checkpoint has "
-                    + "it",
+                    "the adapter of step \(step), the best so far, is missing, and no checkpoint "
+                    + "has it",
                 place: path,
                 remedy: "restore the directory from a copy, or remove the checkpoints of step "
-                    + "\(step) and later, so that the run goes back and computes it again, from step 1 "
-                    + "when no checkpoint is left",
+                    + "\(step) and later: the run then goes back and computes it again, from step "
+                    + "1 if no checkpoint is left",
                 status: .badData)
         case .lossNotFinite(let step, let checkpoint):
             Self.notFinite("the loss of step \(step) is not finite", checkpoint)
@@ -128,11 +128,11 @@ extension TrainingError: Explained {
         case .spoiled(let what, let times):
             Explanation(
                 what:
-                    "\(what) was computed \(times) times, each time with wrong results in it",
+                    "\(what) was computed \(times) times, each time with a wrong result",
                 place: "the lines above name the workers that gave them",
                 remedy:
                     "check or remove these machines, make a new token if somebody else may have it, "
-                    + "and go on with --resume",
+                    + "and continue with --resume",
                 status: .badData)
         }
     }
@@ -160,7 +160,7 @@ extension LineProblem {
         case .messageCount(let found, let limit):
             found == 0 ? "\"messages\" is empty" : "\"messages\" has \(found), more than \(limit)"
         case .unsupported(let field):
-            "\"\(field)\" would change what is learned, and Skein cannot follow it yet"
+            "\"\(field)\" would change what is learned, and Skein does not support it yet"
         }
     }
 

@@ -9,15 +9,15 @@ extension TrainingError {
         var remedy =
             made
             ? "model, data and options are the same, but this skein encodes, splits or groups the "
-                + "rows otherwise: resume with the version that the file names"
+                + "rows differently: resume with the version that the file names"
             : "resume with the recorded settings"
         remedy += ", or start a new run with another --output"
         if differences.contains(where: { $0.field == RunFile.fingerprintField }) {
             remedy +=
-                "; the fingerprint is that of skein's engine on this processor; where it names "
-                + "OpenBLAS, its version and the environment variable OPENBLAS_CORETYPE enter, too; "
-                + "where it ends with \"linear\" and a factor, versions before 2026-11-22 turned "
-                + "this model's positions by another one"
+                "; the fingerprint is that of skein's engine on this processor; if it names "
+                + "OpenBLAS, it depends on the environment variable OPENBLAS_CORETYPE, too; "
+                + "if it ends with \"linear\" and a factor, versions before 2026-11-22 rotated "
+                + "this model's positions by a different one"
         }
         return Explanation(
             what: "the run was started with other \(made ? "rows or another plan" : "settings"): "
@@ -39,11 +39,11 @@ extension TrainingError {
 extension CheckpointProblem {
     var what: String {
         switch self {
-        case .noManifest(let detail): "its manifest.json is not usable (\(detail))"
+        case .noManifest(let detail): "its manifest.json cannot be used (\(detail))"
         case .wrongSize(let file, let expected, let found?):
             "\(file) has \(found) bytes instead of \(expected)"
         case .wrongSize(let file, let expected, nil): "\(file) (\(expected) bytes) is missing"
-        case .wrongDigest(let file): "\(file) has another SHA-256 than the manifest says"
+        case .wrongDigest(let file): "\(file) has a different SHA-256 than the manifest says"
         case .unfit(let file, let detail): "\(file): \(detail)"
         }
     }
@@ -58,13 +58,13 @@ extension LedgerFinding {
             "micro-batch \(microBatch) of step \(step) has \(count) lines"
         case .outOfRange(let step, let microBatch, let count):
             "step \(step) has \(count) micro-batches, but a line for \(microBatch)"
-        case .outOfOrder(let step, let after): "step \(step) stands after step \(after)"
-        case .stepMissing(let step): "step \(step) was committed and has no line"
-        case .uncommitted(let step): "step \(step) has lines and was not committed"
+        case .outOfOrder(let step, let after): "step \(step) comes after step \(after)"
+        case .stepMissing(let step): "step \(step) was committed, but has no line"
+        case .uncommitted(let step): "step \(step) has lines, but was not committed"
         case .metricsEnd(let step, let last):
-            "step \(step) was done, and the metrics end with step \(last)"
+            "step \(step) was done, but the metrics end with step \(last)"
         case .metricsOutOfOrder(let expected, let found):
-            "the metrics have step \(found) where step \(expected) should stand"
+            "the metrics have step \(found) where step \(expected) should be"
         case .tokensDiffer(let step, let ledger, let metrics):
             "step \(step) has \(ledger) tokens in the ledger and \(metrics) in the metrics"
         case .lossTokensDiffer(let step, let ledger, let metrics):

@@ -1,4 +1,4 @@
-/// What can be wrong with data, options, run directories and records of a training run.
+/// What can be wrong with the data, options, run directory and records of a training run.
 ///
 /// Cases carry facts; `TrainingError+Explained.swift` turns them into prose.
 package enum TrainingError: Error, Equatable {
@@ -32,21 +32,21 @@ package enum TrainingError: Error, Equatable {
     case noEndOfTurn(found: String)
 
     // Run directories
-    /// The output directory holds something, and `--resume` was not given.
+    /// The output directory is not empty, and `--resume` was not given.
     case outputNotEmpty(path: String)
-    /// Another process works in this directory.
+    /// Another process uses this directory.
     case outputInUse(path: String)
     /// `--resume` on a directory that has files but no `run.json`.
     case notARunDirectory(path: String)
-    /// `--resume` with something else than the run was started with.
+    /// `--resume` with anything other than what the run was started with.
     case resumeDiffers(path: String, differences: [Difference])
-    /// A record (run.json, state.json, a line of a .jsonl file) that is not what Skein wrote.
+    /// A record (run.json, state.json, a line of a .jsonl file) that is not as Skein wrote it.
     case damagedRecord(path: String, line: Int?, detail: String)
     /// A checkpoint that cannot be used.
     case damagedCheckpoint(path: String, problem: CheckpointProblem)
     /// The ledger does not prove that every micro-batch was used exactly once.
     case ledgerRefuted(path: String, findings: Int, first: LedgerFinding)
-    /// The kept adapter, of step `step`, is not in the run directory, nor in a checkpoint.
+    /// The kept adapter, of step `step`, is neither in the run directory nor in a checkpoint.
     case adapterLost(path: String, step: Int)
 
     // The run itself
@@ -54,7 +54,7 @@ package enum TrainingError: Error, Equatable {
     case lossNotFinite(step: Int, lastCheckpoint: String?)
     /// The gradient of a step is NaN or infinite, first in `tensor`.
     case gradientNotFinite(step: Int, tensor: String, lastCheckpoint: String?)
-    /// Each time that `what` ("step 7") was computed, a result of it was wrong.
+    /// Each time that `what` ("step 7") was computed, a result was wrong.
     case spoiled(what: String, times: Int)
 }
 
@@ -62,28 +62,28 @@ package enum TrainingError: Error, Equatable {
 package enum LineProblem: Error, Equatable, Sendable {
     case tooLong(bytes: Int, limit: Int)
     case notUTF8
-    /// Not JSON; `detail` is the parser's own remark.
+    /// Not JSON; `detail` is the parser's own message.
     case notJSON(detail: String)
     /// JSON, but not an object.
     case notAnObject(found: String)
-    /// An object of none of the three forms.
+    /// An object in none of the three forms.
     case unknownForm(fields: [String])
-    /// `field` is missing where the form needs it.
+    /// The form needs `field`.
     case missing(field: String)
-    /// `field` has another type than `expected`.
+    /// `field` is not of the type `expected`.
     case wrongType(field: String, expected: String, found: String)
     /// `messages` is empty or longer than the limit.
     case messageCount(found: Int, limit: Int)
-    /// A field that would change what is trained and that Skein does not know how to follow.
+    /// A field that would change what is trained, and that Skein does not support.
     case unsupported(field: String)
 }
 
 /// One setting that differs between a run and an attempt to resume it.
 package struct Difference: Sendable, Equatable {
     package var field: String
-    /// As the run was started.
+    /// What the run was started with.
     package var recorded: String
-    /// As it was asked for now.
+    /// What is asked for now.
     package var requested: String
 
     package init(field: String, recorded: String, requested: String) {
@@ -95,7 +95,7 @@ package struct Difference: Sendable, Equatable {
 
 /// Why a checkpoint cannot be used.
 package enum CheckpointProblem: Error, Equatable, Sendable {
-    /// The manifest is not there, or not what Skein writes.
+    /// The manifest is missing, or not what Skein writes.
     case noManifest(detail: String)
     /// A file that the manifest names is missing or has another size.
     case wrongSize(file: String, expected: Int, found: Int?)

@@ -25,7 +25,7 @@ struct ClusterFaultTests {
             for more in [["--resume"], []] {
                 let second = try SkeinProcess.run(
                     words(bench, "run", FaultBench.run + ["--listen", "127.0.0.1:0"] + more))
-                Complaint(65, more.isEmpty ? "run" : "another skein process works", "run").check(
+                Complaint(65, more.isEmpty ? "run" : "another skein process is using", "run").check(
                     second)
             }
             let other = words(bench, "other", FaultBench.run)

@@ -145,7 +145,7 @@ struct KillTests {
             try again.waitForError("  checkpoint ")
             again.send(SIGKILL)
             let ending = try again.wait()
-            #expect(ending.error.contains("optimizer.safetensors has another SHA-256"))
+            #expect(ending.error.contains("optimizer.safetensors has a different SHA-256"))
             #expect(ending.error.contains(newest))
 
             let last = try bench.train("run", run + ["--resume"])

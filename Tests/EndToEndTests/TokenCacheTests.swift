@@ -45,7 +45,7 @@ struct TokenCacheTests {
                 #expect(try bench.result(of: output) == bench.result(of: "first"))
                 #expect(try bench.metrics(of: output) == bench.metrics(of: "first"))
                 #expect(report(ending) == report(first))
-                #expect(!ending.error.contains("token cache is not used"))
+                #expect(!ending.error.contains("token cache file is not used"))
             }
             #expect(report(first).contains { $0.contains("rows: 32 to train on") })
         }
@@ -103,7 +103,7 @@ struct TokenCacheTests {
             try Data(bytes.prefix(bytes.count / 2)).write(
                 to: URL(fileURLWithPath: tokens + "/" + name))
             let torn = try train(bench, "torn")
-            #expect(torn.error.contains("warning: a file of the token cache is not used"))
+            #expect(torn.error.contains("warning: a token cache file is not used"))
             #expect(torn.error.contains(encoded))
             #expect(try bench.bytes(tokens + "/" + name) == bytes)
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What did not happen in time.
+/// Something did not happen in time.
 package struct Deadline: Error {
     /// Blocks until `isDone`; throws a `Deadline` after `seconds`.
     package static func wait(seconds: Double = 30, _ isDone: () -> Bool) throws {

@@ -1,5 +1,5 @@
-/// The bytes of a GGUF file, put together in memory, so that tests can write small models and can
-/// write broken ones, too. Source of the layout: docs/gguf.md of ggml.
+/// A GGUF file in memory, so that tests can write small models and broken ones. The layout is from
+/// ggml's docs/gguf.md.
 package struct GGUFImage: Sendable {
     package enum Value: Sendable {
         case uint32(UInt32)
@@ -32,7 +32,7 @@ package struct GGUFImage: Sendable {
     }
 
     package var version: UInt32 = 3
-    /// Bytes that each tensor's start is a multiple of; in the metadata only when it is put there.
+    /// Each tensor starts at a multiple of this many bytes; in the metadata only if put there.
     package var alignment = 32
     package var metadata: [(key: String, value: Value)] = []
     package var tensors: [Tensor] = []

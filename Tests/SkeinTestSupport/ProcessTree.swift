@@ -1,6 +1,6 @@
 import Foundation
 
-/// Processes by their numbers, from /proc; empty where there is no /proc.
+/// Processes and their children, from /proc; none where there is no /proc.
 package enum ProcessTree {
     /// The processes that `parent` started and has not yet reaped, with their command lines.
     package static func children(of parent: Int32) -> [(identifier: Int32, words: [String])] {
@@ -21,7 +21,7 @@ package enum ProcessTree {
         state(of: identifier).map { $0.letter != "Z" } ?? false
     }
 
-    /// The third and fourth field of stat; the second is a name in parentheses that may hold anything.
+    /// The third and fourth field of stat; the second is a name in parentheses, of any characters.
     private static func state(of identifier: Int32) -> (letter: Substring, parent: Int32)? {
         guard let data = FileManager.default.contents(atPath: "/proc/\(identifier)/stat") else {
             return nil

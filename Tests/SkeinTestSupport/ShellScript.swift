@@ -1,11 +1,11 @@
 import Foundation
 
-/// Programs that a test writes and then runs.
+/// Programs that a test writes and runs.
 package enum ShellScript {
-    /// A script for `sh` at `path` that can be run at once.
+    /// Writes a script for `sh` to `path` that can be run at once.
     ///
-    /// Another process makes the file: had this one opened it for writing, a child that another test
-    /// is starting could still hold the descriptor, and running the script would fail with ETXTBSY.
+    /// Another process writes the file: if this one opened it, a child that another test is
+    /// starting could still have the descriptor, and running the script would fail with ETXTBSY.
     package static func write(_ text: String, at path: String) throws {
         let source = path + ".text"
         try Data(("#!/bin/sh\n" + text).utf8).write(to: URL(fileURLWithPath: source))

@@ -32,7 +32,7 @@ package enum TestPaths {
         }
     }
 
-    /// The real model that Scripts/fetch-model fetched, or nil when it was not fetched.
+    /// The real model that Scripts/fetch-model fetched, or nil if it was not fetched.
     ///
     /// Scripts/test fetches it before the tests run and passes its path in SKEIN_TEST_MODEL.
     package static var model: String? {

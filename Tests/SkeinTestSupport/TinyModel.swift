@@ -1,12 +1,12 @@
 import Foundation
 import SkeinBasics
 
-/// A Llama-architecture model of a few hundred thousand numbers with random weights, written as a
-/// GGUF file or as a Hugging Face folder. The bytes are a function of the fields below alone.
+/// A Llama-architecture model of a few hundred thousand random weights, written as a GGUF file or
+/// as a Hugging Face folder. The bytes are a function of the fields below alone.
 ///
-/// Sizes must suit each other: heads divide the width unless `statedHeadDimension` says how wide they
-/// are, key-value heads divide the heads, and for a quantized file the width, the feed-forward width
-/// and the heads together are multiples of 32.
+/// Sizes must fit together: the heads divide the width unless `statedHeadDimension` says how wide
+/// they are, the key-value heads divide the heads, and for a quantized file the width, the
+/// feed-forward width and the width of all heads are multiples of 32.
 package struct TinyModel: Sendable {
     package enum WeightType: Sendable, CaseIterable {
         case f32
@@ -24,7 +24,7 @@ package struct TinyModel: Sendable {
     package var contextLength = 256
     package var ropeTheta: Float = 10_000
     package var tiedEmbeddings = true
-    /// How a GGUF file holds the matrices; norms are F32 always.
+    /// The type of the matrices in a GGUF file; norms are always F32.
     package var weightType = WeightType.f32
     package var seed: UInt64 = 1
 
@@ -124,7 +124,7 @@ package struct TinyModel: Sendable {
         return image
     }
 
-    /// Rows of each head reordered as GGUF's "llama" has them: (half, index) becomes (index, half).
+    /// Rows of each head in the order of GGUF's "llama": (half, index) becomes (index, half).
     private func interleaved(_ floats: [Float], heads: Int) -> [Float] {
         var out: [Float] = []
         out.reserveCapacity(floats.count)

@@ -6,7 +6,7 @@ package enum TinyVocabulary {
     package static let endOfTurn = "<|im_end|>"
     package static let specials = [endOfText, startOfTurn, endOfTurn]
 
-    /// GPT-2's letter for each byte: printable bytes stand for themselves, the others follow from 256.
+    /// GPT-2's letter for each byte: printable bytes are their own, the others count up from 256.
     package static let byteLetters: [String] = {
         var letters: [String] = []
         var next: UInt32 = 256

@@ -24,7 +24,7 @@ import Testing
         .spoiled(what: "step 3", times: 8),
     ]
 
-    @Test("every error says what happened, where, and how to mend it", arguments: all)
+    @Test("every error says what happened, where, and how to fix it", arguments: all)
     func explained(error: TrainingError) {
         let explanation = error.explanation
         #expect(!explanation.what.isEmpty && !explanation.what.hasSuffix("."))

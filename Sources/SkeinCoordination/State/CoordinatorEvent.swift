@@ -53,7 +53,7 @@ extension CoordinatorState {
         /// Hand the result, which is not finite, to the run as it is: the run has diverged. Its
         /// peer may be gone by now.
         case deliver(PeerID, WorkKey)
-        /// Tell the worker what became of its result, and free what is parked.
+        /// Tell the worker what happened to its result, and free what is parked.
         case answer(PeerID, WorkKey, ResultAnswer.Verdict, String)
         /// Free what is parked without an answer: the worker keeps it until it is leased it again.
         case drop(PeerID, WorkKey)

@@ -1,6 +1,6 @@
 import SkeinBasics
 
-/// Results that do not agree, and results for which there is no room.
+/// Results that differ, and results for which there is no room.
 extension CoordinatorState {
     /// At most this many workers are asked about one piece.
     private static let mostVotes = 8
@@ -57,7 +57,7 @@ extension CoordinatorState {
             .log(
                 .warning,
                 names.joined(separator: " and ") + " gave different results of \(describe(index)): "
-                    + "\(judge.name) computes it, too, to tell who is wrong"))
+                    + "\(judge.name) computes it, too, to tell which is wrong"))
         open?.disputes[index]?.judge = judge.peer
         open?.disputes[index]?.askedAt = clock
         open?.disputes[index]?.asked.append(judge.name)
@@ -79,7 +79,7 @@ extension CoordinatorState {
 
     private mutating func dismiss(_ judge: PeerID, _ index: Int) {
         let name = members[judge]?.name ?? ""
-        say(.log(.warning, "\(name) does not answer about \(describe(index)): others are asked"))
+        say(.log(.warning, "\(name) has not answered about \(describe(index)): others are asked"))
         cancel(index, at: judge, .late)
     }
 
@@ -88,12 +88,12 @@ extension CoordinatorState {
         let names = dispute.votes.map(\.name).joined(separator: " and ")
         let what =
             "\(names) gave different results of \(describe(index)): one of them computes wrongly, "
-            + "and nobody else is here to tell which; that of "
+            + "and nobody else is here to tell which; using that of "
         if let word = lastWord(of: dispute) {
-            say(.log(.warning, what + "\(word.name) is used, which has given good ones before"))
+            say(.log(.warning, what + "\(word.name), which has given good results before"))
             settle(index, dispute, word.digest)
         } else {
-            say(.log(.warning, what + "\(dispute.votes[0].name) came first and is used"))
+            say(.log(.warning, what + "\(dispute.votes[0].name), which came first"))
             endDispute(index)
         }
     }
@@ -116,8 +116,8 @@ extension CoordinatorState {
         return accepted > (name == dispute.votes[0].name ? 1 : 0)
     }
 
-    /// Whose result counts when nobody is left to ask: that of those with good results, if the
-    /// accepted one comes from a name without any, and if they all agree.
+    /// The result that counts when nobody is left to ask: that of names with other good results, if
+    /// they all agree and the accepted one comes from a name without any.
     func lastWord(of dispute: Dispute) -> (name: String, digest: [UInt8])? {
         guard !hasPast(dispute.votes[0].name, in: dispute) else { return nil }
         let known = dispute.votes.filter { hasPast($0.name, in: dispute) }
@@ -152,7 +152,7 @@ extension CoordinatorState {
         }
         if piece.digest != verdict {
             let label = open?.round.label.description ?? ""
-            say(.log(.warning, "\(label) is computed again, without what was wrong"))
+            say(.log(.warning, "\(label) is computed again without the wrong result"))
             say(.spoil(round: number))
         }
         endDispute(index)
@@ -173,7 +173,7 @@ extension CoordinatorState {
     /// Leaves a finished result with its worker until there is room for it here.
     mutating func postpone(_ worker: Worker, _ key: WorkKey, _ index: Int) {
         guard let lease = worker.leases.first(where: { $0.index == index }) else {
-            let sentence = "too many results wait for their check; the work is given again"
+            let sentence = "too many results wait for their check; the work is leased again"
             say(.answer(worker.peer, key, .refused, sentence))
             return
         }
@@ -228,8 +228,8 @@ extension CoordinatorState {
         say(
             .log(
                 .warning,
-                "\(worker.title) was asked for its result of \(describe(place.index)), and it does "
-                    + "not come: others compute what is kept there"))
+                "\(worker.title) was asked for its result of \(describe(place.index)) and has not "
+                    + "sent it: others compute what it keeps"))
         for lease in worker.leases where lease.isPostponed {
             var history = open?.histories[lease.index] ?? PieceHistory()
             history.avoid(worker.name) { members.isActive(name: $0) }

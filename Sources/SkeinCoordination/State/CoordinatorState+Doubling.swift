@@ -53,8 +53,8 @@ extension CoordinatorState {
 
     /// Those with unknown pace, then the others by pace: the order in which new work goes out.
     ///
-    /// Otherwise, where there is less work than workers, the last to come would never get any. At
-    /// worst an idle worker computes it, too.
+    /// Otherwise, with less work than workers, the last to join would never get any. At worst an
+    /// idle worker computes the work, too.
     func unknownFirst(_ peers: [PeerID]) -> [PeerID] {
         guard peers.count > 1, let open else { return peers }
         let kind = open.round.label.kind
@@ -74,7 +74,7 @@ extension CoordinatorState {
         return clock - tried > age ? nil : pace
     }
 
-    /// Seconds that a started lease still needs; infinity: it should be here already.
+    /// Seconds that a started lease still needs; infinity: its result should have arrived already.
     private func secondsLeft(_ lease: Lease, at worker: Worker) -> Double? {
         guard let started = lease.started,
             let total = lease.seconds(expected: expectation(worker, lease.index))
@@ -167,7 +167,7 @@ extension CoordinatorState {
         }
     }
 
-    /// Whether an idle worker should compute it, too.
+    /// Whether an idle worker should compute this lease's work, too.
     private func isWorth(_ slow: Slow, _ idle: Worker) -> Bool {
         guard idle.peer != slow.holder.peer, !isAvoided(slow.lease.index, idle.name) else {
             return false

@@ -58,7 +58,7 @@ extension CoordinatorState {
         }
     }
 
-    /// Whether others should have it because this worker's result of it was not taken.
+    /// Whether others should get the piece because this worker's result of it was not used.
     func isAvoided(_ index: Int, _ name: String) -> Bool {
         guard let history = open?.histories[index] else { return false }
         return isAvoided(history, name)

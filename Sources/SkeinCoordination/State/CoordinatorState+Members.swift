@@ -1,6 +1,6 @@
 import SkeinBasics
 
-/// Who joins, leaves, is silent or has to pause.
+/// Who joins, leaves, is silent or must pause.
 extension CoordinatorState {
     mutating func joined(_ peer: PeerID, _ member: Member) {
         preparations[peer] = nil
@@ -24,7 +24,7 @@ extension CoordinatorState {
         leaseHeld(member.held, to: peer)
     }
 
-    /// One connection holds a name: the newest.
+    /// A name belongs to its newest connection.
     private mutating func supersede(_ member: Member) {
         guard let old = members[name: member.name] else { return }
         let isSame = old.member.incarnation == member.incarnation
@@ -38,7 +38,7 @@ extension CoordinatorState {
         say(.log(.info, "hung up on \(old.title): \(reason)"))
     }
 
-    /// Work that the worker says it has finished is leased to it first; it answers from memory.
+    /// Work that the worker says it has finished is leased to it first; it sends the kept result.
     private mutating func leaseHeld(_ held: [WorkKey], to peer: PeerID) {
         for key in held.prefix(Limits.heldWork) {
             guard let index = open?.index(key), let piece = open?.pieces[index] else {
@@ -56,7 +56,7 @@ extension CoordinatorState {
         }
     }
 
-    /// Names that are long gone make room; those that are here or have to pause stay.
+    /// Forgets a name that is long gone; those that are here or must pause stay.
     private mutating func forgetOldStandings() {
         guard standings.count >= 2 * settings.maximumWorkers else { return }
         let idle = standings.filter { name, standing in
@@ -155,19 +155,19 @@ extension CoordinatorState {
             else { continue }
             fail(
                 worker.name,
-                "\(describe(lease.index)) has not gone on there for "
-                    + "\((clock - lease.movedAt).inWords), though the worker lives", code: .stuck)
+                "\(describe(lease.index)) has made no progress for "
+                    + "\((clock - lease.movedAt).inWords), but the worker is alive", code: .stuck)
         }
     }
 
-    /// Counts a failure: the name has to pause, and its connection ends.
+    /// Counts a failure: the name must pause, and its connection ends.
     mutating func fail(_ name: String, _ reason: String, code: RejectCode = .quarantined) {
         guard var standing = standings[name] else { return }
         let pause = standing.fail(
             // An only worker must be back before the run gives up.
             reason, now: clock, atMost: min(.seconds(60), settings.patience / 2))
         standings[name] = standing
-        say(.log(.warning, "\(name) has to pause for \(pause.inWords): \(reason)"))
+        say(.log(.warning, "\(name) must pause for \(pause.inWords): \(reason)"))
         guard let worker = members[name: name] else { return }
         remove(worker.peer)
         let rejection = Rejection(

@@ -37,7 +37,7 @@ extension CoordinatorState {
             return
         }
         if worker.parked.count >= 4 * worker.threads + 4 {
-            say(.answer(peer, key, .refused, "too many results at once; the work is given again"))
+            say(.answer(peer, key, .refused, "too many results at once; the work is leased again"))
             return
         }
         members.update(peer) { _ = $0.parked.insert(index) }

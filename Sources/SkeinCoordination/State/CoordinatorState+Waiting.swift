@@ -1,8 +1,8 @@
 import SkeinBasics
 
-// What is waited for. The words are in `Waiting.sentence`.
+// What the run waits for. `Waiting.sentence` has the words.
 extension CoordinatorState {
-    /// Who is waited for, since when, and what comes next.
+    /// Whom the run waits for, since when, and what comes next.
     package func waiting(now: Duration) -> Waiting {
         let now = max(now, clock)
         guard let open else { return waitingBetweenRounds(now) }
@@ -18,7 +18,7 @@ extension CoordinatorState {
         return waitingForTakers(now, open)
     }
 
-    /// All results are here, and somebody is asked which of two that do not agree is right.
+    /// All results are here, and a worker was asked which of two different ones is right.
     private func waitingForJudge(_ now: Duration, _ open: OpenRound) -> Waiting? {
         let first = open.disputes.filter { $0.value.judge != nil }.min { $0.key < $1.key }
         guard let first, let worker = first.value.judge.flatMap({ members[$0] }) else { return nil }
@@ -60,7 +60,7 @@ extension CoordinatorState {
             .workersMissing(shortage: shortage), of: open, since: shortageSince ?? open.opened, now)
     }
 
-    /// The lease that a round waits for longest.
+    /// The lease that holds up the round most.
     private struct Slowest {
         var worker: Worker
         var lease: Lease
@@ -123,7 +123,7 @@ extension CoordinatorState {
             of: open, since: slow.started, now)
     }
 
-    /// A result in the run's thread's hands: when nothing else is left or when it takes long.
+    /// A result that the run's thread checks, if nothing else is left or the check takes long.
     private func waitingForCheck(
         _ now: Duration, _ open: OpenRound, isOnly: Bool
     ) -> Waiting? {
@@ -139,7 +139,7 @@ extension CoordinatorState {
             of: open, since: oldest.since, now)
     }
 
-    /// There is work, and nobody may take it now.
+    /// There is work, but nobody may take it now.
     private func waitingForTakers(_ now: Duration, _ open: OpenRound) -> Waiting {
         let silent = members.all.members.compactMap { members[$0] }
             .min { ($0.lastHeard, $0.name) < ($1.lastHeard, $1.name) }

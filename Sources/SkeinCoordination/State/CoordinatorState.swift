@@ -2,9 +2,9 @@ import SkeinBasics
 
 /// Decides who computes what: events and the time in, directives out. No socket, clock or thread.
 ///
-/// Work is leased in order of its index, to whoever has an idle thread. The first good result of a
-/// piece wins; all results of a piece are the same bytes, so who computes it changes nothing but the
-/// time. An event costs O(leases of its peer); a round's end and a silent peer cost O(workers).
+/// Work is leased in order of its index, to workers with an idle thread. The first good result of a
+/// piece wins; all results of a piece are the same bytes, so who computes it changes nothing but
+/// the time. An event costs O(leases of its peer); a round's end and a silent peer cost O(workers).
 package struct CoordinatorState: Sendable {
     package let settings: CoordinatorSettings
 
@@ -27,7 +27,7 @@ package struct CoordinatorState: Sendable {
     var preparations: [PeerID: Preparation] = [:]
     /// When a worker last joined, or got on with its preparation.
     var lastArrival: Duration?
-    /// Somebody may have become silent by then.
+    /// When a worker may have become silent.
     var nextSilence: Duration?
     /// When to look for stuck leases; nil: no round is open.
     var nextStuck: Duration?
@@ -120,7 +120,7 @@ package struct CoordinatorState: Sendable {
         if let standing = standings[name], let left = standing.remainingQuarantine(now: now) {
             return Rejection(
                 code: .quarantined,
-                reason: "\(name) has to pause for \(left.inWords): \(standing.quarantineReason)",
+                reason: "\(name) must pause for \(left.inWords): \(standing.quarantineReason)",
                 retryMilliseconds: left.inMilliseconds)
         }
         let count = members.count + preparations.count
@@ -145,8 +145,8 @@ package struct CoordinatorState: Sendable {
 }
 
 extension CoordinatorState {
-    /// All that `skein status` shows of a cluster; costs O(workers) and is taken only when somebody
-    /// asks.
+    /// Everything that `skein status` shows of a cluster; costs O(workers) and is made only on
+    /// request.
     package func snapshot(of run: RunSnapshot.Progress, now: Duration) -> RunSnapshot {
         let now = max(now, clock)
         return RunSnapshot(

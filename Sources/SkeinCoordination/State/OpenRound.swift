@@ -32,7 +32,7 @@ struct PieceHistory: Sendable {
     var checking: Claim?
     /// In order of arrival, after the one that is being checked.
     var waiting: [Claim] = []
-    /// Names whose results of it were not taken: others go first.
+    /// Names whose results of it were not used: others go first.
     private(set) var avoided: [String] = []
     var notFinite: [(name: String, digest: [UInt8])] = []
     var refusals = 0
@@ -93,7 +93,7 @@ struct OpenRound: Sendable {
     var formerDisputes: [Int: Dispute] = [:]
     private(set) var unleased: Int
     var remaining: Int
-    /// Everything before it has been leased once; what was given back is in `returned`.
+    /// Everything before it has been leased once; what is free again is in `returned`.
     private var cursor = 0
     private var returned = IndexHeap()
 

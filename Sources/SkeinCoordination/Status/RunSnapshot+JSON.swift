@@ -1,7 +1,7 @@
 import Foundation
 
-// The snapshot as JSON: its own facts in snake case, and three that follow from them, for readers that
-// want no more than a text: `run.phase`, `why` and `waiting_seconds`. What is not known is null.
+// The snapshot as JSON: its own facts in snake case, and three that follow from them, for readers
+// that only want text: `run.phase`, `why` and `waiting_seconds`. What is not known is null.
 extension RunSnapshot: Codable {
     /// One line.
     ///
@@ -15,7 +15,7 @@ extension RunSnapshot: Codable {
 
     /// Reads what another process has sent.
     ///
-    /// - Parameter json: bounded by whoever read it. Fields that are not known are ignored.
+    /// - Parameter json: of a length that the caller has bounded. Unknown fields are ignored.
     /// - Throws: `DecodingError` that names the field.
     package init(json: [UInt8]) throws {
         let decoder = JSONDecoder()
@@ -56,7 +56,7 @@ extension RunSnapshot: Codable {
         try run.encode(self.run.term, forKey: .term)
         try run.encode(self.run.step, forKey: .step)
         try run.encode(self.run.stepCount, forKey: .stepCount)
-        // JSON has no other numbers.
+        // JSON has only finite numbers.
         try run.encode(self.run.loss.flatMap { $0.isFinite ? $0 : nil }, forKey: .loss)
         try run.encode(
             self.run.tokensPerSecond.flatMap { $0.isFinite ? $0 : nil }, forKey: .tokensPerSecond)
@@ -72,7 +72,7 @@ extension RunSnapshot: Codable {
     }
 }
 
-// What a worker computes stands beside its name, and is left out while it prepares.
+// The fields of `work` are the worker's own in JSON, and are left out while it prepares.
 extension RunSnapshot.Worker: Codable {
     private enum CodingKeys: CodingKey {
         case name, address, state, lastHeardSeconds, preparedBytes

@@ -1,16 +1,16 @@
-/// What a run is doing at one moment: all that status, log and other views show of it, and its one
-/// schema as JSON (docs/PROTOCOL.md, STATUS).
+/// What a run is doing at one moment: everything that status, log and other views show of it, in
+/// one JSON schema (docs/PROTOCOL.md, STATUS).
 package struct RunSnapshot: Sendable, Equatable {
-    /// How far it is.
+    /// How far the run is.
     package struct Progress: Sendable, Equatable {
         /// The run directory.
         package var output = ""
-        /// Of the coordinator; nil: one process trains alone.
+        /// The coordinator's term; nil: one process trains alone.
         package var term: Int?
         /// Steps that are committed, of `stepCount`.
         package var step = 0
         package var stepCount = 0
-        /// Of the last committed step; nil before the first of this process.
+        /// Of the last committed step; nil before this process's first.
         package var loss: Double?
         package var tokensPerSecond: Double?
 
@@ -28,13 +28,13 @@ package struct RunSnapshot: Sendable, Equatable {
         package var unchecked: Int
     }
 
-    /// A piece of the open round in a worker's hands.
+    /// A piece of the open round that a worker computes.
     package struct Lease: Sendable, Equatable, Codable {
         package var round: UInt64?
         package var microBatch: Int
-        /// Since a thread took it up.
+        /// Since a thread started it.
         package var seconds: Double
-        /// From 0 to 1, as the worker last said.
+        /// From 0 to 1, as last reported.
         package var progress: Double
     }
 
@@ -48,9 +48,9 @@ package struct RunSnapshot: Sendable, Equatable {
         package var state: State
         /// Since its last message.
         package var lastHeardSeconds: Double
-        /// Nil while it prepares.
+        /// nil while it prepares.
         package var work: Work?
-        /// Of the model, fetched, hashed and loaded so far; nil once it has joined.
+        /// Bytes of the model fetched, hashed and loaded so far; nil once it has joined.
         package var preparedBytes: UInt64?
 
         package init(
@@ -68,13 +68,13 @@ package struct RunSnapshot: Sendable, Equatable {
 
     /// What a worker computes.
     package struct Work: Sendable, Equatable {
-        /// As many of a worker's pieces are told: a status of 1,500 workers has less than 1 MiB.
+        /// At most this many are listed, so that a status of 1,500 workers is below 1 MiB.
         static let mostLeases = 2
 
         package var threads: Int
-        /// All of its leases, those that wait behind others included.
+        /// All of its leases, including those that wait behind others.
         package var leaseCount: Int
-        /// The first few of those that it computes, in the order in which they began.
+        /// The first few that it computes, in the order in which they began.
         package var leases: [Lease]
         /// Tokens of gradients per second, over all its threads; nil before the first result.
         package var tokensPerSecond: Double?
@@ -83,24 +83,24 @@ package struct RunSnapshot: Sendable, Equatable {
         package var refused: Int
     }
 
-    /// A worker that computed wrongly and has to stay away for a while.
+    /// A worker that computed wrongly and must stay away for a while.
     package struct Paused: Sendable, Equatable, Codable {
-        /// As many are told.
+        /// At most this many are listed.
         static let most = 64
 
         package var name: String
         package var secondsLeft: Double
-        /// Failures that count.
+        /// Failures that count for the pause.
         package var failures: Int
     }
 
     package var run: Progress
-    /// The open one; nil: there is none.
+    /// The open round; nil: there is none.
     package var round: Round?
     package var waiting: Waiting
     /// All that are connected.
     package var workerCount: Int
-    /// The first of them by name; those that prepare come last.
+    /// The first ones by name; those that prepare come last.
     package var workers: [Worker]
     package var paused: [Paused]
     /// Of the open round, or of the last one.
@@ -122,11 +122,11 @@ package struct RunSnapshot: Sendable, Equatable {
 
 /// What happened in one round, for figures.
 package struct RoundCounters: Sendable, Equatable, Codable {
-    /// All leases, the following two included.
+    /// All leases, including the next two.
     package var leases = 0
-    /// Leases of work that somebody had before.
+    /// Leases of work that had been leased before.
     package var again = 0
-    /// Second leases of work that somebody still had.
+    /// Second leases of work that another worker still had.
     package var speculative = 0
     /// Results that came second.
     package var duplicates = 0

@@ -1,5 +1,5 @@
-// The words for what a run is doing and waiting for: the only place that has them. Status, log, errors
-// and the library say the same, so they stand here and not with one of their readers.
+// The words for what a run is doing and waiting for. Status, log, errors and the library say the
+// same, so this is the only place that has them.
 
 extension Waiting {
     /// One sentence without a full stop: who is waited for, since when, what comes next.
@@ -94,7 +94,7 @@ extension Waiting {
         }
     }
 
-    /// "3.1 s"; a number that another process sent may be anything.
+    /// "3.1 s"; another process may send any number.
     fileprivate static func words(_ seconds: Double) -> String {
         Duration.seconds(seconds.isFinite ? min(max(seconds, 0), 1e9) : 0).inWords
     }
@@ -108,7 +108,7 @@ extension Waiting.Peer {
 }
 
 extension RunSnapshot {
-    /// "step 12: 5 of 8 done", or what goes on while no round is open.
+    /// "step 12: 5 of 8 done", or what happens while no round is open.
     package var phase: String {
         if let round { return "\(round.label): \(round.accepted) of \(round.pieces) done" }
         return switch waiting.reason {

@@ -1,13 +1,13 @@
 import SkeinBasics
 
-/// What a run is waiting for: the reason with its facts, and for how long. `sentence` says it in words.
+/// What a run is waiting for, with the facts, and for how long. `sentence` says it in words.
 package struct Waiting: Sendable, Equatable, Codable {
     package enum Reason: Sendable, Equatable, Codable {
         /// The run is over.
         case ended
-        /// The coordinator gets the run ready.
+        /// The coordinator prepares the run.
         case starting
-        /// No round is open; `activity` is what the coordinator does, as `RunPhase` has it.
+        /// No round is open; `activity` is what the coordinator does, as in `RunPhase`.
         case betweenRounds(activity: String)
         /// This process computes the step itself: a run without a cluster.
         case computingHere
@@ -21,7 +21,7 @@ package struct Waiting: Sendable, Equatable, Codable {
         case computing(piece: Int, worker: Peer, outlook: Outlook, elsewhere: Elsewhere)
         /// The coordinator checks a result, the oldest of `unchecked`.
         case checking(piece: Int, worker: String, unchecked: Int)
-        /// Nobody who is here may take the rest now; `lostInSeconds` when `worker` is silent.
+        /// Nobody here may take the unleased pieces; `lostInSeconds` is set if `worker` is silent.
         case untaken(pieces: Int, worker: Peer, lostInSeconds: Double?)
     }
 
@@ -32,19 +32,19 @@ package struct Waiting: Sendable, Equatable, Codable {
     }
 
     package struct Shortage: Sendable, Equatable, Codable {
-        /// How many more are needed to begin the round, or to go on with it.
+        /// How many more are needed to begin the round, or to continue it.
         package var missing: Int
         package var present: Int
-        /// For a round to begin.
+        /// Workers that a round needs to begin.
         package var needed: Int
         package var hasBegun: Bool
-        /// A worker that computed wrongly, and when it may return: the first of them.
+        /// Of the workers that computed wrongly, the first that may return, and when.
         package var paused: String?
         package var pausedSeconds: Double?
-        /// The worker on its way in that made progress last, and how many others there are.
+        /// The worker that made progress with its model last, and how many others prepare.
         package var preparing: Preparing?
         package var othersPreparing: Int
-        /// Until the coordinator gives up; nil: it does not. At most 0 when it does now.
+        /// Until the coordinator gives up; nil: it does not; 0 or less: it does now.
         package var givesUpInSeconds: Double?
     }
 
@@ -52,18 +52,18 @@ package struct Waiting: Sendable, Equatable, Codable {
         package var name: String
         package var address: String
         package var preparedBytes: UInt64
-        /// Since that last changed.
+        /// Since `preparedBytes` last changed.
         package var progressSeconds: Double
     }
 
     /// What happens to a piece that a worker has.
     package enum Outlook: Sendable, Equatable, Codable {
-        /// It is silent, and counts as lost then.
+        /// It is silent, and counts as lost after that.
         case lost(inSeconds: Double)
         case overdue(bySeconds: Double)
-        /// Not above 0: any moment.
+        /// 0 or less: any moment.
         case expected(inSeconds: Double, overdueInSeconds: Double)
-        /// It has computed nothing yet that would tell its pace.
+        /// It has computed nothing yet, so its pace is unknown.
         case unknown(overdueInSeconds: Double)
     }
 
@@ -85,7 +85,7 @@ package struct Waiting: Sendable, Equatable, Codable {
     /// The open round; nil: there is none.
     package var round: RoundLabel?
     package var reason: Reason
-    /// For how long.
+    /// For how long it has waited.
     package var seconds: Double
 
     package init(round: RoundLabel? = nil, reason: Reason, seconds: Double) {
@@ -94,7 +94,7 @@ package struct Waiting: Sendable, Equatable, Codable {
         self.seconds = seconds
     }
 
-    /// Who it is that the run waits for.
+    /// Whom the run waits for.
     package var culprit: Culprit {
         switch reason {
         case .ended: .nobody

@@ -1,10 +1,10 @@
-/// Words taken apart into planes of equal bytes, and put together again.
+/// Splits words into planes, one for each byte of the word, and joins them again.
 ///
 /// A Float is rotated left by one bit, so that its exponent is the first byte and its sign the last
-/// bit: of a gradient the exponents take 3.2 of their 8 bits, the rest is noise (docs/PROTOCOL.md).
+/// bit. In a gradient the exponents carry 3.2 bits in 8; the rest is noise.
 enum BytePlanes {
-    /// Words that are split at a time: they stay in the first-level cache while each plane of them
-    /// is written in a loop of its own, with one source and one destination, which vectorizes.
+    /// Words that are split at a time. They stay in the first-level cache while each plane is
+    /// written in a loop of its own, with one source and one destination, which vectorizes.
     private static let blockWords = 4096
 
     @inline(__always)

@@ -2,9 +2,9 @@ import SkeinBasics
 
 /// Why packed gradients or parameters cannot be unpacked: they are not what `pack` writes.
 package enum CodecError: Error, Equatable, Sendable {
-    /// More bytes than so many numbers can take, whatever they are.
+    /// More bytes than this count of numbers can take.
     case tooLong(found: Int, limit: Int)
-    /// The bytes end inside of a field.
+    /// The bytes end inside a field.
     case truncated(offset: Int, needed: Int, found: Int)
     case unknownVersion(found: UInt8)
     /// Packed by another codec, or something else altogether.
@@ -12,12 +12,12 @@ package enum CodecError: Error, Equatable, Sendable {
     case wrongCount(expected: Int, found: Int)
     /// A plane that is neither raw nor a zstd frame.
     case unknownMethod(plane: Int, found: UInt8)
-    /// A raw plane that has not the length of a plane, or a frame that is not shorter than one.
+    /// A raw plane of the wrong length, or a frame that is not shorter than its plane.
     case wrongLength(plane: Int, expected: Int, found: Int)
-    /// A zstd frame that cannot be decoded into the plane; `detail` says in words why.
+    /// A zstd frame that cannot be decoded into the plane; `detail` says why.
     case badFrame(plane: Int, detail: String)
     case trailingBytes(count: Int)
-    /// Whole Floats from a codec that rounds, though each of them is finite.
+    /// Unrounded Floats from a codec that rounds, though all of them are finite.
     case notRounded
 }
 
@@ -41,7 +41,7 @@ extension CodecError: Explained {
 
     private var what: String {
         switch self {
-        case .tooLong(let found, let limit): "\(found) bytes, and \(limit) are the most"
+        case .tooLong(let found, let limit): "\(found) bytes, more than \(limit)"
         case .truncated(_, let needed, let found): "\(found) bytes where \(needed) are needed"
         case .unknownVersion(let found): "version \(found) is not known"
         case .wrongKind(let expected, let found): "kind \(found) is not \(expected)"
@@ -59,9 +59,9 @@ extension CodecError: Explained {
 extension ZstdFrame.Problem {
     var what: String {
         switch self {
-        case .notAFrame: "it is no zstd frame"
+        case .notAFrame: "it is not a zstd frame"
         case .wrongContents: "its zstd frame does not hold one plane"
-        case .wrongEnd: "its zstd frame ends elsewhere than its bytes"
+        case .wrongEnd: "its zstd frame does not end where its bytes do"
         case .damaged: "its zstd frame is damaged"
         }
     }

@@ -3,7 +3,7 @@ import SkeinTensors
 extension GradientCodec {
     /// Level 1 is as good as level 3 on exponents; level 19 gains 2 %.
     static let exponentLevel: Int32 = 1
-    /// With it int8 makes SmolLM2's gradients of steps 2 to 12 4.23 to 4.26 times smaller.
+    /// With this level int8 makes SmolLM2's gradients of steps 2 to 12 4.23 to 4.26 times smaller.
     static let levelsLevel: Int32 = 3
 
     /// The most bytes that `pack` makes of `count` numbers: a bound that the receiver knows.
@@ -13,17 +13,17 @@ extension GradientCodec {
         case .fp32: return whole
         case .bf16: return PackedPlanes.mostBytes(planes: 2, planeBytes: 2 * count)
         case .int8:
-            // A gradient that is not finite travels whole.
+            // A gradient that is not finite is sent as fp32.
             return max(
                 whole,
                 PackedPlanes.mostBytes(planes: 5, planeBytes: 4 * Self.blocks(count) + count))
         }
     }
 
-    /// Rounds a gradient in place, as `round` does, and gives the bytes that stand for it.
+    /// Rounds a gradient in place, as `round` does, and packs it.
     ///
     /// fp32: four planes. bf16: two. int8: four planes of the blocks' scales and one of levels; a
-    /// gradient with a number that is not finite travels as fp32, so that the step's check sees it.
+    /// gradient with a number that is not finite is sent as fp32, so that the step's check sees it.
     ///
     /// - Parameters:
     ///   - gradient: of one micro-batch, in the order of `ParameterLayout`; below 2^32 numbers.

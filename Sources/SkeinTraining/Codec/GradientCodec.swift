@@ -4,10 +4,10 @@ import SkeinTensors
 /// How the gradient of a micro-batch is rounded before it is summed (`--gradient-codec`).
 ///
 /// A pure function of one leaf of the reduction tree and of its address: the values that a worker
-/// would send and a coordinator would unpack. A run in one process rounds, too, so it gives the same
-/// bits as a cluster. Never applied to partial sums: those depend on who computed what.
+/// sends and a coordinator unpacks. A run in one process rounds, too, so it gives the same bits as
+/// a cluster. Never applied to partial sums: those depend on who computed what.
 package enum GradientCodec: String, Sendable, CaseIterable {
-    /// As computed.
+    /// Not rounded.
     case fp32
     /// The upper half of each Float, rounded to nearest, ties to even: 8 bits of precision.
     case bf16
@@ -66,7 +66,7 @@ package enum GradientCodec: String, Sendable, CaseIterable {
         return Float(bitPattern: rounded & 0xFFFF_0000)
     }
 
-    /// What a level of `int8` stands for.
+    /// The value of a level of `int8`.
     @inline(__always)
     static func value(_ level: Int8, _ scale: Float) -> Float { Float(level) * scale }
 
@@ -79,7 +79,7 @@ package enum GradientCodec: String, Sendable, CaseIterable {
         return gradient.withUnsafeBytes { SHA256.digest(of: $0) }
     }
 
-    /// `digest` of two gradients, in less time than one after the other takes.
+    /// `digest` of two gradients at once, which is faster than one after the other.
     package static func digests(
         of first: [Float], _ second: [Float]
     ) -> (SHA256.Digest, SHA256.Digest) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a packed message is; its second byte.
+/// What a packed message contains; its second byte.
 enum PackedKind: UInt8 {
     case fp32 = 1
     case bf16 = 2
@@ -22,8 +22,8 @@ enum PackedKind: UInt8 {
 /// The layout of all packed messages: version, kind, count of numbers (u32), then for each plane
 /// its method (0 raw, 1 zstd), its length (u32) and its bytes. Little endian.
 ///
-/// A frame is taken only when it is shorter than its plane: so the longest message is known from
-/// the count alone.
+/// A frame is used only if it is shorter than its plane, so the longest message is known from the
+/// count alone.
 enum PackedPlanes {
     static let version: UInt8 = 1
     static let headerBytes = 6
@@ -46,7 +46,7 @@ struct PackedWriter: ~Copyable {
     private(set) var count = 0
     private let compressor = ZstdFrame.Compressor()
 
-    /// Makes the bytes of a message that has at most `capacity`.
+    /// The bytes of a message of at most `capacity` bytes.
     static func bytes(
         capacity: Int, kind: PackedKind, count: Int, _ body: (inout PackedWriter) -> Void
     ) -> [UInt8] {
@@ -69,7 +69,7 @@ struct PackedWriter: ~Copyable {
         count += value.bitWidth / 8
     }
 
-    /// Appends a plane, as a zstd frame where that is shorter.
+    /// Appends a plane, as a zstd frame if that is shorter.
     mutating func append(plane: UnsafeRawBufferPointer, level: Int32) {
         let start = count + PackedPlanes.planeHeaderBytes
         let room = UnsafeMutableRawBufferPointer(

@@ -1,10 +1,10 @@
-/// Reads a message and believes nothing of it: every length is known from the count beforehand.
+/// Reads a message and trusts nothing in it: every length is known from the count beforehand.
 struct PackedReader: ~Copyable {
     private let bytes: UnsafeRawBufferPointer
     private var offset = 0
     private var planesRead = 0
     let kind: PackedKind
-    /// Decoded planes; as many bytes as the numbers take, at most.
+    /// Decoded planes; at most as many bytes as the numbers take.
     private var decoded: [UnsafeMutableRawBufferPointer] = []
 
     /// Reads the header.
@@ -13,7 +13,7 @@ struct PackedReader: ~Copyable {
     ///   - bytes: the whole message; outlives the reader.
     ///   - count: of the numbers, known to the receiver.
     ///   - limit: of the message's length.
-    ///   - kinds: that are allowed, the usual one first.
+    ///   - kinds: the allowed ones, the usual one first.
     /// - Throws: `CodecError`.
     init(
         _ bytes: UnsafeRawBufferPointer, count: Int, limit: Int, kinds: [PackedKind]
@@ -74,7 +74,7 @@ struct PackedReader: ~Copyable {
         try plane(length).baseAddress?.assumingMemoryBound(to: UInt8.self)
     }
 
-    /// Reads four planes and hands them to `body`, which is not called for no numbers.
+    /// Reads four planes and passes them to `body`, which is not called if `count` is 0.
     mutating func fourPlanes(
         _ count: Int, _ body: (BytePlanes.Planes) -> Void
     ) throws(CodecError) {

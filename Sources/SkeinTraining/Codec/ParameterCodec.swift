@@ -1,19 +1,19 @@
-/// The adapter's parameters on their way to workers: whole, or as the difference between versions.
+/// Packs the adapter's parameters for workers: whole, or as the difference between two versions.
 ///
-/// A difference is the XOR of the two bit patterns: where a parameter moved by less than its last
-/// bits, its exponent and upper mantissa bytes are zero, and zstd takes them away. Nothing is rounded.
+/// A difference is the XOR of the two bit patterns. If a parameter changed only in its lower bits,
+/// its exponent and upper mantissa bytes are zero, and zstd removes them. Nothing is rounded.
 package enum ParameterCodec {
     /// The most bytes that `snapshot` and `delta` make of `count` parameters.
     package static func mostPackedBytes(count: Int) -> Int {
         PackedPlanes.mostBytes(planes: 4, planeBytes: 4 * count)
     }
 
-    /// Packs parameters that stand for themselves.
+    /// Packs whole parameters.
     package static func snapshot(_ parameters: [Float]) -> [UInt8] {
         GradientCodec.packWhole(parameters, kind: .snapshot)
     }
 
-    /// Packs what turns `old` into `new`, which have equally many parameters.
+    /// Packs what turns `old` into `new`, which has as many parameters.
     package static func delta(from old: [Float], to new: [Float]) -> [UInt8] {
         precondition(old.count == new.count, "versions of one adapter")
         return old.withUnsafeBufferPointer { old in
@@ -51,7 +51,7 @@ package enum ParameterCodec {
     /// Turns the old parameters into the new ones, bit for bit.
     ///
     /// - Parameters:
-    ///   - delta: from anywhere. Whether it starts from these parameters only a hash can tell.
+    ///   - delta: from anywhere. Only a hash can tell whether it is based on these parameters.
     ///   - parameters: unchanged when an error is thrown.
     /// - Throws: `CodecError`.
     package static func apply(

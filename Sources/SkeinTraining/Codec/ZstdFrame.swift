@@ -1,9 +1,9 @@
 import CSkeinZstd
 
-/// One zstd frame for one byte plane. The only file that knows the library.
+/// One zstd frame for one byte plane. The only file that uses the library.
 ///
-/// A frame says how long its contents are, and the receiver knows it already: nothing is allocated
-/// on the word of a frame.
+/// A frame says how long its contents are, but the receiver already knows: no frame decides how
+/// much is allocated.
 enum ZstdFrame {
     /// The first bytes of a frame (RFC 8878, 3.1.1), little endian 0xFD2FB528.
     private static let magic: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]
@@ -16,7 +16,7 @@ enum ZstdFrame {
 
         /// Compresses `plane` when the frame fits into `out`.
         ///
-        /// - Returns: bytes written; nil when it does not fit, `out` is then undefined.
+        /// - Returns: bytes written; nil if it does not fit, and `out` is then undefined.
         func compress(
             _ plane: UnsafeRawBufferPointer, level: Int32, into out: UnsafeMutableRawBufferPointer
         ) -> Int? {
@@ -38,15 +38,15 @@ enum ZstdFrame {
 
     /// Decodes exactly one frame that fills `out`.
     ///
-    /// In one call, straight into `out`: the library needs no window of its own then, whatever size
-    /// the frame asks for, so there is no limit of it to set.
+    /// In one call, straight into `out`: then the library needs no window of its own, whatever size
+    /// the frame asks for, and no limit for it is needed.
     static func decompress(
         _ frame: UnsafeRawBufferPointer, into out: UnsafeMutableRawBufferPointer
     ) throws(Problem) {
-        // Debian's library reads the formats before 1.0, too; and a skippable frame has no contents.
+        // Debian's library also reads formats before 1.0, and a skippable frame has no contents.
         guard frame.starts(with: magic) else { throw .notAFrame }
         let contents = ZSTD_getFrameContentSize(frame.baseAddress, frame.count)
-        // Unknown and unreadable are the two greatest numbers, which no plane has as its length.
+        // Unknown and unreadable are the two greatest numbers; no plane is that long.
         guard contents == UInt64(out.count) else { throw .wrongContents }
         let end = ZSTD_findFrameCompressedSize(frame.baseAddress, frame.count)
         guard ZSTD_isError(end) == 0, end == frame.count else { throw .wrongEnd }

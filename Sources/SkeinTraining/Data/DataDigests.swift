@@ -1,17 +1,17 @@
 import SkeinBasics
 
-/// What this program makes of the data: SHA-256 of the encoded rows, and of how they are grouped.
+/// SHA-256 of what this program makes of the data: the encoded rows, and how they are grouped.
 ///
-/// The bytes of model, data and options say what a run should compute; these say what it does compute.
-/// They differ where tokenizer, template, encoder, split or grouping of another version do, which
-/// a resumed run must not do in silence. Equal on every machine.
+/// Model, data and options say what a run should compute; these digests say what it does compute.
+/// They change if another version's tokenizer, template, encoder, split or grouping differs, so
+/// that no resumed run continues silently with other rows. They are equal on every machine.
 package struct DataDigests: Sendable, Equatable {
     package let rows: SHA256.Digest
     package let plan: SHA256.Digest
 
     /// - Parameters:
     ///   - training: in the order of the plan's lengths.
-    ///   - validation: they choose the adapter that is kept.
+    ///   - validation: rows that decide which adapter is kept.
     ///   - plan: of the training rows.
     init(training: [TokenizedRow], validation: [TokenizedRow], plan: StepPlan) {
         var fields = DigestFields("skein rows 1")
@@ -26,7 +26,7 @@ package struct DataDigests: Sendable, Equatable {
     /// What a worker knows a run's data by.
     ///
     /// - Parameter file: SHA-256 of the data file.
-    /// - Returns: one digest of these two and of the file's.
+    /// - Returns: one digest of the file's and these two.
     package func identity(file: SHA256.Digest) -> SHA256.Digest {
         var fields = DigestFields("skein data 1")
         fields.append(file)
@@ -37,11 +37,11 @@ package struct DataDigests: Sendable, Equatable {
 }
 
 extension StepPlan {
-    /// Steps at the plan's beginning that its digest covers, and with them its last one: a grouping
-    /// that differs shows there, and a plan of a billion steps must not take longer to hash.
+    /// The digest covers this many first steps and the last one: a different grouping shows there,
+    /// and a plan of a billion steps takes no longer to hash.
     static let digestedSteps = 1 << 14
 
-    /// SHA-256 of the sizes of the plan and of its micro-batches, each as its rows in order.
+    /// SHA-256 of the plan's sizes and of the rows of its micro-batches, in order.
     func digest() -> SHA256.Digest {
         var fields = DigestFields("skein plan 1")
         for number in [stepCount, stepsPerEpoch, batchSize, lengths.count] { fields.append(number) }
@@ -72,7 +72,7 @@ extension DigestFields {
     }
 }
 
-/// Hashes fields so that no two lists of them are the same bytes: each tells its length first.
+/// Hashes fields, each with its length first, so that no two lists of fields are the same bytes.
 struct DigestFields {
     private var hash = SHA256()
 

@@ -10,8 +10,8 @@ package struct DataFiles: Sendable, Equatable {
 
     /// Finds the files behind `--data`, `--valid-data` and `--test-data`.
     ///
-    /// A directory holds `train.jsonl` and, if there, `valid.jsonl` and `test.jsonl` (the names of
-    /// mlx-lm). The flags win over what lies in the directory.
+    /// A directory has `train.jsonl` and optionally `valid.jsonl` and `test.jsonl` (mlx-lm's
+    /// names). The flags win over files in the directory.
     ///
     /// - Throws: `TrainingError.noTrainingFile` for a directory without `train.jsonl`. A path that
     ///   does not exist is reported when it is read.

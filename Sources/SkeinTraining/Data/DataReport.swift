@@ -1,4 +1,4 @@
-/// What a run is about to train on, told before step 1: most failed fine-tunings show here.
+/// What a run is about to train on, shown before step 1: most failed fine-tunings show here.
 package struct DataReport: Sendable, Equatable {
     /// Rows that can be used, whether trained on or held out.
     package let rows: Int
@@ -15,7 +15,7 @@ package struct DataReport: Sendable, Equatable {
     package let epochs: Int
     /// The prompt format in use, never `auto`.
     package let format: PromptFormat
-    /// The first training row, decoded, the trained part between `>>>` and `<<<`.
+    /// The first training row, decoded, with the trained parts between `>>>` and `<<<`.
     package let example: String
     package let warnings: [DataWarning]
 
@@ -23,7 +23,7 @@ package struct DataReport: Sendable, Equatable {
     ///   - lines: of the training file.
     ///   - encoded: its rows.
     ///   - split: of `encoded`.
-    ///   - validation: rows of a validation file, where there is one.
+    ///   - validation: rows of the validation file, if there is one.
     ///   - plan: of the run.
     ///   - configuration: of the run.
     ///   - encoder: that encoded the rows.
@@ -70,7 +70,7 @@ package struct DataReport: Sendable, Equatable {
         return "\(tenths / 10).\(tenths % 10) %"
     }
 
-    /// A row as text with its trained stretches marked, each stretch shortened in its middle.
+    /// A row as text with its trained parts marked, and each part shortened in its middle.
     static func marked(
         _ row: TokenizedRow, decode: @Sendable ([Int32]) -> String, limit: Int = 400
     ) -> String {

@@ -10,9 +10,9 @@ package enum DataWarning: Sendable, Equatable {
     case littleLoss(lossTokens: Int, tokens: Int)
     case noValidation
     case repeatedRows(count: Int, rows: Int)
-    /// Rows of the validation set that are trained on, too: validation will look too good.
+    /// Validation rows that are trained on, too: validation will look too good.
     case leaked(count: Int, validationRows: Int)
-    /// In a chat, a completion that starts with white space teaches the model to start so.
+    /// In a chat, completions that start with white space teach the model to start like that.
     case leadingSpace(count: Int, rows: Int)
     /// In raw text, nothing separates prompt and completion.
     case nothingBetween(count: Int, rows: Int)
@@ -97,10 +97,10 @@ package enum DataWarning: Sendable, Equatable {
             "\(count) rows have no token to learn within --max-length and are skipped, the first "
                 + "at line \(lines.first ?? 0)"
         case .littleLoss(let lossTokens, let tokens):
-            "only \(lossTokens) of \(tokens) tokens are trained: prompts are long beside their "
-                + "completions"
+            "only \(lossTokens) of \(tokens) tokens are trained: prompts are long compared with "
+                + "their completions"
         case .noValidation:
-            "no row is held out, so nothing will tell when the adapter gets worse; set "
+            "no rows are held out, so nothing will show when the adapter gets worse; set "
                 + "--validation-split or --valid-data"
         case .repeatedRows(let count, let rows):
             "\(count) of \(rows) training rows repeat another one"
@@ -108,7 +108,7 @@ package enum DataWarning: Sendable, Equatable {
             "\(count) of \(validationRows) validation rows are trained on, too; validation will "
                 + "look too good"
         case .leadingSpace(let count, let rows):
-            "\(count) of \(rows) completions start with white space, and the model will learn to"
+            "\(count) of \(rows) completions start with white space; the model will learn that"
         case .nothingBetween(let count, let rows):
             "in \(count) of \(rows) rows no white space separates prompt and completion, which "
                 + "--prompt-format raw joins as they are"

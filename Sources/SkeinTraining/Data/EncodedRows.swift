@@ -1,8 +1,8 @@
-/// The rows of a file that can be trained on, encoded, and what became of the others.
+/// The rows of a file that can be trained on, encoded, and counts of the others.
 package struct EncodedRows: Sendable, Equatable {
     package let rows: [TokenizedRow]
     /// Rows that were longer than the maximum length and lost their end, skipped ones included.
-    /// What follows the last token with loss does not count.
+    /// Tokens after the last one with loss are not counted.
     package let cutCount: Int
     /// Rows without any token that carries loss.
     package let skippedCount: Int
@@ -18,7 +18,7 @@ package struct EncodedRows: Sendable, Equatable {
 extension RowEncoder {
     /// Encodes all rows of a file, in file order.
     ///
-    /// - Throws: `TrainingError.noLossTokens` when there are rows and none can be used;
+    /// - Throws: `TrainingError.noLossTokens` if there are rows and none can be used;
     ///   `.conversationWithoutTemplate`, `.noEndOfTurn`; what the chat template throws.
     package func encode(_ file: PairFile) throws -> EncodedRows {
         var rows: [TokenizedRow] = []

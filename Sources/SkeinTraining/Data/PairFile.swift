@@ -3,8 +3,8 @@ import SkeinBasics
 
 /// The rows of one .jsonl file, in file order.
 ///
-/// One JSON object on each line; blank lines are passed over; a byte order mark at the start and
-/// carriage returns at line ends do no harm.
+/// One JSON object on each line. Blank lines, a byte order mark at the start and carriage returns
+/// at line ends are ignored.
 package struct PairFile: Sendable {
     package let path: String
     package let rows: [PairRow]
@@ -12,9 +12,9 @@ package struct PairFile: Sendable {
     package let lines: [Int]
     /// Lines that were skipped because they are malformed.
     package let badLineCount: Int
-    /// The first few of them.
+    /// The first few of these.
     package let badLines: [TrainingError]
-    /// The first of them, with its place.
+    /// The first of these, with its place.
     let firstBadLine: LineFacts.BadLine?
     /// Of the file's bytes.
     package let digest: SHA256.Digest
@@ -23,7 +23,7 @@ package struct PairFile: Sendable {
     ///
     /// - Parameters:
     ///   - path: a .jsonl file.
-    ///   - skippingBadLines: count malformed lines and go on (`--skip-bad-lines`).
+    ///   - skippingBadLines: count malformed lines and continue (`--skip-bad-lines`).
     ///   - allowingNone: an empty file is allowed (validation data).
     /// - Throws: `FileError`; `TrainingError.badLine`, `.noRows`, `.dataFileTooLarge`,
     ///   `.tooManyRows`.
@@ -34,7 +34,7 @@ package struct PairFile: Sendable {
             DataFile(path: path), skippingBadLines: skippingBadLines, allowingNone: allowingNone)
     }
 
-    /// Reads a data file whose bytes are known already.
+    /// Reads a data file that is already mapped and hashed.
     init(_ file: DataFile, skippingBadLines: Bool, allowingNone: Bool) throws {
         let path = file.path
         var reader = Reader(path: path, skippingBadLines: skippingBadLines)

@@ -10,11 +10,11 @@ package struct ChatTurn: Sendable, Equatable {
         self.content = content
     }
 
-    /// Whether this turn is what the model learns to say.
+    /// Whether the model learns to say this turn.
     package var isAssistant: Bool { role == "assistant" }
 }
 
-/// One row of training data, as its line gave it.
+/// One row of training data, as in its line.
 package enum PairRow: Sendable, Equatable {
     case pair(prompt: String, completion: String)
     case conversation([ChatTurn])
@@ -24,9 +24,9 @@ package enum PairRow: Sendable, Equatable {
 extension PairRow {
     /// Reads one line of a data file.
     ///
-    /// A line with several forms counts as the first of prompt/completion, messages, text (the
-    /// precedence of mlx-lm). Fields that no form names are ignored, except those that ask for
-    /// another training than Skein would do: `tools`, `tool_calls` and a `weight` of 0.
+    /// A line with several forms counts as the first of prompt/completion, messages, text (mlx-lm's
+    /// precedence). Other fields are ignored, except those that would change the training in a way
+    /// that Skein does not support: `tools`, `tool_calls` and a `weight` other than 1.
     ///
     /// - Throws: `LineProblem`.
     init(line: UnsafeRawBufferPointer) throws(LineProblem) {

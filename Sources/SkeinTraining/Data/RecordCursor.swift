@@ -1,23 +1,23 @@
 import Foundation
 
-/// Reads a line of ledger.jsonl or metrics.jsonl as Skein writes it: fields in their order, without
+/// Reads a line of ledger.jsonl or metrics.jsonl as Skein writes it: fields in order, without
 /// spaces and escapes.
 ///
-/// A resumed run reads all of its lines, and Foundation's decoder takes many times as long for each. So
-/// this reader takes what it knows, with the values that the decoder would give, and for everything
-/// else, damage above all, it says nil and leaves judgement and words to the decoder.
+/// A resumed run reads all of its lines, and Foundation's decoder takes many times as long. So this
+/// reader accepts only what Skein writes, with the values that the decoder would return. For all
+/// else, such as damage, it returns nil, and the decoder decides and reports.
 struct RecordCursor {
     private let bytes: UnsafeRawBufferPointer
     private var place = 0
 
-    /// - Parameter bytes: of a line without its end. They stay where they are during the reading.
+    /// - Parameter bytes: of a line without its end; they must outlive the cursor.
     init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
     }
 
     var isAtEnd: Bool { place == bytes.count }
 
-    /// Steps over `text` where it stands next.
+    /// Steps over `text`; false if something else is next.
     mutating func skip(_ text: StaticString) -> Bool {
         let count = text.utf8CodeUnitCount
         guard count <= bytes.count - place, let base = bytes.baseAddress,
@@ -56,17 +56,17 @@ struct RecordCursor {
             guard digit() != nil else { return nil }
             while digit() != nil {}
         }
-        // Something follows within the line, so the C function reads nothing beyond it.
+        // Another byte of the line follows, so strtod reads nothing beyond the line.
         guard byte != nil, let base = bytes.baseAddress else { return nil }
         var end: UnsafeMutablePointer<CChar>?
         let value = strtod((base + start).assumingMemoryBound(to: CChar.self), &end)
         guard let end, UnsafeRawPointer(end) == base + place, value.isFinite else { return nil }
-        // What is too small for all digits of a Double is left to the decoder, as what is too large.
+        // Subnormal numbers are left to the decoder, like numbers that are too large.
         if value.isNormal { return value }
         return bytes[start..<place].contains { (0x31...0x39).contains($0) } ? nil : value
     }
 
-    /// A text up to its closing quote, which is stepped over; the opening one stands before it.
+    /// The text up to the next quote, which is stepped over, too.
     mutating func text() -> String? {
         let start = place
         while let next = byte, next != UInt8(ascii: "\"") {
@@ -87,7 +87,7 @@ struct RecordCursor {
         return Int(byte) - 0x30
     }
 
-    /// Whether the digits since `start` are some, and none but a lone zero begins with zero.
+    /// Whether there are digits since `start`, without a leading zero.
     private func isNumber(from start: Int) -> Bool {
         place > start && (bytes[start] != 0x30 || place == start + 1)
     }
@@ -136,7 +136,7 @@ extension StepMetrics {
             guard let seconds = cursor.number() else { return nil }
             coordinatorCPUSeconds = seconds
         }
-        /// Whether the field is as it should be, or not there.
+        /// Whether the field is valid or absent.
         func read(_ name: StaticString, into field: inout Int?) -> Bool {
             guard cursor.skip(name) else { return true }
             field = cursor.integer()

@@ -15,15 +15,15 @@ package enum TrainedTurns: String, Sendable, CaseIterable {
     case last
 }
 
-/// Rows to token ids and loss positions, as the help of `skein train` and README.md lay down.
+/// Encodes rows as token ids and loss positions, as README.md and `skein train --help` describe.
 ///
-/// A row of text and a pair without a template begin with the begin token where the model expects
-/// one; a template writes its own, or none.
+/// Rows of text, and pairs without a template, begin with the begin token if the model expects one;
+/// a template writes its own, or none.
 /// Prompt side and trained content are encoded separately, so that no token straddles the border:
-/// the model is trained on exactly the ids that it is asked to continue at inference.
+/// the model is trained on exactly the ids that it must continue at inference.
 package struct RowEncoder: Sendable {
-    /// Raised when the same row of the same model may get other tokens than before, here or in the
-    /// tokenizer and the template: tokens that were kept are then made anew.
+    /// Raised when this code, the tokenizer or the template may give a row other tokens than
+    /// before: cached tokens are not used then.
     static let version = 2
 
     package let encoder: TextEncoder
@@ -31,13 +31,13 @@ package struct RowEncoder: Sendable {
     package let format: PromptFormat
     package let trainedTurns: TrainedTurns
     package let maximumLength: Int
-    /// The token with which the template ends an assistant's turn; asked for by pairs alone, so
-    /// that a template without one can still be used for other rows.
+    /// The token with which the template ends an assistant's turn. Only pairs need it, so a
+    /// template without one can still be used for other rows.
     private let endOfTurn: Result<Int32, any Error>
 
     /// - Parameters:
     ///   - encoder: the tokenizer and template.
-    ///   - format: as asked for; `auto` is resolved here.
+    ///   - format: from the options; `auto` is resolved here.
     ///   - trainedTurns: which assistant turns carry loss.
     ///   - maximumLength: rows are cut at the right to this many tokens.
     /// - Throws: `TrainingError.noTemplate`, `.noEndToken`.
@@ -106,8 +106,8 @@ package struct RowEncoder: Sendable {
         return draft
     }
 
-    /// A conversation: everything between two assistant contents (template text and the other
-    /// roles' contents) is encoded as one text, every assistant content by itself. A turn that the
+    /// Encodes a conversation: everything between two assistant contents (template text and the
+    /// other roles' contents) as one text, every assistant content by itself. A turn that the
     /// template writes in several pieces is one content from the first piece to the last.
     private func conversationDraft(_ turns: [ChatTurn], pieces: [ChatPiece]) throws -> Draft {
         let lastAssistant = turns.lastIndex(where: \.isAssistant)
@@ -119,7 +119,7 @@ package struct RowEncoder: Sendable {
         }
         var draft = Draft()
         var between = ""
-        // Whether the text in `between` begins with the end of a turn, and one that carries loss.
+        // If `between` begins with the end of an assistant's turn: whether that turn carries loss.
         var endsTrainedTurn: Bool?
         func flush() throws {
             var ids = encoder.encode(between)

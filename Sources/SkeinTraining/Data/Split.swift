@@ -9,8 +9,8 @@ package struct Split: Sendable, Equatable {
 
     /// Holds out the last `share` of a permutation that depends on `seed` and `count` alone.
     ///
-    /// The number held out is `count * share` rounded to the nearest whole number, and at least one
-    /// row is always left to train on: of 1 to 4 rows with a share of 0.2, 0, 0, 1 and 1 are held
+    /// The number held out is `count * share` rounded to the nearest whole number, but at least one
+    /// row is left to train on: with a share of 0.2, of 1, 2, 3 and 4 rows 0, 0, 1 and 1 are held
     /// out. Both lists are in file order, so that `--shuffle off` trains in file order.
     ///
     /// - Parameters:
@@ -30,7 +30,7 @@ package struct Split: Sendable, Equatable {
         validation = order[(count - held)...].sorted()
     }
 
-    /// All rows are trained on: the validation rows lie in a file of their own.
+    /// All rows are trained on: the validation rows have a file of their own.
     package init(allOf count: Int) {
         training = Array(0..<count)
         validation = []

@@ -2,7 +2,7 @@ import SkeinBasics
 import SkeinModels
 import SkeinText
 
-/// A stretch of a rendered conversation: the template's own text, or what it wrote of a turn.
+/// A piece of a rendered conversation: the template's own text, or what it wrote of a turn.
 package struct ChatPiece: Sendable, Equatable {
     package var text: String
     /// Index of the turn whose content this is; nil for the template's own text.
@@ -19,29 +19,29 @@ package struct ChatPiece: Sendable, Equatable {
 package struct TextEncoder: Sendable {
     /// Ids of a text; special tokens in it are recognized; nothing is added at either end.
     package var encode: @Sendable (String) -> [Int32]
-    /// The same for a text with which a row begins and that no template has written: with the begin
-    /// token before it where the model expects one.
+    /// The same for a text that begins a row and does not come from a template: with the begin
+    /// token before it if the model expects one.
     package var encodeWhole: @Sendable (String) -> [Int32]
     /// The text of ids, for the example in the data report.
     package var decode: @Sendable ([Int32]) -> String
-    /// The model's chat template: (turns, add the generation prompt) -> pieces in order; nil when
-    /// it has none.
+    /// The model's chat template: (turns, add the generation prompt) -> pieces in order; nil if it
+    /// has none.
     package var renderChat: (@Sendable ([ChatTurn], Bool) throws -> [ChatPiece])?
     /// The end-of-text token.
     package var endID: Int32?
     /// Tokens that may end an assistant's turn.
     package var endOfTurnIDs: Set<Int32>
-    /// SHA-256 of all that these functions and ids are made of; nil when nobody can tell. Encoders
-    /// with one digest give the same ids for the same rows.
+    /// SHA-256 of everything that these functions and ids depend on; nil if unknown. Encoders with
+    /// the same digest give the same ids for the same rows.
     package var digest: SHA256.Digest?
 
-    /// What `encodeWhole` puts before a text; nil when it puts nothing there.
+    /// What `encodeWhole` puts before a text; nil if nothing.
     var beginToken: String? {
         let ids = encodeWhole("")
         return ids.isEmpty || ids == encode("") ? nil : decode(ids)
     }
 
-    /// `encodeWhole`: nil for a model without a begin token.
+    /// `encodeWhole` is nil for a model without a begin token.
     package init(
         encode: @escaping @Sendable (String) -> [Int32],
         encodeWhole: (@Sendable (String) -> [Int32])? = nil,

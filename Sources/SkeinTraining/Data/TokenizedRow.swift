@@ -1,6 +1,6 @@
-/// A row as the model sees it: token ids, and which of them are to be learned.
+/// A row as the model sees it: token ids, and which of them carry loss.
 package struct TokenizedRow: Sendable, Equatable {
-    /// Place of the row in its data file, counted from 0; addresses its random numbers.
+    /// Index of the row in its data file, from 0; its random numbers are addressed by it.
     package let number: Int
     package let ids: [Int32]
     /// Ascending, disjoint, non-empty ranges of positions `p` in 1 ..< ids.count: token `ids[p]`
@@ -12,13 +12,13 @@ package struct TokenizedRow: Sendable, Equatable {
 
     /// Makes a row of at most `maximumLength` tokens, cut at the right.
     ///
-    /// What follows the last token with loss is dropped: it can change no loss and no gradient.
+    /// Tokens after the last one with loss are dropped: they change no loss and no gradient.
     ///
     /// - Parameters:
-    ///   - number: place of the row in its file.
+    ///   - number: index of the row in its file.
     ///   - ids: all token ids.
     ///   - targets: ascending, disjoint ranges of positions with loss; clipped here.
-    ///   - maximumLength: most tokens that the row may keep.
+    ///   - maximumLength: the most tokens that the row may keep.
     package init(number: Int, ids: [Int32], targets: [Range<Int>], maximumLength: Int = .max) {
         let limit = min(ids.count, maximumLength)
         var kept: [Range<Int>] = []
@@ -37,8 +37,8 @@ package struct TokenizedRow: Sendable, Equatable {
         lossTokenCount = kept.reduce(0) { $0 + $1.count }
     }
 
-    /// Whether a model can compute this row: there is something to learn, all ids are of its
-    /// vocabulary, and it knows as many positions. For rows that come over a wire.
+    /// Whether a model can compute this row: some token carries loss, all ids are in its
+    /// vocabulary, and it has enough positions. For rows that come over a wire.
     package func fits(vocabularySize: Int, positions: Int) -> Bool {
         lossTokenCount > 0 && ids.count <= positions
             && ids.allSatisfy { $0 >= 0 && Int($0) < vocabularySize }

@@ -4,10 +4,10 @@ import SkeinText
 
 /// A tokenizer that does not belong to the model beside it.
 package enum VocabularyError: Error, Equatable {
-    /// The tokenizer has `tokenizer` ids, the model embeds only `model` of them.
+    /// The tokenizer has `tokenizer` ids, but the model embeds only `model`.
     case tooLarge(tokenizer: Int, model: Int, path: String)
 
-    /// Makes sure that every id has a row in the embedding, so that no token can reach beyond it.
+    /// Makes sure that every id has a row in the embedding, so that no token reads beyond it.
     ///
     /// - Throws: `VocabularyError.tooLarge`.
     package static func check(_ tokenizer: Tokenizer, against model: ModelDirectory) throws {

@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
 
-/// Work that a thread of its own does while the caller goes on with something else.
+/// Work on a thread of its own, while the caller does something else.
 package final class Background<Value: Sendable>: Sendable {
     private let value = Condition<Value?>(nil)
 
@@ -20,6 +20,6 @@ package final class Background<Value: Sendable>: Sendable {
         thread.start()
     }
 
-    /// What the work gave; blocks until it is done.
+    /// The result of the work; blocks until it is done.
     package func wait() -> Value { value.wait { $0 } }
 }

@@ -18,9 +18,9 @@ package struct EarlyStopping: Sendable, Equatable {
         self.validationsSinceBest = validationsSinceBest
     }
 
-    /// Takes one validation loss; a loss that is not finite never is an improvement.
+    /// Records a validation loss; a loss that is not finite is never an improvement.
     ///
-    /// - Returns: whether it is lower than all before.
+    /// - Returns: whether it is lower than all before it.
     package mutating func record(loss: Double, step: Int) -> Bool {
         if loss.isFinite, bestLoss.map({ loss < $0 }) ?? true {
             bestLoss = loss
@@ -32,7 +32,7 @@ package struct EarlyStopping: Sendable, Equatable {
         return false
     }
 
-    /// Whether `patience` validations in a row brought nothing.
+    /// Whether `patience` validations in a row brought no improvement.
     package var shouldStop: Bool {
         patience.map { validationsSinceBest >= $0 } ?? false
     }

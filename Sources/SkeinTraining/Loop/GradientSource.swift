@@ -1,32 +1,32 @@
 import SkeinModels
 import SkeinTensors
 
-/// The seam between planning a step and computing it: who computes a micro-batch.
+/// Computes micro-batches for the training loop.
 ///
-/// In one process that is `LocalGradientSource`; over a network it is whoever holds the lease. The
-/// training loop cannot tell, and the result does not depend on it.
+/// In one process that is `LocalGradientSource`; in a cluster it is whichever worker has the lease.
+/// The training loop cannot tell, and the result does not depend on it.
 package protocol GradientSource: Sendable {
-    /// Names who takes part, for metrics.
+    /// How many workers take part, for the metrics.
     var workerCount: Int { get }
 
     /// Computes every micro-batch of a step with the given parameters and delivers each result once,
     /// in any order.
     ///
     /// - Throws: what `deliver` throws, and what keeps the source from computing; `StepSpoiled`
-    ///   when the step is to be computed again.
+    ///   when the step must be computed again.
     func compute(
         _ microBatches: [MicroBatch], parameters: [Float],
         deliver: (MicroBatchResult) throws -> Void
     ) throws
 
-    /// What the source has spent since it was asked last; nil when it does not count.
+    /// What the source has spent since the last call; nil if it does not count that.
     func takeFigures() -> StepFigures?
 }
 
-/// A source that stops in the middle of a step. What was committed stays; the training loop saves it.
+/// The source stopped in the middle of a step or a validation. What was committed stays.
 package struct SourceStopped: Error {
     package enum Reason: Sendable {
-        /// Somebody asked for an end, and the step could not be brought to its own.
+        /// The run was asked to stop, and the step could not be finished.
         case interrupted
         /// Nobody can compute any more.
         case failed(any Error)
@@ -39,18 +39,17 @@ package struct SourceStopped: Error {
     }
 }
 
-/// A result that was delivered has turned out wrong: all of the step is to be computed again.
+/// A result that was delivered has turned out wrong: the whole step must be computed again.
 package struct StepSpoiled: Error {
     package init() {}
 
-    /// Calls `body` anew each time it is spoiled.
+    /// Calls `body` again each time it throws `StepSpoiled`, up to a limit.
     ///
     /// - Parameters:
-    ///   - what: is computed, for the error: "step 7".
+    ///   - what: what is computed, for the error: "step 7".
     ///   - body: computes all of it.
-    /// - Returns: what `body` gives at last.
-    /// - Throws: what `body` throws; `SourceStopped` for `TrainingError.spoiled` when it is
-    ///   spoiled again and again.
+    /// - Returns: what `body` returns.
+    /// - Throws: what `body` throws; `SourceStopped` with `TrainingError.spoiled` at the limit.
     package static func repeating<Value>(
         _ what: String, _ body: () throws -> Value
     ) throws -> Value {
@@ -74,9 +73,9 @@ extension GradientSource {
 package struct StepFigures: Sendable, Equatable {
     /// CPU time of the coordinator's threads, without that of workers in the same process.
     package var cpuSeconds: Double
-    /// On the wire, with frames and heartbeats.
+    /// On the wire, frames and heartbeats included.
     package var sentBytes: Int
-    /// On the wire, with frames and heartbeats.
+    /// On the wire, frames and heartbeats included.
     package var receivedBytes: Int
     /// Packed gradients that went into the step.
     package var payloadBytes: Int

@@ -3,8 +3,8 @@ import SkeinFormats
 import SkeinModels
 import SkeinTensors
 
-/// What computes a micro-batch: the loaded model with its adapter's shape, and what a run says about
-/// dropout, codec and seed. It has no threads; the calling one computes.
+/// Computes micro-batches: the loaded model with its adapter's shape, and a run's dropout, codec
+/// and seed. It has no threads; the calling one computes.
 ///
 /// `train`, workers, `evaluate` and `bench` all load their model here.
 package struct MicroBatchEngine: Sendable {
@@ -27,10 +27,10 @@ package struct MicroBatchEngine: Sendable {
     ///   - model: opened and checked.
     ///   - adapter: shape of the LoRA matrices; nil for the base model alone.
     ///   - configuration: dropout, codec, seed, compute type and gradient checkpointing are used.
-    ///   - residence: where the weights are held.
+    ///   - residence: where the weights are.
     ///   - positions: tokens of the longest row.
     ///   - threads: threads that dequantize while loading.
-    ///   - progress: told of bytes of the model's file that have been read; false ends the loading.
+    ///   - progress: gets the bytes of each piece of the model's file; false ends the loading.
     /// - Throws: `FormatError`; `CancellationError` when `progress` returned false.
     package init(
         model: ModelDirectory, adapter: AdapterShape?, configuration: TrainingConfiguration,
@@ -59,8 +59,8 @@ package struct MicroBatchEngine: Sendable {
 }
 
 extension ResidenceChoice {
-    /// Where the weights of `model` are held when nothing else needs much memory: resident if they
-    /// fit into what the process may use.
+    /// Where the weights of `model` are when nothing else needs much memory: resident if they fit
+    /// into the memory that the process may use.
     package func residence(of model: ModelDirectory, compute: ComputeType) -> WeightResidence {
         switch self {
         case .resident: return .resident
@@ -77,11 +77,11 @@ extension MicroBatchEngine {
     /// Loss and gradient of a micro-batch, rounded and hashed.
     ///
     /// - Parameters:
-    ///   - microBatch: its tokens and targets are the model's (`TokenizedRow.fits`).
+    ///   - microBatch: rows that the model can compute (`TokenizedRow.fits`).
     ///   - parameters: the flat vector of LoRA matrices.
-    ///   - workspace: lent to the calling thread.
+    ///   - workspace: for the calling thread alone.
     ///   - place: of the calling thread among those that help it; nil: it is alone.
-    /// - Returns: the result, of the worker "local".
+    /// - Returns: the result, with "local" as its worker.
     package func gradient(
         of microBatch: MicroBatch, parameters: [Float], workspace: DecoderWorkspace,
         place: WorkSharing.Place? = nil
@@ -90,13 +90,13 @@ extension MicroBatchEngine {
             codec.round(&$0, seed: seed, step: microBatch.step, microBatch: microBatch.index)
         }
         guard let rounded else {
-            preconditionFailure("only who holds a progress can abandon a pass")
+            preconditionFailure("a pass without a progress cannot be abandoned")
         }
         return rounded.result
     }
 
-    /// As `gradient`, and the bytes that stand for its gradient on a wire: the same numbers; nil when
-    /// the pass was abandoned by way of `progress`.
+    /// The result of `gradient`, and its gradient packed for the wire: the same numbers. nil if the
+    /// pass was abandoned through `progress`.
     package func packedGradient(
         of microBatch: MicroBatch, parameters: [Float], workspace: DecoderWorkspace,
         place: WorkSharing.Place? = nil, progress: PassProgress? = nil
@@ -136,15 +136,15 @@ extension MicroBatchEngine {
         )
     }
 
-    /// Loss over rows that are judged together, on the calling thread, without dropout.
+    /// The loss of rows that are evaluated together, on the calling thread, without dropout.
     ///
     /// - Parameters:
-    ///   - group: of `RowEvaluation.groups`; its ids are the model's (`TokenizedRow.fits`).
-    ///   - parameters: the flat vector of LoRA matrices; nil judges the base model.
-    ///   - workspace: lent to the calling thread.
+    ///   - group: of `RowEvaluation.groups`; rows that the model can compute (`TokenizedRow.fits`).
+    ///   - parameters: the flat vector of LoRA matrices; nil: the base model alone.
+    ///   - workspace: for the calling thread alone.
     ///   - place: of the calling thread among those that help it; nil: it is alone.
-    ///   - progress: lets another thread follow and abandon.
-    /// - Returns: nil when the pass was abandoned.
+    ///   - progress: lets another thread follow and abandon the pass.
+    /// - Returns: nil if the pass was abandoned.
     package func loss(
         of group: [TokenizedRow], parameters: [Float]?, workspace: DecoderWorkspace,
         place: WorkSharing.Place? = nil, progress: PassProgress? = nil

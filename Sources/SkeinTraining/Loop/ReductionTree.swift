@@ -1,9 +1,9 @@
-/// Sums micro-batch results in one fixed order, whatever the order in which they arrive.
+/// Sums micro-batch results in one fixed order, in whatever order they arrive.
 ///
 /// A binary tree over the micro-batch index: node k of level l is the sum of the leaves
-/// k 2^l ..< (k + 1) 2^l, as many of them as there are, and is made by one addition, left + right.
-/// A node without a right sibling is carried up as it is. Float addition does not associate; the
-/// tree says which additions are made, so every arrival order gives equal bits. Two sums combine as
+/// k 2^l ..< (k + 1) 2^l, as far as they exist, and takes one addition, left + right. A node
+/// without a right sibling is carried up unchanged. Float addition is not associative; the tree
+/// fixes which additions are done, so every arrival order gives equal bits. Two sums combine as
 /// soon as both are there: leaves that arrive in order keep at most log2(n) + 1 vectors alive.
 package struct ReductionTree: Sendable {
     private struct Place: Hashable {
@@ -25,18 +25,18 @@ package struct ReductionTree: Sendable {
         added = [Bool](repeating: false, count: count)
     }
 
-    /// Sums that wait for their sibling: what the tree holds in memory.
+    /// Sums that the tree holds in memory: those that wait for their sibling, or the total.
     package var waitingCount: Int { waiting.count + (root == nil ? 0 : 1) }
 
     /// The sum of all leaves, once all are there.
     package var total: GradientSum? { root }
 
-    /// Whether the result of this micro-batch is already in the tree.
+    /// Whether the result of this micro-batch has been added.
     package func contains(_ leaf: Int) -> Bool { added[leaf] }
 
     /// Adds the result of micro-batch `leaf`.
     ///
-    /// - Returns: false when it was there already; the second one is then not used.
+    /// - Returns: false if it was there already; the second one is not used.
     @discardableResult
     package mutating func add(_ leaf: Int, _ result: consuming GradientSum) -> Bool {
         precondition((0..<count).contains(leaf), "a leaf outside of the tree")
@@ -53,8 +53,8 @@ package struct ReductionTree: Sendable {
                     waiting[place] = sum
                     return true
                 }
-                // Into the one that waited, whichever side it is on: it is the tree's alone, and
-                // whoever brought this one may still hold it, so that writing would copy it.
+                // Into the one that waited, whichever side it is on: the tree alone holds it. The
+                // caller may still hold the new one, and writing to that would copy it.
                 other.add(sum, onLeft: place.index < sibling.index)
                 sum = other
             }
@@ -79,7 +79,7 @@ extension GradientSum {
         lossSum = onLeft ? other.lossSum + lossSum : lossSum + other.lossSum
         gradient.withUnsafeMutableBufferPointer { own in
             other.gradient.withUnsafeBufferPointer { other in
-                // The order tells only where both are NaN, and costs nothing.
+                // The order matters only where both are NaN, and costs nothing.
                 if onLeft {
                     for i in 0..<own.count { own[i] = other[i] + own[i] }
                 } else {

@@ -19,17 +19,17 @@ package struct RowEvaluation: Sendable, Equatable {
 
     package init() {}
 
-    /// Judges `rows`.
+    /// Evaluates `rows`.
     ///
-    /// Rows are packed in file order into batches of about `microBatchTokens` tokens; sums are made
-    /// in that order. The result does not depend on the number of threads.
+    /// Rows are packed in file order into batches of about `microBatchTokens` tokens, and summed in
+    /// that order. The result does not depend on the number of threads.
     ///
     /// - Parameters:
     ///   - rows: encoded rows.
     ///   - engine: the model.
-    ///   - parameters: the flat vector of LoRA matrices; nil judges the base model.
+    ///   - parameters: the flat vector of LoRA matrices; nil: the base model alone.
     ///   - microBatchTokens: about how many tokens one thread takes at once.
-    ///   - threads: who computes.
+    ///   - threads: that compute.
     ///   - checkCancellation: called between groups; what it throws ends the evaluation.
     /// - Returns: sums over all rows.
     /// - Throws: what `checkCancellation` throws.
@@ -45,20 +45,20 @@ package struct RowEvaluation: Sendable, Equatable {
                 of: groups[index], parameters: parameters, workspace: workspace, place: place)
         } receive: { index, loss in
             try checkCancellation()
-            // Only who holds a progress can abandon a pass.
+            // A pass without a progress cannot be abandoned.
             losses[index] = loss ?? BatchLoss()
         }
         return RowEvaluation(losses: losses, rows: rows.count)
     }
 
-    /// The rows that are judged together, in file order: the same for every run over them.
+    /// The rows that are evaluated together, in file order: the same in one process and in a cluster.
     package static func groups(
         of rows: [TokenizedRow], microBatchTokens: Int
     ) -> [[TokenizedRow]] {
         consecutiveGroups(rows.map(\.ids.count), target: microBatchTokens).map { Array(rows[$0]) }
     }
 
-    /// Adds the losses of all groups, in their order.
+    /// Adds the losses of all groups in order.
     package init(losses: [BatchLoss], rows: Int) {
         self.rows = rows
         for loss in losses {
@@ -75,7 +75,7 @@ package struct RowEvaluation: Sendable, Equatable {
     ///   - engine: the model with the adapter's shape; its dropout and codec are not used.
     ///   - parameters: the flat vector of LoRA matrices.
     ///   - microBatchTokens: about how many tokens one thread takes at once.
-    ///   - threads: who computes.
+    ///   - threads: that compute.
     /// - Returns: the sums, added in the order of the reduction tree.
     /// - Throws: never by itself.
     package static func gradient(
@@ -100,7 +100,7 @@ package struct RowEvaluation: Sendable, Equatable {
         return sum
     }
 
-    /// Neighbours together until the target is reached, at least one row each.
+    /// Groups of neighbours of at most `target` tokens, or of one row.
     static func consecutiveGroups(_ lengths: [Int], target: Int) -> [Range<Int>] {
         var groups: [Range<Int>] = []
         var start = 0

@@ -2,12 +2,12 @@ import Foundation
 import SkeinBasics
 import Synchronization
 
-/// Work between two steps, while nobody computes, on several cores at once.
+/// Work on several cores between two steps, while nobody computes.
 ///
-/// The calling thread does a part; the others are done by brief threads, whose time
-/// is counted here, since whoever counts its own threads does not see them.
+/// The calling thread does one part and brief threads do the others. Their time is counted here,
+/// since a caller that counts its own threads does not see them.
 package enum SideBySide {
-    /// Numbers below which a second thread is not worth waking.
+    /// With fewer numbers a second thread is not worth waking.
     private static let least = 1 << 17
     private static let lentNanoseconds = Atomic<UInt64>(0)
 
@@ -16,14 +16,14 @@ package enum SideBySide {
         Double(lentNanoseconds.load(ordering: .relaxed)) * 1e-9
     }
 
-    /// Calls `body` with ranges that make up 0 ..< `count`, one for each core at most. Only for work on
-    /// every number of a vector that does not depend on where it is cut.
+    /// Calls `body` with ranges that make up 0 ..< `count`, at most one for each core. Only for
+    /// work on single numbers of a vector, which does not depend on where the vector is cut.
     package static func forEach(_ count: Int, _ body: (Range<Int>) -> Void) {
         let pieces = min(max(1, count / least), ProcessInfo.processInfo.activeProcessorCount)
         perform(pieces) { body(count * $0 / pieces..<count * ($0 + 1) / pieces) }
     }
 
-    /// Does both, in any order: of `count` numbers that are worth it on two cores.
+    /// Does both, in any order; on two cores if `count` numbers are worth it.
     package static func both(of count: Int, _ first: () -> Void, _ second: () -> Void) {
         guard count >= least else {
             first()

@@ -2,17 +2,17 @@ import SkeinBasics
 import SkeinFormats
 import SkeinModels
 
-// Taking up, saving, keeping.
+// Resuming, saving and keeping the adapter.
 //
 // What a kill may leave, and why a resumed run still ends with the same bytes:
-// - Ledger and metrics are flushed before the checkpoint of their step is begun. They may be ahead of
-//   the newest checkpoint by what is computed while one is written; resuming cuts them back.
-// - The kept adapter is flushed before the checkpoint that names its step as the best: so a
+// - Ledger and metrics are flushed before the checkpoint of their step is begun. They may be ahead
+//   of the newest checkpoint by the steps computed while one is written; resuming cuts them back.
+// - The kept adapter is flushed before the checkpoint that names its step as the best, so a
 //   checkpoint never promises an adapter that is not there. It may be ahead of the newest
-//   checkpoint; the resumed run comes to the same step again and writes the same adapter.
+//   checkpoint; the resumed run reaches the same step again and writes the same adapter.
 //   It waits for the checkpoint before it, so it is never ahead of more than one.
-// - A checkpoint that names another best step is durable before that of the step before goes: so
-//   whichever of the two a run takes up after a kill, the checkpoint of the best step that it names is there.
+// - The checkpoint of a former best step is removed only after one that names another best step is
+//   durable: whichever checkpoint a run resumes from, the best step that it names has one.
 extension TrainingLoop {
     mutating func takeUp() throws {
         guard directory.isResumed else {
@@ -37,15 +37,15 @@ extension TrainingLoop {
                 bestLoss: state.bestValidationLoss, bestStep: state.bestStep,
                 validationsSinceBest: state.validationsSinceBest)
             try restoreAdapter(from: checkpoint)
-            // A kill may have come between the last checkpoint and its pruning. The best step is the
-            // one that this checkpoint names: what the pruning before it has kept.
+            // A kill may have come between the last checkpoint and its pruning. The best step is
+            // the one that this checkpoint names, which the pruning before it has kept.
             try directory.checkpoints.keepNewest(
                 job.configuration.keepCheckpoints, besides: state.keptStep, through: step)
         }
         try report(.resumed(step: step, rejected: found.rejected))
     }
 
-    /// Writes the kept adapter again when somebody has removed it: a checkpoint of its step has it.
+    /// Writes the kept adapter again if it was removed: the checkpoint of its step has it.
     ///
     /// - Throws: `TrainingError.adapterLost`; `FileError`.
     private func restoreAdapter(from newest: Checkpoint) throws {
@@ -69,8 +69,8 @@ extension TrainingLoop {
         try report(.adapterRestored(step: stopping.bestStep))
     }
 
-    /// Tells at once when the steps before cannot be proved any more. The run goes on: what it
-    /// computes does not depend on its records.
+    /// Reports at once if the records no longer prove the steps so far. The run continues: what it
+    /// computes does not depend on them.
     func checkLedger() throws {
         guard step > 0 else { return }
         let counts = job.plan.steps().prefix(step).map(\.microBatches.count)
@@ -91,7 +91,7 @@ extension TrainingLoop {
         }
     }
 
-    /// Begins to save a checkpoint; the copies of parameters and moments are made by the next update.
+    /// Begins to save a checkpoint; the next update copies parameters and moments.
     mutating func save(epoch: Int) throws {
         let checkpoint = Checkpoint(
             state: TrainingState(
@@ -103,13 +103,13 @@ extension TrainingLoop {
         try reportSaved(writer.save(checkpoint))
     }
 
-    /// The source has stopped in the middle of a step: those before it need not be computed again.
+    /// Saves the last step that is complete when the source stops in the middle of the next one.
     mutating func saveCommitted() throws {
         try waitForCheckpoint()
         if step > 0, savedStep != step { try save(epoch: job.plan.epoch(ofStep: step)) }
     }
 
-    /// Makes the parameters the run's result, after every checkpoint before them.
+    /// Makes the parameters the run's result, once every earlier checkpoint is durable.
     mutating func keepAdapter() throws {
         try waitForCheckpoint()
         try writeAdapter(parameters)
@@ -133,13 +133,13 @@ extension TrainingLoop {
         }
     }
 
-    /// Waits for what is being written when the run fails by something else, which is what the user
-    /// needs to hear: a full disk will be met again.
+    /// Waits for what is being written when the run fails. An error of that is dropped: the user
+    /// needs to see the first one, and meets a full disk again.
     mutating func waitQuietly() {
         do {
             try waitForCheckpoint()
         } catch {
-            // Said above.
+            // Dropped, as said above.
         }
     }
 

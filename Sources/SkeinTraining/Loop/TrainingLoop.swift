@@ -5,20 +5,20 @@ import SkeinModels
 
 /// A whole run: the page to read first.
 ///
-/// For each step of the plan: micro-batches are computed by a `GradientSource`, summed in one fixed
-/// tree, divided once by the step's loss tokens, clipped, written into the ledger and applied by AdamW.
-/// After every epoch the adapter is judged on held-out rows, and the best one so far is kept.
-/// The result is a function of the job alone; who computed and how often the run was killed do not
-/// enter.
+/// For each step of the plan, a `GradientSource` computes the micro-batches. Their gradients are
+/// summed in one fixed tree, divided once by the step's loss tokens, clipped, and applied by AdamW,
+/// after the step is in the ledger. After every epoch the adapter is validated on held-out rows;
+/// the best one so far is kept. The result is a function of the job alone: it does not depend on
+/// who computes, or on how often the run is killed.
 package struct TrainingLoop {
-    /// What a loop tells about itself as it goes.
+    /// What a loop reports as it goes.
     package enum Event: Sendable {
-        /// run.json is of a version that did not record what it made of the data: whether this one makes
-        /// the same of it cannot be told. Where texts begin with `beginToken` now, it does not.
+        /// run.json is of a version that did not record the digest of its rows, so they cannot be
+        /// compared. If texts begin with `beginToken` now, the rows differ.
         case rowsNotRecorded(path: String, beginToken: String?)
-        /// Checkpoints that cannot be used, and the step that the run goes on from.
+        /// The step that the run continues from, and newer checkpoints that cannot be used.
         case resumed(step: Int, rejected: [TrainingError])
-        /// What the ledger or the metrics of the steps before lack to prove them.
+        /// Why ledger and metrics do not prove the steps so far.
         case ledgerDoubted(TrainingError)
         /// The kept adapter was missing and was written again from the checkpoint of its step.
         case adapterRestored(step: Int)
@@ -41,12 +41,12 @@ package struct TrainingLoop {
     let job: TrainingJob
     let directory: RunDirectory
     let source: any GradientSource
-    /// Judges a parameter vector on the validation rows.
+    /// Evaluates a parameter vector on the validation rows.
     let validate: ([Float]) throws -> RowEvaluation
     let report: (Event) throws -> Void
     /// Asked after every step; true ends the run with a checkpoint.
     let shouldStop: () -> Bool
-    /// The time, which only the metrics tell.
+    /// The time, used in the metrics alone.
     private let now: () -> ContinuousClock.Instant
 
     var parameters: [Float]
@@ -57,7 +57,7 @@ package struct TrainingLoop {
     var savedStep: Int?
     let writer: CheckpointWriter
 
-    /// Takes up the run where its newest good checkpoint is, or at the beginning.
+    /// Continues the run from its newest good checkpoint, or begins it.
     ///
     /// - Throws: `TrainingError.resumeDiffers` and others; `FileError`.
     package init(
@@ -84,7 +84,7 @@ package struct TrainingLoop {
 
     /// Runs to the end of the plan.
     ///
-    /// However it ends, no checkpoint is being written any more when it returns or throws.
+    /// When it returns or throws, no checkpoint is being written any more.
     package mutating func run() throws -> Outcome {
         do {
             let outcome = try runSteps()
@@ -93,8 +93,8 @@ package struct TrainingLoop {
         } catch let stopped as SourceStopped {
             try waitForCheckpoint()
             if case .failed(let error) = stopped.reason { throw error }
-            // In the middle of a validation the newest step has no checkpoint: a resumed run would
-            // miss what follows from the judgement.
+            // If the source stopped in a validation, the newest step has no checkpoint: a resumed
+            // run would miss what follows from the validation.
             step = savedStep ?? 0
             return outcome(isComplete: false)
         } catch {
@@ -165,8 +165,8 @@ package struct TrainingLoop {
         }
     }
 
-    /// One AdamW step with the mean gradient, which is made of `sum`'s in place and let go of; the
-    /// step is in the ledger before anything changes.
+    /// One AdamW step with the mean gradient, made in place from `sum`'s, which is then released.
+    /// The step is in the ledger before anything changes.
     ///
     /// - Returns: the gradient's norm before clipping.
     private mutating func update(
@@ -191,9 +191,9 @@ package struct TrainingLoop {
         return norm
     }
 
-    /// Validates, and keeps the adapter when it is the best so far.
+    /// Validates, and keeps the adapter if it is the best so far.
     ///
-    /// Where validation was wanted and there is no row for it, the loss is null and judges nothing.
+    /// If validation was asked for but has no rows, the loss is null and decides nothing.
     private mutating func judge(_ metrics: borrowing Metrics, epoch: Int) throws {
         guard job.wantsValidation else { return }
         let result = job.validation.isEmpty ? RowEvaluation() : try validate(parameters)
@@ -208,7 +208,7 @@ package struct TrainingLoop {
         }
     }
 
-    /// The adapter that was kept, for a last judgement.
+    /// The adapter that was kept, for the test rows.
     package func keptParameters() throws -> [Float] {
         let files = try AdapterFiles.read(directory.adapter, in: directory.store) {
             try job.shape.admit($0)

@@ -9,9 +9,9 @@ import SkeinBasics
 ///     v  = b2 v + (1 - b2) g g
 ///     p -= r / (1 - b1^t) * m / (sqrt(v) / sqrt(1 - b2^t) + epsilon)
 ///
-/// Element by element in Float, in the order of PyTorch's operations; the factors in front are made
-/// in Double, and the powers by squaring, so that no result depends on the C library. Checked over
-/// 100 steps in `OptimizerTests`.
+/// Computed element by element in Float, in the order of PyTorch's operations; the factors are
+/// computed in Double, and the powers by squaring, so that no result depends on the C library.
+/// Checked over 100 steps in `OptimizerTests`.
 package struct AdamW: Sendable, Equatable {
     package struct Settings: Sendable, Equatable {
         package var beta1: Double
@@ -43,7 +43,7 @@ package struct AdamW: Sendable, Equatable {
             squareAverages: [Float](repeating: 0, count: count))
     }
 
-    /// An optimizer as a checkpoint kept it.
+    /// An optimizer from a checkpoint.
     package init(settings: Settings, step: Int, averages: [Float], squareAverages: [Float]) {
         precondition(averages.count == squareAverages.count)
         self.settings = settings

@@ -10,8 +10,8 @@ package enum GradientNorm {
 
     /// The Euclidean norm over all parameters; NaN or infinite when an element is.
     ///
-    /// The squares are summed in Double, in eight sums over the places i mod 8 that are then added
-    /// in pairs: always the same order, whatever the vector width of the machine.
+    /// The squares are summed in Double, in eight sums by i mod 8 that are then added in pairs:
+    /// always the same order, whatever the vector width of the machine.
     package static func norm(of gradient: [Float]) -> Double {
         gradient.withUnsafeBufferPointer { gradient in
             var sums = SIMD8<Double>(repeating: 0)
@@ -31,14 +31,13 @@ package enum GradientNorm {
         }
     }
 
-    /// Scales the gradient down when its norm is above `maximum`, as PyTorch's clip_grad_norm_:
-    /// by min(1, maximum / (norm + 1e-6)).
+    /// Scales the gradient by min(1, maximum / (norm + 1e-6)), as PyTorch's clip_grad_norm_ does.
     ///
     /// - Parameters:
     ///   - gradient: scaled in place.
     ///   - norm: of `gradient`.
     ///   - maximum: 0 switches clipping off.
-    /// - Returns: the factor, 1 when nothing was scaled.
+    /// - Returns: the factor, 1 if nothing was scaled.
     @discardableResult
     package static func clip(_ gradient: inout [Float], norm: Double, maximum: Double) -> Double {
         guard maximum > 0 else { return 1 }
@@ -56,7 +55,8 @@ package enum GradientNorm {
         gradient.withUnsafeBufferPointer { gradient in
             for start in stride(from: 0, to: gradient.count, by: 1024) {
                 let end = min(start + 1024, gradient.count)
-                // Without its sign, plus one in the exponent: the top bit tells all ones there.
+                // Without the sign, and one added to the exponent: the top bit is set only if the
+                // exponent was all ones.
                 var sums: UInt32 = 0
                 for i in start..<end {
                     sums |= (gradient[i].bitPattern & 0x7FFF_FFFF) &+ 0x0080_0000

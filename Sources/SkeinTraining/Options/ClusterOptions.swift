@@ -1,7 +1,7 @@
 import SkeinBasics
 
-/// Whom a coordinator waits for. `train` accepts these options and ignores them, so that one
-/// configuration file serves both. Nothing here changes the result.
+/// What a coordinator waits for, and how long. `train` accepts these options and ignores them, so
+/// that one configuration file serves both. None of them changes the result.
 package struct ClusterOptions: OptionTable {
     package let minWorkers = Option(
         "min-workers", .integer(1...65536), default: "1", in: .cluster,

@@ -1,7 +1,7 @@
 import SkeinBasics
 
-/// What a run reads besides the model and its rows. Paths are no part of the digest: the bytes are
-/// compared, by their own digests in run.json.
+/// What a run reads besides the model and its rows. Paths are not part of the digest: the bytes are
+/// compared by digests of their own in run.json.
 package struct InputOptions: OptionTable {
     package let validData = Option.optional(
         "valid-data", .path("FILE"), in: .data, "validation rows, instead of a share of --data")

@@ -1,12 +1,12 @@
 /// Which layers of the model carry an adapter (`--layers`).
 package enum LayerSelection: Sendable, Equatable {
     case all
-    /// The last so many layers, as mlx-lm counts them.
+    /// The last N layers, as mlx-lm counts them.
     case last(Int)
     /// From one layer to another, both included, counted from 0.
     case range(ClosedRange<Int>)
 
-    /// Reads `all`, `16` (the last 16 layers) or `8-23` (layers 8 to 23); nil when it is none.
+    /// Reads `all`, `16` (the last 16 layers) or `8-23` (layers 8 to 23); nil for any other text.
     package init?(_ text: String) {
         if text == "all" {
             self = .all

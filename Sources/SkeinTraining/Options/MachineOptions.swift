@@ -1,6 +1,6 @@
 import SkeinBasics
 
-/// How a run uses the machine that it is on. Nothing here changes the result.
+/// How a run uses its machine. None of these options changes the result.
 package struct MachineOptions: OptionTable {
     package let threads = Option.optional(
         "threads", .integer(1...1024), absent: "all cores", in: .machine,
@@ -33,9 +33,9 @@ extension OptionHeading {
     package static let reports = OptionHeading("reports and checkpoints")
 }
 
-/// Where the frozen weights are held (`--weights`).
+/// Where the frozen weights are (`--weights`).
 package enum ResidenceChoice: String, Sendable, CaseIterable {
-    /// Resident when they fit into memory, else streamed.
+    /// Resident if they fit into memory, else streamed.
     case auto
     /// As Float in memory.
     case resident

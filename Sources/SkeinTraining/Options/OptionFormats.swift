@@ -1,7 +1,7 @@
 import SkeinBasics
 import SkeinModels
 
-// How the values of options are typed that are neither numbers nor words.
+// The text of option values that are neither numbers nor single words.
 
 extension ValueFormat where Value == LayerSelection {
     package static var layers: ValueFormat {
@@ -12,7 +12,7 @@ extension ValueFormat where Value == LayerSelection {
 }
 
 extension ValueFormat where Value == [TargetModule] {
-    /// Names with commas between them, or `all-linear` for all of them, as PEFT has it.
+    /// Names separated by commas, or `all-linear` for all of them, as in PEFT.
     package static var targetModules: ValueFormat {
         let names = TargetModule.allCases.map(\.name)
         return ValueFormat(

@@ -2,9 +2,9 @@ import SkeinBasics
 import SkeinModels
 import SkeinTensors
 
-/// The options that shape the result, besides the bytes of model, data and starting adapter: what the
-/// digest of a configuration covers, in the digest's order. A new option goes anywhere, but it is
-/// `namedOnlyWhenGiven`, so that digests of runs without it stay what they were.
+/// The options that shape the result, besides the bytes of model, data and starting adapter. The
+/// digest of a configuration covers them, in this order. A new option may go anywhere, but must be
+/// `namedOnlyWhenGiven`, so that digests of runs without it stay the same.
 package struct RecipeOptions: OptionTable {
     package let rank = Option(
         "rank", .integer(1...1024), default: "8", in: .adapter,

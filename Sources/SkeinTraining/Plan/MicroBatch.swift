@@ -1,8 +1,8 @@
 import SkeinBasics
 import SkeinModels
 
-/// The unit of work: rows that are computed together, on one thread. Others may help it with products
-/// (`WorkSharing`), which changes no bit.
+/// The unit of work: rows that are computed together, on one thread. Other threads may help with
+/// products (`WorkSharing`), which changes no bit.
 package struct MicroBatch: Sendable, Equatable {
     /// The optimizer step, counted from 1.
     package let step: Int
@@ -32,14 +32,14 @@ extension PlannedStep {
     }
 }
 
-/// What the rows of one micro-batch, or of several, give: sums, never means.
+/// The result of the rows of one or more micro-batches: sums, never means.
 package struct GradientSum: Sendable, Equatable {
     package var tokens: Int
     package var lossTokens: Int
     /// Sum of the cross-entropy over the loss tokens, in nats.
     package var lossSum: Double
-    /// Gradient of `lossSum` by every trained parameter, in the order of `ParameterLayout`; empty for
-    /// rows that are judged.
+    /// Gradient of `lossSum` by every trained parameter, in the order of `ParameterLayout`; empty
+    /// for an evaluation.
     package var gradient: [Float]
 
     package init(tokens: Int, lossTokens: Int, lossSum: Double, gradient: [Float]) {
@@ -50,13 +50,13 @@ package struct GradientSum: Sendable, Equatable {
     }
 }
 
-/// A micro-batch's result from where it was computed to where it is added: with its gradient as
-/// numbers, rounded by the codec and hashed. Packed for the wire it is a `WorkResult`.
+/// A micro-batch's result, between computing and adding it: its gradient as numbers, rounded by the
+/// codec and hashed. Packed for the wire it is a `WorkResult`.
 package struct MicroBatchResult: Sendable {
     /// Its leaf in the reduction tree.
     package var index: Int
     package var sum: GradientSum
-    /// Loss tokens that the model would have picked itself; counted for rows that are judged.
+    /// Loss tokens that the model would have picked itself; counted in evaluations.
     package var correct: Int
     /// SHA-256 of the rounded gradient's canonical bytes.
     package var digest: SHA256.Digest

@@ -1,48 +1,48 @@
 /// How the rows of a step become micro-batches.
 ///
 /// The number of micro-batches is ceil(tokens / target), raised to the next of 2, 4, 8, 16, 24, 32,
-/// ... and never more than there are rows. A step whose micro-batches are equally large and whose
-/// number is a multiple of the workers' (1, 2, 4 or 8 threads) ends on all of them nearly together;
-/// three micro-batches on two threads would leave one of them without its own for a quarter of the
-/// step, and it could help with products alone (`WorkSharing`). Products lose little by small
-/// micro-batches: 100 rows reach some 95 % of the rate of 330 (docs/decisions/0008).
+/// ... but at most the number of rows. If micro-batches are equally large and their number is a
+/// multiple of the number of threads (1, 2, 4 or 8), all threads end a step nearly together. Three
+/// on two threads would leave a quarter of the threads' time for nothing but helping with products
+/// (`WorkSharing`). Small micro-batches cost products little: 100 rows reach some 95 % of the rate
+/// of 330 (docs/decisions/0008).
 ///
-/// With `slots`, threads that are expected to compute a step at once (`--slots`), the rows are first
-/// shared out between those, each weighed by what it takes, with and without loss; rows then change
-/// places between the largest share and others as long as that makes it smaller; and each share is cut
-/// into equally many micro-batches, the nearest number to what the target asks for. Workers in different
-/// processes cannot help each other with products, so between them nothing else evens a step out.
+/// `slots` is how many threads are expected to compute a step at once (`--slots`). The rows are
+/// first divided among them by cost, which counts loss, too. Then rows are moved or exchanged
+/// between the largest share and others as long as that makes it smaller. Each share is cut into
+/// equally many micro-batches, the number nearest to the target. Workers in different processes
+/// cannot help each other with products, so nothing else evens out a step between them.
 ///
 /// Rows are placed longest first, each into the micro-batch that has the fewest tokens so far
 /// (Graham 1969, "longest processing time": at most 4/3 of the best possible maximum). Ties go to
-/// the earlier row and to the lower index, so the result is a function of the lengths alone (with `slots`, of costs and slots, too).
+/// the earlier row and to the lower index, so the result is a function of the lengths alone, with
+/// `slots` also of costs and slots.
 enum MicroBatchGrouping {
-    /// More rows are even enough as they are placed (32 of them to 0.1 %), and looking at all pairs takes
-    /// long.
+    /// More rows are even enough once placed (32 rows: to 0.1 %); trying all pairs takes long.
     private static let mostEvenedRows = 64
 
     /// Groups the rows of a step.
     ///
-    /// Micro-batches are ordered by their tokens, most first (what starts early must not be what
-    /// takes longest to end), those of equal size by their first row.
+    /// Micro-batches are ordered by their tokens, most first (the longest must not start last),
+    /// those of equal size by their first row.
     ///
     /// - Parameters:
     ///   - lengths: tokens of each row of the step.
     ///   - target: about how many tokens a micro-batch has.
-    /// - Returns: for each micro-batch the places of its rows, ascending.
+    /// - Returns: for each micro-batch the indices of its rows, ascending.
     static func groups(lengths: [Int], target: Int) -> [[Int]] {
         let count = count(rows: lengths.count, tokens: lengths.reduce(0, +), target: target)
         return placed(lengths, count: count).map(\.rows)
     }
 
-    /// Groups the rows of a step for so many threads that compute at once, to end together.
+    /// Groups the rows of a step so that `slots` threads that compute it at once end together.
     ///
     /// - Parameters:
     ///   - lengths: tokens of each row of the step.
-    ///   - costs: what each takes, in any unit; they stand in the place of the tokens above.
+    ///   - costs: what each row takes, in any unit; they decide instead of tokens.
     ///   - target: about how many tokens a micro-batch has.
     ///   - slots: threads, at least 1.
-    /// - Returns: for each micro-batch the places of its rows, ascending.
+    /// - Returns: for each micro-batch the indices of its rows, ascending.
     static func groups(lengths: [Int], costs: [Int], target: Int, slots: Int) -> [[Int]] {
         let turns = turns(tokens: lengths.reduce(0, +), target: target, slots: slots)
         var shares = placed(costs, count: min(costs.count, slots))
@@ -79,11 +79,11 @@ enum MicroBatchGrouping {
 
     private typealias Group = (rows: [Int], cost: Int)
 
-    /// Moves a row of the largest group to another, or changes it for a smaller one of that group:
-    /// whatever leaves the larger of the two as small as possible, first come first served.
+    /// Moves a row of the largest group to another group, or exchanges it for a smaller one there:
+    /// whichever leaves the larger of the two groups smallest; of equals, the first.
     ///
-    /// - Returns: false when nothing makes the largest group smaller; each time that it does, the
-    ///   groups are less unequal, so it ends.
+    /// - Returns: false if nothing makes the largest group smaller. Each change makes the groups
+    ///   less unequal, so repeating it ends.
     private static func even(_ groups: inout [Group], _ costs: [Int]) -> Bool {
         var heaviest = 0
         for index in groups.indices where groups[index].cost > groups[heaviest].cost {
@@ -114,13 +114,13 @@ enum MicroBatchGrouping {
         return true
     }
 
-    /// Micro-batches that each slot takes: the nearest to what the target asks for.
+    /// Micro-batches of each slot: the number nearest to the target.
     static func turns(tokens: Int, target: Int, slots: Int) -> Int {
         let turn = max(target, 1) * slots
         return max(1, (tokens + turn / 2) / turn)
     }
 
-    /// The most micro-batches of a step of these rows.
+    /// The most micro-batches that a step of these rows can have.
     static func count(rows: Int, tokens: Int, target: Int, slots: Int) -> Int {
         min(rows, turns(tokens: tokens, target: target, slots: slots) * slots)
     }

@@ -1,8 +1,8 @@
 /// The learning rate of each step (`--schedule`, `--warmup-steps`), as in Hugging Face transformers.
 ///
 /// With s the steps done before (0 at step 1), w the warmup steps and T the steps of the run:
-/// during warmup (s < w) the rate is peak * s / w, so that a run with warmup takes its first step
-/// with rate 0. Then: constant, peak; linear, peak * (T - s) / (T - w); cosine,
+/// during warmup (s < w) the rate is peak * s / w, so a run with warmup takes its first step with
+/// rate 0. Then: constant, peak; linear, peak * (T - s) / (T - w); cosine,
 /// peak * (1 + cos(pi * (s - w) / (T - w))) / 2.
 package struct Schedule: Sendable, Equatable {
     package enum Kind: String, Sendable, CaseIterable {
@@ -39,8 +39,8 @@ package struct Schedule: Sendable, Equatable {
 
     /// (1 + cos(pi t)) / 2 = cos(pi t / 2)^2 for t in 0 ... 1.
     ///
-    /// By its Taylor series to the 24th power, whose error is below 1e-17: the C library's cosine
-    /// differs in the last bit between versions and processors, and a run may not.
+    /// By the Taylor series to the 24th power, whose error is below 1e-17: the C library's cosine
+    /// differs in the last bit between versions and processors, and a run must not.
     static func halfCosine(_ t: Double) -> Double {
         let angle = t * (Double.pi / 2)
         let square = angle * angle

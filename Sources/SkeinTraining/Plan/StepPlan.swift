@@ -1,6 +1,6 @@
 import SkeinBasics
 
-/// What is computed in one optimizer step: its epoch and its micro-batches.
+/// One optimizer step: its epoch and its micro-batches.
 package struct PlannedStep: Sendable, Equatable {
     /// Counted from 1, through all epochs.
     package let step: Int
@@ -8,7 +8,7 @@ package struct PlannedStep: Sendable, Equatable {
     package let epoch: Int
     /// Whether this is the last step of its epoch.
     package let endsEpoch: Bool
-    /// For each micro-batch, indices of training rows; the order is the order of computation.
+    /// For each micro-batch, indices of training rows, in the order of computation.
     package let microBatches: [[Int]]
 
     package var rowCount: Int { microBatches.reduce(0) { $0 + $1.count } }
@@ -18,13 +18,13 @@ package struct PlannedStep: Sendable, Equatable {
 /// configuration and of the rows' lengths alone, never of who computes.
 ///
 /// Every epoch visits every training row once, in an order addressed by (seed, epoch); `batchSize`
-/// rows make a step, and the last, shorter step of an epoch is trained, too. Any step can be asked
-/// for without walking those before it, so a resumed run costs nothing extra.
+/// rows make a step, and the last, shorter step of an epoch is trained, too. Any step can be made
+/// without those before it, so a resumed run costs nothing extra.
 package struct StepPlan: Sendable {
     /// Threads that are expected to compute a step at once, wherever they are.
     package struct Slots: Sendable {
         package let count: Int
-        /// What each training row takes of a thread's time, in any unit.
+        /// The time that a thread needs for each training row, in any unit.
         package let costs: [Int]
 
         package init(count: Int, costs: [Int]) {
@@ -37,7 +37,7 @@ package struct StepPlan: Sendable {
     package let lengths: [Int]
     package let batchSize: Int
     package let microBatchTokens: Int
-    /// Threads for which each step is cut, and what each row takes of their time; nil: for any number.
+    /// The threads for which each step is cut, and what each row costs; nil: for any number.
     package let slots: Slots?
     package let seed: UInt64
     package let shuffles: Bool
@@ -75,7 +75,7 @@ package struct StepPlan: Sendable {
     /// - Parameters:
     ///   - configuration: of the run.
     ///   - lengths: tokens of each training row, in file order.
-    ///   - costs: what each takes, in any unit; used with `--slots` alone.
+    ///   - costs: what each row costs, in any unit; used with `--slots` alone.
     package init(
         _ configuration: TrainingConfiguration, lengths: [Int], costs: @autoclosure () -> [Int]
     ) {
@@ -87,7 +87,7 @@ package struct StepPlan: Sendable {
             epochs: configuration.epochs, iterations: configuration.iterations)
     }
 
-    /// No step has more micro-batches: as many as one of the longest rows would have.
+    /// A bound on the micro-batches of a step: what a step of the longest rows would have.
     package var mostMicroBatches: Int {
         let longest = lengths.sorted(by: >).prefix(batchSize)
         let tokens = longest.reduce(0, +)

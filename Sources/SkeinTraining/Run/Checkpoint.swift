@@ -4,8 +4,8 @@ import SkeinModels
 
 /// The progress of a run beside its vectors: state.json.
 ///
-/// No times, no paths and no byte offsets of logs: equal states give equal bytes, whoever computed
-/// them and however often the run was killed. Logs are cut by step on resume (`LineFile`).
+/// It has no times, no paths and no byte offsets of logs: equal states give equal bytes, whoever
+/// computed them and however often the run was killed. Logs are cut by step on resume (`LineFile`).
 package struct TrainingState: Sendable, Equatable {
     /// Steps done.
     package var step: Int
@@ -40,7 +40,7 @@ extension TrainingState: Decodable {
         case configurationDigest = "configuration_sha256"
     }
 
-    /// The step whose adapter the run keeps; nil before the first validation, and without any.
+    /// The step whose adapter the run keeps; nil before the first validation.
     var keptStep: Int? { bestValidationLoss == nil ? nil : bestStep }
 
     /// The text of state.json.
@@ -55,7 +55,7 @@ extension TrainingState: Decodable {
     }
 }
 
-/// All that a run needs to go on from a step as if it had never stopped.
+/// Everything that a run needs to continue from a step as if it had never stopped.
 package struct Checkpoint: Sendable, Equatable {
     package var state: TrainingState
     package var adapter: AdapterConfiguration
@@ -103,10 +103,10 @@ package struct Checkpoint: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - directory: of the checkpoint.
-    ///   - layout: of the run that it has to belong to.
+    ///   - layout: of the run that it must belong to.
     ///   - store: where it is.
-    /// - Throws: `TrainingError.damagedCheckpoint`; a `FileError` that says nothing of the checkpoint,
-    ///   such as of too many open files: another try may well read it.
+    /// - Throws: `TrainingError.damagedCheckpoint`; a `FileError` that says nothing about the
+    ///   checkpoint, such as too many open files: another try may well read it.
     package init(
         directory: String, layout: ParameterLayout, in store: any Store = DiskStore()
     ) throws {
@@ -155,7 +155,7 @@ package struct Checkpoint: Sendable, Equatable {
         }
     }
 
-    /// Turns whatever `body` throws into `.unfit` of `file`, but for what says nothing of the file.
+    /// Turns what `body` throws into `.unfit` of `file`, except errors that say nothing about it.
     private static func unfit<Value>(_ file: String, _ body: () throws -> Value) throws -> Value {
         do {
             return try body()
@@ -172,12 +172,12 @@ package struct Checkpoint: Sendable, Equatable {
 }
 
 extension Checkpoint {
-    /// Checks every file of a checkpoint against its manifest, of whatever run it is.
+    /// Checks every file of a checkpoint of any run against its manifest.
     ///
     /// - Parameter directory: of the checkpoint.
-    /// - Returns: the progress that it holds.
-    /// - Throws: `TrainingError.damagedCheckpoint`; `TrainingError.damagedRecord` or `FileError` for
-    ///   a state that was not written by Skein; a `FileError` that says nothing of the checkpoint.
+    /// - Returns: the progress of its run.
+    /// - Throws: `TrainingError.damagedCheckpoint`; `.damagedRecord` or `FileError` for a state
+    ///   that Skein did not write; a `FileError` that says nothing about the checkpoint.
     package static func verify(directory: String) throws -> TrainingState {
         let store = DiskStore()
         do {

@@ -3,9 +3,9 @@ import SkeinModels
 
 /// The checkpoints of a run: `checkpoints/step-000050` and so on.
 ///
-/// A checkpoint is written under another name, flushed file by file, and renamed when its manifest
-/// is on disk. So a kill at any moment leaves the checkpoints that were there, and perhaps a
-/// leftover that `removeLeftovers` clears away.
+/// A checkpoint is written under another name, flushed file by file, and renamed once its manifest
+/// is on disk. So a kill at any moment leaves the earlier checkpoints, and perhaps a leftover,
+/// which `removeLeftovers` removes.
 package struct CheckpointStore: Sendable {
     package let directory: String
     private let store: any Store
@@ -26,7 +26,7 @@ package struct CheckpointStore: Sendable {
         return "step-" + String(repeating: "0", count: max(0, 6 - digits.count)) + digits
     }
 
-    /// The directory of the checkpoint of `step`, whether it is there or not.
+    /// The directory of the checkpoint of `step`, whether it exists or not.
     package func path(ofStep step: Int) -> String {
         FilePath.join(directory, Self.name(ofStep: step))
     }
@@ -41,7 +41,7 @@ package struct CheckpointStore: Sendable {
         }.sorted()
     }
 
-    /// Removes what a kill left half-written. To be called before the run goes on.
+    /// Removes what a kill left half-written. Call it before the run continues.
     package func removeLeftovers() throws {
         for name in try store.names(in: directory)
         where name.hasPrefix(Self.temporaryPrefix) || name.hasPrefix(Self.replacedPrefix) {
@@ -49,11 +49,10 @@ package struct CheckpointStore: Sendable {
         }
     }
 
-    /// Writes a checkpoint durably. One of the same step, which can only be a damaged one, is
-    /// replaced.
+    /// Writes a checkpoint durably. It replaces one of the same step, which can only be damaged.
     ///
     /// - Returns: the checkpoint's directory.
-    /// - Throws: `FileError`; the other checkpoints are then untouched.
+    /// - Throws: `FileError`; the other checkpoints are untouched.
     @discardableResult
     package func save(_ checkpoint: Checkpoint, layout: ParameterLayout) throws -> String {
         try store.makeDirectory(directory)
@@ -74,7 +73,7 @@ package struct CheckpointStore: Sendable {
                 try store.rename(temporary, to: final)
             }
         } catch {
-            // Gives the space back; the reason of the failure is what the user needs to hear.
+            // Frees the space; the user needs to see the first error.
             removeQuietly(temporary)
             throw error
         }
@@ -85,26 +84,26 @@ package struct CheckpointStore: Sendable {
         do {
             try store.remove(path)
         } catch {
-            // Whoever cannot write may not be able to remove; `removeLeftovers` tries again.
+            // If writing failed, removing may fail, too; `removeLeftovers` tries again.
         }
     }
 
     /// What `newest` found.
     package struct Found: Sendable {
-        /// The newest checkpoint whose every file is as its manifest says; nil when there is none.
+        /// The newest checkpoint whose files all match its manifest; nil when there is none.
         package let checkpoint: Checkpoint?
         /// Newer ones that cannot be used, newest first, each with its reason.
         package let rejected: [TrainingError]
     }
 
-    /// Loads the newest usable checkpoint, going back from the newest.
+    /// Loads the newest checkpoint that can be used.
     ///
     /// - Parameters:
     ///   - layout: of the run.
     ///   - configurationDigest: a checkpoint of another configuration is rejected.
     /// - Returns: the checkpoint, and why newer ones were passed over.
     /// - Throws: `FileError` when the directory cannot be listed, or when a checkpoint could not be
-    ///   read for a reason that is not its own (`FileError.isPassing`): it is not passed over, because
+    ///   read for a passing reason (`FileError.isPassing`). Such a checkpoint is not passed over:
     ///   the run would go back and cut its records for nothing.
     package func newest(layout: ParameterLayout, configurationDigest: String) throws -> Found {
         var rejected: [TrainingError] = []
@@ -133,10 +132,10 @@ package struct CheckpointStore: Sendable {
     ///
     /// - Parameters:
     ///   - count: how many to keep, at least 1.
-    ///   - bestStep: the step whose adapter the run keeps, if there is one: should that adapter be
+    ///   - bestStep: the step whose adapter the run keeps, if there is one: if that adapter is
     ///     lost, its checkpoint has it.
-    ///   - last: the step that the run is at. Later checkpoints are those that it could not resume
-    ///     from; they neither count nor are removed, and the run replaces them when it gets there.
+    ///   - last: the run's current step. Later checkpoints are those that it could not resume from:
+    ///     they are not counted or removed, and the run replaces them when it gets there.
     /// - Throws: `FileError`.
     package func keepNewest(
         _ count: Int, besides bestStep: Int?, through last: Int = .max

@@ -2,11 +2,11 @@ import Foundation
 import SkeinBasics
 import SkeinModels
 
-/// Saves checkpoints beside the run, on a thread of its own, one after the other.
+/// Saves checkpoints beside the run, on a thread of its own.
 ///
-/// One checkpoint at a time: the next `save` waits for the one before, so checkpoints appear in
-/// their order, an older one is removed only after a newer one is whole, and no more than one copy of
-/// parameters and moments is held. An error stays until somebody asks, and nothing is saved after it.
+/// One checkpoint at a time: the next `save` waits for the one before. So checkpoints appear in
+/// order, an older one is removed only after a newer one is whole, and there is at most one copy of
+/// parameters and moments. After an error nothing is saved, and every call throws it.
 final class CheckpointWriter: Sendable {
     /// A checkpoint that is durable.
     struct Saved: Sendable, Equatable {
@@ -15,9 +15,9 @@ final class CheckpointWriter: Sendable {
     }
 
     private struct State: Sendable {
-        /// Waits for the end of what is being saved; nil: nothing is.
+        /// Waits until the current checkpoint is saved; nil: nothing is being saved.
         var wait: (@Sendable () -> Void)?
-        /// Not asked for yet: one at most, as every `save` asks.
+        /// Not reported yet: at most one, as every `save` reports.
         var saved: [Saved] = []
         var error: (any Error)?
     }
@@ -31,8 +31,8 @@ final class CheckpointWriter: Sendable {
     /// - Parameters:
     ///   - store: where the checkpoints go; nobody else writes there.
     ///   - layout: of the run.
-    ///   - keptCount: how many of them stay, besides that of the best step.
-    ///   - beside: does what is to be done while the run goes on.
+    ///   - keptCount: how many of the newest stay, besides that of the best step.
+    ///   - beside: does the writing while the run continues.
     init(
         store: CheckpointStore, layout: ParameterLayout, keeping keptCount: Int,
         beside: BesideRun = .onThread
@@ -43,10 +43,10 @@ final class CheckpointWriter: Sendable {
         self.beside = beside
     }
 
-    /// Waits for the checkpoint before, and starts to save this one.
+    /// Waits for the checkpoint before it, and starts to save this one.
     ///
-    /// - Returns: what became durable since it was asked last.
-    /// - Throws: why a checkpoint before could not be saved; this one then is not, either.
+    /// - Returns: what has become durable since the last call.
+    /// - Throws: why an earlier checkpoint could not be saved; this one is not saved, either.
     func save(_ checkpoint: Checkpoint) throws -> [Saved] {
         let saved = try finish()
         let wait = beside.begin { [self] in
@@ -62,7 +62,7 @@ final class CheckpointWriter: Sendable {
         return saved
     }
 
-    /// What became durable since it was asked last; waits for nothing.
+    /// What has become durable since the last call; does not wait.
     ///
     /// - Throws: why a checkpoint could not be saved, every time from then on.
     func poll() throws -> [Saved] {
@@ -71,7 +71,7 @@ final class CheckpointWriter: Sendable {
 
     /// Waits until nothing is being saved.
     ///
-    /// - Returns: what became durable since it was asked last.
+    /// - Returns: what has become durable since the last call.
     /// - Throws: why a checkpoint could not be saved, every time from then on.
     func finish() throws -> [Saved] {
         let wait = state.change(waking: false) { state in
@@ -89,14 +89,14 @@ final class CheckpointWriter: Sendable {
 
     private func write(_ checkpoint: Checkpoint) throws -> Saved {
         let path = try store.save(checkpoint, layout: layout)
-        // Only now that this one is durable: it may be the one that names another step as the best.
+        // Only now that this one is durable: it may be the first that names another best step.
         try store.keepNewest(
             keptCount, besides: checkpoint.state.keptStep, through: checkpoint.state.step)
         return Saved(step: checkpoint.state.step, path: path)
     }
 }
 
-/// Begins work that goes on beside the run's thread; what that returns waits for the work's end.
+/// Begins work beside the run's thread, and returns a function that waits for its end.
 package struct BesideRun: Sendable {
     let begin: @Sendable (_ work: @escaping @Sendable () -> Void) -> @Sendable () -> Void
 

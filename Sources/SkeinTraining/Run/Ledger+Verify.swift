@@ -1,25 +1,25 @@
 import SkeinBasics
 
-/// Something in a ledger that should not be there, or is not there and should be.
+/// Something in a ledger that should not be there, or something missing that should be.
 package enum LedgerFinding: Sendable, Equatable {
     case missing(step: Int, microBatch: Int)
     case repeated(step: Int, microBatch: Int, count: Int)
     /// The plan has `count` micro-batches in this step.
     case outOfRange(step: Int, microBatch: Int, count: Int)
-    /// Lines stand in the order of their steps, so that a step cannot come back later.
+    /// Lines are in the order of their steps, so a step cannot come back later.
     case outOfOrder(step: Int, after: Int)
     case stepMissing(step: Int)
-    /// Lines of a step that has no line in the metrics: it was not finished.
+    /// Lines of a step that has no line in the metrics: the step was not finished.
     case uncommitted(step: Int)
-    /// A run that goes on from step `step` has metrics up to step `last` only.
+    /// A run that continues from step `step` has metrics only up to step `last`.
     case metricsEnd(step: Int, last: Int)
-    /// The metrics do not count the steps 1, 2, 3 and so on.
+    /// The steps of the metrics are not 1, 2, 3 and so on.
     case metricsOutOfOrder(expected: Int, found: Int)
     case tokensDiffer(step: Int, ledger: Int, metrics: Int)
     case lossTokensDiffer(step: Int, ledger: Int, metrics: Int)
     case lossDiffers(step: Int, ledger: Double, metrics: Double)
 
-    /// Whether it is about metrics.jsonl alone, and not about the ledger.
+    /// Whether it is about metrics.jsonl alone.
     package var isOfMetrics: Bool {
         switch self {
         case .metricsEnd, .metricsOutOfOrder: true
@@ -35,7 +35,7 @@ package struct LedgerReport: Sendable, Equatable {
     package var tokens = 0
     package var lossTokens = 0
     package var findingCount = 0
-    /// The first of them, up to a limit.
+    /// The first findings, up to a limit.
     package var findings: [LedgerFinding] = []
 
     package var isProof: Bool { findingCount == 0 }
@@ -47,20 +47,20 @@ package struct LedgerReport: Sendable, Equatable {
 }
 
 extension Ledger {
-    /// Checks that every micro-batch of every committed step stands in the ledger exactly once, and
-    /// that what the ledger adds up to is what the metrics say.
+    /// Checks that every micro-batch of every committed step is in the ledger exactly once, and
+    /// that the ledger's sums are those of the metrics.
     ///
     /// The loss of a step is summed in the order of the reduction tree, so it must be equal to the
-    /// last digit. Steps that the metrics do not have are uncommitted: a run that was killed between
-    /// its ledger line and its metrics line leaves one such step, at the end, which is no finding.
+    /// last digit. Steps that the metrics lack are uncommitted: a run that was killed between its
+    /// ledger lines and its metrics line leaves one such step at the end, which is no finding.
     ///
     /// - Parameters:
     ///   - ledger: path of ledger.jsonl.
     ///   - metrics: path of metrics.jsonl.
     ///   - store: where both are.
-    ///   - doneSteps: how many steps are known to be done, where the caller knows.
-    ///   - microBatchCount: number of micro-batches of a step by the plan, where the caller has it;
-    ///     without it the highest index says how many there are.
+    ///   - doneSteps: how many steps are done, if the caller knows.
+    ///   - microBatchCount: number of micro-batches of a step by the plan, if the caller has it;
+    ///     otherwise the highest index says how many there are.
     /// - Returns: what was counted, and what is wrong.
     /// - Throws: `FileError`; `TrainingError.damagedRecord`.
     package static func verify(
@@ -93,9 +93,9 @@ extension Ledger {
         let committed: [Int: StepMetrics]
         let microBatchCount: ((Int) -> Int)?
         let lastCommitted: Int
-        /// Ascending. Steps are walked by what stands there: a damaged number may be of any size.
+        /// Ascending. Only these steps are visited: a damaged number may be of any size.
         let committedSteps: [Int]
-        /// Place of the first of them that was not looked at.
+        /// Index of the first of them that was not visited.
         var nextPlace = 0
         var report = LedgerReport()
         var entries: [LedgerEntry] = []
@@ -145,7 +145,7 @@ extension Ledger {
         }
 
         private mutating func checkCounts(_ step: Int) {
-            // What nearly every step is: each once, in order.
+            // Nearly every step is like this: each micro-batch once, in order.
             let areInOrder = entries.indices.allSatisfy { entries[$0].microBatch == $0 }
             if areInOrder, (microBatchCount?(step) ?? entries.count) == entries.count { return }
             var lines: [Int: Int] = [:]
@@ -159,7 +159,7 @@ extension Ledger {
                     report.note(.repeated(step: step, microBatch: microBatch, count: found))
                 }
             }
-            // A damaged index must not make this loop long: as many are missing as lines can lack.
+            // Bounded: a damaged index must not make this loop long.
             for microBatch in 0..<min(count, entries.count + Limits.ledgerFindings)
             where lines[microBatch] == nil {
                 report.note(.missing(step: step, microBatch: microBatch))

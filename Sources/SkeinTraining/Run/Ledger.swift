@@ -4,9 +4,9 @@ import SkeinBasics
 package struct LedgerEntry: Sendable, Equatable, Decodable {
     package var step: Int
     package var microBatch: Int
-    /// Who computed it.
+    /// The name of the worker that computed it.
     package var worker: String
-    /// How often it had been handed out, from 1.
+    /// How often it had been leased, from 1.
     package var attempt: Int
     package var tokens: Int
     package var lossTokens: Int

@@ -3,16 +3,16 @@ import SkeinBasics
 /// A .jsonl file of a run that grows by whole lines and survives a kill at any byte.
 ///
 /// A line counts once its newline is there. Every line begins with its step, and a step's lines are
-/// flushed before its checkpoint is begun: so a resumed run keeps all up to the last line of its
-/// checkpoint's step, and drops what is behind it, whole, torn or never filled by the disk.
+/// flushed before its checkpoint is begun. So a resumed run keeps everything up to the last line of
+/// its checkpoint's step, and drops what follows, whether whole, torn or never filled by the disk.
 package struct LineFile: ~Copyable {
     package let path: String
     private let file: any GrowingFile
 
-    /// Opens or makes the file and keeps the lines up to and with step `step`.
+    /// Opens or makes the file and keeps the lines through step `step`.
     ///
-    /// A damaged line among them stays, too: cutting there would take good lines with it. Who reads
-    /// the file finds it.
+    /// A damaged line among them stays, too: cutting there would lose good lines. Reading the file
+    /// reports it.
     ///
     /// - Throws: `FileError`.
     package init(path: String, keepingThroughStep step: Int, in store: any Store) throws {
@@ -28,7 +28,7 @@ package struct LineFile: ~Copyable {
         try file.append(Array(lines.map { $0.text + "\n" }.joined().utf8))
     }
 
-    /// Where the last line ends whose step is at most `step`.
+    /// Where the last line of a step up to `step` ends.
     private static func length(
         ofStepsThrough step: Int, path: String, in store: any Store
     ) throws -> Int {

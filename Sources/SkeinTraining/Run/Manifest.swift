@@ -23,7 +23,7 @@ struct Manifest: Equatable {
 
     /// Reads the manifest of a checkpoint and checks that it names `required`.
     ///
-    /// - Throws: `CheckpointProblem.noManifest`; a `FileError` that says nothing of the file itself.
+    /// - Throws: `CheckpointProblem.noManifest`; a `FileError` that says nothing about the file.
     init(directory: String, requiring required: [String], in store: any Store) throws {
         let path = FilePath.join(directory, Self.fileName)
         let record: Record
@@ -61,8 +61,8 @@ struct Manifest: Equatable {
 
     /// Compares every file with what the manifest says.
     ///
-    /// - Throws: `CheckpointProblem.wrongSize`, `.wrongDigest`; `.unfit` for one that the disk cannot
-    ///   read; a `FileError` that says nothing of the file itself.
+    /// - Throws: `CheckpointProblem.wrongSize`, `.wrongDigest`; `.unfit` for a file that the disk
+    ///   cannot read; a `FileError` that says nothing about the file.
     func verify(directory: String, in store: any Store) throws {
         for (name, expected) in files.sorted(by: { $0.key < $1.key }) {
             let found: SHA256.Digest

@@ -2,8 +2,8 @@ import SkeinBasics
 
 /// A run that does not fit into the memory of this machine.
 package enum MemoryError: Error, Equatable {
-    /// `needed` bytes are more than the `available`; `fitting` names flags that would make it fit
-    /// and what it needs then; `smallest` is the least that any of them needs.
+    /// The run needs `needed` bytes, more than `available`; `fitting` names flags that would make
+    /// it fit, and what it needs with them; `smallest` is the least that it needs with any flags.
     case tooLarge(needed: Int, available: Int, fitting: Way?, smallest: Int)
 
     /// Flags and the bytes that a run needs with them.
@@ -27,12 +27,12 @@ extension MemoryError: Explained {
                     "give \(fitting.flags), which needs \(Self.gibibytes(fitting.bytes))"
                 } else {
                     "give a smaller --micro-batch-tokens, --max-length or --rank, or use a smaller "
-                        + "model: with the most sparing flags it still needs "
+                        + "model: even with the flags that save most it needs "
                         + Self.gibibytes(smallest)
                 }
             return Explanation(
                 what: "the run needs about \(Self.gibibytes(needed)) of memory, and "
-                    + "\(Self.gibibytes(available)) are available",
+                    + "\(Self.gibibytes(available)) is available",
                 remedy: remedy, status: .badData)
         }
     }

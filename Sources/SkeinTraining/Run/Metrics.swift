@@ -18,7 +18,7 @@ package struct StepMetrics: Sendable, Equatable, Decodable {
     package var coordinatorCPUSeconds: Double?
     package var sentBytes: Int?
     package var receivedBytes: Int?
-    /// Packed gradients of the step.
+    /// Bytes of the step's packed gradients.
     package var payloadBytes: Int?
 
     enum CodingKeys: String, CodingKey {
@@ -109,7 +109,7 @@ package struct ValidationMetrics: Sendable, Equatable, Decodable {
 /// metrics.jsonl: one line for each step and each validation.
 ///
 /// A step's line is written after its update, the line of a validation after the step's, and the
-/// checkpoint of the step after both: whoever resumes from that checkpoint keeps both lines.
+/// checkpoint of the step after both: a run that resumes from that checkpoint keeps both lines.
 package struct Metrics: ~Copyable {
     package enum Record: Sendable, Equatable {
         case step(StepMetrics)

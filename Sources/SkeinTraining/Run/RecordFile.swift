@@ -1,8 +1,8 @@
 import Foundation
 import SkeinBasics
 
-/// Reads the JSON records that Skein itself wrote: run.json, state.json, manifest.json, and the
-/// lines of ledger.jsonl and metrics.jsonl.
+/// Reads the JSON records that Skein writes: run.json, state.json, manifest.json, and the lines of
+/// ledger.jsonl and metrics.jsonl.
 enum RecordFile {
     /// The bytes of a small record.
     ///
@@ -56,7 +56,7 @@ enum RecordFile {
             return "\"\(name(context.codingPath + [key]))\" is missing"
         case DecodingError.typeMismatch(_, let context),
             DecodingError.valueNotFound(_, let context):
-            return "\"\(name(context.codingPath))\" has another type than expected"
+            return "\"\(name(context.codingPath))\" has the wrong type"
         case DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty:
             return "\"\(name(context.codingPath))\" is not valid"
         default: return "not JSON"
@@ -92,12 +92,12 @@ enum JSONKind {
         }
     }
 
-    /// JSONSerialization gives booleans as numbers; only their C type tells them apart.
+    /// JSONSerialization returns booleans as numbers; only their C type tells them apart.
     static func isBool(_ number: NSNumber) -> Bool {
         number.objCType.pointee == CChar(UInt8(ascii: "c"))
     }
 
-    /// The parser's own remark on where the text stops being JSON.
+    /// The parser's own message about where the text stops being JSON.
     static func remark(on error: any Error) -> String {
         let detail = (error as NSError).userInfo["NSDebugDescription"] as? String
         return (detail ?? "unexpected character").trimmingCharacters(in: ["."])

@@ -2,15 +2,15 @@ import Foundation
 import SkeinBasics
 import SkeinFormats
 
-/// The output directory of a run, held by one process at a time.
+/// The output directory of a run, used by one process at a time.
 ///
-/// The lock (flock on `.lock`) lives as long as the object; the system lets go of it when the
-/// process ends, however it ends.
+/// The lock (flock on `.lock`) lives as long as the object; the system releases it when the process
+/// ends, however it ends.
 package final class RunDirectory: Sendable {
     package let path: String
-    /// Whether there is a run to go on with: `--resume` was given and run.json is there.
+    /// Whether there is a run to continue: `--resume` was given and run.json is there.
     package let isResumed: Bool
-    /// Where all of it is.
+    /// Where the directory is.
     package let store: any Store
     private let lock: any Sendable & AnyObject
 
@@ -22,19 +22,19 @@ package final class RunDirectory: Sendable {
         CheckpointStore(directory: FilePath.join(path, "checkpoints"), in: store)
     }
 
-    /// Opens the directory for a run, makes it if need be, and clears away what a kill left behind.
+    /// Opens the directory for a run, makes it if need be, and removes what a kill left behind.
     ///
-    /// With `resuming`, an empty or missing directory is a fresh start: a run that was killed before
-    /// it wrote anything can be started with the same command as any other.
+    /// With `resuming`, an empty or missing directory is a fresh start: one command continues any
+    /// run, even one that was killed before it wrote anything.
     ///
     /// - Parameters:
     ///   - path: `--output`.
     ///   - resuming: `--resume`.
-    ///   - store: where it is, or is to be.
+    ///   - store: where the directory is or will be.
     /// - Throws: `TrainingError.outputNotEmpty`, `.outputInUse`, `.notARunDirectory`; `FileError`.
     package init(path: String, resuming: Bool, in store: any Store = DiskStore()) throws {
         try store.makeDirectory(path)
-        // Before the lock: nothing may be written into a directory that is somebody else's.
+        // Before the lock: nothing may be written into somebody else's directory.
         _ = try Self.hasRun(path, resuming: resuming, in: store)
         guard let lock = try store.lock(FilePath.join(path, Self.lockName)) else {
             throw TrainingError.outputInUse(path: path)
@@ -48,16 +48,16 @@ package final class RunDirectory: Sendable {
         try checkpoints.removeLeftovers()
     }
 
-    /// SHA-256 of the kept adapter's weights: what is the same for every way to compute a run.
+    /// SHA-256 of the kept adapter's weights: the same however the run was computed.
     ///
     /// - Throws: `FileError`.
     package func adapterDigest() throws -> SHA256.Digest {
         try store.digest(of: FilePath.join(adapter, AdapterFiles.weightsName)).digest
     }
 
-    /// Raises the term of this directory, durably, and returns it: one for each coordinator that
-    /// ever works here, from `first`, which should be random: workers of a run in a directory that
-    /// is gone must not take a new one for it.
+    /// Raises the term of this directory durably and returns it: a new one for each coordinator
+    /// that starts here, from `first` on. That should be random: workers of a run whose directory
+    /// was removed must not take a new run for it.
     ///
     /// - Throws: `TrainingError.damagedRecord`; `FileError`.
     package func nextTerm(first: UInt32) throws -> UInt32 {
@@ -66,10 +66,10 @@ package final class RunDirectory: Sendable {
 
     private static let lockName = ".lock"
 
-    /// What may stand there before a run does: the lock, and a cluster's token and term.
+    /// What may be there before the run: the lock, and a cluster's token and term.
     private static let companions: Set = [lockName, "token", TermFile.name]
 
-    /// Whether a run could begin at `path` or, with `resuming`, go on there; makes nothing.
+    /// Checks that a run could begin at `path` or, with `resuming`, continue there; makes nothing.
     ///
     /// - Throws: `TrainingError.outputNotEmpty`, `.notARunDirectory`; `FileError`.
     package static func check(_ path: String, resuming: Bool) throws {

@@ -3,20 +3,20 @@ import SkeinBasics
 
 /// run.json: what a run was started with. Written once, before the first step.
 package struct RunFile: Sendable, Equatable {
-    /// Of Skein.
+    /// The version of Skein.
     package var version: String
-    /// Of the engine: what the bits of a gradient depend on besides the data.
+    /// The engine's: what the bits of a gradient depend on besides model, data and options.
     package var fingerprint: String
-    /// Paths as they were given; for the reader, not compared.
+    /// Paths as they were given; for people, not compared.
     package var model: String
     package var data: String
     package var modelDigest: String
     package var dataDigest: String
-    /// Of the validation file, when there is one.
+    /// Of the validation file, if there is one.
     package var validationDigest: String?
-    /// Of the adapter that the run started from, when there is one.
+    /// Of the adapter that the run started from, if there is one.
     package var initAdapterDigest: String?
-    /// What was made of the data; nil in a file that an older version wrote.
+    /// Of the encoded rows (`DataDigests`); nil in a file that an older version wrote.
     package var rowsDigest: String?
     package var planDigest: String?
     package var configuration: TrainingConfiguration
@@ -92,19 +92,19 @@ package struct RunFile: Sendable, Equatable {
     static let fingerprintField = "fingerprint"
     static let madeFields = ["encoded rows (SHA-256)", "plan of micro-batches (SHA-256)"]
 
-    /// Whether the file says what was made of the data, so that a resumed run can compare it.
+    /// Whether the file has the digests of rows and plan, for a resumed run to compare.
     var namesRows: Bool { rowsDigest != nil && planDigest != nil }
 
     /// Makes sure that the run described by `recorded` can be continued as `self` asks for.
     ///
-    /// The version of Skein is not compared: what it means for the bits stands in the fingerprint and
-    /// in the digests of rows and plan. Those follow from model, data and options, and are compared
+    /// The version of Skein is not compared: what the bits depend on is in the fingerprint and in
+    /// the digests of rows and plan. Those follow from model, data and options, and are compared
     /// when these are equal; a file of an older version has none.
     ///
     /// - Parameters:
     ///   - recorded: as read from run.json.
     ///   - path: of run.json, for the error.
-    /// - Throws: `TrainingError.resumeDiffers` with every field that differs and both its values.
+    /// - Throws: `TrainingError.resumeDiffers` with both values of every field that differs.
     package func checkResume(of recorded: RunFile, path: String) throws {
         var differences: [Difference] = []
         func compare(_ field: String, _ then: String?, _ now: String?) {

@@ -1,8 +1,8 @@
 import SkeinBasics
 import SkeinModels
 
-/// What somebody wants trained, before anything of it is read: by `train`, by a coordinator, by a
-/// program that uses the library.
+/// What to train, before anything is read: for `train`, a coordinator, or a program that uses the
+/// library.
 package struct RunRequest: Sendable {
     package enum ModelSource: Sendable {
         /// A GGUF file or a Hugging Face folder.
@@ -30,7 +30,7 @@ package struct RunRequest: Sendable {
         self.tokenCache = tokenCache
     }
 
-    /// Reads and checks all that the run is determined by.
+    /// Reads and checks everything that determines the run.
     ///
     /// - Throws: as `TrainingJob.init`.
     package func job() throws -> TrainingJob {
@@ -48,9 +48,9 @@ package struct RunRequest: Sendable {
 /// How a run ended, in one process or over a cluster.
 package struct RunEnding: Sendable {
     package let outcome: TrainingLoop.Outcome
-    /// Locked until this is let go of.
+    /// Locked until this is released.
     package let directory: RunDirectory
-    /// Over the test rows; nil without any, and for a run that is not complete.
+    /// Of the test rows; nil without any, and for a run that is not complete.
     package let test: RowEvaluation?
 
     package init(

@@ -2,16 +2,16 @@ import Foundation
 
 /// How much memory this process may use.
 package enum SystemMemory {
-    /// Bytes that can be had without swapping: MemAvailable, and less when a control group (a
-    /// container, a batch system) or `ulimit -v` allows less. nil where the system does not tell.
+    /// Bytes that can be allocated without swapping: MemAvailable, or less if a control group (a
+    /// container, a batch system) or `ulimit -v` allows less. nil where the system does not say.
     package static var available: Int? {
         let group = groupLimit.flatMap { limit in groupUsage.map { max(0, limit - $0) } }
         let addresses = addressLimit.flatMap { limit in addressesInUse.map { max(0, limit - $0) } }
         return [memAvailable, group, addresses].compactMap { $0 }.min()
     }
 
-    /// What a run may plan with: an estimate is no promise, and the system wants some of its page
-    /// cache to live on.
+    /// What a run may plan with: 85 %, since estimates are not exact and the system needs some of
+    /// its page cache.
     package static var usable: Int? { available.map { $0 / 100 * 85 } }
 
     private static var memAvailable: Int? {
@@ -27,7 +27,7 @@ package enum SystemMemory {
         lines("/sys/fs/cgroup/memory.max").first.flatMap { Int($0) }
     }
 
-    /// What the group cannot give back: its usage without the page cache.
+    /// What the group cannot free: its usage without the page cache.
     private static var groupUsage: Int? {
         for line in lines("/sys/fs/cgroup/memory.stat") where line.hasPrefix("anon ") {
             return Int(line.dropFirst(5))
@@ -47,7 +47,7 @@ package enum SystemMemory {
         return pages.flatMap { Int($0) }.map { $0 * sysconf(Int32(_SC_PAGESIZE)) }
     }
 
-    /// The lines of a file of the kernel; none where it does not exist.
+    /// The lines of a kernel file; none if it does not exist.
     private static func lines(_ path: String) -> [Substring] {
         guard let data = FileManager.default.contents(atPath: path) else { return [] }
         return String(decoding: data, as: UTF8.self).split(separator: "\n")

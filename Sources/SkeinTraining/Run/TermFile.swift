@@ -2,17 +2,17 @@ import SkeinBasics
 
 /// OUT/term: a number for each start of a coordinator on a run directory, one more every time.
 ///
-/// What an earlier coordinator gave out carries an earlier term and is recognized by it. So the
-/// number is on disk before anybody hears it.
+/// Everything from an earlier coordinator has an earlier term and is recognized by it. So the
+/// number is on disk before it is used.
 struct TermFile {
     static let name = "term"
 
     let path: String
     let store: any Store
 
-    /// Writes the next term and returns it; `first` on a directory that has had none.
+    /// Writes the next term and returns it: `first` in a directory that has had none.
     ///
-    /// - Throws: `TrainingError.damagedRecord`: a guess could give a term out twice. `FileError`.
+    /// - Throws: `TrainingError.damagedRecord`, as a guess could use a term twice; `FileError`.
     func raise(first: UInt32) throws -> UInt32 {
         let (next, isOver) = try last()?.addingReportingOverflow(1) ?? (first, false)
         guard !isOver else { throw damaged("no term is left") }

@@ -2,11 +2,11 @@ import Foundation
 import SkeinBasics
 import SkeinModels
 
-/// Everything that a run can be told. An option is declared in one of four tables, by what depends on
-/// it, and read as if it were a property here: `configuration.rank`.
+/// All options of a run. An option is declared in one of four tables, by what depends on it, and is
+/// read as if it were a property here: `configuration.rank`.
 @dynamicMemberLookup
 package struct TrainingConfiguration: Sendable, Equatable {
-    /// What shapes the result.
+    /// The options that shape the result.
     package var recipe = OptionValues<RecipeOptions>()
     package var inputs = OptionValues<InputOptions>()
     package var machine = OptionValues<MachineOptions>()
@@ -40,9 +40,9 @@ package struct TrainingConfiguration: Sendable, Equatable {
         + ClusterOptions.options
 }
 
-// What the engine is told.
+// Settings for the engine.
 extension TrainingConfiguration {
-    /// The seed as random numbers are addressed with it.
+    /// The seed, as `AddressedRandom` takes it.
     package var addressedSeed: UInt64 { UInt64(self.seed) }
 
     /// The settings of the optimizer.
@@ -93,7 +93,7 @@ extension TrainingConfiguration {
         guard accepted else { throw TrainingError.badOption(option.description, text) }
     }
 
-    /// Checks values that were set in code as `set` checks those from text.
+    /// Checks values that were set in code, as `set` checks those from text.
     ///
     /// - Throws: `TrainingError.badOption`.
     package func validate() throws {
@@ -111,8 +111,8 @@ extension TrainingConfiguration {
         return option
     }
 
-    /// SHA-256 of the recipe: all that the result depends on, beside the bytes of model, data and
-    /// adapter.
+    /// SHA-256 of the recipe: everything that the result depends on besides the bytes of model,
+    /// data and adapter.
     package var digest: SHA256.Digest {
         var text = "skein configuration 1\n"
         for option in recipe.named {
@@ -121,7 +121,7 @@ extension TrainingConfiguration {
         return SHA256.digest(of: text)
     }
 
-    /// The options on which the result depends and that differ from those of a recorded run.
+    /// The options that shape the result and differ from those of a recorded run.
     package func differences(from recorded: TrainingConfiguration) -> [Difference] {
         RecipeOptions.options.compactMap { option in
             let (now, then) = (recipe.text(of: option), recorded.recipe.text(of: option))
@@ -146,8 +146,8 @@ extension TrainingConfiguration {
     /// Reads `json` back.
     ///
     /// - Parameters:
-    ///   - bytes: of a JSON object that names options; those it does not name keep their defaults.
-    ///   - path: where they come from, for the error.
+    ///   - bytes: of a JSON object that names options; the others keep their defaults.
+    ///   - path: where the bytes come from, for the error.
     /// - Throws: `TrainingError.damagedRecord` that names the option.
     package init(json bytes: [UInt8], path: String) throws {
         guard bytes.count <= Limits.recordFileBytes else {
@@ -158,7 +158,7 @@ extension TrainingConfiguration {
         try self.init(recorded: RecordFile.object(from: bytes, path: path), path: path)
     }
 
-    /// Takes what `fields` gave.
+    /// Reads back what `fields` returned.
     init(recorded object: [String: Any], path: String) throws {
         self.init()
         do {
@@ -183,7 +183,7 @@ extension TrainingConfiguration {
         }
     }
 
-    /// A JSON value as the command line would have it; nil for an object.
+    /// A JSON value as text on the command line; nil for an object.
     private static func text(of value: Any) -> String? {
         switch value {
         case let text as String: text

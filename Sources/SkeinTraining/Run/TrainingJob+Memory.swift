@@ -2,7 +2,7 @@ import SkeinFormats
 import SkeinModels
 
 extension TrainingJob {
-    /// What the run needs with these choices of memory.
+    /// The memory that the run needs with these choices.
     package func memoryEstimate(
         residence: WeightResidence, checkpointing: Bool, threads: Int
     ) -> MemoryEstimate {
@@ -10,7 +10,7 @@ extension TrainingJob {
             of: self, residence: residence, checkpointing: checkpointing, threads: threads)
     }
 
-    /// The most that is held at once, over the first steps of the plan and all rows that are judged.
+    /// The most that is in memory at once, over the first steps of the plan and all evaluated rows.
     private struct Sizes {
         var tokens = 0
         var lossTokens = 0
@@ -20,8 +20,8 @@ extension TrainingJob {
         var judgedLossTokens = 0
         var judgedCount = 0
 
-        /// Enough to meet about every row once; a plan may have millions of steps, and a step
-        /// thousands of rows. Later epochs shuffle the same rows into much the same sizes.
+        /// Enough to see about every row once; a plan may have millions of steps, and a step
+        /// thousands of rows. Later epochs shuffle the same rows into similar sizes.
         private static let steps = 10_000
         private static let rows = 1_000_000
 
@@ -67,12 +67,12 @@ extension TrainingJob {
         }
     }
 
-    /// Chooses where the weights are held, or says which flag would make the run fit.
+    /// Chooses where the weights are, or says which flags would make the run fit.
     ///
     /// - Parameters:
-    ///   - available: bytes that the process may use; nil when the system does not tell.
+    ///   - available: bytes that the process may use; nil if the system does not say.
     ///   - threads: threads that compute.
-    /// - Returns: the residence and what it needs.
+    /// - Returns: the residence and what the run needs with it.
     /// - Throws: `MemoryError.tooLarge`.
     package func fit(
         available: Int?, threads: Int

@@ -3,9 +3,10 @@ import SkeinBasics
 import SkeinFormats
 import SkeinModels
 
-/// All that a run is determined by, read and checked: model, rows, plan, adapter shape.
+/// Everything that determines a run, read and checked: model, rows, plan, adapter shape.
 ///
-/// Nothing is computed or written yet, and no weight is loaded; every mistake in the input shows here.
+/// Nothing is computed or written yet, and no weights are loaded; every mistake in the input is
+/// reported here.
 package struct TrainingJob: Sendable {
     package let configuration: TrainingConfiguration
     package let model: ModelDirectory
@@ -17,20 +18,20 @@ package struct TrainingJob: Sendable {
     /// Where the adapter starts: random A and zero B, or an adapter from disk.
     package let initial: AdapterParameters
     package let report: DataReport
-    /// Whether the tokens were made or kept; nothing else depends on it.
+    /// Whether tokens were encoded or cached; nothing depends on it.
     package let tokenOrigin: TokenOrigin
     package let runFile: RunFile
-    /// What stands before rows of text, and before pairs without a template, because the model's
-    /// tokenizer wants it; nil for a model without such a token.
+    /// The token that begins rows of text and pairs without a template; nil if the model's
+    /// tokenizer wants none.
     package let beginToken: String?
-    /// What workers know the run's data by: its bytes, and what this program made of them.
+    /// What workers know the run's data by: one digest of its bytes, encoded rows and plan.
     package let dataIdentity: SHA256.Digest
 
     /// Reads everything that `configuration` names.
     ///
     /// - Parameters:
     ///   - configuration: of the run.
-    ///   - open: opens the model; called once the configuration is known to be sound.
+    ///   - open: opens the model; called once the configuration is known to be valid.
     ///   - dataPath: a .jsonl file or a directory.
     ///   - version: of Skein, for run.json.
     ///   - tokenCache: where encoded rows are looked up and kept; nil: every row is encoded.
@@ -41,7 +42,7 @@ package struct TrainingJob: Sendable {
     ) throws {
         try configuration.validate()
         let model = try open()
-        // A gigabyte takes half a second, and nothing here waits for it.
+        // Hashing a gigabyte takes half a second; only `runFile`, at the end, waits for it.
         let modelDigest = Background("skein-hash") { model.contentDigest() }
         let lora = try configuration.lora(layerCount: model.configuration.layerCount)
         let shape = AdapterShape(lora, model: model.configuration)
@@ -97,8 +98,7 @@ package struct TrainingJob: Sendable {
             planDigest: digests.plan.description, configuration: configuration)
     }
 
-    /// As `init(configuration:model:dataPath:version:tokenCache:)`, of the model at `modelPath`, a
-    /// GGUF file or a Hugging Face folder.
+    /// The same for the model at `modelPath`, a GGUF file or a Hugging Face folder.
     package init(
         configuration: TrainingConfiguration, modelPath: String, dataPath: String, version: String,
         tokenCache: TokenCache? = nil
@@ -122,7 +122,7 @@ package struct TrainingJob: Sendable {
         )
     }
 
-    /// Makes sure that the run in `directory`, if there is one to go on with, is this job's.
+    /// Makes sure that the run in `directory`, if there is one to continue, is this job's.
     ///
     /// - Returns: what the run was started with; nil when there is none.
     /// - Throws: `TrainingError.resumeDiffers`, `.damagedRecord`; `FileError`.
@@ -134,7 +134,7 @@ package struct TrainingJob: Sendable {
         return recorded
     }
 
-    /// The adapter as its files describe it.
+    /// What adapter_config.json says.
     package var adapterConfiguration: AdapterConfiguration {
         let lora = shape.configuration
         let isWhole = lora.layers == 0..<model.configuration.layerCount
@@ -146,10 +146,10 @@ package struct TrainingJob: Sendable {
             usesRankStabilizedScale: false)
     }
 
-    /// Whether validation was asked for, be there rows for it or not.
+    /// Whether validation was asked for, with or without rows for it.
     var wantsValidation: Bool { !validation.isEmpty || configuration.validationSplit > 0 }
 
-    /// A row that is longer than the model was made for; nil when there is none.
+    /// Says that a row is longer than the model was made for; nil if none is.
     package var contextWarning: String? {
         guard longestRow > model.configuration.contextLength else { return nil }
         return "the longest row has \(longestRow) tokens, more than the "
@@ -157,7 +157,7 @@ package struct TrainingJob: Sendable {
             + "give a smaller --max-length"
     }
 
-    /// Tokens of the longest row of any kind: positions that the model must know.
+    /// Tokens of the longest row of any kind: positions that the model must have.
     package var longestRow: Int {
         [training, validation, test].joined().reduce(1) { max($0, $1.ids.count) }
     }

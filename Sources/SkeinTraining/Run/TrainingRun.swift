@@ -1,19 +1,19 @@
 import Foundation
 import SkeinModels
 
-/// A run in one process, put together: from what was asked for to how it ended.
+/// A whole run in one process, from the request to the ending.
 ///
-/// `skein train` and the library's `Trainer` come here; over a cluster it is `CoordinatorRun`.
+/// The library's `Trainer`, and so `skein train`, uses it; in a cluster it is `CoordinatorRun`.
 package struct TrainingRun: Sendable {
-    /// What a run tells about itself, in this order.
+    /// What a run reports, in this order.
     package enum Event: Sendable {
         case memory(MemoryEstimate, WeightResidence)
-        /// The weights are there; from here on the run can be stopped with a checkpoint.
+        /// The weights are loaded; from here on the run can be stopped with a checkpoint.
         case loaded
         /// The first step begins.
         case ready
         case loop(TrainingLoop.Event)
-        /// The steps are done, or the run was stopped; test rows may be judged now.
+        /// The steps are done, or the run was stopped; test rows may be evaluated next.
         case trained
     }
 
@@ -24,8 +24,8 @@ package struct TrainingRun: Sendable {
     /// Reads and checks model, data and options; writes nothing and loads no weights.
     ///
     /// - Parameters:
-    ///   - request: what is wanted.
-    ///   - resuming: goes on with the run that is in the output directory, if there is one.
+    ///   - request: what to train.
+    ///   - resuming: continues the run in the output directory, if there is one.
     /// - Throws: as `TrainingJob.init`.
     package init(_ request: RunRequest, resuming: Bool) throws {
         job = try request.job()

@@ -115,7 +115,7 @@ import Testing
 
             let checkpoints = try #require(try facts(directory)["checkpoints"] as? [[String: Any]])
             #expect(checkpoints.map { $0["verified"] as? Bool } == [true, false])
-            let problem = "optimizer.safetensors has another SHA-256 than the manifest says"
+            let problem = "optimizer.safetensors has a different SHA-256 than the manifest says"
             #expect((checkpoints[1]["problem"] as? String)?.contains(problem) == true)
             #expect(
                 throws: TrainingError.damagedCheckpoint(

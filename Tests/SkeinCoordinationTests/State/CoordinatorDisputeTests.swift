@@ -117,8 +117,8 @@ struct CoordinatorDisputeTests {
         #expect(
             ending.sentences.first
                 == "w3 and w1 gave different results of micro-batch 0 of step 7: one of them computes "
-                + "wrongly, and nobody else is here to tell which; that of w1 is used, which has "
-                + "given good ones before")
+                + "wrongly, and nobody else is here to tell which; using that of w1, which has "
+                + "given good results before")
         #expect(desk.state.members[name: "w1"] != nil)
         #expect(desk.state.members[name: "w3"] == nil)
     }

@@ -40,7 +40,7 @@ struct CoordinatorResultTests {
             said.sentences == [
                 "w2 and w1 gave different results of micro-batch 0 of step 7: "
                     + "one of them computes wrongly, and nobody else is here to tell which; "
-                    + "that of w2 came first and is used"
+                    + "using that of w2, which came first"
             ])
         #expect(desk.state.counters.duplicates == 1)
     }
@@ -73,7 +73,7 @@ struct CoordinatorResultTests {
         #expect(desk.arrive(1, 0, at: 1).answers == ["0 1 duplicate"])
     }
 
-    @Test("refused work goes to another worker, and its worker has to pause")
+    @Test("refused work goes to another worker, and its worker must pause")
     func refused() {
         var desk = Desk()
         desk.join(1)

@@ -93,7 +93,7 @@ struct CoordinatorRoomTests {
         #expect(!wait(&desk, from: 3, to: 12, moving: false).cancellations.contains("1<2"))
         let said = wait(&desk, from: 13, to: 13, moving: false)
         #expect(said.cancellations == ["1<2", "2<2", "3<2"])
-        #expect(said.sentences.contains { $0.contains("it does not come: others compute") })
+        #expect(said.sentences.contains { $0.contains("has not sent it: others compute") })
         // It does not get the same work again while others are here.
         #expect(!said.leases.contains { $0.hasSuffix(">2") })
         let next = desk.arrive(1, 1, at: 14)

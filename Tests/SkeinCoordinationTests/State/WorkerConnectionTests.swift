@@ -79,7 +79,7 @@ struct WorkerConnectionTests {
         if code.isFinal {
             #expect(said == [.disconnect("rejected"), .finish(.rejected(rejection))])
         } else {
-            // A worker that has to pause may be the only one: it returns soon after that.
+            // A worker that must pause may be the only one: it returns soon after that.
             let delay = Duration.milliseconds(code == .quarantined ? 3050 : 3100)
             #expect(said == [.disconnect("rejected"), .connect(after: delay)])
         }

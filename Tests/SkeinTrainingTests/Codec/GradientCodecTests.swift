@@ -32,7 +32,7 @@ import Testing
         #expect(rounded != original)
     }
 
-    @Test("int8 stays within one level of its block, is addressed, and is unbiased")
+    @Test("int8 stays within one level of its block, is a function of its address, and is unbiased")
     func int8() {
         let original = gradient(200)
         func rounded(step: Int, microBatch: Int) -> [Float] {
@@ -52,7 +52,7 @@ import Testing
             let once = rounded(step: 7, microBatch: 1)
             for index in block {
                 #expect(abs(once[index] - original[index]) <= level * 1.0001)
-                // 400 draws: the standard error is at most level / 2 / 20; five of them.
+                // 400 draws: five times the standard error, which is at most level / 2 / 20.
                 let mean = sums[index] / 400
                 #expect(abs(mean - Double(original[index])) < Double(level) * 0.125)
             }
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("int8 rounds each block alone, and leaves zeros and what is not finite")
+    @Test("int8 rounds each block alone, and does not change zeros or blocks that are not finite")
     func blocks() {
         var zeros = [Float](repeating: 0, count: 70)
         zeros[69] = .leastNonzeroMagnitude

@@ -9,7 +9,7 @@ import Testing
 @Suite struct GradientPackingTests {
     private static let seed: UInt64 = 20_261_122
 
-    /// Sums of two uniform numbers over many magnitudes, as gradients have them.
+    /// Sums of two uniform numbers over many magnitudes, like those of gradients.
     private static func gradient(_ count: Int, seed: UInt64 = seed) -> [Float] {
         let random = AddressedRandom(seed: seed, purpose: .benchmark)
         return (0..<count).map { index in
@@ -31,7 +31,7 @@ import Testing
         [Float](repeating: -0.0, count: 65),
     ]
 
-    @Test("unpacking gives the bits that rounding gives", arguments: GradientCodec.allCases)
+    @Test("unpacking gives the same bits as rounding", arguments: GradientCodec.allCases)
     func identity(codec: GradientCodec) throws {
         let lengths = [1, 2, 15, 16, 63, 64, 65, 127, 1000, 4095, 4096, 4097, 70_001]
         for original in lengths.map({ Self.gradient($0) }) + Self.special {
@@ -48,10 +48,10 @@ import Testing
         }
     }
 
-    @Test("noise takes no more than the bound, to the byte", arguments: GradientCodec.allCases)
+    @Test("noise takes exactly the bound", arguments: GradientCodec.allCases)
     func noise(codec: GradientCodec) throws {
         let random = AddressedRandom(seed: Self.seed, purpose: .benchmark)
-        // A NaN in each block: int8 leaves them as they are and sends them whole.
+        // A NaN in each block: int8 leaves the blocks as they are and sends them as fp32.
         let noise = (0..<5000).map {
             $0 % 64 == 0 ? .nan : Float(bitPattern: random.block(UInt32($0)).x)
         }
@@ -61,7 +61,7 @@ import Testing
         #expect(Self.bits(try codec.unpack(bytes, count: 5000)) == Self.bits(packed))
     }
 
-    @Test("one bytes layout, held still", arguments: GradientCodec.allCases)
+    @Test("the layout of the bytes does not change", arguments: GradientCodec.allCases)
     func layout(codec: GradientCodec) throws {
         var gradient: [Float] = [1, -2]
         let bytes = codec.pack(&gradient, seed: 0, step: 1, microBatch: 0)
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(
-        "every cut and every changed byte is an error or as many numbers",
+        "every cut is an error, and every changed byte is an error or gives the same count",
         arguments: GradientCodec.allCases)
     func damage(codec: GradientCodec) throws {
         // Enough zeros for zstd frames in every plane, small enough to try everything.
@@ -127,13 +127,13 @@ import Testing
             var bytes = (0..<(words.x % 300)).map {
                 UInt8(truncatingIfNeeded: random.block(UInt32(round), 2, $0).x)
             }
-            // Half of them begin well.
+            // Half of them begin with a valid header.
             let header: [UInt8] = [1, UInt8(1 + words.y % 3), 64, 0, 0, 0, UInt8(words.z % 3)]
             if round % 2 == 0, bytes.count >= 7 { bytes.replaceSubrange(0..<7, with: header) }
             do {
                 #expect(try codec.unpack(bytes, count: 64).count == 64)
             } catch is CodecError {
-                // As it should.
+                // Expected.
             }
         }
     }
@@ -145,7 +145,7 @@ import Testing
             + (0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * $0)) } + body
     }
 
-    @Test("what is wrong is named")
+    @Test("the error names what is wrong")
     func problems() throws {
         func check(_ bytes: [UInt8], _ error: CodecError, _ codec: GradientCodec = .fp32) {
             #expect(throws: error) { try codec.unpack(bytes, count: 64) }
@@ -167,7 +167,7 @@ import Testing
             message(method: 1, [], length: .max),
             .wrongLength(plane: 0, expected: 64, found: Int(UInt32.max)))
         check(message(method: 0, [], length: 64), .truncated(offset: 11, needed: 64, found: 0))
-        // Finite numbers from int8, whole.
+        // Finite numbers from int8 that were not rounded.
         var finite = Self.gradient(64)
         let whole = GradientCodec.fp32.pack(&finite, seed: 0, step: 1, microBatch: 0)
         check(whole, .notRounded, .int8)
@@ -205,13 +205,13 @@ import Testing
         check(good + [0], .wrongEnd)
         check(Array(good.dropLast()), .wrongEnd)
         check(Array(bomb(contents: 32, blocks: 1, blockBytes: 32)), .wrongContents)
-        // Two frames that make 64 together, a skippable frame, and a format of 2014.
+        // Two frames of 64 bytes in all, a skippable frame, and a format of 2014.
         let half = bomb(contents: 64, blocks: 1, blockBytes: 32)
         check(Array(half.prefix(17)) + bomb(contents: 32, blocks: 1, blockBytes: 32), .wrongEnd)
         check([0x50, 0x2A, 0x4D, 0x18, 0, 0, 0, 0] + good, .notAFrame)
         check([0x27, 0xB5, 0x2F, 0xFD] + good.dropFirst(4), .notAFrame)
         check([], .notAFrame)
-        // The same frame, alone and in its length, is a plane.
+        // The same frame, alone and of the right length, is a plane.
         let bytes =
             message(method: 1, good)
             + (0..<3).flatMap { _ in [0, 64, 0, 0, 0] + [UInt8](repeating: 0, count: 64) }

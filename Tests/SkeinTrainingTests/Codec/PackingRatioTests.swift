@@ -6,10 +6,10 @@ import Testing
 
 @testable import SkeinTraining
 
-/// How much smaller real gradients become.
+/// How much smaller packing makes real gradients.
 @Suite struct PackingRatioTests {
-    /// The gradients of the B matrices of SmolLM2-135M over a batch of step 0, from PyTorch: B is
-    /// zero there, so A has no gradient, and these numbers are what later steps look like, too.
+    /// The gradients of SmolLM2-135M's B matrices over a batch of step 0, from PyTorch. B is zero
+    /// there, so A has no gradient; gradients of later steps are much like these numbers.
     private func gradient() throws -> [Float] {
         let file = try SafetensorsFile(
             path: TestPaths.fixture("reference/grads_step0_lora_B.safetensors"))
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "packed gradients of a real model are as small as promised",
+        "packed gradients of a real model are small enough",
         arguments: [(GradientCodec.fp32, 1.12), (.bf16, 2.5), (.int8, 3.9)])
     func ratio(codec: GradientCodec, bar: Double) throws {
         var gradient = try gradient()
@@ -28,7 +28,7 @@ import Testing
         #expect(try codec.unpack(bytes, count: gradient.count) == gradient)
     }
 
-    @Test("a million numbers unpack to what rounding gives", arguments: GradientCodec.allCases)
+    @Test("a million numbers unpack to the rounded numbers", arguments: GradientCodec.allCases)
     func whole(codec: GradientCodec) throws {
         let some = try gradient()
         var rounded = (0..<921_600).map { some[$0 % some.count] }

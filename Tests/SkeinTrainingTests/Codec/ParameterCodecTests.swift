@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("a snapshot and differences lead to the last version, bit for bit")
+    @Test("a snapshot and differences give the last version, bit for bit")
     func versions() throws {
         for count in [0, 1, 63, 5000] {
             var versions = versions(count)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("small moves make small differences, none almost nothing")
+    @Test("small changes make small differences, and no change almost none")
     func sizes() {
         let versions = versions(50_000)
         let delta = ParameterCodec.delta(from: versions[3], to: versions[4]).count
@@ -50,7 +50,7 @@ import Testing
         #expect(ParameterCodec.delta(from: versions[4], to: versions[4]).count < 200)
     }
 
-    @Test("damaged bytes are an error and change nothing, or give as many numbers")
+    @Test("damaged bytes are an error and change nothing, or give the same count of numbers")
     func damage() throws {
         let versions = versions(300)
         let delta = ParameterCodec.delta(from: versions[0], to: versions[1])

@@ -7,8 +7,8 @@ import Testing
 
 @testable import SkeinTraining
 
-/// A Llama tokenizer that wants a begin token, against transformers (Tests/Fixtures/bos/make.py names
-/// the versions): a random model whose heads are wider than it is.
+/// A Llama tokenizer that wants a begin token, against transformers (versions in
+/// Tests/Fixtures/bos/make.py), on a random model whose heads together are wider than it is.
 @Suite struct BeginTokenTests {
     private struct Goldens: Decodable {
         let texts: [String]
@@ -85,17 +85,17 @@ import Testing
         #expect(abs(loss - expected.without.loss) > 1e-3)
     }
 
-    @Test("rows of text begin with it, and the loss is that of transformers")
+    @Test("rows of text begin with the token, and the loss is that of transformers")
     func text() throws {
         try withModel { model, goldens in
-            // What format the pairs of the file would have does not matter to its texts.
+            // The format of pairs does not matter for texts.
             for format in [PromptFormat.chat, .eos, .raw] {
                 try check(goldens.texts.map { .text($0) }, format, model, goldens.text)
             }
         }
     }
 
-    @Test("pairs begin with it in each format; a template has written its own")
+    @Test("pairs begin with the token in each format; a template writes its own")
     func pairs() throws {
         try withModel { model, goldens in
             let rows = goldens.pairs.map { PairRow.pair(prompt: $0[0], completion: $0[1]) }
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test("one that only tokenizer.json knows stands before texts, and is none to a template")
+    @Test("a token that only tokenizer.json names begins texts, and does not exist for a template")
     func unnamed() throws {
         try withModel { model, goldens in
             let path = model.path + "/tokenizer_config.json"
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test("a text that begins with it gets no second one, and kept tokens tell the two apart")
+    @Test("a text that begins with the token gets no second one; the digest changes with the token")
     func twice() throws {
         try withModel { model, goldens in
             var text = try TextEncoder(model: model)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SkeinTraining
 
-/// What a resumed run and a worker compare beside the bytes of files.
+/// What a resumed run and a worker compare besides the bytes of files.
 @Suite struct DataDigestsTests {
     private func row(_ number: Int, _ ids: [Int32], _ targets: [Range<Int>]) -> TokenizedRow {
         TokenizedRow(number: number, ids: ids, targets: targets)
@@ -18,7 +18,7 @@ import Testing
             shuffles: shuffles, epochs: epochs, iterations: iterations)
     }
 
-    @Test("the digest of rows changes with every id, target, place and list")
+    @Test("the digest of rows changes with every id, target, row number and list")
     func rows() {
         let base = [row(0, [1, 2, 3], [1..<3]), row(2, [4, 5], [1..<2])]
         let lists: [([TokenizedRow], [TokenizedRow])] = [
@@ -37,7 +37,7 @@ import Testing
         #expect(digests[0].description.hasPrefix("0c5a162d27fca930"), "\(digests[0])")
     }
 
-    @Test("the digest of the plan changes with what is computed together, and in which order")
+    @Test("the digest of the plan changes with the grouping of rows and with their order")
     func plans() {
         let lengths = [5, 3, 8, 2, 9, 4]
         let plans = [
@@ -51,7 +51,7 @@ import Testing
         #expect(plans[0].description.hasPrefix("480c44c84bae3123"), "\(plans[0])")
     }
 
-    @Test("a plan of a billion steps is hashed at its beginning and its end")
+    @Test("of a plan of a billion steps the beginning and the end are hashed")
     func longPlan() {
         let lengths = [5, 3, 8]
         let first = plan(lengths, iterations: 1_000_000_000).digest()
@@ -59,7 +59,7 @@ import Testing
         #expect(first != plan(lengths, iterations: 999_999_999).digest())
     }
 
-    @Test("what workers know the data by depends on the file, the rows and the plan")
+    @Test("the data's identity depends on the file, the rows and the plan")
     func identity() {
         let rows = [row(0, [1, 2, 3], [1..<3])]
         let file = SHA256.digest(of: "file")

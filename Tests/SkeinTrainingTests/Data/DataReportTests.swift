@@ -59,7 +59,7 @@ import Testing
         #expect(report.warnings == [])
     }
 
-    @Test("each warning is given when it is due")
+    @Test("each warning is given when it applies")
     func warnings() throws {
         let good = (0..<20).map { row("p\($0)", "c\($0)") }.joined()
         func warnings(

@@ -104,7 +104,7 @@ import Testing
         #expect(error.explanation.status == .badData)
     }
 
-    @Test("text that is not JSON says so with the parser's remark")
+    @Test("the error of text that is not JSON has the parser's message")
     func notJSON() throws {
         for line in [
             "{\"text\":\"a\"", "{\"text\":\"a\"} x", "{'text':'a'}", "{\"text\":\"\\ud800\"}",
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test("bytes that are not UTF-8 and lines above the limit are errors of their line")
+    @Test("bytes that are not UTF-8 and lines above the limit are errors that name their line")
     func bytes() throws {
         let good = Array("{\"text\":\"a\"}\n".utf8)
         let latin = Array("{\"text\":\"".utf8) + [0xE9] + Array("\"}\n".utf8)
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test("--skip-bad-lines counts bad lines, keeps the first and goes on")
+    @Test("--skip-bad-lines counts bad lines, keeps the first ones and continues")
     func skipping() throws {
         let text = "{\n{\"text\":\"a\"}\n" + String(repeating: "no\n", count: 7)
         let file = try read(Array(text.utf8), skippingBadLines: true)
@@ -149,7 +149,7 @@ import Testing
         #expect(file.badLines.count == Limits.keptBadLines)
     }
 
-    @Test("data without a row is an error unless none is allowed")
+    @Test("data without rows is an error unless that is allowed")
     func empty() throws {
         for text in ["", "\n\n  \n", "\u{FEFF}"] {
             let error = try #require(throws: TrainingError.self) { try read(Array(text.utf8)) }
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test("a file that is not there is an error of the file system")
+    @Test("a missing file is an error of the file system")
     func missing() throws {
         #expect(throws: FileError.failed(operation: "open", path: "/no/such", code: ENOENT)) {
             try PairFile(path: "/no/such")

@@ -6,8 +6,8 @@ import Testing
 
 @testable import SkeinTraining
 
-/// Rows of the reference recipe (Tests/Fixtures/reference/README.md): ids and labels as PyTorch was
-/// trained on them, with the tokenizer and the template of the real model.
+/// Rows of the reference recipe (Tests/Fixtures/reference/README.md): the ids and labels that
+/// PyTorch was trained on, with the tokenizer and the template of the real model.
 @Suite(.enabled(if: TestPaths.model != nil, "needs the model that Scripts/fetch-model fetches"))
 struct RecipeTests {
     private struct Reference: Decodable {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SkeinTraining
 
-/// The reader of known lines against the decoder, which judges all others.
+/// Compares the reader of lines that Skein writes with the decoder, which reads all others.
 @Suite struct RecordCursorTests {
     private let entry = LedgerEntry(
         step: 200_000, microBatch: 3, worker: "wörker-1", attempt: 12, tokens: 512, lossTokens: 77,
@@ -15,7 +15,7 @@ import Testing
         gradientNorm: 0.0842, seconds: 1.9, tokensPerSecond: 384.7, workers: 2,
         figures: StepFigures(cpuSeconds: 0.25, sentBytes: 10, receivedBytes: 20, payloadBytes: 15))
 
-    /// nil where the decoder refuses.
+    /// nil if the decoder refuses the line.
     private func decoded<Value: Decodable>(_ line: [UInt8]) -> Value? {
         do {
             return try JSONDecoder().decode(Value.self, from: Data(line))
@@ -32,7 +32,7 @@ import Testing
         line.withUnsafeBytes { StepMetrics(line: $0) }
     }
 
-    @Test("what Skein writes is read without the decoder")
+    @Test("lines that Skein writes are read without the decoder")
     func own() {
         #expect(readEntry(Array(entry.line.text.utf8)) == entry)
         #expect(readMetrics(Array(metrics.line.text.utf8)) == metrics)
@@ -42,7 +42,7 @@ import Testing
         #expect(readMetrics(Array(plain.line.text.utf8)) == plain)
     }
 
-    @Test("whatever byte is another one, what is read is what the decoder reads")
+    @Test("whichever byte is changed, what is read is what the decoder reads")
     func damaged() {
         var accepted = 0
         func check<Value: Decodable & Equatable>(
@@ -72,11 +72,11 @@ import Testing
             check(Array(lines.1[..<index]), readMetrics)
             check(Array(lines.1[..<index] + lines.1[(index + 1)...]), readMetrics)
         }
-        // Other digits and other letters of the names.
+        // Changed digits, and changed letters in the texts.
         #expect(accepted > 5000)
     }
 
-    @Test("a number is the same Double")
+    @Test("a number is the Double that the decoder reads")
     func numbers() throws {
         let random = AddressedRandom(seed: 10, purpose: .benchmark)
         var texts = [
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("integers that no Int holds, or that only the decoder takes, are left to it")
+    @Test("integers that no Int holds, or that only the decoder accepts, are left to the decoder")
     func integers() {
         let text = entry.line.text
         let others = [

@@ -13,7 +13,7 @@ import Testing
             encoder: text, format: format, trainedTurns: turns, maximumLength: maximumLength)
     }
 
-    /// The row as text, trained stretches in brackets.
+    /// The row as text, with trained parts in brackets.
     private func marked(_ row: PairRow, by encoder: RowEncoder) throws -> String {
         let draft = try encoder.draft(row)
         let row = TokenizedRow(
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "a pair in each format: prompt without loss, completion and end with loss",
+        "in each format a pair's prompt has no loss, its completion and end token do",
         arguments: [
             (PromptFormat.chat, "<user>ab<stop>\n<bot>[cd<stop>]"),
             (.auto, "<user>ab<stop>\n<bot>[cd<stop>]"),
@@ -48,7 +48,7 @@ import Testing
         #expect(try marked(.pair(prompt: "a", completion: "b"), by: plain) == "a<end>[b<end>]")
     }
 
-    @Test("text has loss on all but the first token; the first token never carries loss")
+    @Test("text has loss on all but the first token, which never carries loss")
     func text() throws {
         #expect(try marked(.text("abc"), by: encoder(.chat)) == "a[bc<end>]")
         let empty = PairRow.pair(prompt: "", completion: "ab")
@@ -80,10 +80,10 @@ import Testing
             try marked(turns, by: chat) == marked(.pair(prompt: "ab", completion: "cd"), by: chat))
     }
 
-    @Test("tokens never straddle the border between prompt side and content")
+    @Test("tokens never straddle the border between prompt and content")
     func border() throws {
-        // A tokenizer that merges every two characters: over the whole text it would merge "b" with
-        // "c"; encoded apart, it cannot.
+        // A tokenizer that merges every two characters: in the whole text it would merge "a" with
+        // "b"; encoded separately, it cannot.
         let merging = TextEncoder(
             encode: { text in
                 stride(from: 0, to: text.utf8.count, by: 2).map { start in
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("what a format needs and the model does not have is an error")
+    @Test("a model without what a format needs is an error")
     func needs() throws {
         #expect(throws: TrainingError.noTemplate) {
             try encoder(.chat, text: ToyTokenizer.encoder(chat: nil))

@@ -1,7 +1,7 @@
 @testable import SkeinTraining
 
-/// One token for each character, special tokens `<s>` ... for the roles: enough to see where
-/// borders and losses fall.
+/// One token for each character, and special tokens such as `<user>`: enough to see where borders
+/// and losses are.
 enum ToyTokenizer {
     static let specials: [(text: String, id: Int32)] = [
         ("<end>", 1), ("<stop>", 2), ("<user>", 3), ("<bot>", 4), ("<sys>", 5),

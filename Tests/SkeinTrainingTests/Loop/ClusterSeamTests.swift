@@ -6,7 +6,7 @@ import Testing
 
 @testable import SkeinTraining
 
-/// What a worker computes with its own hands gives what one process computes.
+/// What workers compute separately gives the result of one process.
 @Suite struct ClusterSeamTests {
     private struct Bench {
         let engine: MicroBatchEngine
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("a packed gradient is the gradient of train", arguments: GradientCodec.allCases)
+    @Test("a packed gradient is the one that train computes", arguments: GradientCodec.allCases)
     func packed(codec: GradientCodec) throws {
         try withBench(codec) { bench in
             let microBatch = MicroBatch(step: 3, index: 1, rows: Array(bench.rows[2..<6]))
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("groups judged one by one in any order give the evaluation of one process")
+    @Test("groups evaluated one by one in any order give the evaluation of one process")
     func groups() throws {
         try withBench(.fp32) { bench in
             let groups = RowEvaluation.groups(of: bench.rows, microBatchTokens: 40)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("a row made from its parts is the row, and says whether a model can compute it")
+    @Test("a row made from its parts is equal, and says whether a model can compute it")
     func rows() throws {
         try withBench(.fp32) { bench in
             for row in bench.rows {
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("a configuration survives its bytes; damaged bytes are an error")
+    @Test("a configuration reads back from its bytes; damaged bytes are an error")
     func configuration() throws {
         var original = TrainingConfiguration()
         for (name, text) in [
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test("each term is one more than the last that was given out, whoever was killed")
+    @Test("each term is one more than the last one used, whoever was killed")
     func terms() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/run"

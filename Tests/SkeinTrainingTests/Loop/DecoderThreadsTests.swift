@@ -30,8 +30,8 @@ import Testing
     @Test("an error of the receiver ends the work, and the pool can be used again")
     func refused() throws {
         let pool = DecoderThreads(threadCount: 3)
-        // All of them together would take a minute; the receiver has refused long before that,
-        // however late it is woken.
+        // All of them together would take a minute; the receiver refuses long before that, however
+        // late it wakes up.
         let count = 200_000
         for failing in [1, 4, 40] {
             let started = Mutex(0)
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("as many workspaces are used as jobs run at once, not as there are threads")
+    @Test("there are as many workspaces as jobs at once, not as threads")
     func workspaces() throws {
         let pool = DecoderThreads(threadCount: 8)
         var used: Set<ObjectIdentifier> = []
@@ -72,7 +72,7 @@ import Testing
         #expect(used.count <= 2)
     }
 
-    @Test("no two jobs have one workspace at the same time")
+    @Test("no two jobs use one workspace at the same time")
     func exclusive() throws {
         let pool = DecoderThreads(threadCount: 4)
         let busy = Mutex<Set<ObjectIdentifier>>([])
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test("threads that only judge are part of the memory estimate")
+    @Test("threads that only evaluate are part of the memory estimate")
     func estimate() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let model = directory + "/tiny.gguf"
@@ -110,7 +110,7 @@ import Testing
             }
             let (few, many) = (try estimate(4), try estimate(64))
             #expect(few.threads == 4 && few.judging == 0)
-            // 4 micro-batches make a step, 30 validation rows are judged one by one.
+            // 4 micro-batches make a step; 30 validation rows are evaluated one by one.
             #expect(many.threads == 4 && many.workspace == few.workspace)
             #expect(many.judging > 0 && many.judging < 26 * many.workspace)
             #expect(many.total == few.total + many.judging)

@@ -9,7 +9,7 @@ import Testing
         return (0..<count).map { leaf in
             let gradient = (0..<5).map { index -> Float in
                 let words = random.block(UInt32(leaf), UInt32(index))
-                // Magnitudes over ten decades: any other order of additions gives other bits.
+                // Magnitudes over ten decades: another order of additions gives other bits.
                 return (AddressedRandom.unitFloat(words.x) - 0.5)
                     * Float(sign: .plus, exponent: Int(words.y % 32) - 16, significand: 1)
             }
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("leaves in order keep a logarithmic number of sums alive")
+    @Test("with leaves in order the tree holds a logarithmic number of sums")
     func memory() {
         var tree = ReductionTree(count: 1000)
         var most = 0
@@ -61,14 +61,14 @@ import Testing
         #expect(tree.total?.tokens == 500_500)
     }
 
-    @Test("whatever the order, at most half of the leaves and one wait")
+    @Test("in any order at most half of the leaves, rounded up, wait")
     func bound() {
         for count in 1...33 {
             let results = results(count, seed: 9)
             var orders = (0..<20 as Range<UInt64>).map {
                 AddressedRandom(seed: $0, purpose: .sampling).permutation(count: count)
             }
-            // The worst: all that have a sibling come before it.
+            // The worst case: every left leaf comes before any right one.
             orders.append(
                 Array(stride(from: 0, to: count, by: 2)) + Array(stride(from: 1, to: count, by: 2)))
             for order in orders {
@@ -81,12 +81,12 @@ import Testing
         }
     }
 
-    @Test("what is added is not written to: whoever brought it may hold it without a copy")
+    @Test("what is added is not written to: the caller may hold it without a copy")
     func incoming() {
         let results = results(2, seed: 3)
         for order in [[0, 1], [1, 0]] {
             var tree = ReductionTree(count: 2)
-            // A copy of its own waits in the tree, so that nobody else has it.
+            // The tree alone holds this copy.
             tree.add(
                 order[0],
                 GradientSum(

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("steps whose results turn out wrong")
 struct StepSpoiledTests {
-    @Test("a step is computed again, and its value is that of the first time that all is right")
+    @Test("a step is computed again until it is not spoiled, and that value is returned")
     func again() throws {
         var times = 0
         let value = try StepSpoiled.repeating("step 3") {
@@ -15,7 +15,7 @@ struct StepSpoiledTests {
         #expect(value == Limits.spoiledAttempts)
     }
 
-    @Test("one that is spoiled each time ends the run with an error that names it")
+    @Test("a step that is spoiled each time ends the run with an error that names it")
     func never() throws {
         var times = 0
         let stopped = #expect(throws: SourceStopped.self) {

@@ -7,11 +7,11 @@ import Testing
 
 @testable import SkeinTraining
 
-/// A loop whose source does what a cluster may do to it.
+/// A loop whose source fails as a cluster may.
 @Suite struct TrainingLoopTests {
     private struct Gone: Error {}
 
-    /// Computes here, and fails at a step.
+    /// Computes in this process, and fails at a step.
     private struct Source: GradientSource {
         let local: LocalGradientSource
         let failingStep: Int
@@ -84,7 +84,7 @@ import Testing
         return try loop.run()
     }
 
-    @Test("a source that fails leaves durable checkpoints, and the run goes on to the same bytes")
+    @Test("a source that fails leaves durable checkpoints; a resumed run ends with the same bytes")
     func failing() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let model = directory + "/tiny.gguf"
@@ -108,7 +108,7 @@ import Testing
                     directory + "/a", resuming: false, model: model, data: data, failingStep: 7,
                     events: &events)
             }
-            // Each checkpoint is told of once, in order, and none is on its way any more.
+            // Each checkpoint is reported once, in order, and none is being written any more.
             #expect(
                 events.filter { $0.hasPrefix("checkpoint") } == [
                     "checkpoint 2 true", "checkpoint 4 true", "checkpoint 6 true",
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test("an adapter that was removed comes back from its step, however long ago that was")
+    @Test("a removed adapter is restored from its step's checkpoint, however old that is")
     func removedAdapter() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let model = directory + "/tiny.gguf"
@@ -173,7 +173,7 @@ import Testing
             let checkpoints = CheckpointStore(directory: directory + "/a/checkpoints")
             _ = try train("/whole", resuming: false)
             let expected = try #require(adapter("/whole"))
-            // What a kill before any pruning leaves: all that was ever saved.
+            // What a kill before any pruning leaves: everything that was saved.
             #expect(try train("/a", resuming: false, failingStep: 15, keeping: 99).last == "gone")
             #expect(try checkpoints.steps() == [2, 4, 6, 8, 10, 12, 14])
             try FileManager.default.removeItem(atPath: directory + "/a/adapter")
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test("a resumed run compares the rows with those that it began with, if they are recorded")
+    @Test("a resumed run compares its rows with the recorded ones, if they are recorded")
     func recordedRows() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let model = directory + "/tiny.gguf"
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test("a resumed run of an older version hears of the begin token, where the model has one")
+    @Test("a resumed run of an older version reports the begin token, if the model has one")
     func olderRows() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let files = [

@@ -14,7 +14,7 @@ import Testing
         var averages, squareAverages: [Float]
     }
 
-    @Test("AdamW follows PyTorch's operations over 100 steps to the last bit")
+    @Test("AdamW has PyTorch's moments after 100 steps, and its parameters to one part in 10^6")
     func adamW() throws {
         let bytes = try Data(
             contentsOf: URL(fileURLWithPath: TestPaths.fixture("training/adamw.json")))
@@ -38,7 +38,7 @@ import Testing
         #expect(adamW.squareAverages == golden.squareAverages)
     }
 
-    @Test("an optimizer restored from its moments goes on as if it had not stopped")
+    @Test("an optimizer restored from its moments continues as if it had not stopped")
     func restored() {
         let settings = AdamW.Settings(beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0.01)
         func gradient(_ step: Int) -> [Float] { (0..<7).map { sin(Float(step * 7 + $0)) } }
@@ -61,7 +61,7 @@ import Testing
         #expect(second == straight)
     }
 
-    @Test("a vector that is cut into pieces moves as its parts do alone")
+    @Test("a vector computed in pieces changes as its parts do alone")
     func pieces() {
         let settings = AdamW.Settings(
             beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0.01)
@@ -71,7 +71,7 @@ import Testing
         var parameters = gradient.map { $0 * 3 - 0.1 }
         let start = parameters
         whole.update(&parameters, gradient: gradient, learningRate: 0.01)
-        // Parts that are too short to be cut.
+        // Parts that are too short to be computed in pieces.
         for first in stride(from: 0, to: count, by: 100_000) {
             let range = first..<min(first + 100_000, count)
             var part = AdamW(settings: settings, count: range.count)
@@ -102,7 +102,7 @@ import Testing
         #expect(gradient == [3 * Float(1 / (5 + 1e-6)), 4 * Float(1 / (5 + 1e-6))])
     }
 
-    @Test("the norm is that of all elements, at any length, and shows what is not finite")
+    @Test("the norm is that of all elements, at any length, and not finite if one is not")
     func norm() {
         for count in [0, 1, 7, 8, 9, 64, 1001] {
             let gradient = (0..<count).map { Float($0 + 1) }
@@ -118,7 +118,7 @@ import Testing
         #expect(sum == [2, 3])
     }
 
-    @Test("schedules are those of transformers: warmup from 0, then as named")
+    @Test("schedules are those of transformers: warmup from 0, then constant, linear or cosine")
     func schedules() {
         func rates(_ kind: Schedule.Kind, warmup: Int) -> [Double] {
             let schedule = Schedule(kind: kind, peak: 2, warmupSteps: warmup, stepCount: 6)
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test("half a cosine without the C library is within one part in 10^15")
+    @Test("the half cosine without the C library is within one part in 10^15")
     func halfCosine() {
         for step in 0...1000 {
             let t = Double(step) / 1000

@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test(
-        "a split rounds, and always leaves a row to train on",
+        "a split rounds to the nearest row, and always leaves one to train on",
         arguments: [
             (0, 0.2, 0), (1, 0.2, 0), (2, 0.2, 0), (3, 0.2, 1), (4, 0.2, 1), (1, 0.99, 0),
             (2, 0.99, 1), (10, 0, 0), (2270, 0.2, 454),
@@ -69,7 +69,7 @@ import Testing
             rows == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9], [0, 1, 2, 3], [4, 5, 6, 7], [8, 9]])
     }
 
-    @Test("any step can be asked for alone, and steps can begin anywhere")
+    @Test("any step can be made alone, and steps can begin anywhere")
     func randomAccess() {
         let plan = StepPlan(
             lengths: lengths(37, seed: 3), batchSize: 5, microBatchTokens: 300, seed: 1,
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(
-        "micro-batches come in twos, fours and eights, and never more than there are rows",
+        "there are 2, 4 or a multiple of 8 micro-batches, and never more than rows",
         arguments: [
             (1, 100, 1), (2, 100, 2), (4, 100, 2), (4, 1024, 2), (4, 1025, 4), (3, 1025, 3),
             (64, 1536, 4), (64, 2560, 8), (64, 4097, 16), (64, 8193, 24), (2, 100_000, 2),
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(
-        "with slots, micro-batches come in multiples of them, the nearest to what the target asks for",
+        "with slots, there are a multiple of them, the nearest to the target",
         arguments: [
             (8, 1200, 2, 2), (8, 1536, 2, 4), (8, 100, 2, 2), (1, 100, 2, 1), (64, 1200, 3, 3),
             (64, 4097, 3, 9), (64, 4097, 7, 7), (64, 1, 64, 64), (8, 4096, 1, 8),
@@ -116,13 +116,13 @@ import Testing
     }
 
     @Test(
-        "a step that is cut for its slots ends on them more nearly together",
+        "a step that is cut for slots ends on them more evenly",
         arguments: [4096, 512])
     func even(target: Int) {
         var (cut, uncut, half) = (0, 0, 0)
         for seed in 0..<100 as Range<UInt64> {
             let lengths = lengths(8, seed: seed)
-            // As with a head of a quarter of the blocks' size, and loss on some tokens.
+            // As with a head of a quarter of the blocks' size, and loss on some of the tokens.
             let costs = zip(lengths, self.lengths(8, seed: seed + 1000)).map { length, other in
                 4 * length + length * other / 512
             }
@@ -135,11 +135,11 @@ import Testing
             half += (costs.reduce(0, +) + 1) / 2
         }
         #expect(cut < uncut)
-        // In the mean less than 1 % after half of all.
+        // In the mean at most 2 % after half of all.
         #expect(Double(cut) < 1.02 * Double(half), "\(cut), \(uncut), \(half)")
     }
 
-    /// When the second of two threads ends, if whoever is free takes the next group.
+    /// When the later of two threads ends, if the free one takes the next group.
     private func lastEnd(of groups: [[Int]], _ costs: [Int]) -> Int {
         var busy = [0, 0]
         for group in groups {
@@ -148,7 +148,7 @@ import Testing
         return busy.max() ?? 0
     }
 
-    @Test("nothing makes the largest micro-batch of a step that is cut for slots smaller")
+    @Test("the largest micro-batch of a step that is cut for slots cannot be smaller")
     func settled() {
         let costs = [9, 8, 7, 6, 5, 4]
         let groups = MicroBatchGrouping.groups(
@@ -158,7 +158,7 @@ import Testing
             MicroBatchGrouping.groups(lengths: [], costs: [], target: 1, slots: 3).isEmpty)
     }
 
-    @Test("grouping places every row once, is balanced, and puts the heaviest first")
+    @Test("grouping places every row once, is balanced, and puts the heaviest group first")
     func grouping() {
         for seed in 0..<200 as Range<UInt64> {
             let lengths = lengths(Int(seed % 40) + 1, seed: seed)
@@ -167,7 +167,7 @@ import Testing
             #expect(groups.allSatisfy { !$0.isEmpty && $0 == $0.sorted() }, "seed \(seed)")
             let tokens = groups.map { $0.reduce(0) { $0 + lengths[$1] } }
             #expect(tokens == tokens.sorted(by: >), "seed \(seed)")
-            // Longest-first leaves no two apart by more than one row.
+            // Longest-first: no two groups differ by more than the longest row.
             let spread = (tokens.first ?? 0) - (tokens.last ?? 0)
             #expect(spread <= lengths.max() ?? 0, "seed \(seed)")
         }

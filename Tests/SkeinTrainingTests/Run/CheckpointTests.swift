@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("any changed, cut or missing file is found, and the checkpoint before is loaded")
+    @Test("any changed, cut or missing file is found, and the checkpoint before it is loaded")
     func damaged() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let store = CheckpointStore(directory: directory)
@@ -67,7 +67,7 @@ import Testing
                 for damage in [flipped, Array(bytes.dropLast()), [], nil] {
                     try FileManager.default.removeItem(atPath: file)
                     if let damage { try AtomicFile.write(damage, to: file) }
-                    // A manifest that lacks only its last newline says the same.
+                    // A manifest that lacks only its last newline is still good.
                     if name == "manifest.json", damage?.count == bytes.count - 1 { continue }
                     let found = try store.newest(layout: layout, configurationDigest: "d")
                     #expect(found.checkpoint == checkpoint(50), "\(name)")
@@ -88,7 +88,7 @@ import Testing
             try store.save(checkpoint(50), layout: layout)
             let path = try store.save(checkpoint(100), layout: layout)
             let file = path + "/optimizer.safetensors"
-            // No disk with a bad sector is at hand; `MappedFileTests` has the error of one.
+            // A named pipe in place of a bad sector, whose error `MappedFileTests` checks.
             try FileManager.default.removeItem(atPath: file)
             #expect(mkfifo(file, 0o600) == 0)
             let found = try store.newest(layout: layout, configurationDigest: "d")
@@ -112,7 +112,7 @@ import Testing
             let files = try AdapterFiles.read(path) { try layout.check($0.shapes) }
             let optimizer = try SafetensorsFile(copying: path + "/optimizer.safetensors") { _ in }
             for name in Checkpoint.files { #expect(truncate(path + "/" + name, 0) == 0) }
-            // With a mapping, touching either is SIGBUS.
+            // With a mapping, reading either would be SIGBUS.
             #expect(try layout.flatten(files.tensors) == checkpoint(50).parameters)
             #expect(
                 try layout.flatten(optimizer.tensors, suffix: Checkpoint.averageSuffix)
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test("a file that grew is refused by its size, and a tensor too many before memory is taken")
+    @Test("a file that grew is refused by its size, and an extra tensor before memory is allocated")
     func tooLarge() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let store = CheckpointStore(directory: directory)
@@ -132,7 +132,7 @@ import Testing
                 guard case .damagedCheckpoint(path, let problem) = error else { return nil }
                 return problem
             }
-            // Who hashed it first would read a terabyte.
+            // Hashing it first would read a terabyte.
             let file = path + "/optimizer.safetensors"
             let size = try MappedFile(path: file).count
             #expect(truncate(file, 1 << 40) == 0)
@@ -140,7 +140,7 @@ import Testing
                 problem()
                     == .wrongSize(
                         file: "optimizer.safetensors", expected: size, found: 1 << 40))
-            // A manifest that goes with a file does not make its tensors those of the run.
+            // A manifest that matches a file does not make its tensors those of the run.
             let more = SafetensorsWriter.Tensor(name: "more", shape: [1], floats: [0])
             let original = checkpoint(1)
             try SafetensorsWriter.write(
@@ -225,14 +225,14 @@ import Testing
         }
     }
 
-    @Test("what a kill leaves at any moment of writing is not taken for a checkpoint")
+    @Test("what a kill at any moment of writing leaves is not taken for a checkpoint")
     func killed() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let store = CheckpointStore(directory: directory)
             #expect(try store.steps() == [])
             try store.save(checkpoint(50), layout: layout)
             let whole = try files(store.path(ofStep: 50))
-            // The files that are there after each moment, the last of them cut in half.
+            // The files at each moment, the last one cut in half.
             let order = Checkpoint.files + ["manifest.json"]
             for count in 0...order.count {
                 let leftover = directory + "/.writing-step-000100"
@@ -268,7 +268,7 @@ import Testing
             }
             try AtomicFile.makeDirectory(directory + "/step-7")
             #expect(try store.steps() == [5, 50, 100, 999_999, 1_000_000])
-            // One that was not taken up neither counts nor goes.
+            // One that the run did not resume from is neither counted nor removed.
             try store.keepNewest(1, besides: 5, through: 999_999)
             #expect(try store.steps() == [5, 999_999, 1_000_000])
             try store.keepNewest(2, besides: 1_000_000)

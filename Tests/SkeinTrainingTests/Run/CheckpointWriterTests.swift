@@ -25,7 +25,7 @@ import Testing
             parameters: values, averages: values, squareAverages: values)
     }
 
-    @Test("checkpoints become durable in order, are told of once, and old ones are removed")
+    @Test("checkpoints become durable in order, are reported once, and old ones are removed")
     func order() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let store = CheckpointStore(directory: directory + "/checkpoints")
@@ -34,7 +34,7 @@ import Testing
             var told: [CheckpointWriter.Saved] = []
             for step in 1...20 {
                 told += try writer.save(checkpoint(step))
-                // The one before is whole by now, this one perhaps.
+                // The one before it is whole by now, this one perhaps.
                 let steps = try store.steps()
                 #expect(step == 1 || steps.contains(step - 1), "\(steps) at \(step)")
                 if step % 3 == 0 { told += try writer.poll() }
@@ -55,7 +55,7 @@ import Testing
         try TestPaths.withTemporaryDirectory { directory in
             let store = CheckpointStore(directory: directory)
             let writer = CheckpointWriter(store: store, layout: layout, keeping: 2)
-            // Each step, the best one that its checkpoint names, and what is there afterwards.
+            // Each step, the best step that its checkpoint names, and what is kept afterwards.
             let table: [(step: Int, best: Int?, kept: [Int])] = [
                 (1, nil, [1]), (2, nil, [1, 2]), (3, 3, [2, 3]), (4, 3, [3, 4]), (5, 3, [3, 4, 5]),
                 (6, 3, [3, 5, 6]), (7, 7, [6, 7]), (8, 7, [7, 8]), (9, 7, [7, 8, 9]),
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("what was handed over is saved, whatever becomes of the caller's arrays")
+    @Test("what was passed is saved, even if the caller changes its arrays")
     func copies() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let store = CheckpointStore(directory: directory)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("an error is told at every question from then on, and nothing is saved after it")
+    @Test("an error is thrown by every later call, and nothing is saved after it")
     func errors() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let store = CheckpointStore(directory: directory + "/checkpoints")

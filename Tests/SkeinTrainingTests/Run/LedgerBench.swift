@@ -5,7 +5,7 @@ import Testing
 
 @testable import SkeinTraining
 
-/// How long the check takes that a resumed run makes of its records:
+/// How long a resumed run takes to check its records:
 ///
 ///     SKEIN_LEDGER_BENCH=200000 swift test -c release --filter LedgerBench
 @Suite(
@@ -43,7 +43,7 @@ struct LedgerBench {
         }
     }
 
-    /// - Returns: lines of the ledger.
+    /// - Returns: the number of lines of the ledger.
     private func write(_ plan: StepPlan, to paths: (String, String)) throws -> Int {
         let digest = String(repeating: "0123456789abcdef", count: 4)
         var ledger: [UInt8] = []

@@ -42,7 +42,7 @@ import Testing
             microBatchCount: count)
     }
 
-    @Test("lines have the fields that were promised, in order, and read back")
+    @Test("lines have the documented fields, in order, and read back")
     func lines() throws {
         #expect(
             entry(1, 0).line.text
@@ -108,7 +108,7 @@ import Testing
         ),
     ]
 
-    @Test("every way of not being exactly once is found", arguments: broken.indices)
+    @Test("every violation of exactly once is found", arguments: broken.indices)
     func found(index: Int) throws {
         let broken = Self.broken[index]
         try TestPaths.withTemporaryDirectory { directory in
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test("a step that is missing from both files, or stands twice in the metrics, is found")
+    @Test("a step that is missing from both files, or is twice in the metrics, is found")
     func metricsCount() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/metrics.jsonl"
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test("lines of a step that a kill kept from being committed are no finding")
+    @Test("lines of a step that a kill left uncommitted are no finding")
     func uncommittedEnd() throws {
         try TestPaths.withTemporaryDirectory { directory in
             try write(directory) { $0.append(self.entry(4, 0)) }
@@ -152,13 +152,13 @@ import Testing
         }
     }
 
-    @Test("reopening cuts a torn line and what came after the step that is resumed")
+    @Test("reopening cuts a torn line and everything after the resumed step")
     func cut() throws {
         try TestPaths.withTemporaryDirectory { directory in
             try write(directory)
             let path = directory + "/ledger.jsonl"
             let whole = try String(contentsOfFile: path, encoding: .utf8)
-            // Also what a disk leaves that had made room for a line and not yet written it.
+            // Also what is left if the disk had made room for a line and not yet written it.
             for torn in [
                 "", "{\"step\":4", "{\"step\":4,\"micro_batch\":0}\n{\"st", "garbage",
                 "\0\0\0\0\n", "{\"st\0\0\0\n{\"step\":4}\n", "\n\n", "no\r\n{\"step\":-1}\n",
@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    @Test("metrics that end before the step that a run goes on from are found")
+    @Test("metrics that end before the step that a run continues from are found")
     func metricsEnd() throws {
         try TestPaths.withTemporaryDirectory { directory in
             try write(directory)
@@ -217,7 +217,7 @@ import Testing
         }
     }
 
-    @Test("numbers of any size are findings, and neither a trap nor a long loop")
+    @Test("numbers of any size are findings, and cause neither a trap nor a long loop")
     func largeNumbers() throws {
         try TestPaths.withTemporaryDirectory { directory in
             try write(directory)
@@ -240,7 +240,7 @@ import Testing
         }
     }
 
-    @Test("a line with a field missing or of another type names the field")
+    @Test("the error of a line names the field that is missing or of the wrong type")
     func damagedField() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/ledger.jsonl"
@@ -252,7 +252,7 @@ import Testing
                 ),
                 (
                     good.replacingOccurrences(of: ":1.25", with: ":\"a\""),
-                    "\"loss_sum\" has another type than expected"
+                    "\"loss_sum\" has the wrong type"
                 ),
                 ("{\"step\":1", "not JSON"),
             ] {

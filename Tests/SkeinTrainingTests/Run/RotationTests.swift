@@ -6,9 +6,9 @@ import Testing
 
 @testable import SkeinTraining
 
-/// A model whose positions skein turned by another factor once.
+/// A model whose positions older versions of skein rotated by another factor.
 @Suite struct RotationTests {
-    /// The job of a tiny model with `metadata` in addition.
+    /// The job of a tiny model with additional `metadata`.
     private func job(_ metadata: [(key: String, value: GGUFImage.Value)]) throws -> TrainingJob {
         try TestPaths.withTemporaryDirectory { directory in
             var image = TinyModel().gguf()
@@ -47,6 +47,6 @@ import Testing
             return
         }
         #expect(differences.map(\.field) == ["fingerprint"])
-        #expect(error.explanation.remedy.contains("turned this model's positions by another one"))
+        #expect(error.explanation.remedy.contains("this model's positions by a different one"))
     }
 }

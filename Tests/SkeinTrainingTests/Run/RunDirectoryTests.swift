@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("a resume with anything else names every field and both its values")
+    @Test("a resume with other settings names every field that differs and both values")
     func resume() throws {
         let recorded = runFile()
         let same = try runFile {
@@ -103,7 +103,7 @@ import Testing
         #expect(error.explanation.status == .badData)
     }
 
-    @Test("other rows or another plan of the same files are named, with the way to mend it")
+    @Test("other rows or another plan of the same files are named, with a remedy")
     func otherRows() throws {
         let recorded = runFile {
             $0.rowsDigest = "ee"
@@ -130,7 +130,7 @@ import Testing
         #expect(error.explanation.what.contains("encoded rows (SHA-256) was ee and is now ex"))
         #expect(error.explanation.remedy.contains("resume with the version that the file names"))
         #expect(error.explanation.status == .badData)
-        // They follow from the data: where that differs, it alone is named.
+        // They follow from the data: if that differs, it alone is named.
         var moved = other
         moved.dataDigest = "bx"
         let plain = try #require(throws: TrainingError.self) {
@@ -148,7 +148,7 @@ import Testing
         #expect(throws: Never.self) { try other.checkResume(of: runFile(), path: "r") }
     }
 
-    @Test("a token and a term may lie in the output before the run does")
+    @Test("the output may have a token and a term before the run")
     func companions() throws {
         try TestPaths.withTemporaryDirectory { directory in
             for name in ["token", "term"] {
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test("an output with anything in it needs --resume, and is not touched")
+    @Test("an output that is not empty needs --resume, and is not touched")
     func notEmpty() throws {
         try TestPaths.withTemporaryDirectory { directory in
             try AtomicFile.write("mine", to: directory + "/letter.txt")
@@ -181,14 +181,14 @@ import Testing
         }
     }
 
-    @Test("a new, an empty and a barely begun directory start afresh; a begun run is resumed")
+    @Test("a new, empty or barely begun directory starts afresh; a run is resumed")
     func fresh() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/a/b"
             for resuming in [false, true, false] {
                 let run = try RunDirectory(path: path, resuming: resuming)
                 #expect(!run.isResumed)
-                // Killed while it wrote run.json.
+                // Killed while writing run.json.
                 try AtomicFile.write("{", to: run.runFile + ".tmp-123")
                 _ = run
             }
@@ -208,7 +208,7 @@ import Testing
         }
     }
 
-    @Test("two runs on one directory are refused until the first ends")
+    @Test("a second run in one directory is refused until the first ends")
     func locked() throws {
         try TestPaths.withTemporaryDirectory { directory in
             var first: RunDirectory? = try RunDirectory(path: directory, resuming: false)

@@ -6,7 +6,7 @@ import Testing
 @testable import SkeinTraining
 
 @Suite struct TrainingConfigurationTests {
-    @Test("the defaults are those that were promised")
+    @Test("the defaults do not change")
     func defaults() {
         let text = TrainingConfiguration().fields.compactMap { name, value in
             value.optionText.map { "\(name) \($0)" }
@@ -42,7 +42,7 @@ import Testing
         ("patience", "99999999999999999999"),
     ]
 
-    @Test("a value out of range names flag, value and what is allowed", arguments: bad)
+    @Test("the error of a value names flag, value and what is allowed", arguments: bad)
     func badValue(name: String, value: String) throws {
         var configuration = TrainingConfiguration()
         let error = try #require(throws: TrainingError.self) {
@@ -79,7 +79,7 @@ import Testing
         return configuration
     }
 
-    @Test("JSON reads back as what was written, under either spelling of a name")
+    @Test("JSON reads back as it was written, with either spelling of a name")
     func json() throws {
         let original = try changed()
         let text = JSONLine(original.fields).text
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("the digest covers what the result depends on and nothing else")
+    @Test("the digest covers the options that shape the result and no others")
     func digest() throws {
         let plain = TrainingConfiguration()
         let neutral = [
@@ -141,13 +141,13 @@ import Testing
         }
     }
 
-    @Test("a run without slots keeps the digest that it had before there were any")
+    @Test("a run without slots keeps the digest that it had before slots existed")
     func digestWithoutSlots() throws {
-        // As an older version computed it.
+        // Computed by an older version.
         #expect(
             TrainingConfiguration().digest.description
                 == "1ff38e56ffcc5a60d9265c320645a798a6017e445bfa5b1eab450552d7f5b7ae")
-        // Nor is it named to versions that do not know it.
+        // Nor is the option named to versions that do not know it.
         #expect(!TrainingConfiguration().fields.contains { $0.0 == "slots" })
         var cut = TrainingConfiguration()
         try cut.set("slots", to: "2")
@@ -166,7 +166,7 @@ import Testing
         #expect(!found.contains { $0.field == "threads" })
     }
 
-    @Test("layers are all, the last so many, or a range, and must exist")
+    @Test("layers are all, the last N, or a range, and must exist")
     func layers() throws {
         #expect(try LayerSelection("all")?.range(layerCount: 30) == 0..<30)
         #expect(try LayerSelection("16")?.range(layerCount: 30) == 14..<30)

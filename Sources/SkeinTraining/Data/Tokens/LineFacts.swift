@@ -1,10 +1,10 @@
-/// What the data report tells of a file's lines besides their tokens.
+/// What the data report says about a file's lines besides their tokens.
 package struct LineFacts: Sendable, Equatable {
     /// Rows, whether they can be trained on or not.
     package var rowCount = 0
     /// Lines that were skipped because they are malformed.
     package var badLineCount = 0
-    /// The first of them.
+    /// The first of these.
     package var firstBadLine: BadLine?
     /// Pairs whose completion is empty.
     package var emptyCompletions = 0
@@ -13,11 +13,11 @@ package struct LineFacts: Sendable, Equatable {
     /// Pairs with no white space between prompt and completion.
     package var adjoining = 0
 
-    /// A malformed line and where its bytes stand.
+    /// A malformed line and where its bytes are.
     package struct BadLine: Sendable, Equatable {
         /// Counted from 1.
         package var number: Int
-        /// Of the file's bytes, without the line end.
+        /// Where it is in the file, without the line end.
         package var bytes: Range<Int>
         /// What is wrong with it.
         package var error: TrainingError
@@ -25,7 +25,7 @@ package struct LineFacts: Sendable, Equatable {
 }
 
 extension PairFile {
-    /// What the data report tells of these lines.
+    /// What the data report says about these lines.
     package var facts: LineFacts {
         var facts = LineFacts(
             rowCount: rows.count, badLineCount: badLineCount, firstBadLine: firstBadLine)

@@ -4,17 +4,17 @@ import Synchronization
 
 /// Encoded data files on disk, so that a second start encodes nothing.
 ///
-/// One file for each key, `<SHA-256 of the key>.tokens`. Nothing in it is believed: a file that is
-/// torn, foreign or damaged is as good as none. It can be removed at any time. Rows of the data can
-/// be read out of it: nobody but its owner may, whoever may read the data.
+/// One file for each key, `<SHA-256 of the key>.tokens`. Nothing in it is trusted: a file that is
+/// torn, foreign or damaged is not used. It can be removed at any time. The data's rows can be read
+/// from it, so only its owner may read it, whoever may read the data.
 package struct TokenCache: Sendable {
     package let directory: String
-    /// Most files that stay; those that were not used for the longest time go.
+    /// The most files that stay; the least recently used are removed.
     let fileLimit: Int
-    /// Most bytes of all files together.
+    /// The most bytes of all files together.
     let byteLimit: Int
 
-    /// - Parameter directory: it need not be there. By default `tokens` in the cache directory.
+    /// - Parameter directory: need not exist. By default `tokens` in the cache directory.
     package init(directory: String = CacheDirectory.root + "/tokens") {
         self.init(
             directory: directory, fileLimit: Limits.tokenCacheFiles,
@@ -29,7 +29,7 @@ package struct TokenCache: Sendable {
 
     private static let suffix = ".tokens"
 
-    /// Two threads of one process would write to one temporary name.
+    /// Two threads of one process would write to the same temporary name.
     private static let writing = Mutex(())
 
     func path(of key: TokenCacheKey) -> String {
@@ -40,7 +40,7 @@ package struct TokenCache: Sendable {
     ///
     /// - Parameters:
     ///   - key: of which `data` is a part.
-    ///   - data: the data file itself; its malformed lines are read from there.
+    ///   - data: the data file itself; the first malformed line is read from it.
     ///   - vocabularySize: ids must be below.
     ///   - maximumLength: no row may be longer.
     /// - Returns: what was written for this key.
@@ -57,7 +57,7 @@ package struct TokenCache: Sendable {
             } catch FileError.failed("protect", _, let code)
                 where [EROFS, EPERM, ENOTSUP].contains(code)
             {
-                // Where no rights can be changed, what can be read is read all the same.
+                // The rights cannot be changed here; the file is read all the same.
             }
         } catch FileError.failed(_, _, ENOENT) {
             return nil
@@ -65,12 +65,12 @@ package struct TokenCache: Sendable {
         let reader = TokenCacheFile.Reader(
             key: key, data: data, vocabularySize: vocabularySize, maximumLength: maximumLength)
         let encoded = try file.withBytes { try reader.read($0) }
-        // The time of use decides what stays. Where it cannot be set, the time of making does.
+        // The time of use decides what stays; if it cannot be set, the time of writing does.
         _ = utimensat(AT_FDCWD, path, nil, 0)
         return encoded
     }
 
-    /// Keeps an encoded file, and removes others when there are too many.
+    /// Writes an encoded file, and removes others if there are too many.
     ///
     /// - Throws: `TokenCacheFlaw.tooLarge`; `FileError`.
     func write(_ file: EncodedFile, _ key: TokenCacheKey) throws {
@@ -88,13 +88,13 @@ package struct TokenCache: Sendable {
         }
     }
 
-    /// Takes from others what an earlier version, or somebody, let them have.
+    /// Removes others' rights to the cache, which an earlier version or somebody else gave them.
     private func close() throws {
         try AtomicFile.protect(directory)
         for name in try DiskStore().names(in: directory) where Self.isOurs(name) {
             let path = FilePath.join(directory, name)
             var status = stat()
-            // What a link leads to may be anybody's file, and is not the cache's to close.
+            // A link may lead to a file that is not the cache's; its rights stay.
             if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { continue }
             do {
                 try AtomicFile.protect(path)
@@ -107,12 +107,12 @@ package struct TokenCache: Sendable {
     private struct Entry {
         let path: String
         let bytes: Int
-        /// Seconds and nanoseconds. The one just written is the last, whatever the clock says.
+        /// 1 for the file just written, which stays whatever the clock says; seconds; nanoseconds.
         let used: (Int, Int, Int)
     }
 
-    /// Removes what has been out of use for the longest time until the rest is within the limits;
-    /// torn files of writers that were killed go the same way. Other names are left alone.
+    /// Removes the least recently used files until the rest is within the limits, torn files of
+    /// killed writers among them. Other names are left alone.
     private func prune(keeping kept: String) throws {
         var entries: [Entry] = []
         for name in try DiskStore().names(in: directory) where Self.isOurs(name) {
@@ -132,7 +132,7 @@ package struct TokenCache: Sendable {
         for (index, entry) in entries.enumerated() {
             bytes += entry.bytes
             guard index >= fileLimit || bytes > byteLimit else { continue }
-            // Another process may have removed it first, which is just as well.
+            // Another process may have removed it first.
             if unlink(entry.path) != 0, errno != ENOENT {
                 throw FileError.failed(operation: "remove", path: entry.path, code: errno)
             }

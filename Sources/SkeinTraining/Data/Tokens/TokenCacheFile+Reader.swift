@@ -1,12 +1,11 @@
 import SkeinBasics
 
 extension TokenCacheFile {
-    /// Reads a file of the cache and believes nothing that it says.
+    /// Reads a file of the cache and trusts nothing in it.
     ///
-    /// Sizes come first, so that no count decides on memory before the file is as long as the counts
-    /// say; then the checksum, so that a flipped bit is told as what it is; then every row, so that
-    /// not even a file that somebody made on purpose reaches the model with an id or a position that
-    /// it does not have.
+    /// Sizes are checked first, so that no memory is allocated by a count that the file's length
+    /// does not confirm; then the checksum, so that a flipped bit is reported as damage; then every
+    /// row, so that not even a crafted file gives the model an id or a position that it lacks.
     struct Reader {
         let key: TokenCacheKey
         let data: DataFile
@@ -82,7 +81,7 @@ extension TokenCacheFile {
             return header
         }
 
-        /// The first bad line is read again, so that its error need not be written down.
+        /// The first bad line is read again, so that its error need not be stored.
         private func badLine(_ header: Header) throws -> LineFacts.BadLine? {
             guard header.badLineCount > 0 else { return nil }
             guard header.badLineStart < header.badLineEnd else {
@@ -134,7 +133,7 @@ extension TokenCacheFile {
             return rows
         }
 
-        /// What `TokenizedRow.targets` promises: ascending, apart from each other, up to the end.
+        /// Targets as `TokenizedRow` has them: ascending, not adjacent, up to the row's end.
         private static func targets(
             _ bounds: Words, _ range: Range<Int>, length: Int
         ) -> [Range<Int>]? {
@@ -155,7 +154,7 @@ extension TokenCacheFile {
         }
     }
 
-    /// 32-bit numbers of a file, whose length has been checked.
+    /// 32-bit numbers of a file whose length has been checked.
     private struct Words {
         private let bytes: UnsafeRawBufferPointer
         private let start: Int

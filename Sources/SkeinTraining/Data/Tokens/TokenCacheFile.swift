@@ -1,19 +1,19 @@
 import SkeinBasics
 
-/// The form of an encoded data file on disk. All numbers are little-endian.
+/// The layout of an encoded data file on disk. All numbers are little-endian.
 ///
 /// ```
 /// 8 bytes      "SKEINTOK"
 /// 32 bytes     the key
 /// 20 x 8       Header, in the order of its fields
-/// rows x 12    for each row its number, its tokens and its targets (count)
-/// targets x 8  for each target the first position and the one behind the last
+/// rows x 12    for each row its number, its count of tokens and its count of targets
+/// targets x 8  for each target its first position and the one after its last
 /// ids x 4      the ids of all rows, end to end
-/// 32 bytes     SHA-256 of all before
+/// 32 bytes     SHA-256 of everything before it
 /// ```
 enum TokenCacheFile {
     static let magic = Array("SKEINTOK".utf8)
-    /// Raised when this form changes.
+    /// Raised when this layout changes.
     static let version: UInt64 = 1
     static let headerBytes = 8 + 32 + 8 * Header.fieldCount
     static let digestBytes = 32
@@ -36,16 +36,16 @@ enum TokenCacheFile {
         var longest = 0
         var cutCount = 0
         var skippedCount = 0
-        /// As many as are kept; the rest is 0.
+        /// The lines that are kept; zeros fill the rest of `Limits.keptBadLines`.
         var skippedLines: [Int] = []
-        /// What follows in this file.
+        /// Counts of what follows in this file.
         var rows = 0
         var targets = 0
         var ids = 0
 
         /// Bytes of a file with these counts.
         var fileBytes: Int {
-            // Each is at most 2^40 (`Reader.number`), so nothing overflows.
+            // Each count is at most 2^40 (`Reader.header`), so nothing overflows.
             TokenCacheFile.headerBytes + 12 * rows + 8 * targets + 4 * ids
                 + TokenCacheFile.digestBytes
         }

@@ -1,11 +1,11 @@
 import SkeinBasics
 import SkeinText
 
-/// Names everything that the tokens of a data file depend on, in one SHA-256.
+/// One SHA-256 of everything that the tokens of a data file depend on.
 struct TokenCacheKey: Sendable, Hashable {
     let digest: SHA256.Digest
 
-    /// nil when the encoder does not tell what it depends on.
+    /// nil if the encoder has no digest.
     ///
     /// - Parameters:
     ///   - data: SHA-256 of the data file.
@@ -31,7 +31,7 @@ struct TokenCacheKey: Sendable, Hashable {
 }
 
 extension TextEncoder {
-    /// SHA-256 of all that tokens depend on between a text or a conversation and its ids.
+    /// SHA-256 of everything that turns a text or a conversation into ids.
     static func digest(
         tokenizer: Tokenizer, template: (source: String, date: TemplateDate)?
     ) -> SHA256.Digest {

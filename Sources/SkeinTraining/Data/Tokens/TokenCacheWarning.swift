@@ -9,28 +9,28 @@ enum TokenCacheFlaw: Error, Equatable {
     /// A number that cannot be right.
     case badNumber(field: String)
     case damaged
-    /// Row `index` of the file is none that an encoder makes.
+    /// Row `index` of the file is not one that an encoder makes.
     case badRow(index: Int)
     case tooLarge(bytes: Int, limit: Int)
 
     var text: String {
         switch self {
-        case .wrongSize(let expected, let found): "it has \(found) bytes and not \(expected)"
-        case .notOurs: "it is no file of tokens"
+        case .wrongSize(let expected, let found): "it has \(found) bytes, not \(expected)"
+        case .notOurs: "it is not a token file"
         case .otherVersion(let found): "it has version \(found)"
         case .otherKey: "it belongs to other data or settings"
         case .badNumber(let field): "its \(field) cannot be right"
         case .damaged: "its checksum is wrong"
         case .badRow(let index): "its row \(index) cannot be right"
         case .tooLarge(let bytes, let limit):
-            "\(bytes) bytes are more than the \(limit) that the cache may have"
+            "\(bytes) bytes are more than the cache's limit of \(limit)"
         }
     }
 }
 
-/// What hindered the token cache; the run is the same without it.
+/// Why the token cache was not used; the run is the same without it.
 package enum TokenCacheWarning: Sendable, Equatable {
-    /// A file is there and cannot be used; it is written anew.
+    /// A file exists but cannot be used; it is written again.
     case unusable(path: String, detail: String)
     /// The tokens could not be kept: the next start encodes again.
     case notKept(path: String, detail: String)
@@ -55,10 +55,10 @@ package enum TokenCacheWarning: Sendable, Equatable {
     package var text: String {
         switch self {
         case .unusable(let path, let detail):
-            "a file of the token cache is not used and is written anew, \(detail) (\(path))"
+            "a token cache file is not used and is written again: \(detail) (\(path))"
         case .notKept(let path, let detail):
-            "the tokens are not kept for the next start, \(detail) (\(path)); --no-token-cache "
-                + "does without"
+            "the tokens are not kept for the next start: \(detail) (\(path)); --no-token-cache "
+                + "turns the cache off"
         }
     }
 }

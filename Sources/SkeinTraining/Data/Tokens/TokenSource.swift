@@ -4,22 +4,22 @@ import SkeinBasics
 package struct TokenOrigin: Sendable, Equatable {
     /// Rows that this process parsed and encoded.
     package internal(set) var encodedRows = 0
-    /// Rows that were taken from the token cache, neither parsed nor encoded.
+    /// Rows that came from the token cache, neither parsed nor encoded.
     package internal(set) var cachedRows = 0
-    /// What hindered the cache. The run is the same without it.
+    /// Why the cache was not used. The run is the same without it.
     package internal(set) var warnings: [TokenCacheWarning] = []
 }
 
-/// Gets data files encoded: from the cache when it has them, else from their lines.
+/// Encoded data files: from the cache if it has them, else encoded from their lines.
 struct TokenSource {
     let encoder: RowEncoder
     /// `--skip-bad-lines`.
     let skippingBadLines: Bool
-    /// Ids of the model are below this.
+    /// The model's ids are below this.
     let vocabularySize: Int
     /// nil: every row is encoded.
     let cache: TokenCache?
-    /// Of Skein: another version does not use this one's tokens.
+    /// Skein's version: another version does not use this one's tokens.
     let version: String
     private(set) var origin = TokenOrigin()
 
@@ -39,8 +39,8 @@ struct TokenSource {
     /// - Parameters:
     ///   - path: a .jsonl file.
     ///   - allowingNone: a file without rows is allowed (validation data).
-    /// - Returns: the same, whether it was kept or made.
-    /// - Throws: what `PairFile` and `RowEncoder.encode` throw; never what hinders the cache.
+    /// - Returns: the same, whether it was cached or encoded.
+    /// - Throws: what `PairFile` and `RowEncoder.encode` throw; never an error of the cache.
     mutating func file(_ path: String, allowingNone: Bool = false) throws -> EncodedFile {
         let data = try DataFile(path: path)
         let key = cache.flatMap { _ in
@@ -57,7 +57,7 @@ struct TokenSource {
         let made = EncodedFile(
             digest: data.digest, lines: file.facts, encoded: try encoder.encode(file))
         origin.encodedRows += file.rows.count
-        // Nothing would be won, and an empty training file is an error that is to be told again.
+        // An empty file would save nothing, and from the cache would pass as training data.
         if let cache, let key, !file.rows.isEmpty { write(made, key, to: cache) }
         return made
     }
@@ -87,7 +87,7 @@ struct TokenSource {
     }
 }
 
-/// A data file as a run uses it: its encoded rows, and what the report tells of its lines.
+/// A data file as a run uses it: its encoded rows, and what the report says about its lines.
 package struct EncodedFile: Sendable, Equatable {
     /// Of the file's bytes.
     package let digest: SHA256.Digest
@@ -95,7 +95,7 @@ package struct EncodedFile: Sendable, Equatable {
     package let encoded: EncodedRows
 }
 
-/// A data file mapped and hashed, before anybody reads a line of it.
+/// A data file, mapped and hashed before a line of it is read.
 struct DataFile: Sendable {
     let path: String
     let mapped: MappedFile

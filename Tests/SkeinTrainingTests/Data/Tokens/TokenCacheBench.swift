@@ -4,7 +4,7 @@ import SkeinTestSupport
 
 @testable import SkeinTraining
 
-/// A directory with a data file that has a row of every fate, and a cache beside it.
+/// A directory with a data file that has rows of every kind, and a cache beside it.
 struct TokenCacheBench {
     let directory: String
 
@@ -22,7 +22,7 @@ struct TokenCacheBench {
         }
     }
 
-    /// A byte order mark, good rows, bad lines, one that is cut, one without loss, conversations.
+    /// A byte order mark, good rows, bad lines, a cut row, one without loss, a conversation.
     static let text: String = {
         let long = String(repeating: "z", count: 50)
         let lines = [
@@ -72,12 +72,12 @@ struct TokenCacheBench {
         return try bytes.withUnsafeBytes { try reader.read($0) }
     }
 
-    /// The bytes of the cache's only file.
+    /// The bytes of the cache file of `key`.
     func bytes(of key: TokenCacheKey) throws -> [UInt8] {
         try MappedFile(path: cache.path(of: key)).withBytes { Array($0) }
     }
 
-    /// The same with its checksum made right again.
+    /// The same bytes with a correct checksum.
     static func sealed(_ bytes: [UInt8]) -> [UInt8] {
         let content = Array(bytes.dropLast(32))
         return content + SHA256.digest(of: content).bytes

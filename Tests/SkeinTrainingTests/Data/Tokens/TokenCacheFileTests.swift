@@ -4,7 +4,7 @@ import Testing
 
 @testable import SkeinTraining
 
-/// Files that nobody should believe.
+/// Cache files that must not be trusted.
 @Suite("token cache files") struct TokenCacheFileTests {
     private func with(
         _ body: (TokenCacheBench, TokenCacheKey, _ bytes: [UInt8]) throws -> Void
@@ -29,14 +29,14 @@ import Testing
         }
     }
 
-    @Test("no beginning of a file is a file, nor is one with more behind it")
+    @Test("a file that is cut or has extra bytes is refused")
     func truncated() throws {
         try with { bench, key, bytes in
             for count in 0..<bytes.count {
                 #expect(throws: TokenCacheFlaw.self, "\(count)") {
                     try bench.read(Array(bytes[..<count]), key: key)
                 }
-                // Nor when its checksum is made right.
+                // Even with a correct checksum.
                 guard count >= 32 else { continue }
                 #expect(throws: TokenCacheFlaw.self, "\(count)") {
                     try bench.read(TokenCacheBench.sealed(Array(bytes[..<count])), key: key)
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test("no bit can be turned")
+    @Test("a flipped bit is found anywhere")
     func flipped() throws {
         try with { bench, key, bytes in
             for place in bytes.indices {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("counts beyond the file are refused before they cost memory")
+    @Test("counts beyond the file are refused before memory is allocated")
     func oversized() throws {
         try with { bench, key, bytes in
             for field in 1..<TokenCacheFile.Header.fieldCount {
@@ -84,7 +84,7 @@ import Testing
                     for byte in 0..<8 {
                         other[place + byte] = UInt8(truncatingIfNeeded: value >> (8 * byte))
                     }
-                    // Counts and numbers of lines may be any, and so may the longest row.
+                    // Any count or number of lines is valid here, and any longest row.
                     if [2, 3, 9, 12].contains(field), value <= 1 << 40 { continue }
                     #expect(throws: TokenCacheFlaw.self, "field \(field) = \(value)") {
                         try bench.read(TokenCacheBench.sealed(other), key: key)
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("a file made on purpose gives no row that the model cannot compute")
+    @Test("a crafted file gives no row that the model cannot compute")
     func hostile() throws {
         try with { bench, key, bytes in
             let seed: UInt64 = 20_261_122
@@ -104,7 +104,7 @@ import Testing
                 var other = bytes
                 let words = (bytes.count - 200 - 32) / 4
                 let draw = random.block(UInt32(round))
-                // Past the header; a small number, which is the most dangerous kind, or any.
+                // After the header; a small number, which is the most dangerous kind, or any.
                 let place = 200 + 4 * (Int(draw.x) % words)
                 let value = draw.y % 2 == 0 ? draw.z % 500 : draw.z
                 for byte in 0..<4 {

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("nobody else can read what is kept, also where an earlier version had it open")
+    @Test("nobody else can read the cache, even if an earlier version left it open")
     func access() throws {
         try TokenCacheBench.with { bench in
             func modes() throws -> [mode_t] {
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("the same bytes at another path are the same data, and errors name the path of now")
+    @Test("the same bytes at another path are the same data, and errors name the current path")
     func moved() throws {
         try TokenCacheBench.with { bench in
             var first = try bench.source()
@@ -77,7 +77,7 @@ import Testing
         try TokenCacheBench.with { bench in
             let base = try #require(try bench.key())
             #expect(try bench.key() == base)
-            // What auto stands for.
+            // What `auto` means here.
             #expect(try bench.key(TokenCacheBench.encoder(.chat)) == base)
             let others = try [
                 bench.key(data: "other"), bench.key(skipping: false), bench.key(version: "2"),
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("other settings do not find the file, and an encoder without a digest keeps none")
+    @Test("other settings do not find the file, and an encoder without a digest writes none")
     func misses() throws {
         try TokenCacheBench.with { bench in
             var first = try bench.source()
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test("a damaged file is told of and written anew")
+    @Test("a damaged file is reported and written again")
     func damaged() throws {
         try TokenCacheBench.with { bench in
             let key = try #require(try bench.key())
@@ -158,12 +158,12 @@ import Testing
         }
     }
 
-    @Test("what was not used for the longest time goes, and other people's files stay")
+    @Test("the least recently used files are removed, and other people's files stay")
     func pruning() throws {
         try TokenCacheBench.with { bench in
             let cache = TokenCache(
                 directory: bench.cache.directory, fileLimit: 3, byteLimit: 1 << 20)
-            // Times of use a minute apart, and long ago: those of the system may be coarse.
+            // Times of use a minute apart and long ago: the system's own may be coarse.
             var lastUse = 1_000_000_000
             func mark(_ path: String) {
                 lastUse += 60
