@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBasics
 
 /// Who brings links: a port that peers dial, and attempts to reach one.
 ///
@@ -18,8 +19,8 @@ protocol Network: AnyObject {
         finish: @escaping (Result<any Link, NodeError>) -> Void
     ) -> any Attempt
 
-    /// Asks a name server, which may take it a minute, on a thread that may wait; `answer` is called
-    /// there.
+    /// Asks a name server, which may take a minute, on a thread that may wait; `answer` is called
+    /// there, or at once with an error if the system refuses a thread.
     func lookUp(
         _ question: @escaping @Sendable () throws -> [SocketAddress],
         answer: @escaping @Sendable (Result<[SocketAddress], any Error>) -> Void)
@@ -68,8 +69,7 @@ extension EventLoop: Clock, Network {
         _ question: @escaping @Sendable () throws -> [SocketAddress],
         answer: @escaping @Sendable (Result<[SocketAddress], any Error>) -> Void
     ) {
-        let thread = Thread { answer(Result(catching: question)) }
-        thread.name = "skein-lookup"
-        thread.start()
+        let isStarted = SystemThread.start("skein-lookup") { answer(Result(catching: question)) }
+        if !isStarted { answer(.failure(NodeError.threadRefused)) }
     }
 }
