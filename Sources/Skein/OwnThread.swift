@@ -22,7 +22,7 @@ enum OwnThread {
                 continuation.resume(
                     throwing: SkeinError(
                         code: .inputOutput, what: "the system refuses another thread",
-                        remedy: "raise the limit of processes (ulimit -u, that of the container)"))
+                        remedy: "raise the limit on processes (ulimit -u, that of the container)"))
             }
         }
     }

@@ -41,11 +41,12 @@ public final class TextGenerator: Sendable {
     ///   - model: the base model.
     ///   - adapter: on top of it; nil for the base model alone.
     ///   - machine: threads are used.
-    /// - Throws: `SkeinError`, also for an adapter of another model.
+    /// - Throws: `SkeinError`, also for an adapter of another model; `CancellationError` when the
+    ///   task is cancelled.
     public init(
         model: Model, adapter: Adapter? = nil, machine: Machine = Machine()
     ) async throws {
-        (adapted, tokenizer, weights) = try await OwnThread.run("skein-load") {
+        (adapted, tokenizer, weights) = try await OwnThread.run("skein-load") { flag in
             try machine.check()
             let adapted = try AdaptedModel(
                 model: model.directory, adapter: adapter?.path, threads: machine.threads,
@@ -53,7 +54,8 @@ public final class TextGenerator: Sendable {
             return (
                 adapted, try adapted.tokenizer(),
                 try GenerationWeights(
-                    model: model.directory, team: ComputeTeam(threadCount: adapted.threads))
+                    model: model.directory, team: ComputeTeam(threadCount: adapted.threads),
+                    check: flag.check)
             )
         }
         threads = SharedTeam(threadCount: adapted.threads)
@@ -74,7 +76,7 @@ public final class TextGenerator: Sendable {
 
     /// The answer to a prompt, piece by piece as it is made; no more pieces than tokens.
     ///
-    /// Generation ends when the consumer stops listening, at the next token.
+    /// Generation ends when the consumer stops listening, at the next layer.
     public func stream(
         _ prompt: String, options: Options = Options()
     ) -> AsyncThrowingStream<String, any Error> {
@@ -126,9 +128,8 @@ public final class TextGenerator: Sendable {
             // A character may need several tokens.
             var stream = UTF8Stream()
             try generator.run(
-                prompt: prompt.tokens, maximumTokens: prompt.maximumTokens
+                prompt: prompt.tokens, maximumTokens: prompt.maximumTokens, check: flag.check
             ) { token in
-                try flag.check()
                 let piece = stream.text(of: tokenizer.bytes(of: token))
                 if !piece.isEmpty { each(piece) }
                 return true

@@ -164,7 +164,9 @@ struct GenerateCommand: Command {
         let began = ContinuousClock.now
         var tokens: [Int32] = []
         var stream = UTF8Stream()
-        try generator.run(prompt: prompt, maximumTokens: maximum) { token in
+        try generator.run(
+            prompt: prompt, maximumTokens: maximum, check: DecoderSession.uninterrupted
+        ) { token in
             tokens.append(token)
             if options.json { return true }
             // A character may need several tokens.

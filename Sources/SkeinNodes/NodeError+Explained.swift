@@ -32,9 +32,7 @@ extension NodeError: Explained {
         case .systemRefused(let operation, let code):
             Explanation(
                 what: "the system refused to \(operation): \(Self.text(code))",
-                remedy: code == EMFILE || code == ENFILE
-                    ? "raise the limit on open files (ulimit -n)"
-                    : "check the limits of this process (ulimit -a)",
+                remedy: Self.refusalRemedy(code),
                 status: .inputOutput)
         case .tooFewFiles, .adapterTooLarge, .tokenRequired, .workersMissing, .coordinatorMissing,
             .refused, .runFailed, .offerUnusable, .leaseUnusable, .connectionLost,
@@ -47,6 +45,14 @@ extension NodeError: Explained {
     }
 
     static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
+
+    private static func refusalRemedy(_ code: Int32) -> String {
+        switch code {
+        case EMFILE, ENFILE: "raise the limit on open files (ulimit -n)"
+        case EAGAIN: "raise the limit on processes (ulimit -u, that of the container)"
+        default: "check the limits of this process (ulimit -a)"
+        }
+    }
 
     private static func listenRemedy(_ code: Int32) -> String {
         switch code {

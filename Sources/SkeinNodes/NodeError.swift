@@ -1,3 +1,4 @@
+import Foundation
 import SkeinCoordination
 
 /// What keeps a node from talking to its peers.
@@ -44,6 +45,9 @@ package enum NodeError: Error, Equatable {
     case noStatus(address: String, detail: String)
     /// A loop was asked for something after it had been stopped.
     case stopped
+
+    /// What `pthread_create` says when a limit of the process or its container is reached.
+    static let threadRefused = NodeError.systemRefused(operation: "start a thread", code: EAGAIN)
 
     /// Why a token file cannot be used.
     package enum TokenFileProblem: Sendable, Equatable {

@@ -1,4 +1,3 @@
-import Foundation
 import SkeinBasics
 import SkeinTraining
 
@@ -12,20 +11,22 @@ package final class SerialThread<Item: Sendable>: Sendable {
     }
 
     private let state = Condition(State())
+    /// Set when the system has refused the thread.
+    private let performHere: (@Sendable (Item) -> Void)?
 
-    /// Starts the thread; `perform` is called on it with each item.
+    /// Starts the thread; `perform` is called on it with each item, or by `give` if the system
+    /// refuses a thread.
     package init(_ name: String, _ perform: @escaping @Sendable (Item) -> Void) {
         let state = state
-        let thread = Thread {
+        let isStarted = SystemThread.start(name) {
             while let item = Self.next(state) { perform(item) }
         }
-        thread.name = name
-        thread.stackSize = 1 << 20
-        thread.start()
+        performHere = isStarted ? nil : perform
     }
 
     /// Queues an item behind the earlier ones.
     package func give(_ item: Item) {
+        if let performHere { return performHere(item) }
         state.change { $0.items.append(item) }
     }
 

@@ -281,6 +281,11 @@ import Testing
                 return try await generator.answer(to: "7?", options: chosen)
             }
             await #expect(throws: CancellationError.self) { try await cancelled.value }
+            let cancelledLoading = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try await TextGenerator(model: bench.model, machine: .one)
+            }
+            await #expect(throws: CancellationError.self) { try await cancelledLoading.value }
             for try await _ in generator.stream("7?", options: options) { break }
             options.topP = 0
             await #expect(throws: SkeinError.self) {

@@ -72,14 +72,16 @@ package struct GenerateBench {
             session.truncate(to: 0)
             var next: Int32 = 0
             let prompt = Stopwatch.time {
-                next = session.withLogits(after: prompt) { Sampler().pick($0, position: 0) }
+                next = session.withLogits(after: prompt, check: DecoderSession.uninterrupted) {
+                    Sampler().pick($0, position: 0)
+                }
             }
             let peak = Stopwatch.time {
                 team.run(threads * Self.passes) { _, _ in RegisterPeak.run(kind) }
             }
             let decode = Stopwatch.time {
                 for position in 1...tokens {
-                    next = session.withLogits(after: [next]) {
+                    next = session.withLogits(after: [next], check: DecoderSession.uninterrupted) {
                         Sampler().pick($0, position: position)
                     }
                 }

@@ -23,7 +23,7 @@ package enum ParentPipe {
 
     /// Calls `ended` on a thread of its own once nobody can write into `descriptor` any more.
     static func watch(_ descriptor: Int32, ended: @escaping @Sendable () -> Void) {
-        let thread = Thread {
+        let isStarted = SystemThread.start("skein-parent") {
             var byte: UInt8 = 0
             while true {
                 let count = read(descriptor, &byte, 1)
@@ -31,7 +31,8 @@ package enum ParentPipe {
                 return ended()
             }
         }
-        thread.name = "skein.parent"
-        thread.start()
+        if !isStarted {
+            Log().warning("the system refused a thread: this process will outlive its parent")
+        }
     }
 }

@@ -98,16 +98,23 @@ package final class DecoderSession {
         count = tokens
     }
 
+    /// The `check` of a caller that wants what it asks for.
+    package static func uninterrupted() {}
+
     /// Appends `tokens` (at least one, at most `room`) and returns the last one's logits, [V].
     package func logits(after tokens: [Int32]) -> [Float] {
-        withLogits(after: tokens) { Array($0) }
+        withLogits(after: tokens, check: Self.uninterrupted) { Array($0) }
     }
 
     /// Appends `tokens` and calls `body` with the last one's logits, [V], without a copy.
+    ///
+    /// `check` is called before each layer of each block; what it throws ends the reading, and the
+    /// blocks that were not finished are not part of the session.
     package func withLogits<Result>(
-        after tokens: [Int32], _ body: (UnsafeBufferPointer<Float>) throws -> Result
+        after tokens: [Int32], check: () throws -> Void,
+        _ body: (UnsafeBufferPointer<Float>) throws -> Result
     ) rethrows -> Result {
-        append(tokens) { _ in }
+        try append(tokens, check: check) { _ in }
         return try body(
             UnsafeBufferPointer(start: memory.logits, count: model.vocabularySize))
     }
@@ -117,13 +124,17 @@ package final class DecoderSession {
     package func read(_ tokens: [Int32]) -> (logits: [Float], hidden: [[Float]]) {
         var hidden: [[Float]] = []
         let width = model.width
-        append(tokens) { hidden.append(Array(UnsafeBufferPointer(start: $0, count: width))) }
+        append(tokens, check: Self.uninterrupted) {
+            hidden.append(Array(UnsafeBufferPointer(start: $0, count: width)))
+        }
         let logits = UnsafeBufferPointer(start: memory.logits, count: model.vocabularySize)
         return (Array(logits), hidden)
     }
 
     /// `observe` gets the last token's residual stream at every stage.
-    private func append(_ tokens: [Int32], observe: (UnsafePointer<Float>) -> Void) {
+    private func append(
+        _ tokens: [Int32], check: () throws -> Void, observe: (UnsafePointer<Float>) -> Void
+    ) rethrows {
         precondition(!tokens.isEmpty && tokens.count <= room, "tokens fit the cache")
         var last = memory.residual
         let blockTokens = Self.blockTokens(compute)
@@ -133,6 +144,7 @@ package final class DecoderSession {
             embed(block)
             last = memory.residual + (block.count - 1) * model.width
             for layer in 0..<model.layerCount {
+                try check()
                 if isLast { observe(last) }
                 if block.count == 1 {
                     readToken(layer, last, position: count)

@@ -34,8 +34,11 @@ package final class GenerationWeights: Sendable {
     /// - Parameters:
     ///   - model: Not kept: its files stay mapped only as long as the caller keeps it.
     ///   - team: The threads that pack.
-    /// - Throws: `FormatError` when a tensor is missing.
-    package convenience init(model: ModelDirectory, team: ComputeTeam) throws {
+    ///   - check: Called every 16 MiB or more; what it throws ends the packing.
+    /// - Throws: `FormatError` when a tensor is missing; what `check` throws.
+    package convenience init(
+        model: ModelDirectory, team: ComputeTeam, check: () throws -> Void = {}
+    ) throws {
         let configuration = model.configuration
         func matrix(_ name: String) throws -> MatrixSource { .file(try model.tensor(name)) }
         func vector(_ name: String) throws -> FloatBuffer {
@@ -55,7 +58,7 @@ package final class GenerationWeights: Sendable {
         }
         norms.append(try vector(design.names.finalNorm))
         if !configuration.tiedEmbeddings { sources.append(try matrix(design.names.head)) }
-        self.init(configuration, sources, norms: norms, team: team)
+        try self.init(configuration, sources, norms: norms, team: team, check: check)
     }
 
     /// Packs, as F32, the weights of a loaded decoder that computes in fp32.
@@ -69,7 +72,7 @@ package final class GenerationWeights: Sendable {
         }
         norms.append(weights.finalNorm)
         if !weights.configuration.tiedEmbeddings { sources.append(.decoder(weights.head)) }
-        self.init(weights.configuration, sources, norms: norms, team: team)
+        self.init(weights.configuration, sources, norms: norms, team: team, check: {})
     }
 
     /// Shapes and ranges:
@@ -77,9 +80,9 @@ package final class GenerationWeights: Sendable {
     ///   - norms: two of each layer, the final one.
     private init(
         _ configuration: ModelConfiguration, _ sources: [MatrixSource], norms: [FloatBuffer],
-        team: ComputeTeam
-    ) {
-        let (memory, matrices) = MatrixSource.pack(sources, team: team)
+        team: ComputeTeam, check: () throws -> Void
+    ) rethrows {
+        let (memory, matrices) = try MatrixSource.pack(sources, team: team, check: check)
         self.configuration = configuration
         self.memory = memory
         embedding = matrices[0]

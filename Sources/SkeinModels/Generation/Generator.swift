@@ -18,16 +18,20 @@ package struct Generator {
         case interrupted
     }
 
-    /// Calls `each` with every new token; false ends the generation.
+    /// Calls `each` with every new token; false ends the generation. What `check` throws ends it, too,
+    /// in the middle of a prompt or a token.
     ///
     /// The prompt holds at least one token, and `session.room` is at least prompt + `maximumTokens`.
     @discardableResult
     package func run(
-        prompt: [Int32], maximumTokens: Int, each: (Int32) throws -> Bool
+        prompt: [Int32], maximumTokens: Int, check: () throws -> Void,
+        each: (Int32) throws -> Bool
     ) rethrows -> End {
         var next = prompt
         for position in 0..<maximumTokens {
-            let token = session.withLogits(after: next) { sampler.pick($0, position: position) }
+            let token = try session.withLogits(after: next, check: check) {
+                sampler.pick($0, position: position)
+            }
             if stopTokens.contains(token) { return .stopToken }
             if try !each(token) { return .interrupted }
             next = [token]

@@ -19,10 +19,14 @@ enum MatrixSource: Sendable {
         return InterleavedMatrix.Element(view.elementType) ?? .f32
     }
 
-    /// Lays out one memory for all matrices and fills it, on all threads.
+    /// Pieces between two calls of `check`: at least 16 MiB, which take some ten milliseconds.
+    private static let piecesBetweenChecks = 64
+
+    /// Lays out one memory for all matrices and fills it, on all threads; ends early with what
+    /// `check` throws.
     static func pack(
-        _ sources: [MatrixSource], team: ComputeTeam
-    ) -> (memory: InterleavedMemory, matrices: [InterleavedMatrix]) {
+        _ sources: [MatrixSource], team: ComputeTeam, check: () throws -> Void
+    ) rethrows -> (memory: InterleavedMemory, matrices: [InterleavedMatrix]) {
         let sizes = sources.map { source in
             InterleavedMatrix.byteCount(
                 source.element, rows: source.shape.rows, columns: source.shape.columns)
@@ -48,9 +52,12 @@ enum MatrixSource: Sendable {
             }
         }
         let plan = pieces
-        team.run(plan.count) { piece, _ in
-            let (source, matrix, groups) = plan[piece]
-            for group in groups { source.pack(group, of: matrix) }
+        for first in stride(from: 0, to: plan.count, by: piecesBetweenChecks) {
+            try check()
+            team.run(min(piecesBetweenChecks, plan.count - first)) { piece, _ in
+                let (source, matrix, groups) = plan[first + piece]
+                for group in groups { source.pack(group, of: matrix) }
+            }
         }
         return (memory, matrices)
     }

@@ -1,4 +1,3 @@
-import Foundation
 import SkeinBasics
 import SkeinCoordination
 import SkeinModels
@@ -22,7 +21,7 @@ struct LocalWorkers: Sendable {
             coordinator: Self.reachable(address), token: token, modelPath: job.model.path,
             threads: threads, name: "local", patience: job.configuration.patience,
             weights: job.configuration.weights)
-        let thread = Thread { [ended, isOver] in
+        let isStarted = SystemThread.start("skein-local") { [ended, isOver] in
             do {
                 _ = try WorkerNode.run(options, log: log, version: version) {
                     isOver.value(within: 0) != nil
@@ -35,9 +34,10 @@ struct LocalWorkers: Sendable {
             }
             ended.keep(true)
         }
-        thread.name = "skein-local"
-        thread.stackSize = 1 << 20
-        thread.start()
+        if !isStarted {
+            log.error("the system refused to start a thread for the coordinator's own worker")
+            ended.keep(true)
+        }
     }
 
     /// Replaces the address of every interface with loopback.

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBasics
 
 /// One thread that waits for sockets, deadlines and work posted by other threads, and handles all
 /// three. It sleeps when nothing is due, and never computes.
@@ -61,10 +62,7 @@ package final class EventLoop: @unchecked Sendable {
         wakeReader = ends[0]
         wakeWriter = ends[1]
         for end in ends { Descriptor.prepare(end) }
-        let thread = Thread { self.run() }
-        thread.name = name
-        thread.stackSize = 1 << 20
-        thread.start()
+        guard SystemThread.start(name, { self.run() }) else { throw .threadRefused }
     }
 
     deinit {

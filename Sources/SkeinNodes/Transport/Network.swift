@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBasics
 
 /// Where links come from: a port that peers dial, and attempts to reach a peer.
 ///
@@ -20,7 +21,7 @@ protocol Network: AnyObject {
     ) -> any Attempt
 
     /// Asks a name server, which may take a minute, on a thread that may wait; `answer` is called
-    /// on that thread.
+    /// on that thread, or at once with an error if the system refuses a thread.
     func lookUp(
         _ question: @escaping @Sendable () throws -> [SocketAddress],
         answer: @escaping @Sendable (Result<[SocketAddress], any Error>) -> Void)
@@ -69,8 +70,7 @@ extension EventLoop: Clock, Network {
         _ question: @escaping @Sendable () throws -> [SocketAddress],
         answer: @escaping @Sendable (Result<[SocketAddress], any Error>) -> Void
     ) {
-        let thread = Thread { answer(Result(catching: question)) }
-        thread.name = "skein-lookup"
-        thread.start()
+        let isStarted = SystemThread.start("skein-lookup") { answer(Result(catching: question)) }
+        if !isStarted { answer(.failure(NodeError.threadRefused)) }
     }
 }

@@ -50,17 +50,16 @@ final class ModelLoading: EngineLoading {
     ///
     /// - Parameters:
     ///   - request: sends a request for a piece of the model; called on the thread.
-    ///   - completion: called once, on the thread.
+    ///   - completion: called once, on the thread, or at once with an error if the system refuses a
+    ///     thread.
     func start(
         request: @escaping @Sendable (ModelRequest) -> Void,
         completion: @escaping @Sendable (Result<LoadedEngine, any Error>) -> Void
     ) {
-        let thread = Thread { [self] in
+        let isStarted = SystemThread.start("skein-load", stackBytes: 8 << 20) { [self] in
             completion(Result { try load(request: request) })
         }
-        thread.name = "skein-load"
-        thread.stackSize = 8 << 20
-        thread.start()
+        if !isStarted { completion(.failure(NodeError.threadRefused)) }
     }
 
     private func load(request: (ModelRequest) -> Void) throws -> LoadedEngine {

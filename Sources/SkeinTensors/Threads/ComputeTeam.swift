@@ -1,5 +1,6 @@
 import CSkeinKernels
 import Foundation
+import SkeinBasics
 import Synchronization
 
 /// A few threads that share the pieces of one job and meet again: fork and join in a microsecond,
@@ -32,10 +33,9 @@ package final class ComputeTeam {
         self.state = state
         for number in 1..<max(count, 1) {
             state.live.add(1, ordering: .relaxed)
-            let thread = Thread { state.work(as: number) }
-            thread.name = "skein-team-\(number)"
-            thread.stackSize = 1 << 20
-            thread.start()
+            let isStarted = SystemThread.start("skein-team-\(number)") { state.work(as: number) }
+            // The others claim its pieces.
+            if !isStarted { state.live.subtract(1, ordering: .relaxed) }
         }
     }
 

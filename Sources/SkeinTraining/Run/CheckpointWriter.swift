@@ -107,16 +107,17 @@ package struct BesideRun: Sendable {
         self.begin = begin
     }
 
-    /// On a thread of its own.
+    /// On a thread of its own; on the run's when the system refuses one.
     package static let onThread = BesideRun { work in
         let hasEnded = Condition(false)
-        let thread = Thread {
+        let isStarted = SystemThread.start("skein-checkpoint", stackBytes: 8 << 20) {
             work()
             hasEnded.change { $0 = true }
         }
-        thread.name = "skein-checkpoint"
-        thread.stackSize = 8 << 20
-        thread.start()
+        guard isStarted else {
+            work()
+            return {}
+        }
         return { hasEnded.wait { $0 ? () : nil } }
     }
 }

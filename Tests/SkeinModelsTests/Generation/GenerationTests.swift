@@ -164,6 +164,36 @@ import Testing
         }
     }
 
+    @Test("reading a prompt and packing the weights end when the caller does not want them")
+    func abandoned() throws {
+        try open(TinyModel()) { model in
+            let layers = model.configuration.layerCount
+            let prompt = tokens(DecoderSession.blockTokens(.fp32) + 61)
+            let session = try session(model, nil, threads: 2, capacity: prompt.count)
+            let expected = session.logits(after: prompt)
+            for calls in [1, layers, layers + 1, 2 * layers] {
+                session.truncate(to: 0)
+                var left = calls
+                #expect(throws: CancellationError.self) {
+                    try session.withLogits(after: prompt) {
+                        left -= 1
+                        if left == 0 { throw CancellationError() }
+                    } _: { _ in
+                    }
+                }
+                // Only a whole block counts.
+                #expect(session.count == (calls > layers ? DecoderSession.blockTokens(.fp32) : 0))
+                session.truncate(to: 0)
+                #expect(session.logits(after: prompt) == expected)
+            }
+            #expect(throws: CancellationError.self) {
+                try GenerationWeights(model: model, team: ComputeTeam(threadCount: 2)) {
+                    throw CancellationError()
+                }
+            }
+        }
+    }
+
     @Test("packed rows are the file's numbers, bit for bit", arguments: ElementType.allCases)
     func packing(type: ElementType) throws {
         guard let element = InterleavedMatrix.Element(type) else { return }
