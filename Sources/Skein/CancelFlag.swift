@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Set once, by whoever does not want the rest.
+/// A flag that cancels work; once set, it stays set.
 final class CancelFlag: Sendable {
     private let value = Atomic<Bool>(false)
 
