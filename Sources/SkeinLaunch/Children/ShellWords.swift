@@ -1,6 +1,6 @@
-/// Words as a POSIX shell reads them back.
+/// Quotes words for a POSIX shell.
 package enum ShellWords {
-    /// `word` as it is when it has nothing that a shell would take up, else in single quotes.
+    /// `word` as it is if a shell would not interpret anything in it, else in single quotes.
     static func quoted(_ word: String) -> String {
         let isPlain = word.unicodeScalars.allSatisfy { scalar in
             scalar.isASCII
