@@ -1,8 +1,8 @@
 import SkeinBasics
 
-/// An error as a person or a log reader sees it.
+/// Renders an error for people or for readers of a JSON log.
 enum ErrorReport {
-    /// An error that does not explain itself is a fault of this program and not of the input.
+    /// An error that does not explain itself is a bug in this program, not a fault of the input.
     static func explanation(of error: any Error) -> Explanation {
         if let explained = error as? any Explained { return explained.explanation }
         return Explanation(
@@ -10,7 +10,7 @@ enum ErrorReport {
             remedy: "report it with the command line and the model's name", status: .internalError)
     }
 
-    /// Three lines, or one JSON object for `--log-format json`; ends with a line break.
+    /// Up to three lines, or one JSON object for `--log-format json`; ends with a line break.
     static func text(of explanation: Explanation, format: Log.Format) -> String {
         switch format {
         case .text:

@@ -1,11 +1,11 @@
-/// Token ids as people write them.
+/// Reads token ids from text.
 enum TokenIDs {
-    /// Ids with blanks, line breaks or commas between them; a JSON list's brackets are fine, too.
+    /// Reads ids separated by blanks, line breaks or commas; skips the brackets of a JSON list.
     ///
     /// - Parameters:
     ///   - text: What was typed or piped.
-    ///   - vocabularySize: Ids are below it.
-    /// - Returns: The ids in their order.
+    ///   - vocabularySize: Ids must be below it.
+    /// - Returns: The ids, in order.
     /// - Throws: `.notAnID`, `.idOutOfRange`.
     static func read(_ text: String, vocabularySize: Int) throws(InputProblem) -> [Int32] {
         var ids: [Int32] = []

@@ -1,4 +1,4 @@
-/// Text that arrives as bytes.
+/// Checks text that arrives as bytes.
 enum UTF8Text {
     /// Offset of the first byte that is not part of valid UTF-8, or nil when all are.
     static func firstInvalidByte(in bytes: [UInt8]) -> Int? {
