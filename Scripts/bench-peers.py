@@ -1,4 +1,4 @@
-"""Measures Skein beside its peers; started by Scripts/bench-peers, which makes the environment."""
+"""Measures Skein next to its peers; started by Scripts/bench-peers, which makes the environment."""
 
 import argparse
 import json
@@ -21,7 +21,7 @@ def arguments_of(words):
     parser.add_argument("--reps", type=int, default=5)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--computes", default="fp32 bf16")
-    # Of the seeds 1 to 11 the one whose rows are most like the whole file: 164 tokens a row (all: 171), 74 % of them
+    # The one of the seeds 1 to 11 whose rows are most like the whole file: 164 tokens a row (all: 171), 74 % of them
     # with loss (76 %), 60 % of the padded batches (60 %).
     parser.add_argument("--seed", type=int, default=2)
     parser.add_argument("--threads", type=int, default=2)
@@ -41,7 +41,7 @@ def main():
     arguments.has_compute = skein.has_option("train", "--compute")
     if not arguments.has_compute and arguments.computes != ["fp32"]:
         raise Problem("this skein's train has no --compute", "give --computes fp32, or another --skein")
-    print("the peers' weights out of the same file", file=sys.stderr)
+    print("writing the same weights for the peers", file=sys.stderr)
     run([arguments.python, f"{arguments.lib}/peer-model.py", arguments.model, arguments.weights],
         os.path.join(arguments.output, "weights.log"))
     bench = {"train": peer_training, "generate": peer_generation}[arguments.what].Bench

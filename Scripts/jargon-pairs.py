@@ -1,9 +1,9 @@
-"""Turns the dictd form of the Jargon File into prompt/completion pairs, one JSON object per line.
+"""Converts the dictd format of the Jargon File to prompt/completion pairs, one JSON object per line.
 
 usage: jargon-pairs.py INDEX DICT.DZ > pairs.jsonl
 
-The rows stand in the order of the SHA-256 of their headword, so that the first N of them are a fair
-sample of the whole. The same digest picks one of three ways to ask.
+The rows are sorted by the SHA-256 of their headword, so that the first N of them are a fair sample of
+the whole. The same digest picks one of three prompts.
 """
 
 import gzip
@@ -19,7 +19,7 @@ PROMPTS = (
     'What does "{}" mean in hacker slang?',
     'Explain the hacker term "{}" to a newcomer.',
 )
-SHORTEST = 20  # characters; what is shorter says only "See {x}."
+SHORTEST = 20  # characters; shorter completions only say "See {x}."
 
 def number(digits):
     value = 0
@@ -33,7 +33,7 @@ def paragraph(block):
     lines = textwrap.dedent(block.replace("\xa0", " ")).strip("\n").split("\n")
     if any(line.startswith(" ") for line in lines):
         return "\n".join(line.rstrip() for line in lines)
-    # Unwrapping leaves a blank where a line ended behind the brace that opens a reference.
+    # Unwrapping leaves a blank where a line ended after the opening brace of a reference.
     return re.sub(r"\{ ([^{} ][^{}]*[^{} ])\}", r"{\1}", " ".join(" ".join(lines).split()))
 
 

@@ -1,9 +1,9 @@
-"""Writes a Llama-architecture GGUF of random Q4_0 weights, to see whether a large model fits.
+"""Writes a GGUF file of Llama's architecture with random Q4_0 weights, to see whether a large model fits.
 
 usage: random-model.py TOKENIZER.gguf OUTPUT.gguf [layers width feed-forward heads key-value-heads]
 
-The tokenizer is taken over from TOKENIZER.gguf. The default has 3.97 billion parameters. Only the
-standard library is needed; the bytes are a function of the arguments.
+The tokenizer is copied from TOKENIZER.gguf. The default has 3.97 billion parameters. Needs only the
+standard library; the bytes are a function of the arguments.
 """
 
 import math
@@ -81,7 +81,7 @@ def write_tensor(file, shape, source):
     if len(shape) == 1:
         file.write(struct.pack("<f", 1.0) * shape[0])
         return
-    # Values are (nibble - 8) * scale, 4.6 * scale in the mean square: 1 / sqrt(in) together.
+    # Values are (nibble - 8) * scale, whose root mean square is 4.6 * scale; here that is 1 / sqrt(in).
     scale = struct.pack("<e", 1 / (4.6 * math.sqrt(shape[1])))
     blocks = math.prod(shape) // 32
     chunk = b"".join(scale + source.randbytes(16) for _ in range(4096))

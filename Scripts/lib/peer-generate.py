@@ -3,8 +3,8 @@
 usage: peer-generate.py SPEC.json
   SPEC: {"peer": "llama.cpp" | "transformers", "model": PATH, "threads": N, "prompt": [ids], "tokens": N,
          "repetitions": N, "attention": "sdpa" | "eager" | "flash" | "plain"}
-  "prompt" is processed at once; "tokens" are decoded, greedily, behind it. The first repetition warms up and is
-  not told.
+  "prompt" is processed at once; then "tokens" are decoded greedily. The first repetition warms up and is not
+  reported.
 """
 
 import json
@@ -30,10 +30,10 @@ def llama(spec):
         answer = server.handle_completions({
             "prompt": spec["prompt"], "n_predict": spec["tokens"], "temperature": 0, "top_k": 1,
             "samplers": ["top_k"], "cache_prompt": False, "ignore_eos": True})
-        # llama.cpp's own clock: nothing of the server's queue or of Python is in it.
+        # llama.cpp's own clock, which includes neither the server's queue nor Python.
         timings = answer["timings"]
         if (timings["prompt_n"], timings["predicted_n"]) != (len(spec["prompt"]), spec["tokens"]):
-            sys.exit(f"other counts than asked for: {timings}")
+            sys.exit(f"the token counts are not those asked for: {timings}")
         return {"prompt": timings["prompt_per_second"], "decode": timings["predicted_per_second"]}
 
     print(json.dumps({"system": xllamacpp.get_system_info().strip(" |\n")}))

@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM
 gguf, output = sys.argv[1:]
 folder, name = os.path.split(os.path.abspath(gguf))
 model = AutoModelForCausalLM.from_pretrained(folder, gguf_file=name, dtype=torch.float32)
-# The numbers are plain floats by now; without this transformers refuses to save what came out of a GGUF file.
+# The numbers are plain floats by now; without this, transformers refuses to save a model from a GGUF file.
 model.hf_quantizer = None
 del model.config.quantization_config
 model.save_pretrained(os.path.join(output, "fp32"))

@@ -1,4 +1,4 @@
-"""Trains LoRA with PyTorch + PEFT on rows that are ids already, and tells each step's time as a line of JSON.
+"""Trains LoRA with PyTorch + PEFT on rows of ids, and prints each step's time as a line of JSON.
 
 usage: peer-train.py SPEC.json
   SPEC: {"model": FOLDER, "kind": ..., "threads": N, "batch": N, "rank": N, "runs":
@@ -15,8 +15,8 @@ from peft import LoraConfig, get_peft_model
 from transformers import AutoModelForCausalLM
 
 IGNORED = -100
-# dtype of the frozen weights, whether the adapter stays in fp32 beside them (PEFT's default), autocast,
-# PyTorch's precision of fp32 products.
+# dtype of the frozen weights, whether the adapter stays in fp32 (PEFT's default), autocast, PyTorch's precision of
+# fp32 products.
 KINDS = {
     "fp32": (torch.float32, True, False, "highest"),
     "fp32, bf16 products": (torch.float32, True, False, "medium"),
@@ -40,7 +40,7 @@ def make_model(spec):
 
 
 def batch_of(rows):
-    """Padded at the right to the longest row: [rows, longest] of ids, mask and labels."""
+    """Ids, mask and labels, [rows, longest] each, padded at the right to the longest row."""
     longest = max(len(row["ids"]) for row in rows)
     padded = [[], [], []]
     for row in rows:
@@ -70,7 +70,7 @@ def main():
     trained = [p for p in model.parameters() if p.requires_grad]
     for run in spec["runs"]:
         model.get_base_model().set_attn_implementation(run["attention"])
-        # Each run begins with the adapter that adds nothing, so that its first loss is the base model's.
+        # Each run starts with an adapter that adds nothing, so that its first loss is the base model's.
         for name, parameter in model.named_parameters():
             if "lora_B" in name:
                 torch.nn.init.zeros_(parameter)

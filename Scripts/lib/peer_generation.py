@@ -1,4 +1,4 @@
-"""Generation: llama.cpp, transformers and Skein read the same prompt and decode as many tokens, in turn."""
+"""Generation: llama.cpp, transformers and Skein read the same prompt and decode equally many tokens, in turn."""
 
 import json
 import os
@@ -14,7 +14,7 @@ def skein_rates(report):
         return {key: report[f"{key}_tokens_per_second"] for key in ("prompt", "decode")}
     except (KeyError, TypeError) as error:
         raise Problem(f"bench generate's report has no {error}: {json.dumps(report)}",
-                      "mend skein_rates in Scripts/lib/peer_generation.py") from error
+                      "fix skein_rates in Scripts/lib/peer_generation.py") from error
 
 
 class Bench:
@@ -22,11 +22,11 @@ class Bench:
         self.arguments, self.skein, self.output = arguments, skein, output
         self.allocators = allocators(arguments.allocators)
         self.processes, self.system = 0, ""
-        # A quick run only shows that everything works.
+        # A quick run only checks that everything works.
         self.prompt_tokens, self.tokens = (32, 4) if arguments.quick else (512, 128)
 
     def peer(self, name, attention, allocator):
-        """Medians of the rates of one process, and its peak."""
+        """Medians of the rates of one process, and its peak of memory."""
         self.processes += 1
         path = f"{self.output}/peer-{self.processes}"
         model = self.arguments.model if name == "llama.cpp" else f"{self.arguments.weights}/bf16"
@@ -62,7 +62,7 @@ class Bench:
         if self.skein_generates():
             settings += [("Skein", compute) for compute in self.arguments.computes]
         else:
-            say("this skein has no bench generate: the peers are measured alone")
+            say("this skein has no bench generate: only the peers are measured")
         self.measured = {setting: {"prompt": [], "decode": [], "peaks": []} for setting in settings}
         for number in range(1, self.arguments.reps + 1):
             for setting in settings[:: 1 if number % 2 else -1]:

@@ -1,4 +1,4 @@
-"""Runs one program at a time to its end, with its peak of memory, and makes the rows that all of them train on."""
+"""Runs one program at a time to its end, measures its peak of memory, and makes the rows that all of them train on."""
 
 import json
 import os
@@ -11,20 +11,20 @@ IGNORED = -100
 
 
 class Problem(Exception):
-    """What happened, and how to mend it."""
+    """What happened, and how to fix it."""
 
     def __init__(self, what, fix):
         super().__init__(f"error: {what}\n  fix: {fix}")
 
 
 def end_on_signals():
-    """SIGTERM and SIGINT end this process as an exception does, so that `run` takes its child along."""
+    """SIGTERM and SIGINT end this process by an exception, so that `run` kills its child."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
 
 
 def run(words, log, **environment):
-    """Standard output's lines, and the peak of resident memory in KiB (the kernel's ru_maxrss)."""
+    """Runs a program; gives the lines of its standard output and its peak of memory in KiB (the kernel's ru_maxrss)."""
     with open(log, "w", encoding="utf-8") as errors:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True,
                                    env=os.environ | environment)
@@ -41,13 +41,13 @@ def run(words, log, **environment):
     if process.returncode:
         with open(log, encoding="utf-8") as errors:
             last = errors.read()[-600:]
-        raise Problem(f"{os.path.basename(words[0])} {words[1]} has ended with {process.returncode}: {last}",
+        raise Problem(f"{os.path.basename(words[0])} {words[1]} ended with {process.returncode}: {last}",
                       "see above; --keep keeps the whole log")
     return lines, usage.ru_maxrss
 
 
 class Skein:
-    """The binary under test, with what it can do."""
+    """The binary under test."""
 
     def __init__(self, path, model, output):
         self.path, self.model, self.output = path, model, output
@@ -65,7 +65,7 @@ class Skein:
         return [json.loads(line)["ids"] for line in lines]
 
     def train(self, rows, steps, *options):
-        """Figures of each step, as metrics.jsonl has them, and the peak in KiB."""
+        """The figures of each step in metrics.jsonl, and the peak of memory in KiB."""
         folder = os.path.join(self.output, f"run-{self.counter}")
         _, peak = self("train", "--model", self.model, "--data", rows, "--output", folder, "--validation-split", "0",
                        "--shuffle", "off", "--iterations", str(steps), "--checkpoint-every", "0", *options)
@@ -74,7 +74,7 @@ class Skein:
 
 
 def jargon_rows(skein, pairs, count, length, seed):
-    """`count` pairs in an order that the seed decides, and their ids with labels, as the chat template has them."""
+    """`count` pairs in an order drawn from the seed, and their ids and labels by the chat template."""
     with open(pairs, encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     random.Random(seed).shuffle(rows)
@@ -91,14 +91,14 @@ def jargon_rows(skein, pairs, count, length, seed):
 
 
 def dense_rows(skein, pairs, count, length):
-    """`count` texts that are cut to `length` tokens each, all of which carry loss: the completions, one behind the other."""
+    """`count` texts, cut to `length` tokens each, which all carry loss: the completions, one after another."""
     with open(pairs, encoding="utf-8") as file:
         words = "\n\n".join(json.loads(line)["completion"] for line in file).split(" ")
-    # In tables most words are empty: four times as many as tokens are enough everywhere.
+    # In tables most words are empty; four times as many words as tokens are always enough.
     texts = [" ".join(words[index * 4 * length : (index + 1) * 4 * length]) for index in range(count)]
     ids = skein.ids(texts)
     if min(map(len, ids)) < length:
-        raise Problem(f"a text of {4 * length} words has less than {length} tokens", "give Scripts/fetch-data's pairs")
+        raise Problem(f"a text of {4 * length} words has fewer than {length} tokens", "use the pairs of Scripts/fetch-data")
     return [{"text": text} for text in texts], [{"ids": row[:length], "labels": row[:length]} for row in ids]
 
 

@@ -21,7 +21,7 @@ def median_row(name, rates, peaks=None):
 
 
 def ratio_row(name, ours, theirs, bar):
-    """A ratio of medians beside its bar, and the least and most ratio of a repetition."""
+    """A ratio of medians and its bar, with the least and the greatest ratio of a repetition."""
     ratio = statistics.median(ours) / statistics.median(theirs)
     pairs = [our / their for our, their in zip(ours, theirs)]
     return [name, f"**{ratio:.2f}**", f"{min(pairs):.2f} to {max(pairs):.2f}", f"{bar}"], {
@@ -34,7 +34,7 @@ def table(head, rows):
 
 
 def machine():
-    """Model, instruction sets that matter here, cores, memory, kernel."""
+    """Processor, instruction sets that matter here, cores, memory, kernel."""
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         text = file.read()
     name = re.search(r"model name\s*:\s*(.*)", text)
@@ -46,12 +46,12 @@ def machine():
 
 
 def replace_section(path, name, text):
-    """What stands between `<!-- bench-peers NAME: begin -->` and `... end -->` becomes the text."""
+    """Replaces what is between `<!-- bench-peers NAME: begin -->` and `... end -->` by the text."""
     begin, end = f"<!-- bench-peers {name}: begin -->", f"<!-- bench-peers {name}: end -->"
     with open(path, encoding="utf-8") as file:
         document = file.read()
     if document.count(begin) != 1 or document.count(end) != 1:
-        raise Problem(f"{path} does not have '{begin}' and '{end}' once each", "put both into it, in lines of their own")
+        raise Problem(f"{path} does not have '{begin}' and '{end}' once each", "add each of them, in its own line")
     before, rest = document.split(begin)
     with open(path, "w", encoding="utf-8") as file:
         file.write(f"{before}{begin}\n{text.strip()}\n{end}{rest.split(end)[1]}")

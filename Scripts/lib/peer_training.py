@@ -1,4 +1,4 @@
-"""Training: a qualifying round finds PyTorch's best settings, then they and Skein alternate on the same rows."""
+"""Training: a qualifying round finds PyTorch's best settings, which then alternate with Skein on the same rows."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def say(text):
 
 
 def allocators(folder):
-    """Environments of the peer: glibc's malloc as it is and tuned, and others where the package is there."""
+    """Environments for the peer: glibc's malloc, default and tuned, and other allocators that are installed."""
     huge = {"THP_MEM_ALLOC_ENABLE": "1"}
     settings = {"default": {}, "glibc tuned": huge | {
         "MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**40), "MALLOC_TOP_PAD_": str(2**28),
@@ -47,7 +47,7 @@ class Bench:
     def __init__(self, arguments, skein, output):
         self.arguments, self.skein, self.output = arguments, skein, output
         self.allocators = allocators(arguments.allocators)
-        # A quick run only shows that everything works.
+        # A quick run only checks that everything works.
         self.length = 64 if arguments.quick else 512
         self.steps = {"dense": 1, "jargon": 2} if arguments.quick else {"dense": 3, "jargon": 6}
         self.data, self.rows, self.figures, self.counts, self.losses = {}, {}, {}, {}, {}
@@ -69,7 +69,7 @@ class Bench:
             say(f"{name}: {self.figures[name]}")
 
     def peer(self, kind, allocator, runs):
-        """Runs [(workload, attention, steps)] in one process; rates by (workload, attention), the steps, the peak."""
+        """Runs [(workload, attention, steps)] in one process; gives rates by (workload, attention), and the peak."""
         self.processes += 1
         path = f"{self.output}/peer-{self.processes}"
         spec = {"model": f"{self.arguments.weights}/{KINDS[kind]}", "kind": kind, "threads": self.arguments.threads,
@@ -97,14 +97,14 @@ class Bench:
         return rate(steps), peak
 
     def check(self, who, name, steps):
-        """The same tokens, the same labels, the same base model: counts are equal, and first losses nearly so."""
+        """Checks that tokens, labels and base model are the same: equal counts, and nearly equal first losses."""
         for step, expected in zip(steps, self.counts[name], strict=False):
             if (step["tokens"], step["loss_tokens"]) != expected:
                 raise Problem(f"{name}, {who}: step {step['step']} has {step['tokens']} tokens, {step['loss_tokens']} "
-                              f"with loss, and not {expected}", "the benchmark would compare different work; report it")
+                              f"with loss, not {expected}", "the benchmark would compare different work; report it")
         loss = self.losses.setdefault(name, steps[0]["loss"])
         if abs(steps[0]["loss"] / loss - 1) > (1e-4 if who == "fp32" else 2e-2):
-            raise Problem(f"{name}, {who}: the first loss is {steps[0]['loss']}, and with PyTorch fp32 {loss}",
+            raise Problem(f"{name}, {who}: the first loss is {steps[0]['loss']}, but {loss} with PyTorch fp32",
                           "the two do not compute the same; report it")
 
     def qualify(self):
@@ -140,7 +140,7 @@ class Bench:
         return list(dict.fromkeys([fp32, *order[:2]]))
 
     def alternate(self, name, settings, number):
-        """One repetition of each setting, every second time the other way round."""
+        """One repetition of each setting, in reverse order every second time."""
         for setting in settings[:: 1 if number % 2 else -1]:
             measured = self.measured[name].setdefault(setting, {"rates": [], "peaks": []})
             if setting[0] == "Skein":
@@ -197,5 +197,5 @@ class Bench:
 
 
 def rate(steps):
-    """Real tokens a second over all steps but the first."""
+    """Real tokens per second over all steps but the first."""
     return sum(step["tokens"] for step in steps[1:]) / sum(step["seconds"] for step in steps[1:])

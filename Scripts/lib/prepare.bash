@@ -2,7 +2,7 @@
 # Sourced by scripts that start a `skein` on the demo's model and data.
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# Installs, fetches and builds what is missing; sets model, pairs and skein (SKEIN names one that is there).
+# Installs, fetches and builds what is missing; sets model, pairs and skein (SKEIN names an existing one).
 prepare() {
     "$scripts/setup"
     model=$("$scripts/fetch-model" | tail -n 1)
@@ -13,7 +13,7 @@ prepare() {
     skein="$(swift build -c release --package-path "$scripts/.." --show-bin-path)/skein"
 }
 
-# Runs skein with these arguments; a signal to the script ends it, too, and what it has started.
+# Runs skein with these arguments; a signal to the script also ends skein and what it has started.
 run() {
     local status=0
     "$skein" "$@" &
@@ -23,7 +23,7 @@ run() {
     return "$status"
 }
 
-# FIRST LAST: these pairs in a file that goes with the script; sets rows.
+# FIRST LAST: puts these pairs into a file that is removed with the script's end; sets rows.
 rows() {
     rows=$(mktemp "${TMPDIR:-/tmp}/skein-rows.XXXXXX.jsonl")
     trap 'rm -f "$rows"' EXIT

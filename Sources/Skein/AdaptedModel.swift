@@ -4,7 +4,7 @@ import SkeinModels
 import SkeinText
 import SkeinTraining
 
-/// A model with or without an adapter, opened for use and not for training.
+/// A model with or without an adapter, opened to be used, not trained.
 package struct AdaptedModel: Sendable {
     package let model: ModelDirectory
     /// nil: the base model.
@@ -12,13 +12,13 @@ package struct AdaptedModel: Sendable {
     package let threads: Int
     private let weights: ResidenceChoice
 
-    /// Opens and checks the adapter's files; no weight of the model is loaded yet.
+    /// Opens and checks the adapter's files. The model's weights are not loaded yet.
     ///
     /// - Parameters:
     ///   - model: the base model.
-    ///   - directory: of the adapter; nil for none.
-    ///   - threads: nil: one for each processor.
-    ///   - weights: where an engine holds them.
+    ///   - directory: the adapter's; nil for none.
+    ///   - threads: compute threads; nil: one per processor.
+    ///   - weights: where an engine keeps the weights.
     /// - Throws: `FormatError`, `FileError`, `AdapterError`.
     package init(
         model: ModelDirectory, adapter directory: String?, threads: Int?, weights: ResidenceChoice
@@ -38,8 +38,8 @@ package struct AdaptedModel: Sendable {
     ///
     /// - Parameters:
     ///   - positions: tokens of the longest sequence that will be read.
-    ///   - compute: of the products with frozen weights.
-    ///   - shouldStop: asked while they are loaded; true ends it with a `CancellationError`.
+    ///   - compute: precision of multiplying by the frozen weights.
+    ///   - shouldStop: asked while the weights are loaded; true throws a `CancellationError`.
     /// - Returns: an engine of the base model with the adapter's shape.
     /// - Throws: `FormatError`.
     package func engine(
@@ -55,7 +55,7 @@ package struct AdaptedModel: Sendable {
             positions: positions, threads: threads, progress: { _ in !shouldStop() })
     }
 
-    /// The model's tokenizer, which has no id that the model has no embedding for.
+    /// The model's tokenizer, after a check that the model has an embedding for each of its ids.
     ///
     /// - Throws: `TokenizerError`, `VocabularyError`.
     package func tokenizer() throws -> Tokenizer {
@@ -66,23 +66,23 @@ package struct AdaptedModel: Sendable {
 }
 
 extension AdaptedModel {
-    /// What the model reads of a prompt, and how many tokens its answer may have.
+    /// A prompt's tokens, and how many tokens its answer may have.
     package struct Prompt: Sendable, Equatable {
         package let tokens: [Int32]
-        /// At most what was wanted, and no more than the model's context has room for.
+        /// At most what was asked for, and no more than fit into the model's context.
         package let maximumTokens: Int
     }
 
-    /// A prompt in the model's chat template, or as it stands. Without a template the end token
-    /// follows it, which is how training puts it.
+    /// Encodes a prompt with the model's chat template, or raw. If the model has no template, the
+    /// end token follows the prompt, as in training.
     ///
     /// - Parameters:
-    ///   - text: of the user.
-    ///   - system: a turn before it; nil for none.
-    ///   - raw: without the template.
-    ///   - maximumTokens: that the answer may have.
+    ///   - text: what the user says.
+    ///   - system: a system turn before it; nil for none.
+    ///   - raw: whether to leave out the template.
+    ///   - maximumTokens: tokens that the answer may have.
     ///   - tokenizer: the model's.
-    /// - Returns: its tokens, at least one.
+    /// - Returns: the prompt, which has at least one token.
     /// - Throws: `GenerationError`, `TemplateError`.
     package func prompt(
         _ text: String, system: String?, raw: Bool, maximumTokens: Int, tokenizer: Tokenizer
@@ -93,7 +93,7 @@ extension AdaptedModel {
         guard tokens.count < limit else {
             throw GenerationError.promptTooLong(tokens: tokens.count, limit: limit)
         }
-        // An answer ends where the model's context does, as other tools have it.
+        // An answer ends where the model's context does, as in other tools.
         return Prompt(tokens: tokens, maximumTokens: min(maximumTokens, limit - tokens.count))
     }
 

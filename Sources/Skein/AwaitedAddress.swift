@@ -1,11 +1,11 @@
 import Synchronization
 
-/// An address that becomes known when a run listens, and that others wait for.
+/// The address of a run, which tasks can await until the run listens.
 final class AwaitedAddress: Sendable {
     private typealias Waiter = CheckedContinuation<String, any Error>
 
     private struct State: Sendable {
-        /// What whoever asks is told; nil: to wait.
+        /// The answer to all who ask; nil: not known yet.
         var answer: Result<String, any Error>?
         var waiting: [Int: Waiter] = [:]
         var next = 0
@@ -26,7 +26,7 @@ final class AwaitedAddress: Sendable {
                     return state.answer
                 }
                 if let answer { return continuation.resume(with: answer) }
-                // The handler may have run before there was anything to cancel.
+                // The handler may have run before the continuation was there.
                 if Task.isCancelled { cancel(number) }
             }
         } onCancel: {
@@ -34,7 +34,7 @@ final class AwaitedAddress: Sendable {
         }
     }
 
-    /// Tells all who wait, and whoever asks from now on.
+    /// Answers all who wait, and all who ask later.
     func set(_ answer: Result<String, any Error>) {
         let waiting = state.withLock { state in
             state.answer = answer

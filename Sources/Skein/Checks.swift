@@ -3,7 +3,7 @@ import SkeinCoordination
 import SkeinNodes
 import SkeinTraining
 
-// What the command line's options refuse, for values that are set in code.
+// Checks values that are set in code, as the command line checks its options.
 
 extension Machine {
     /// - Throws: `TrainingError.badOption`.
@@ -15,14 +15,14 @@ extension Machine {
 }
 
 extension Cluster {
-    /// - Throws: `SkeinError` for a token, a patience or a number that no cluster can work with.
+    /// - Throws: `SkeinError` for a token, a patience or a number of threads that is not allowed.
     func check() throws {
         try Self.check(token: token)
         try Self.check(patience: patience)
         let range = CoordinatorOptions.localWorkerRange
         guard range.contains(localThreads) else {
             throw SkeinError(
-                code: .usage, what: "a cluster with \(localThreads) local threads",
+                code: .usage, what: "a cluster cannot have \(localThreads) local threads",
                 remedy: "use \(range.lowerBound) to \(range.upperBound)")
         }
     }
@@ -39,7 +39,7 @@ extension Cluster {
         let lost = CoordinatorSettings().lostAfter
         guard patience > lost, patience <= .seconds(1_000_000_000) else {
             throw SkeinError(
-                code: .usage, what: "a patience of \(patience)",
+                code: .usage, what: "a patience of \(patience) is not allowed",
                 remedy: "use more than \(lost), after which a silent peer counts as lost, and at "
                     + "most 1000000000 s")
         }
@@ -47,20 +47,20 @@ extension Cluster {
 }
 
 extension WorkerOptions {
-    /// - Throws: `SkeinError` for what `skein worker` refuses as well; `NodeError` for an address that
-    ///   is none.
+    /// - Throws: `SkeinError` for what `skein worker` refuses, too; `NodeError` for an address that
+    ///   cannot be parsed or resolved.
     func check() throws {
         try Cluster.check(token: token)
         try Cluster.check(patience: patience)
         let address = try NetworkAddress(parsing: coordinator)
         if token == nil, !(try address.resolved(for: .dialling).allSatisfy(\.isLoopback)) {
             throw SkeinError(
-                code: .usage, what: "a coordinator on another machine, and no token",
+                code: .usage, what: "a coordinator on another machine needs a token",
                 place: coordinator, remedy: "give coordinator and workers the same token")
         }
         if let name, !WorkerName.isValid(name) {
             throw SkeinError(
-                code: .usage, what: "a worker of this name is not possible",
+                code: .usage, what: "this is not a valid name of a worker",
                 place: String(name.prefix(80)),
                 remedy: "use 1 to 64 letters, digits, dots, dashes and underscores")
         }
@@ -68,11 +68,11 @@ extension WorkerOptions {
 }
 
 extension Adapter {
-    /// - Throws: `SkeinError` when the folder holds another adapter now than when it was opened.
+    /// - Throws: `SkeinError` if the folder's adapter has changed since it was opened.
     func checkUnchanged(_ job: TrainingJob) throws {
         guard job.runFile.initAdapterDigest != sha256 else { return }
         throw SkeinError(
             code: .badData, what: "the adapter has changed since it was opened", place: path,
-            remedy: "open it again, once nobody writes it any more")
+            remedy: "open it again when nothing writes to it any more")
     }
 }

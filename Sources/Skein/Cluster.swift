@@ -2,25 +2,26 @@ import SkeinBasics
 import SkeinNodes
 import SkeinTraining
 
-/// Where a coordinator listens and whom it waits for. Nothing here changes the result.
+/// Where a coordinator listens and which workers it waits for. Nothing here changes the result.
 public struct Cluster: Sendable, Equatable {
-    /// `HOST:PORT`; port 0 lets the system choose, and `Coordinator.address` tells.
+    /// `HOST:PORT`. With port 0 the system chooses a port; `Coordinator.address` has it.
     public var listen: String
-    /// The secret that coordinator and workers share, at least 16 bytes; nil: none, which only
-    /// loopback allows.
+    /// The secret that coordinator and workers share, 16 to 4096 bytes; nil: none, allowed only on
+    /// loopback.
     public var token: [UInt8]?
-    /// Names, defaults and ranges are declared there.
+    /// `ClusterOptions` declares names, defaults and ranges.
     private(set) var values = OptionValues<ClusterOptions>()
-    /// Threads of this process that compute, too.
+    /// Compute threads in the coordinator's own process; 0 to 1024.
     public var localThreads = 0
 
-    /// Workers that must be there before a step begins.
+    /// Workers needed before a step begins; 1 to 65536.
     public var minimumWorkers: Int {
         get { values.minWorkers }
         set { values.minWorkers = newValue }
     }
 
-    /// How long to wait while workers are missing.
+    /// How long to wait for missing workers, counted from the last one that joined or made progress
+    /// with its model; 10 times as long before the first joins. More than 2.5 s.
     public var patience: Duration {
         get { values.patience }
         set { values.patience = newValue }

@@ -2,10 +2,10 @@ import SkeinBasics
 import SkeinNodes
 import SkeinTraining
 
-/// Fine-tunes as `Trainer` does, with gradients that workers compute; they dial in over TCP.
+/// Fine-tunes as `Trainer` does, with gradients computed by workers that connect over TCP.
 ///
-/// Workers may be `Worker`s or `skein worker`s, on this machine or others; they join, leave and
-/// return at any time, and the adapter stays the same.
+/// Workers are `Worker`s or `skein worker` processes, on this machine or on others. They may join,
+/// leave and return at any time; the adapter stays the same.
 public final class Coordinator: Sendable {
     private let request: @Sendable () throws -> RunRequest
     private let options: CoordinatorOptions
@@ -15,13 +15,13 @@ public final class Coordinator: Sendable {
     private let place = AwaitedAddress()
 
     /// - Parameters:
-    ///   - recipe: what shapes the result.
-    ///   - model: the base model; workers without it fetch it from here.
-    ///   - data: the rows.
-    ///   - output: the run directory; it is made.
-    ///   - cluster: where to listen, and whom to wait for.
-    ///   - machine: how this machine is used.
-    ///   - adapter: to begin with, of the recipe's shape; nil for a random one.
+    ///   - recipe: What shapes the result.
+    ///   - model: The base model. Workers without it fetch it from here.
+    ///   - data: The rows.
+    ///   - output: The run directory; created if missing.
+    ///   - cluster: Where to listen, and which workers to wait for.
+    ///   - machine: How this machine is used.
+    ///   - adapter: The adapter to start from, of the recipe's shape; nil: a random one.
     public init(
         recipe: Recipe = Recipe(), model: Model, data: Dataset, output: String,
         cluster: Cluster = Cluster(), machine: Machine = Machine(),
@@ -38,7 +38,7 @@ public final class Coordinator: Sendable {
         log = machine.roomLog
     }
 
-    /// A run that was asked for on the command line.
+    /// A run requested on the command line.
     package init(_ request: RunRequest, options: CoordinatorOptions, log: Log) {
         self.request = { request }
         adapter = nil
@@ -46,38 +46,40 @@ public final class Coordinator: Sendable {
         self.log = log
     }
 
-    /// Where workers dial in, `HOST:PORT`: waits until the run listens.
+    /// The address that workers connect to, `HOST:PORT`. Waits until the run listens, even if it
+    /// has not begun.
     ///
-    /// - Throws: what the run has thrown; `SkeinError` when it has ended; `CancellationError` when this
-    ///   task is cancelled. Without a run it waits until somebody calls `run()`.
+    /// - Throws: What the run has thrown; `SkeinError` if the run has ended; `CancellationError` if
+    ///   this task is cancelled.
     public var address: String {
         get async throws { try await place.value() }
     }
 
-    /// What happens from now on until the run ends; each use listens anew. A listener that is 4,096
-    /// events late misses the oldest. After the run there is nothing to hear.
+    /// The events from now until the run ends. Each access begins a new sequence, which drops its
+    /// oldest events when more than 4,096 wait. After the run the sequence is empty.
     public var events: some AsyncSequence<TrainingEvent, Never> & Sendable {
         control.feed.stream()
     }
 
-    /// Trains from the beginning to the end. A coordinator runs once.
+    /// Trains from the first step to the last. A coordinator can run only once.
     ///
-    /// - Returns: how it ended; after `cancel()`, or when the task was cancelled, it is not complete.
-    /// - Throws: `SkeinError`, also when no worker comes within the cluster's patience;
-    ///   `CancellationError` when it was stopped before it listened.
+    /// - Returns: How the run ended; not complete if it was cancelled before its last step.
+    /// - Throws: `SkeinError`, for instance if workers are missing for longer than the cluster's
+    ///   patience; `CancellationError` if it is cancelled before it listens.
     public func run() async throws -> Outcome { try await start(resuming: false) }
 
-    /// Continues from the newest good checkpoint in the output directory; begins where there is none.
+    /// Continues from the newest valid checkpoint in the output directory; without one, begins.
     ///
-    /// - Returns: as `run()`.
-    /// - Throws: as `run()`; also when the run there has another recipe, model or data.
+    /// - Returns: As `run()`.
+    /// - Throws: As `run()`, and `SkeinError` if that run has another recipe, model or data.
     public func resume() async throws -> Outcome { try await start(resuming: true) }
 
-    /// Stops the run after the current step, with a checkpoint, or before its first one.
+    /// Stops the run after the current step, or at once while workers are missing, and saves a
+    /// checkpoint of the steps that are done.
     public func cancel() { control.cancel() }
 
     private func start(resuming: Bool) async throws -> Outcome {
-        // Before anything that only the run itself may say of its address.
+        // Outside of `do`: a second call must not change the address of the first.
         try control.begin()
         do {
             let outcome = try await control.run("skein-train") { [self, control] in
@@ -94,17 +96,17 @@ public final class Coordinator: Sendable {
             }
             place.set(
                 .failure(
-                    SkeinError(code: .usage, what: "the run has ended: nobody listens any more")))
+                    SkeinError(code: .usage, what: "the run has ended, so it has no address")))
             return outcome
         } catch {
-            // Whoever waits for the address is to know why there is none.
+            // Tells those who wait for the address why there is none.
             place.set(.failure(error))
             throw error
         }
     }
 
-    /// Reads and checks everything and begins to listen, on the calling thread; what it returns runs
-    /// there, too.
+    /// Reads and checks everything and begins to listen. This and the run that it returns use the
+    /// calling thread.
     package func prepare(resuming: Bool) throws -> CoordinatorRun {
         try CoordinatorRun(
             request(), options: options, resuming: resuming, log: log,

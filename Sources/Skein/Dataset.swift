@@ -1,14 +1,14 @@
-/// The rows of a run: files of JSON lines, one row each, in any form that `skein train --data` takes.
+/// The rows of a run: files with one JSON object per line, in any form that `skein train` takes.
 ///
 /// Nothing is read before the run begins.
 public struct Dataset: Sendable, Equatable {
     /// A .jsonl file, or a folder with `train.jsonl` (and `valid.jsonl`, `test.jsonl`).
     public var path: String
-    /// Rows to validate with; nil: those of the folder, else a share of the training rows.
+    /// A file of validation rows; nil: that of the folder, else a share of the training rows.
     public var validation: String?
-    /// Rows to judge the kept adapter with at the end; nil: those of the folder, if it has any.
+    /// A file of rows to test the kept adapter on at the end; nil: that of the folder, if any.
     public var test: String?
-    /// Counts lines that are not valid rows and goes on, instead of ending the run.
+    /// Whether invalid lines are counted and skipped, instead of ending the run.
     public var skipsBadLines: Bool
 
     public init(

@@ -2,28 +2,30 @@ import SkeinBasics
 import SkeinModels
 import SkeinTraining
 
-/// Loss of a model or an adapter over the rows of a file, without dropout.
+/// Loss and accuracy of a model or an adapter over the rows of a file, without dropout.
 public struct Evaluation: Sendable, Equatable {
-    /// Mean over the loss tokens; nil when there are none.
+    /// Mean loss of the loss tokens; nil if there are none.
     public let loss: Double?
     /// e to the power of `loss`.
     public let perplexity: Double?
-    /// Share of the loss tokens that the model would have picked itself.
+    /// Share of the loss tokens that the model considers the most likely.
     public let tokenAccuracy: Double?
+    /// Number of tokens whose prediction counts.
     public let lossTokens: Int
+    /// Number of rows in the file.
     public let rows: Int
 
     /// Measures all rows of a file.
     ///
     /// - Parameters:
-    ///   - model: the base model.
-    ///   - adapter: on top of it; nil measures the base model.
-    ///   - path: a .jsonl file.
-    ///   - recipe: how rows become text and tokens, how many are computed together, and in which
-    ///     precision.
-    ///   - machine: how this machine is used.
-    /// - Returns: the same for any number of threads.
-    /// - Throws: `SkeinError`; `CancellationError` when the task is cancelled.
+    ///   - model: The base model.
+    ///   - adapter: The adapter to apply; nil measures the base model.
+    ///   - path: A .jsonl file.
+    ///   - recipe: How rows become text and tokens, how many tokens are computed together, and in
+    ///     which precision.
+    ///   - machine: How this machine is used.
+    /// - Returns: Figures that do not depend on the number of threads.
+    /// - Throws: `SkeinError`; `CancellationError` if the task is cancelled.
     public static func measure(
         _ model: Model, adapter: Adapter? = nil, data path: String, recipe: Recipe = Recipe(),
         machine: Machine = Machine()

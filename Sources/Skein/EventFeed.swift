@@ -1,14 +1,14 @@
 import Synchronization
 
-/// Events on their way to all who listen.
+/// Passes a run's events to all listeners.
 final class EventFeed: Sendable {
-    /// Events that wait for a listener; of a slower one the oldest are dropped.
+    /// Most events that wait for a listener; beyond that the oldest are dropped.
     static let mostWaiting = 4096
 
     private struct State: Sendable {
         var listeners: [Int: @Sendable (TrainingEvent?) -> Void] = [:]
         var next = 0
-        /// Nothing will come: who listens now is not to wait for ever.
+        /// Nothing more will come, so a new listener must not wait.
         var isOver = false
     }
 
@@ -30,9 +30,9 @@ final class EventFeed: Sendable {
         return stream
     }
 
-    /// Has `body` called with every event, on the thread of the run, and with nil at the end.
+    /// Calls `body` with every event, on the run's thread, and with nil at the end.
     ///
-    /// - Returns: the listener's number; nil when the run is over, which `body` has then been told.
+    /// - Returns: the listener's number; nil if the run is over and `body` was called with nil.
     @discardableResult
     func listen(_ body: @escaping @Sendable (TrainingEvent?) -> Void) -> Int? {
         let number: Int? = state.withLock { state in
@@ -50,7 +50,7 @@ final class EventFeed: Sendable {
         for listener in listeners { listener(event) }
     }
 
-    /// Tells all who listen that nothing more will come.
+    /// Tells all listeners that nothing more will come.
     func finish() {
         let listeners = state.withLock { state in
             state.isOver = true

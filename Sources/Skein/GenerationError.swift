@@ -15,10 +15,10 @@ extension GenerationError: Explained {
         case .emptyPrompt:
             Explanation(
                 what: "the prompt has no tokens", place: "--prompt",
-                remedy: "give a text to answer or to continue", status: .badData)
+                remedy: "give a text to answer or continue", status: .badData)
         case .promptTooLong(let tokens, let limit):
             Explanation(
-                what: "the prompt has \(tokens) tokens, the model reads at most \(limit)",
+                what: "the prompt has \(tokens) tokens, but the model reads at most \(limit)",
                 remedy: "give a shorter --prompt", status: .badData)
         case .systemWithoutTemplate(let model):
             Explanation(

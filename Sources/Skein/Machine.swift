@@ -1,56 +1,57 @@
 import SkeinBasics
 import SkeinTraining
 
-/// How a run uses the machine that it is on. Nothing here changes the result.
+/// How a run uses its machine. Nothing here changes the result.
 public struct Machine: Sendable {
-    /// Where the frozen weights are held.
+    /// Where the frozen weights are kept.
     public enum Weights: String, Sendable, CaseIterable {
-        /// In memory when they fit, else `streamed`.
+        /// In memory if they fit, else `streamed`.
         case auto
         /// In memory.
         case resident
-        /// In the mapped file, converted layer by layer when they are needed.
+        /// In the mapped file, converted layer by layer as they are needed.
         case streamed
     }
 
-    /// Names, defaults and ranges are declared there.
+    /// `MachineOptions` declares names, defaults and ranges.
     private(set) var values = OptionValues<MachineOptions>()
 
-    /// Threads that compute; nil: one for each processor. 1 to 1024.
+    /// Compute threads, 1 to 1024; nil: one per processor.
     public var threads: Int? {
         get { values.threads }
         set { values.threads = newValue }
     }
 
+    /// Where the frozen weights are kept.
     public var weights: Weights {
         get { Weights(named: values.weights) }
         set { values.weights = .init(named: newValue) }
     }
 
-    /// Computes activations twice instead of keeping them: less memory, a third more time.
+    /// Whether to recompute activations instead of keeping them: less memory, a third more time.
     public var gradientCheckpointing: Bool {
         get { values.gradientCheckpointing }
         set { values.gradientCheckpointing = newValue }
     }
 
-    /// Keeps encoded rows in the user's cache directory (`~/.cache/skein/tokens`, for its owner alone),
-    /// so that the next run over the same data starts at once.
+    /// Whether to keep encoded rows in the user's cache (`~/.cache/skein/tokens`, private), so that
+    /// the next run on the same data starts at once.
     public var keepsTokens = true
 
-    /// Steps between checkpoints, besides those after each epoch; 0: only those.
+    /// Steps between checkpoints, besides one after each epoch; 0: only after each epoch.
     public var checkpointEvery: Int {
         get { values.checkpointEvery }
         set { values.checkpointEvery = newValue }
     }
 
-    /// Newest checkpoints that stay on disk, besides that of the best step; 1 or more.
+    /// Newest checkpoints to keep on disk, besides that of the best step; 1 or more.
     public var keepCheckpoints: Int {
         get { values.keepCheckpoints }
         set { values.keepCheckpoints = newValue }
     }
 
-    /// Hears what a coordinator or a worker says of its network, on the thread that says it, which must
-    /// not be held up; nil drops it. `events` tell of the run itself.
+    /// Receives a coordinator's or worker's messages about its network, on the thread that writes
+    /// them, which it must not block; nil drops them. The run itself reports through `events`.
     public var log: (@Sendable (String) -> Void)?
 
     public init(threads: Int? = nil) {
@@ -61,7 +62,7 @@ public struct Machine: Sendable {
 extension Machine {
     var tokenCache: TokenCache? { keepsTokens ? TokenCache() : nil }
 
-    /// The rooms below say what happens to a log, which hands it on.
+    /// A log that passes the messages of the modules below to `log`.
     var roomLog: Log {
         let log = log
         return Log { level, message in

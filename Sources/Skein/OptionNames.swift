@@ -1,8 +1,8 @@
 import SkeinBasics
 import SkeinTraining
 
-/// What a flag of the command line is called in this library. The rooms below name options as a
-/// command line has them, which a program does not.
+/// Translates the flags in messages to names in this library: the modules below name options as the
+/// command line does, which a program does not see.
 enum OptionNames {
     /// `text` with `maxLength` where it has --max-length.
     static func inCode(_ text: String) -> String {
@@ -12,7 +12,7 @@ enum OptionNames {
         }
     }
 
-    /// By the flag without its dashes. Other programs' flags are not among them.
+    /// Names by flag without its dashes. Flags of other programs are not among them.
     private static let names: [String: String] = {
         var names: [String: String] = [:]
         for option in TrainingConfiguration.options.map(\.description) {

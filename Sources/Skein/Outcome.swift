@@ -2,17 +2,17 @@ import SkeinTraining
 
 /// How a run ended.
 public struct Outcome: Sendable, Equatable {
-    /// Steps that are done.
+    /// Number of steps that are done.
     public let step: Int
-    /// false: the run was stopped; its checkpoint holds what `resume()` goes on from.
+    /// false: the run was stopped, and `resume()` continues from its checkpoint.
     public let isComplete: Bool
-    /// The step whose adapter is kept: that of the best validation, or the last one.
+    /// The step whose adapter is kept: the one with the best validation loss, or the last one.
     public let keptStep: Int
-    /// Mean over the loss tokens; nil without validation rows.
+    /// Lowest mean loss over the validation rows; nil without such rows.
     public let bestValidationLoss: Double?
-    /// Of the kept adapter, over the test rows; nil without any, and for a run that is not complete.
+    /// Mean loss of the kept adapter over the test rows; nil if it was not measured.
     public let testLoss: Double?
-    /// The kept adapter; nil for a run that is not complete.
+    /// The kept adapter; nil if the run is not complete.
     public let adapter: Adapter?
 
     init(_ ending: RunEnding) throws {

@@ -1,12 +1,12 @@
 import SkeinBasics
 
-/// Work that takes long or blocks, on a thread of its own: Swift's pool has one thread for each
-/// processor, and one that computes would delay everything else in the program.
+/// Runs work that takes long or blocks on its own thread. Swift's pool has one thread per
+/// processor, so work there would delay everything else in the program.
 enum OwnThread {
     /// Runs `body` and suspends the caller until it is done.
     ///
     /// - Parameters:
-    ///   - name: of the thread, as debuggers and `top -H` show it.
+    ///   - name: the thread's, as debuggers and `top -H` show it.
     ///   - body: the work.
     /// - Returns: what `body` returns.
     /// - Throws: what `body` throws, as `SkeinError` or `CancellationError`; `SkeinError` when the
@@ -22,12 +22,12 @@ enum OwnThread {
                 continuation.resume(
                     throwing: SkeinError(
                         code: .inputOutput, what: "the system refuses another thread",
-                        remedy: "raise the limit on processes (ulimit -u, that of the container)"))
+                        remedy: "raise the limit on processes (ulimit -u, or the container's)"))
             }
         }
     }
 
-    /// As `run`, of a `body` that asks now and then whether the task is cancelled.
+    /// Like `run`, for a `body` that asks now and then whether the task is cancelled.
     static func run<Value: Sendable>(
         _ name: String, _ body: @escaping @Sendable (CancelFlag) throws -> Value
     ) async throws -> Value {

@@ -2,37 +2,37 @@ import SkeinBasics
 import SkeinModels
 import SkeinTraining
 
-/// All that shapes the result of a run, besides the bytes of model, data and starting adapter. Two
-/// runs with equal recipes over the same bytes end with the same adapter, wherever they are computed.
+/// What shapes the result of a run, besides the bytes of model, data and starting adapter. Runs
+/// with equal recipes on equal bytes end with the same adapter, wherever they are computed.
 ///
 /// The defaults are those of `skein train`. Values are checked when a run begins.
 public struct Recipe: Sendable, Equatable {
-    /// All but `targetModules`. Names, defaults and ranges are declared there.
+    /// All but `targetModules`. `RecipeOptions` declares names, defaults and ranges.
     private var values = OptionValues<RecipeOptions>()
 
     public init() {}
 
     // MARK: Adapter
 
-    /// Rows of A and columns of B; 1 to 1024.
+    /// Rank of the adapter: rows of A, columns of B; 1 to 1024.
     public var rank: Int {
         get { values.rank }
         set { values.rank = newValue }
     }
 
-    /// Strength: the adapter's part is scaled by `alpha / rank`; above 0, at most 65536.
+    /// The adapter's output is scaled by `alpha / rank`; above 0, at most 65536.
     public var alpha: Double {
         get { values.alpha }
         set { values.alpha = newValue }
     }
 
-    /// Probability that an element of the adapter's input is dropped; from 0.
+    /// Probability of dropping an element of the adapter's input; 0 to 0.9999.
     public var dropout: Double {
         get { values.dropout }
         set { values.dropout = newValue }
     }
 
-    /// Projections that get an adapter, by their Hugging Face names, in any order.
+    /// Hugging Face names of the projections that get an adapter, in any order.
     public var targetModules = OptionValues<RecipeOptions>().targetModules.map(\.name)
 
     /// Decoder blocks that get an adapter.
@@ -49,31 +49,31 @@ public struct Recipe: Sendable, Equatable {
         set { values.learningRate = newValue }
     }
 
-    /// Decoupled decay of A and B; 0 to 10.
+    /// Decoupled weight decay of A and B; 0 to 10.
     public var weightDecay: Double {
         get { values.weightDecay }
         set { values.weightDecay = newValue }
     }
 
-    /// Decay of the mean gradient; from 0 to below 1.
+    /// Decay of the mean gradient; 0 to below 1.
     public var beta1: Double {
         get { values.beta1 }
         set { values.beta1 = newValue }
     }
 
-    /// Decay of the mean squared gradient; from 0 to below 1.
+    /// Decay of the mean squared gradient; 0 to below 1.
     public var beta2: Double {
         get { values.beta2 }
         set { values.beta2 = newValue }
     }
 
-    /// Added to the root of that mean; 1e-30 to 1.
+    /// Added to the root of the mean squared gradient; 1e-30 to 1.
     public var epsilon: Double {
         get { values.epsilon }
         set { values.epsilon = newValue }
     }
 
-    /// How the learning rate goes on after the warm-up.
+    /// The learning rate after the warm-up.
     public var schedule: Schedule {
         get { Schedule(named: values.schedule) }
         set { values.schedule = .init(named: newValue) }
@@ -85,7 +85,7 @@ public struct Recipe: Sendable, Equatable {
         set { values.warmupSteps = newValue }
     }
 
-    /// Longer gradients are scaled to this norm; 0 switches it off.
+    /// The norm to which gradients are clipped; 0: off.
     public var maxGradNorm: Double {
         get { values.maxGradNorm }
         set { values.maxGradNorm = newValue }
@@ -99,31 +99,31 @@ public struct Recipe: Sendable, Equatable {
         set { values.epochs = newValue }
     }
 
-    /// Steps of the run, whatever the epochs; nil: all epochs.
+    /// Optimizer steps of the run, overriding `epochs`; nil: all epochs.
     public var iterations: Int? {
         get { values.iterations }
         set { values.iterations = newValue }
     }
 
-    /// Rows of an optimizer step.
+    /// Rows per optimizer step.
     public var batchSize: Int {
         get { values.batchSize }
         set { values.batchSize = newValue }
     }
 
-    /// Tokens that are computed together, at least one row.
+    /// Tokens computed together, at least one row.
     public var microBatchTokens: Int {
         get { values.microBatchTokens }
         set { values.microBatchTokens = newValue }
     }
 
-    /// Threads of all workers that steps are cut for; nil: for any number.
+    /// Threads, over all workers, that each step is cut for; nil: any number.
     public var slots: Int? {
         get { values.slots }
         set { values.slots = newValue }
     }
 
-    /// Ends after so many validations without a better loss; nil: never.
+    /// Validations without a lower loss after which the run stops; nil: never.
     public var earlyStopPatience: Int? {
         get { values.earlyStopPatience }
         set { values.earlyStopPatience = newValue }
@@ -137,20 +137,19 @@ public struct Recipe: Sendable, Equatable {
 
     // MARK: Data
 
-    /// Tokens of a row; a longer one is cut at the right.
+    /// Tokens per row; longer rows are cut at the right.
     public var maxLength: Int {
         get { values.maxLength }
         set { values.maxLength = newValue }
     }
 
-    /// Another order of the rows in each epoch.
+    /// Whether to shuffle the rows in each epoch.
     public var shuffle: Bool {
         get { values.shuffle }
         set { values.shuffle = newValue }
     }
 
-    /// Share of the rows that is kept for validation when there are no rows for it; from 0 to below
-    /// 1.
+    /// Share of the rows kept for validation when there is no validation file; 0 to below 1.
     public var validationSplit: Double {
         get { values.validationSplit }
         set { values.validationSplit = newValue }
@@ -162,7 +161,7 @@ public struct Recipe: Sendable, Equatable {
         set { values.promptFormat = .init(named: newValue) }
     }
 
-    /// Assistant turns of a conversation that carry loss.
+    /// Which assistant turns of a conversation carry loss.
     public var trainOn: TrainedTurns {
         get { TrainedTurns(named: values.trainOn) }
         set { values.trainOn = .init(named: newValue) }
@@ -176,7 +175,7 @@ public struct Recipe: Sendable, Equatable {
         set { values.gradientCodec = .init(named: newValue) }
     }
 
-    /// Precision of the products with frozen weights.
+    /// Precision of multiplying by the frozen weights.
     public var compute: Compute {
         get { Compute(named: values.compute) }
         set { values.compute = .init(named: newValue) }
@@ -184,14 +183,14 @@ public struct Recipe: Sendable, Equatable {
 }
 
 extension Recipe {
-    /// SHA-256 of the recipe, in hexadecimal: `configuration_sha256` of run.json.
+    /// SHA-256 of the recipe, in hexadecimal: `configuration_sha256` in run.json.
     ///
     /// - Throws: `SkeinError` for a value that is not allowed.
     public func sha256() throws -> String {
         try SkeinError.wrapping { try checked().digest.description }
     }
 
-    /// The options of the rooms below.
+    /// The recipe as options of the modules below.
     ///
     /// - Throws: `TrainingError.badOption`.
     func checked() throws -> TrainingConfiguration {

@@ -5,15 +5,15 @@ extension Recipe {
     /// The learning rate after the warm-up.
     public enum Schedule: String, Sendable, CaseIterable {
         case constant
-        /// Falls to 0 at the last step.
+        /// Falls linearly, so that a step after the last would have 0.
         case linear
-        /// Falls to 0 at the last step, on half a cosine.
+        /// Falls on half a cosine, so that a step after the last would have 0.
         case cosine
     }
 
     /// How a row of data becomes text.
     public enum PromptFormat: String, Sendable, CaseIterable {
-        /// `chat` when the model has a template, else `eos`.
+        /// `chat` if the model has a template, else `eos`.
         case auto
         /// The model's chat template.
         case chat
@@ -31,7 +31,7 @@ extension Recipe {
 
     /// Precision of a gradient that leaves its micro-batch.
     public enum Precision: String, Sendable, CaseIterable {
-        /// As computed.
+        /// Not rounded.
         case fp32
         /// Rounded to bfloat16.
         case bf16
@@ -39,7 +39,7 @@ extension Recipe {
         case int8
     }
 
-    /// Precision of the products with frozen weights; all else is fp32.
+    /// Precision of multiplying by the frozen weights; all else is fp32.
     public enum Compute: String, Sendable, CaseIterable {
         case fp32
         /// Weights and inputs are rounded to bfloat16, sums stay fp32.
@@ -51,14 +51,14 @@ extension Recipe {
         case all
         /// The last n blocks.
         case last(Int)
-        /// From one to another, both included, counted from 0.
+        /// The blocks of a range, counted from 0.
         case range(ClosedRange<Int>)
     }
 }
 
 extension RawRepresentable<String> {
-    /// The case of this name: the library's enumerations are public twins of the engine's, which a
-    /// program cannot see.
+    /// The case of the same name: the library's enumerations mirror those of the engine, which are
+    /// not public.
     init(named other: some RawRepresentable<String>) {
         guard let value = Self(rawValue: other.rawValue) else {
             preconditionFailure("\(Self.self) has no \(other.rawValue)")

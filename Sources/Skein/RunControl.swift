@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a run and those who watch it share: its events, and whether it should stop.
+/// What a run and its observers share: its events, and whether it should stop.
 final class RunControl: Sendable {
     let feed = EventFeed()
     private let hasBegun = Atomic<Bool>(false)
@@ -10,21 +10,21 @@ final class RunControl: Sendable {
 
     func cancel() { isCancelled.set() }
 
-    /// - Throws: `CancellationError` when the run should stop.
+    /// - Throws: `CancellationError` if the run should stop.
     func checkCancellation() throws { try isCancelled.check() }
 
-    /// To be called before `run`.
+    /// Must be called before `run`.
     ///
     /// - Throws: `SkeinError` the second time.
     func begin() throws {
         guard !hasBegun.exchange(true, ordering: .relaxed) else {
             throw SkeinError(
-                code: .usage, what: "this run has begun already",
-                remedy: "make another object for another run, or to go on with this one")
+                code: .usage, what: "this run has already begun",
+                remedy: "make a new object for another run, or to resume this one")
         }
     }
 
-    /// Runs `body` on a thread of its own; a task that is cancelled cancels the run.
+    /// Runs `body` on its own thread; cancelling the task cancels the run.
     func run<Value: Sendable>(
         _ name: String, _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
@@ -37,7 +37,7 @@ final class RunControl: Sendable {
     }
 }
 
-/// Set once, by whoever does not want the rest.
+/// A flag that cancels work; once set, it stays set.
 final class CancelFlag: Sendable {
     private let value = Atomic<Bool>(false)
 

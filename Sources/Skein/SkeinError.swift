@@ -1,26 +1,26 @@
 import Foundation
 import SkeinBasics
 
-/// What went wrong, where, and how to mend it.
+/// What went wrong, where, and how to fix it.
 public struct SkeinError: Error, Sendable, Equatable, CustomStringConvertible, LocalizedError {
-    /// Who can mend it. The raw value is the exit status of `skein` for the same error.
+    /// The kind of an error. The raw value is the exit status of `skein` for the same error.
     public enum Code: Int32, Sendable {
-        /// A fault of Skein itself.
+        /// A bug in Skein.
         case internalError = 1
         /// An option or a combination of options that is not allowed.
         case usage = 64
         /// A model, a data file or an adapter that cannot be used.
         case badData = 65
-        /// A coordinator or its workers are gone, or do not let this one in.
+        /// The coordinator or its workers are gone, or the coordinator refuses this worker.
         case peerGone = 69
         /// The system refused a file, a port or memory.
         case inputOutput = 74
-        /// Stopped before its end, on request.
+        /// Stopped on request before the end.
         case interrupted = 130
     }
 
     public let code: Code
-    /// One sentence without a full stop.
+    /// What happened: one sentence without a full stop.
     public let what: String
     /// The file, tensor, option or peer; empty when there is none.
     public let place: String
@@ -43,7 +43,7 @@ public struct SkeinError: Error, Sendable, Equatable, CustomStringConvertible, L
         self.remedy = remedy
     }
 
-    /// What the rooms below threw, as the library's user sees it.
+    /// Converts an error of the modules below.
     init(_ error: any Error) {
         if let own = error as? SkeinError {
             self = own
@@ -61,7 +61,7 @@ public struct SkeinError: Error, Sendable, Equatable, CustomStringConvertible, L
             remedy: OptionNames.inCode(explanation.remedy))
     }
 
-    /// Calls `body`; every error but a cancellation leaves as a `SkeinError`.
+    /// Calls `body` and converts every error but a cancellation to a `SkeinError`.
     static func wrapping<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()

@@ -4,26 +4,26 @@ import SkeinTensors
 import SkeinText
 import SkeinTraining
 
-/// Answers prompts with a model and, if there is one, its adapter.
+/// Answers prompts with a model, with or without an adapter.
 ///
-/// Threads of its own compute one answer at a time; other prompts wait for their turn, first come
-/// first served. An answer is a function of prompt and options: it does not depend on the number of
-/// threads.
+/// It computes one answer at a time on its own threads; other prompts wait, first come first
+/// served. An answer is a function of prompt and options, not of the number of threads.
 public final class TextGenerator: Sendable {
+    /// How to generate an answer.
     public struct Options: Sendable, Equatable {
-        /// Tokens of the answer, at most.
+        /// Maximum number of tokens; 1 to 1048576.
         public var maximumTokens = 256
-        /// Spread of the choice; 0: always the likeliest token.
+        /// Sampling temperature, 0 to 100; 0: always the most likely token.
         public var temperature = 0.0
-        /// Choose among so many tokens; 0: all.
+        /// Sample from this many of the most likely tokens; 0: all.
         public var topK = 0
-        /// Choose among the likeliest tokens that have this probability together; 1: all.
+        /// Sample from the most likely tokens that together have this probability; 1: all.
         public var topP = 1.0
-        /// Seed of the sampler.
+        /// Sampling seed.
         public var seed: UInt64 = 0
         /// A system turn before the prompt.
         public var system: String?
-        /// Continues the prompt as it stands, without a chat template.
+        /// Whether to continue the prompt as it is, without a chat template.
         public var isRaw = false
 
         public init() {}
@@ -38,11 +38,11 @@ public final class TextGenerator: Sendable {
     /// Loads a model.
     ///
     /// - Parameters:
-    ///   - model: the base model.
-    ///   - adapter: on top of it; nil for the base model alone.
-    ///   - machine: threads are used.
-    /// - Throws: `SkeinError`, also for an adapter of another model; `CancellationError` when the
-    ///   task is cancelled.
+    ///   - model: The base model.
+    ///   - adapter: The adapter to apply; nil for the base model alone.
+    ///   - machine: How this machine is used; only `threads` matters.
+    /// - Throws: `SkeinError`, for instance if the adapter does not fit the model;
+    ///   `CancellationError` when the task is cancelled.
     public init(
         model: Model, adapter: Adapter? = nil, machine: Machine = Machine()
     ) async throws {
@@ -63,7 +63,7 @@ public final class TextGenerator: Sendable {
 
     /// The whole answer to a prompt.
     ///
-    /// - Throws: `SkeinError`; `CancellationError` when the task is cancelled.
+    /// - Throws: `SkeinError`; `CancellationError` if the task is cancelled.
     public func answer(to prompt: String, options: Options = Options()) async throws -> String {
         try await turns.take {
             try await OwnThread.run("skein-generate") { [self] flag in
@@ -74,9 +74,9 @@ public final class TextGenerator: Sendable {
         }
     }
 
-    /// The answer to a prompt, piece by piece as it is made; no more pieces than tokens.
+    /// The answer to a prompt, piece by piece as it is generated.
     ///
-    /// Generation ends when the consumer stops listening, at the next layer.
+    /// Generation stops at the next layer when the consumer stops listening.
     public func stream(
         _ prompt: String, options: Options = Options()
     ) -> AsyncThrowingStream<String, any Error> {
@@ -97,7 +97,7 @@ public final class TextGenerator: Sendable {
         }
     }
 
-    /// On the calling thread, whose turn it is.
+    /// Generates on the calling thread. The task must have its turn.
     private func generate(
         _ text: String, _ options: Options, until flag: CancelFlag, each: (String) -> Void
     ) throws {
@@ -113,7 +113,7 @@ public final class TextGenerator: Sendable {
                 code: .inputOutput,
                 what:
                     "a prompt and an answer of \(capacity) tokens need \(needed) bytes of memory, "
-                    + "and \(usable) are free",
+                    + "but only \(usable) are free",
                 remedy: "use a smaller maximumTokens or a shorter prompt")
         }
         try threads.use { team in
@@ -125,7 +125,7 @@ public final class TextGenerator: Sendable {
                     temperature: Float(options.temperature), topK: options.topK,
                     topP: Float(options.topP), seed: options.seed),
                 stopTokens: tokenizer.endOfTurnIDs)
-            // A character may need several tokens.
+            // A character may span several tokens.
             var stream = UTF8Stream()
             try generator.run(
                 prompt: prompt.tokens, maximumTokens: prompt.maximumTokens, check: flag.check
@@ -145,21 +145,21 @@ extension TextGenerator.Options {
     /// - Throws: `SkeinError` for a value that is not allowed.
     func check() throws {
         let rules: [(Bool, String)] = [
-            ((1...1_048_576).contains(maximumTokens), "maximumTokens is 1 to 1048576"),
-            ((0...100).contains(temperature), "temperature is 0 to 100"),
-            ((0...1_048_576).contains(topK), "topK is 0 to 1048576"),
-            (topP > 0 && topP <= 1, "topP is above 0 and at most 1"),
-            (!isRaw || system == nil, "a raw prompt has no system turn"),
+            ((1...1_048_576).contains(maximumTokens), "maximumTokens must be 1 to 1048576"),
+            ((0...100).contains(temperature), "temperature must be 0 to 100"),
+            ((0...1_048_576).contains(topK), "topK must be 0 to 1048576"),
+            (topP > 0 && topP <= 1, "topP must be above 0 and at most 1"),
+            (!isRaw || system == nil, "a raw prompt cannot have a system turn"),
         ]
         for (isMet, rule) in rules where !isMet {
-            throw SkeinError(code: .usage, what: "an option of generation is not allowed: \(rule)")
+            throw SkeinError(code: .usage, what: "a generation option is not allowed: \(rule)")
         }
     }
 }
 
-/// A team of threads that does one thing at a time, for whoever's turn it is.
+/// A team of threads for the task whose turn it is.
 private final class SharedTeam: @unchecked Sendable {
-    // `Turns` lets one at a time in; hence Sendable.
+    // Sendable: `Turns` admits one task at a time.
     private let team: ComputeTeam
 
     init(threadCount: Int) {

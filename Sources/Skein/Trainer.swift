@@ -12,22 +12,22 @@ import SkeinTraining
 /// ```
 ///
 /// The adapter is a function of recipe, model and data: `skein train`, a cluster and this class end
-/// with the same bytes. Threads of its own compute and read; Swift's pool is never blocked.
+/// with the same bytes. A trainer computes and reads on its own threads, not on Swift's pool.
 ///
-/// When the system refuses memory for a large buffer in the middle of a run, the process ends with
-/// status 74 and a line on standard error, as `skein` does; what a run needs to go on is on disk.
+/// If the system refuses memory for a large buffer during a run, the process ends with status 74
+/// and a line on standard error, as `skein` does; what the run needs to resume is on disk.
 public final class Trainer: Sendable {
     private let request: @Sendable () throws -> RunRequest
     private let adapter: Adapter?
     let control = RunControl()
 
     /// - Parameters:
-    ///   - recipe: what shapes the result.
-    ///   - model: the base model.
-    ///   - data: the rows.
-    ///   - output: the run directory; it is made. It holds the adapter, checkpoints and a ledger.
-    ///   - machine: how this machine is used.
-    ///   - adapter: to begin with, of the recipe's shape; nil for a random one.
+    ///   - recipe: What shapes the result.
+    ///   - model: The base model.
+    ///   - data: The rows.
+    ///   - output: The run directory, for adapter, checkpoints and ledger; created if missing.
+    ///   - machine: How this machine is used.
+    ///   - adapter: The adapter to start from, of the recipe's shape; nil: a random one.
     public init(
         recipe: Recipe = Recipe(), model: Model, data: Dataset, output: String,
         machine: Machine = Machine(), startingFrom adapter: Adapter? = nil
@@ -40,32 +40,32 @@ public final class Trainer: Sendable {
         }
     }
 
-    /// A run that was asked for on the command line.
+    /// A run requested on the command line.
     package init(_ request: RunRequest) {
         self.request = { request }
         adapter = nil
     }
 
-    /// What happens from now on until the run ends; each use listens anew. A listener that is 4,096
-    /// events late misses the oldest. After the run there is nothing to hear.
+    /// The events from now until the run ends. Each access begins a new sequence, which drops its
+    /// oldest events when more than 4,096 wait. After the run the sequence is empty.
     public var events: some AsyncSequence<TrainingEvent, Never> & Sendable {
         control.feed.stream()
     }
 
-    /// Trains from the beginning to the end. A trainer runs once.
+    /// Trains from the first step to the last. A trainer can run only once.
     ///
-    /// - Returns: how it ended; after `cancel()`, or when the task was cancelled, it is not complete.
-    /// - Throws: `SkeinError`, for instance when the output directory holds a run already;
-    ///   `CancellationError` when it was stopped before the weights were loaded.
+    /// - Returns: How the run ended; not complete if it was cancelled before its last step.
+    /// - Throws: `SkeinError`, for instance if the output directory already holds a run;
+    ///   `CancellationError` if it is cancelled before the weights are loaded.
     public func run() async throws -> Outcome { try await start(resuming: false) }
 
-    /// Continues from the newest good checkpoint in the output directory; begins where there is none.
+    /// Continues from the newest valid checkpoint in the output directory; without one, begins.
     ///
-    /// - Returns: as `run()`.
-    /// - Throws: as `run()`; also when the run there has another recipe, model or data.
+    /// - Returns: As `run()`.
+    /// - Throws: As `run()`, and `SkeinError` if that run has another recipe, model or data.
     public func resume() async throws -> Outcome { try await start(resuming: true) }
 
-    /// Stops the run after the current step, with a checkpoint, or before its first one.
+    /// Stops the run after the current step, with a checkpoint, or while it still loads.
     public func cancel() { control.cancel() }
 
     private func start(resuming: Bool) async throws -> Outcome {
@@ -84,7 +84,7 @@ public final class Trainer: Sendable {
         }
     }
 
-    /// Reads and checks everything on the calling thread; what it returns runs there, too.
+    /// Reads and checks everything. This and the run that it returns use the calling thread.
     package func prepare(resuming: Bool) throws -> TrainingRun {
         let run = try TrainingRun(request(), resuming: resuming)
         try adapter?.checkUnchanged(run.job)
@@ -93,7 +93,7 @@ public final class Trainer: Sendable {
 }
 
 extension RunRequest {
-    /// As the library's `Trainer` and `Coordinator` are given it; `cluster` is nil for one process.
+    /// What a `Trainer` or a `Coordinator` is asked for; `cluster` is nil for one process.
     ///
     /// - Throws: `TrainingError.badOption`.
     init(

@@ -2,24 +2,26 @@ import SkeinBasics
 import SkeinModels
 import SkeinTraining
 
-/// What happens in a run, as it happens.
+/// An event of a run.
 public enum TrainingEvent: Sendable, Equatable {
     /// Model, data and recipe are read and checked.
     case prepared(Plan)
-    /// A coordinator takes workers in at this `HOST:PORT`.
+    /// A coordinator listens for workers at this `HOST:PORT`.
     case listening(address: String)
-    /// The run goes on after this step; 0 when it had no checkpoint yet.
+    /// The run continues after this step; 0 if it had no valid checkpoint.
     case resumed(step: Int)
+    /// A step is done.
     case step(Step)
-    /// `loss` is the mean over the loss tokens of the validation rows; nil when there are none.
+    /// `loss` is the mean over the loss tokens of the validation rows; nil if there are none.
     case validation(step: Int, loss: Double?, isBest: Bool)
-    /// What is needed to go on from this step is on disk.
+    /// A checkpoint is on disk; the run can resume after this step.
     case checkpoint(step: Int, path: String)
-    /// Validations no longer got better; the adapter of step `best` is kept.
+    /// The validation loss stopped improving; the adapter of step `best` is kept.
     case stoppedEarly(step: Int, best: Int)
-    /// Something that a person should know; the run goes on.
+    /// Something that a person should know; the run continues.
     case warning(String)
 
+    /// The size of a run.
     public struct Plan: Sendable, Equatable {
         public let trainingRows: Int
         public let validationRows: Int
@@ -28,6 +30,7 @@ public enum TrainingEvent: Sendable, Equatable {
         public let trainedParameters: Int
     }
 
+    /// The figures of a step.
     public struct Step: Sendable, Equatable {
         /// Counted from 1.
         public let step: Int
@@ -35,15 +38,15 @@ public enum TrainingEvent: Sendable, Equatable {
         public let stepCount: Int
         /// Counted from 1.
         public let epoch: Int
-        /// Mean over the loss tokens of the step, before its update.
+        /// Mean loss of the step's loss tokens, before its update.
         public let loss: Double
         public let learningRate: Double
-        /// Of the mean gradient, before clipping.
+        /// Norm of the mean gradient, before clipping.
         public let gradientNorm: Double
         /// All tokens of the step's rows.
         public let tokens: Int
         public let tokensPerSecond: Double
-        /// Processes that computed: 1 for a run in one process.
+        /// Workers in the run at the end of the step; 1 for a run in one process.
         public let workers: Int
     }
 }
@@ -58,7 +61,7 @@ extension TrainingEvent.Plan {
 }
 
 extension EventFeed {
-    /// Tells what is known of a run before its first step.
+    /// Sends what is known about a run before its first step.
     func prepared(_ job: TrainingJob) {
         send(.prepared(.init(job)))
         let warnings =
@@ -69,7 +72,7 @@ extension EventFeed {
 }
 
 extension TrainingEvent {
-    /// One of the loop's events; each may be several of a program's.
+    /// The library's events for one of the training loop's.
     static func events(of event: TrainingLoop.Event) -> [TrainingEvent] {
         func text(_ error: TrainingError) -> String {
             "\(error.explanation.what) (\(error.explanation.place))"
@@ -79,15 +82,15 @@ extension TrainingEvent {
             let texts = beginToken.map { "; texts now begin with \($0), which it left out" } ?? ""
             return [
                 .warning(
-                    "the version of Skein that began this run did not record its rows and its "
-                        + "plan: whether they are the same now cannot be checked (\(path))\(texts)")
+                    "the version of Skein that began this run did not record its rows and plan, so "
+                        + "it cannot be checked that they are the same now (\(path))\(texts)")
             ]
         case .resumed(let step, let rejected):
             return rejected.map { .warning(text($0)) } + [.resumed(step: step)]
         case .ledgerDoubted(let error): return [.warning(text(error))]
         case .adapterRestored(let step):
             return [
-                .warning("the adapter was gone; it is restored from the checkpoint of step \(step)")
+                .warning("the adapter was missing; restored from the checkpoint of step \(step)")
             ]
         case .step(let metrics, let stepCount):
             return [

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// Lets tasks in one at a time, first come first served, without a thread that waits.
+/// Admits tasks one at a time, first come first served, without blocking a thread.
 final class Turns: Sendable {
-    /// Tasks that may wait.
+    /// Most tasks that may wait.
     static let mostWaiting = 1024
 
     private struct State: Sendable {
         var isTaken = false
-        /// In the order in which they came.
+        /// In order of arrival.
         var waiting: [(number: Int, continuation: CheckedContinuation<Void, any Error>)] = []
         var next = 0
     }
@@ -16,8 +16,8 @@ final class Turns: Sendable {
 
     /// Calls `body` when it is this task's turn.
     ///
-    /// - Throws: what `body` throws; `CancellationError` for a task that is cancelled while it waits;
-    ///   `SkeinError` when too many wait already.
+    /// - Throws: what `body` throws; `CancellationError` for a task that is cancelled while it
+    ///   waits; `SkeinError` if too many tasks wait.
     func take<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
         try await begin()
         defer { end() }
@@ -41,14 +41,14 @@ final class Turns: Sendable {
                         return .failure(
                             SkeinError(
                                 code: .usage,
-                                what: "\(Self.mostWaiting) prompts wait for their turn already",
-                                remedy: "wait for some of them before the next one"))
+                                what: "\(Self.mostWaiting) prompts are already waiting",
+                                remedy: "wait for some answers before you ask for more"))
                     }
                     state.waiting.append((number, continuation))
                     return nil
                 }
                 if let answer { return continuation.resume(with: answer) }
-                // The handler may have run before there was anything to cancel.
+                // The handler may have run before the continuation was there.
                 if Task.isCancelled { cancel(number) }
             }
         } onCancel: {

@@ -4,11 +4,11 @@ import SkeinTraining
 
 /// Computes gradients for a `Coordinator` or a `skein coordinator`, here or on another machine.
 public final class Worker: Sendable {
-    /// How a worker ended well.
+    /// How a worker ended without an error.
     public enum Ending: Sendable, Equatable {
         /// The run is complete.
         case complete
-        /// It was asked to leave; the others go on.
+        /// It was cancelled; the run continues without it.
         case left
     }
 
@@ -18,13 +18,13 @@ public final class Worker: Sendable {
     private let control = RunControl()
 
     /// - Parameters:
-    ///   - address: of the coordinator, `HOST:PORT`.
-    ///   - token: the secret that all share; nil: none, as on loopback.
-    ///   - model: the run's base model, opened again by its path; nil: fetched from the coordinator, by
-    ///     hash, and kept in the cache directory.
-    ///   - name: in ledger and status; nil: made of host, process and chance.
-    ///   - patience: how long to try to reach a coordinator that is gone.
-    ///   - machine: threads, weights and log are used.
+    ///   - address: The coordinator's, `HOST:PORT`.
+    ///   - token: The secret that coordinator and workers share; nil: none, only on loopback.
+    ///   - model: The run's base model, opened again by its path; nil: fetched from the
+    ///     coordinator by its hash and kept in the cache directory.
+    ///   - name: The worker's in ledger and status; nil: made of host, process and a random number.
+    ///   - patience: How long to try to reach the coordinator.
+    ///   - machine: How this machine is used; only `threads`, `weights` and `log` matter.
     public init(
         coordinator address: String, token: [UInt8]? = nil, model: Model? = nil,
         name: String? = nil, patience: Duration = .seconds(60), machine: Machine = Machine()
@@ -36,18 +36,18 @@ public final class Worker: Sendable {
         log = machine.roomLog
     }
 
-    /// A worker that was asked for on the command line.
+    /// A worker requested on the command line.
     package init(_ options: WorkerOptions, log: Log) {
         machine = Machine()
         self.options = options
         self.log = log
     }
 
-    /// Works until the run is complete, `cancel()` is called or the task is cancelled; returns by itself
-    /// when the connection is lost. A worker runs once.
+    /// Works until the run is complete, `cancel()` is called or the task is cancelled. Reconnects
+    /// when the connection is lost. A worker can run only once.
     ///
-    /// - Throws: `SkeinError` when the coordinator cannot be reached within the patience, does not
-    ///   let this worker in, or says that the run has failed.
+    /// - Throws: `SkeinError` if the coordinator cannot be reached within the patience, refuses
+    ///   this worker, or reports that the run has failed.
     public func run() async throws -> Ending {
         try control.begin()
         return try await control.run("skein-worker") { [self, control] in
@@ -57,10 +57,10 @@ public final class Worker: Sendable {
         }
     }
 
-    /// Leaves when what is being computed is done and handed in; a run that has not begun ends at once.
+    /// Leaves after the current work is computed and handed in, or at once if there is none.
     public func cancel() { control.cancel() }
 
-    /// As `run()`, on the calling thread, until `shouldDrain` says so.
+    /// Like `run()`, but on the calling thread and until `shouldDrain` returns true.
     package func work(until shouldDrain: @escaping @Sendable () -> Bool) throws -> WorkerOutcome {
         try WorkerNode.run(options, log: log, version: Version.text, shouldDrain: shouldDrain)
     }

@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
 
-/// Reads whole inputs that a person typed or piped, up to a limit.
+/// Reads a whole file or stream, up to a limit.
 enum BoundedInput {
     /// All bytes of the file, pipe or device at `path`.
     ///

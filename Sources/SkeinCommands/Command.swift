@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
 
-/// One subcommand: a table of what it takes, options made from it, and the work.
+/// One subcommand: the table of its arguments, the options read by it, and its work.
 protocol Command: Sendable {
     static var table: ArgumentTable { get }
 
@@ -10,25 +10,25 @@ protocol Command: Sendable {
     /// - Throws: `UsageError`.
     init(_ arguments: ParsedArguments) throws
 
-    /// Does the work: results to `io`'s standard output, progress to its log.
+    /// Does the work. Results go to `io`'s standard output, progress to its log.
     ///
     /// - Throws: an `Explained` error; any other is reported as our bug.
     func run(_ io: CommandIO) throws
 }
 
-/// What a command sees of the process around it; a test hands in its own.
+/// What a command sees of its process; tests pass their own.
 struct CommandIO: Sendable {
     /// Progress and warnings, on standard error.
     var log: Log
     /// Whether standard error is a terminal, where a progress line can be rewritten.
     var isTerminal: Bool
-    /// Set by Ctrl-C; a command that can stop at a good moment asks it.
+    /// Set by Ctrl-C. A command that can stop early polls it.
     var interrupt: InterruptFlag
     /// Appends bytes to standard output. Throws `CommandError.outputClosed` or `FileError`.
     var writeOutput: @Sendable ([UInt8]) throws -> Void
     /// Appends a text to standard error.
     var writeError: @Sendable (String) -> Void
-    /// The same for why the process ends: it is among the last to be dropped where nobody reads.
+    /// Likewise for the reason why the process ends: among the last to be dropped if nobody reads.
     var writeLastError: @Sendable (String) -> Void
     /// All of standard input.
     var readInput: @Sendable () throws -> [UInt8]
@@ -48,7 +48,7 @@ struct CommandIO: Sendable {
         CommandIO(
             log: Log(), isTerminal: isatty(STDERR_FILENO) == 1, interrupt: InterruptFlag(),
             writeOutput: {
-                // Where both go to one terminal, results stand below what was said before them.
+                // On a terminal that shows both, earlier messages must appear above the results.
                 LogQueue.standardError.settle(within: .milliseconds(100))
                 try writeAll($0)
             },
@@ -61,7 +61,7 @@ struct CommandIO: Sendable {
             })
     }
 
-    /// Unbuffered, so that a streamed answer is seen as it comes.
+    /// Unbuffered, so that a streamed answer appears as it is generated.
     private static func writeAll(_ bytes: [UInt8]) throws {
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -12,17 +12,17 @@ package enum CommandLineTool {
         InspectCommand.self, BenchCommand.self,
     ]
 
-    /// What a shell sees when a reader such as `head` went away: 128 + SIGPIPE.
+    /// Exit status when the reader of standard output, such as `head`, is gone: 128 + SIGPIPE.
     private static let outputClosedStatus: Int32 = 141
 
     /// Runs the process's command line and returns its exit status.
     package static func run(_ words: [String] = Array(CommandLine.arguments.dropFirst())) -> Int32 {
-        // A reader that goes away is an error of the write and no sudden death: a long run must not
-        // end because somebody looked at its first lines with `head`.
+        // If the reader goes away, the write must fail instead of killing the process: a long run
+        // must not end because somebody looked at its first lines with `head`.
         signal(SIGPIPE, SIG_IGN)
-        // Likewise a limit of file sizes (ulimit -f, a batch system): the write says so.
+        // Likewise, a write beyond the file size limit (ulimit -f, a batch system) fails.
         signal(SIGXFSZ, SIG_IGN)
-        // Whoever started this may ignore the ends of children; here they are waited for.
+        // The parent may ignore SIGCHLD, which is inherited; this process waits for its children.
         signal(SIGCHLD, SIG_DFL)
         ParentPipe.watch()
         FreedMemory.keep()
@@ -45,10 +45,10 @@ package enum CommandLineTool {
         }
     }
 
-    /// The environment variable that makes the kernels use fewer instructions than there are.
+    /// The environment variable that limits which of the processor's instructions kernels use.
     static let levelVariable = "SKEIN_CPU_LEVEL"
 
-    /// Obeys `levelVariable`, before anything computes.
+    /// Applies `levelVariable`. Call it before anything computes.
     ///
     /// - Throws: `UsageError.badEnvironment`.
     static func limitProcessor(_ environment: [String: String]) throws {
@@ -104,15 +104,15 @@ package enum CommandLineTool {
 }
 
 extension CommandIO {
-    /// Writes `text` as it stands to standard output.
+    /// Writes `text` unchanged to standard output.
     func write(_ text: String) throws {
         try writeOutput(Array(text.utf8))
     }
 }
 
-/// An error as a person or a log reader sees it.
+/// Renders an error for people or for readers of a JSON log.
 enum ErrorReport {
-    /// An error that does not explain itself is a fault of this program and not of the input.
+    /// An error that does not explain itself is a bug in this program, not a fault of the input.
     static func explanation(of error: any Error) -> Explanation {
         if let explained = error as? any Explained { return explained.explanation }
         return Explanation(
@@ -120,7 +120,7 @@ enum ErrorReport {
             remedy: "report it with the command line and the model's name", status: .internalError)
     }
 
-    /// Three lines, or one JSON object for `--log-format json`; ends with a line break.
+    /// Up to three lines, or one JSON object for `--log-format json`; ends with a line break.
     static func text(of explanation: Explanation, format: Log.Format) -> String {
         switch format {
         case .text:

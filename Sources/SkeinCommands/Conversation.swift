@@ -1,7 +1,7 @@
 import Foundation
 import SkeinText
 
-/// What `tokenize --chat` takes one TEXT for.
+/// A TEXT of `tokenize --chat`, read as a conversation.
 struct Conversation: Sendable, Equatable {
     var messages: [ChatMessage]
     /// Whether the rendered text ends with the opening of the assistant's answer.
@@ -12,12 +12,12 @@ struct Conversation: Sendable, Equatable {
         self.addsGenerationPrompt = addsGenerationPrompt
     }
 
-    /// Reads a JSON list of messages, or an object with `messages` and `add_generation_prompt` (false
-    /// when it is not there, as in transformers' `apply_chat_template`).
+    /// Reads a JSON list of messages, or an object with `messages` and `add_generation_prompt`
+    /// (false by default, as in transformers' `apply_chat_template`).
     ///
-    /// Any other text, other JSON too, is what a user says, and an answer is to follow.
+    /// Any other text, including other JSON, is one message of the user, awaiting an answer.
     ///
-    /// - Throws: what is wrong with a conversation; never for other text.
+    /// - Throws: what is wrong with a JSON conversation; never for other text.
     init(text: String) throws(InputProblem) {
         guard let found = try Self.conversation(in: text) else {
             self.init(
@@ -48,7 +48,7 @@ struct Conversation: Sendable, Equatable {
         }
     }
 
-    /// The value of a text that is JSON; nil for any other text, which is no error here.
+    /// The JSON list or object in `text`; nil for any other text, which is not an error here.
     private static func json(in text: String) -> Any? {
         guard let first = text.first(where: { !$0.isWhitespace }), first == "[" || first == "{"
         else { return nil }

@@ -6,15 +6,15 @@ import SkeinNodes
 import SkeinTensors
 import SkeinTraining
 
-/// `skein coordinator`: a whole run whose gradients others compute.
+/// `skein coordinator`: a whole run whose gradients workers compute.
 struct CoordinatorCommand: Command {
     struct Options: Sendable, Equatable {
         var listen: Endpoint
-        /// nil: no token, which only loopback allows.
+        /// nil: no token, allowed only on loopback.
         var tokenFile: String?
         var localWorkers: Int
         var admitsOtherEngines: Bool
-        /// As `skein train` takes it.
+        /// The options shared with `skein train`.
         var training: TrainCommand.Options
     }
 
@@ -64,10 +64,10 @@ struct CoordinatorCommand: Command {
                 listen: options.listen.text, token: token, localWorkers: options.localWorkers,
                 admitsOtherEngines: options.admitsOtherEngines), log: io.log
         ).prepare(resuming: options.training.resume)
-        // The first line: scripts wait for it and read the port from it.
+        // The first line, from which scripts read the port.
         io.log.info(
             ListeningLine.text(address: run.address), [("address", .string(run.address))])
-        // The node's threads write lines of their own, so no line can be rewritten.
+        // The node's threads write lines, too, so the progress line cannot be rewritten.
         var lines = io
         lines.isTerminal = false
         let reporter = TrainingReporter(lines, job: run.job)
@@ -84,7 +84,7 @@ struct CoordinatorCommand: Command {
         try reporter.showEnding(ending)
     }
 
-    /// How to start workers, and the times that rule them.
+    /// How to start workers, and the timeouts that apply.
     func introduction(address: String) -> [String] {
         let configuration = options.training.configuration
         var dialled = address

@@ -11,9 +11,9 @@ struct EvaluateCommand: Command {
         var model: String
         var adapter: String?
         var data: String
-        /// Base and adapter side by side.
+        /// Shows base and adapter side by side.
         var compare: Bool
-        /// An adapter that is not better than the base ends with an exit status.
+        /// Exits with status 65 unless the adapter is better than the base.
         var requireImprovement: Bool
         /// Where to write the gradient of every LoRA matrix.
         var gradients: String?
@@ -103,7 +103,7 @@ struct EvaluateCommand: Command {
             try writeGradients(of: rows, engine, adapter, threads, to: path)
             io.log.info("gradients of \(rows.count) rows: \(path)")
         }
-        // The JSON form promises both; a table shows the base where it was asked for.
+        // JSON always includes the base; a table only on request.
         let needsBase =
             options.compare || options.requireImprovement || options.json
             || adapted.adapter == nil
@@ -111,7 +111,7 @@ struct EvaluateCommand: Command {
         let result = try adapted.adapter.map { try judge(rows, engine, $0.values, threads) }
         try show(base: base, adapter: result, io)
         if options.requireImprovement, let base = base?.loss, let adapter = result?.loss,
-            // A loss that is not a number is no improvement either.
+            // A NaN loss is not an improvement either.
             !(adapter < base)
         {
             throw CommandError.noImprovement(base: base, adapter: adapter)
@@ -127,7 +127,7 @@ struct EvaluateCommand: Command {
             microBatchTokens: options.microBatchTokens, threads: threads)
     }
 
-    /// The gradient of the mean loss over all rows, by every LoRA matrix, without dropout.
+    /// Writes the gradient of the mean loss over all rows for every LoRA matrix, without dropout.
     private func writeGradients(
         of rows: [TokenizedRow], _ engine: MicroBatchEngine, _ adapter: AdapterParameters,
         _ threads: DecoderThreads, to path: String
@@ -172,7 +172,7 @@ struct EvaluateCommand: Command {
 extension RowEvaluation {
     static let fieldNames = ["loss", "perplexity", "token_accuracy", "loss_tokens", "rows"]
 
-    /// As `evaluate --json` prints them; null where there are no loss tokens.
+    /// The fields of `evaluate --json`; loss and ratios are null if there are no loss tokens.
     var fields: [JSONLine.Field] {
         let values: [JSONLine.Value] = [
             loss.map { .number($0) } ?? .null, perplexity.map { .number($0) } ?? .null,

@@ -13,14 +13,14 @@ struct GenerateCommand: Command {
         var adapter: String?
         var prompt: String
         var system: String?
-        /// The prompt as it stands, without the chat template.
+        /// Uses the prompt as it is, without the chat template.
         var raw: Bool
         var maximumTokens: Int
-        /// 0: always the likeliest token.
+        /// 0: always the most likely token.
         var temperature: Double
         /// nil: all tokens.
         var topK: Int?
-        /// In 0 ... 1; 1: all tokens.
+        /// Above 0, at most 1; 1: all tokens.
         var topP: Double
         var seed: UInt64
         var threads: Int?
@@ -37,7 +37,7 @@ struct GenerateCommand: Command {
         "system", .text("TEXT"), "system message before the prompt")
     static let raw = Option.flag("raw", "continue the prompt as it is, without a chat template")
     static let maximumTokens = Option(
-        "max-tokens", .integer(1...1_048_576), default: "256", "most tokens to generate")
+        "max-tokens", .integer(1...1_048_576), default: "256", "maximum number of tokens")
     static let temperature = Option(
         "temperature", .number(0...100), default: "0",
         "sampling temperature; 0 = always the most likely token")
@@ -50,13 +50,13 @@ struct GenerateCommand: Command {
     static let logits = Option.optional(
         "logits", .path("FILE"),
         "write the logits at every position of the prompt, as safetensors, and generate nothing")
-    static let seed = Option("seed", .seed, default: "0", "seed of sampling")
+    static let seed = Option("seed", .seed, default: "0", "sampling seed")
     static let compute = Option<ComputeType>(
         "compute", .choice, default: "fp32",
         "precision of multiplying a prompt by the weights; bf16 is about twice as fast on CPUs "
             + "with bf16 instructions")
-    /// Weights are used as small as they are in the file, so there is nothing to choose. Scripts that
-    /// make the choice for every command that loads a model go on working.
+    /// Generation uses the weights as they are in the file, so there is nothing to choose. The
+    /// option stays for scripts that pass it to every command that loads a model.
     static let weights = Option<ResidenceChoice>.retired("weights", .choice, default: "auto")
 
     static let table = ArgumentTable(
@@ -137,13 +137,13 @@ struct GenerateCommand: Command {
         try answer(prompt.tokens, prompt.maximumTokens, generator, tokenizer, io)
     }
 
-    /// "logits", [prompt tokens, vocabulary], and "ids", [prompt tokens]: what another program needs
-    /// to check that it computes the same.
+    /// Writes "logits", [prompt tokens, vocabulary], and "ids", [prompt tokens], with which another
+    /// program can check that it computes the same.
     private func writeLogits(
         _ prompt: [Int32], _ session: DecoderSession, vocabularySize: Int, to path: String,
         _ io: CommandIO
     ) throws {
-        // As rows, and again in one piece for the file.
+        // Once as rows, and once in one piece for the file.
         let count = 2 * prompt.count * vocabularySize
         MemoryShortage.check(floats: count, for: "the logits of \(prompt.count) positions")
         let rows = prompt.map { session.logits(after: [$0]) }
@@ -169,7 +169,7 @@ struct GenerateCommand: Command {
         ) { token in
             tokens.append(token)
             if options.json { return true }
-            // A character may need several tokens.
+            // A character may span several tokens.
             try io.write(stream.text(of: tokenizer.bytes(of: token)))
             return true
         }

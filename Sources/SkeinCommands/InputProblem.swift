@@ -1,6 +1,6 @@
 import SkeinBasics
 
-/// Why an input that a person named cannot be used.
+/// Why an input cannot be used.
 enum InputProblem: Error, Equatable {
     // tokenize
     /// The bytes from `offset` on are not UTF-8.
@@ -15,13 +15,13 @@ enum InputProblem: Error, Equatable {
     case badField(_ path: String, expected: String)
 
     // inspect
-    /// None of `lookedFor` is there.
+    /// None of `lookedFor` was found.
     case unknownKind(lookedFor: [String])
-    /// A ledger was asked for where there is no run.
+    /// The path whose ledger should be verified is not a run.
     case noRun
 
     // status
-    /// What came is no snapshot of a run.
+    /// The answer is not a snapshot of a run.
     case noStatus
 }
 
@@ -31,20 +31,20 @@ extension InputProblem {
         case .notUTF8(let offset): "the text is not UTF-8 from byte \(offset) on"
         case .notAnID(let word): "\"\(word)\" is not a token id"
         case .idOutOfRange(let id, let size):
-            "the token id \(id) is not in the vocabulary, which has 0 to \(size - 1)"
+            "the token id \(id) is outside the vocabulary, 0 to \(size - 1)"
         case .noChatTemplate: "the model has no chat template"
         case .noMessages: "the conversation has no messages"
         case .badField(let path, let expected): "\"\(path)\" is missing or not \(expected)"
-        case .unknownKind: "this is no model, adapter, checkpoint, run or safetensors file"
-        case .noRun: "this is no run directory, so it has no ledger"
-        case .noStatus: "the coordinator's answer is no status that this version can read"
+        case .unknownKind: "this is not a model, adapter, checkpoint, run or safetensors file"
+        case .noRun: "this is not a run directory, so it has no ledger"
+        case .noStatus: "this version of skein cannot read the coordinator's status"
         }
     }
 
     var remedy: String {
         switch self {
         case .notUTF8: "convert it to UTF-8 (iconv -f latin1 -t utf-8)"
-        case .notAnID: "give whole numbers with blanks or commas between them"
+        case .notAnID: "give whole numbers, separated by blanks or commas"
         case .idOutOfRange: "check that the ids were made with this model"
         case .noChatTemplate: "leave out --chat, or use an instruction-tuned model"
         case .noMessages, .badField:

@@ -1,6 +1,6 @@
 import SkeinBasics
 
-/// `skein inspect`: what a model, adapter, checkpoint or run directory is.
+/// `skein inspect`: describes a model, adapter, checkpoint or run directory.
 struct InspectCommand: Command {
     struct Options: Sendable, Equatable {
         var path: String

@@ -5,10 +5,10 @@ import SkeinNodes
 import SkeinTraining
 import Synchronization
 
-/// `skein launch`: a coordinator and its workers with one command and one Ctrl-C.
+/// `skein launch`: one command starts a coordinator and its workers, one Ctrl-C stops them.
 struct LaunchCommand: Command {
     enum Where: Sendable, Equatable {
-        /// So many workers on this machine.
+        /// This many workers on this machine.
         case local(Int)
         /// A worker on each host of the file.
         case hosts(String)
@@ -17,9 +17,9 @@ struct LaunchCommand: Command {
     struct Options: Sendable, Equatable {
         var place: Where
         var listen: Endpoint
-        /// nil: in the output directory.
+        /// nil: `token` in the output directory.
         var tokenFile: String?
-        /// Of each worker; nil: what the cores give.
+        /// Of each worker; nil: its share of this machine's cores, or all of its host.
         var threads: Int?
         var localWorkers: Int
         var training: TrainCommand.Options
@@ -46,9 +46,9 @@ struct LaunchCommand: Command {
             + "--data pairs.jsonl --output run")
 
     let options: Options
-    /// For the coordinator, as words.
+    /// Options for the coordinator, as command line words.
     private let coordinatorWords: [String]
-    /// For every worker, as words.
+    /// Options for every worker, as command line words.
     private let workerWords: [String]
 
     init(_ arguments: ParsedArguments) throws {
@@ -100,7 +100,7 @@ struct LaunchCommand: Command {
         io.interrupt.listen(
             first: {},
             second: {
-                // A launch that hangs itself is ended by the third; its children see their pipes close.
+                // A third signal ends a launch that hangs; its children see their pipes close.
                 if interrupts.add() > 1 { InterruptFlag.endAtOnce(.interrupted) }
             })
         var launcher = Launcher(
@@ -110,10 +110,10 @@ struct LaunchCommand: Command {
         try plan.check(try launcher.run(), directory: options.training.output)
     }
 
-    /// The token's file, made when it is not there.
+    /// The path of the token file, which is created if missing.
     private func token() throws -> String {
         let output = options.training.output
-        // Before anything is written into a directory that may be somebody else's.
+        // First, since nothing may be written into a directory that belongs to something else.
         try RunDirectory.check(output, resuming: options.training.resume)
         let path =
             options.tokenFile ?? FilePath.join(output, "token")
@@ -125,7 +125,7 @@ struct LaunchCommand: Command {
         return path
     }
 
-    /// The command lines of everybody.
+    /// The command lines of the coordinator and of all workers.
     ///
     /// - Throws: `HostFileError`, `CommandError.inputTooLong`, `FileError`.
     func plan(program: String, tokenFile: String, cores: Int) throws -> LaunchPlan {
@@ -152,12 +152,12 @@ struct LaunchCommand: Command {
 }
 
 extension ParsedArguments {
-    /// The options of `options` that were given, as words that give them again.
+    /// Those of `options` that were given, as command line words.
     fileprivate func words(_ options: [OptionDescription]) -> [String] {
         options.flatMap { option -> [String] in
             guard let text = text(of: option) else { return [] }
             if option.isFlag {
-                // A configuration file may have it as true or "on".
+                // A configuration file may say true or "on".
                 guard case .bool(true)? = option.json(text) else { return [] }
                 return ["--" + option.name]
             }
@@ -166,7 +166,7 @@ extension ParsedArguments {
     }
 }
 
-/// Signals after the first.
+/// Counts the signals after the first.
 private final class InterruptCount: Sendable {
     private let value = Atomic<Int>(0)
 

@@ -1,8 +1,8 @@
-/// What this room accepts at most.
+/// The largest inputs that commands accept.
 enum Limits {
-    /// A configuration has some 40 short lines (2 KiB); 1 MiB leaves room for comments in values.
+    /// A configuration has about 40 short lines (2 KiB); 1 MiB leaves ample room.
     static let configurationBytes = 1 << 20
-    /// Text to tokenize or to answer: the demo data is 1.5 MB, a large book 10 MB. 256 MiB of text
-    /// become at most 1 GiB of ids.
+    /// Text to tokenize: the demo data is 1.5 MB, a large book 10 MB. 256 MiB of text become at
+    /// most 1 GiB of ids.
     static let standardInputBytes = 1 << 28
 }

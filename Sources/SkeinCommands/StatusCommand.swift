@@ -3,14 +3,14 @@ import SkeinBasics
 import SkeinCoordination
 import SkeinNodes
 
-/// `skein status`: what a coordinator does and whom it waits for.
+/// `skein status`: shows what a coordinator is doing and what it waits for.
 struct StatusCommand: Command {
     enum Form: Sendable, Equatable {
         /// A table for people.
         case table
         /// One sentence.
         case why
-        /// The report as it came.
+        /// The report as received.
         case json
     }
 
@@ -20,7 +20,7 @@ struct StatusCommand: Command {
         var form: Form
     }
 
-    /// A coordinator answers from its I/O thread, which never computes.
+    /// Enough, since a coordinator answers from its I/O thread, which never computes.
     static let timeout = Duration.seconds(5)
 
     static let table = ArgumentTable(
@@ -57,13 +57,13 @@ struct StatusCommand: Command {
         try show(bytes, io)
     }
 
-    /// Prints a report in the form that was asked for.
+    /// Prints a report in the requested form.
     ///
-    /// - Throws: `CommandError.badInput` when it is none.
+    /// - Throws: `CommandError.badInput` when it is not a report.
     func show(_ bytes: [UInt8], _ io: CommandIO) throws {
         let snapshot: RunSnapshot
         do {
-            // A script gets what came, whatever version it is of.
+            // A script gets the report unchanged, whichever version sent it.
             if options.form == .json {
                 _ = try JSONDecoder().decode([String: Ignored].self, from: Data(bytes))
                 return try io.writeOutput(bytes + [UInt8(ascii: "\n")])
@@ -80,7 +80,7 @@ struct StatusCommand: Command {
     }
 }
 
-/// A value of a JSON object that nobody looks at.
+/// A JSON value that is not looked at.
 private struct Ignored: Decodable {
     init(from decoder: any Decoder) {}
 }

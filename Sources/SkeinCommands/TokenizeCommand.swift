@@ -2,15 +2,15 @@ import SkeinBasics
 import SkeinModels
 import SkeinText
 
-/// `skein tokenize`: texts as a model's token ids, and back.
+/// `skein tokenize`: converts text to a model's token ids, and back.
 struct TokenizeCommand: Command {
     struct Options: Sendable, Equatable {
         var model: String
-        /// `-` stands for all of standard input, as one text.
+        /// `-` means all of standard input, as one text.
         var texts: [String]
-        /// Texts are conversations, and go through the chat template.
+        /// Whether texts are conversations for the chat template.
         var chat: Bool
-        /// Texts are ids.
+        /// Whether texts are lists of ids.
         var decode: Bool
         var json: Bool
     }
@@ -87,7 +87,7 @@ struct TokenizeCommand: Command {
         try show(tokenizer.encode(rendered), rendered: rendered, tokenizer, io)
     }
 
-    /// `{"ids":[...],"pieces":[...]}`; or the ids, and under them each with its piece.
+    /// Prints `{"ids":[...],"pieces":[...]}`, or the ids and then a line for each with its piece.
     private func show(
         _ ids: [Int32], rendered: String?, _ tokenizer: Tokenizer, _ io: CommandIO
     ) throws {
@@ -110,7 +110,7 @@ struct TokenizeCommand: Command {
         try io.write(lines)
     }
 
-    /// `{"text":...}`; or the bytes of the tokens as they are, and a line break.
+    /// Prints `{"text":...}`, or the bytes of the tokens and a line break.
     private func decode(_ text: TextArgument, _ tokenizer: Tokenizer, _ io: CommandIO) throws {
         let ids = try text.read { text throws(InputProblem) in
             try TokenIDs.read(text, vocabularySize: tokenizer.vocabularySize)
@@ -141,7 +141,7 @@ private struct TextArgument {
         }
     }
 
-    /// Reads the text; what is wrong with it is told with its place.
+    /// Passes the text to `body`, and adds the place to what it throws.
     func read<Value>(_ body: (String) throws(InputProblem) -> Value) throws -> Value {
         do throws(InputProblem) {
             return try body(String(decoding: bytes, as: UTF8.self))
@@ -151,7 +151,7 @@ private struct TextArgument {
     }
 }
 
-/// Text that arrives as bytes.
+/// Checks text that arrives as bytes.
 enum UTF8Text {
     /// Offset of the first byte that is not part of valid UTF-8, or nil when all are.
     static func firstInvalidByte(in bytes: [UInt8]) -> Int? {
@@ -169,14 +169,14 @@ enum UTF8Text {
     }
 }
 
-/// Token ids as people write them.
+/// Reads token ids from text.
 enum TokenIDs {
-    /// Ids with blanks, line breaks or commas between them; a JSON list's brackets are fine, too.
+    /// Reads ids separated by blanks, line breaks or commas; skips the brackets of a JSON list.
     ///
     /// - Parameters:
     ///   - text: What was typed or piped.
-    ///   - vocabularySize: Ids are below it.
-    /// - Returns: The ids in their order.
+    ///   - vocabularySize: Ids must be below it.
+    /// - Returns: The ids, in order.
     /// - Throws: `.notAnID`, `.idOutOfRange`.
     static func read(_ text: String, vocabularySize: Int) throws(InputProblem) -> [Int32] {
         var ids: [Int32] = []

@@ -64,7 +64,7 @@ extension UsageError: Explained {
             )
         case .tokenNeeded(let option, let address, let command):
             (
-                "--\(option) \(address) is not a loopback address, which needs --token-file",
+                "--\(option) \(address) is not a loopback address and needs --token-file",
                 "skein \(command)",
                 "create a token file (docs/OPERATING.md), or use 127.0.0.1"
             )
@@ -83,7 +83,7 @@ extension UsageError: Explained {
         }
     }
 
-    // The cases that `sentences` hands on, and no other, come here.
+    // `sentences` calls this for these cases only.
     private var positionalSentences: (what: String, place: String, remedy: String) {
         switch self {
         case .missingPositional(let placeholder, let command):
@@ -94,7 +94,7 @@ extension UsageError: Explained {
         case .unexpectedPositional(let word, let command):
             (
                 "unexpected argument \"\(word)\"", "skein \(command)",
-                "options begin with --; put a value with blanks in quotes"
+                "options begin with --; quote a value that contains blanks"
             )
         case .badPositional(let word, let command, let accepted, let suggestion):
             (

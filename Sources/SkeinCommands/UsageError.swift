@@ -4,7 +4,7 @@ import SkeinBasics
 enum UsageError: Error, Equatable {
     case missingCommand(known: [String])
     case unknownCommand(String, suggestion: String?, known: [String])
-    /// `name` with its dashes, as it was typed.
+    /// `name` is as typed, with its dashes.
     case unknownOption(_ name: String, command: String, suggestion: String?)
     case missingValue(option: String, accepted: String)
     /// A flag was given a value.
@@ -16,33 +16,33 @@ enum UsageError: Error, Equatable {
     case badPositional(_ word: String, command: String, accepted: String, suggestion: String?)
     /// `option` needs `other`.
     case needs(option: String, other: String, command: String)
-    /// `option` and `other` ask for different things.
+    /// `option` and `other` contradict each other.
     case excludes(option: String, other: String, command: String)
-    /// One of several options must be given; without dashes.
+    /// One of these options, named without dashes, must be given.
     case needsOne(of: [String], command: String)
-    /// Only loopback is served and dialled without a token.
+    /// An address other than loopback needs a token.
     case tokenNeeded(option: String, address: String, command: String)
-    /// A patience that ends before a silent peer counts as lost.
+    /// The patience would end before a silent peer counts as lost.
     case patienceTooShort(Duration)
-    /// Workers elsewhere cannot dial this address.
+    /// Workers on other hosts cannot dial this address.
     case notDiallable(address: String, command: String)
-    /// An environment variable that skein reads.
+    /// An environment variable has a value that skein does not accept.
     case badEnvironment(variable: String, value: String, accepted: [String])
     case configurationIsNoObject(path: String)
     case unknownKey(_ key: String, path: String, suggestion: String?)
-    /// An option is given twice, in dashes and in camelCase.
+    /// An option is given twice, with dashes and in camelCase.
     case repeatedKey(_ name: String, path: String)
     case badKeyValue(_ key: String, path: String, value: String, accepted: String)
 }
 
-/// What can go wrong between the command line and the rooms that do the work.
+/// What can go wrong in the commands themselves.
 enum CommandError: Error, Equatable {
-    /// Ctrl-C; the checkpoint of `step` holds everything.
+    /// Stopped by a signal; the run can resume from the checkpoint of `step`.
     case interrupted(step: Int, directory: String)
-    /// `--require-improvement`, and there was none.
+    /// `--require-improvement` was given, and there was no improvement.
     case noImprovement(base: Double, adapter: Double)
     case inputTooLong(name: String, limit: Int)
-    /// What was given at `place` (a path, an argument, standard input) cannot be used.
+    /// The input at `place` (a path, an argument, standard input) cannot be used.
     case badInput(InputProblem, place: String)
     /// The reader of standard output went away, as `head` does.
     case outputClosed

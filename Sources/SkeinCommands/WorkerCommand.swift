@@ -7,7 +7,7 @@ import SkeinTraining
 struct WorkerCommand: Command {
     struct Options: Sendable, Equatable {
         var coordinator: Endpoint
-        /// nil: no token, which only loopback allows.
+        /// nil: no token, allowed only on loopback.
         var tokenFile: String?
         /// nil: fetched from the coordinator, by hash.
         var model: String?
@@ -50,7 +50,7 @@ struct WorkerCommand: Command {
         let token = try options.tokenFile.map { try TokenFile(reading: $0).bytes }
         let (log, interrupt) = (io.log, io.interrupt)
         interrupt.listen {
-            log.warning("leaving when what is being computed is done; again to stop at once")
+            log.warning("leaving after the current work; interrupt again to stop at once")
         }
         let outcome = try Worker(
             WorkerOptions(
@@ -69,7 +69,7 @@ struct WorkerCommand: Command {
 extension ParsedArguments {
     /// The coordinator to dial.
     ///
-    /// - Throws: `UsageError` for port 0, and for one elsewhere without a token.
+    /// - Throws: `UsageError` for port 0, a wildcard, or another machine's address without a token.
     func coordinator() throws -> Endpoint {
         let endpoint = self[ClusterFlags.coordinator]
         guard endpoint.port > 0, !endpoint.isWildcard else {

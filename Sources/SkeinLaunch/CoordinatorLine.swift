@@ -4,7 +4,7 @@ import SkeinBasics
 /// What a parent learns from a line of its coordinator.
 package enum CoordinatorLine: Equatable {
     case listening(address: String)
-    /// A worker of this name is in.
+    /// A worker of this name has joined.
     case joined(name: String)
     /// A step was done.
     case step
@@ -38,8 +38,8 @@ package enum CoordinatorLine: Equatable {
     }
 }
 
-/// The line by which a coordinator tells of a worker that is in: `worker w1 (10.0.0.7:40112) joins with
-/// 8 threads`.
+/// A coordinator's line about a worker that has joined: `worker w1 (10.0.0.7:40112) joins with 8
+/// threads`.
 enum JoinedLine {
     /// The worker's name, or nil for any other line.
     static func name(in line: String) -> String? {
@@ -50,7 +50,7 @@ enum JoinedLine {
     }
 }
 
-/// The line by which a coordinator tells its address. Whoever starts one reads it.
+/// A coordinator's line with its address, for the process that started it.
 package enum ListeningLine {
     private static let beginning = "listening on "
 

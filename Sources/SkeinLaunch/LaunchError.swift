@@ -1,13 +1,13 @@
 import Foundation
 import SkeinBasics
 
-/// Why a launch did not come to its good end.
+/// Why a launch did not complete its run.
 package enum LaunchError: Error, Equatable {
     /// The system did not start a program.
     case notStarted(program: String, code: Int32)
     /// Ctrl-C; `directory` is the run's.
     case interrupted(directory: String)
-    /// A child ended the run; its own lines say why.
+    /// A child's failure ended the run; its own lines say why.
     case memberFailed(name: String, ending: String, status: ExitStatus)
 }
 
@@ -16,8 +16,8 @@ extension LaunchError: Explained {
         switch self {
         case .notStarted(let program, let code):
             Explanation(
-                what: "cannot start a program: \(String(cString: strerror(code)))",
-                place: program, remedy: "check that it is there and may be run",
+                what: "cannot start the program: \(String(cString: strerror(code)))",
+                place: program, remedy: "check that it exists and is executable",
                 status: .inputOutput)
         case .interrupted(let directory):
             Explanation(
@@ -26,7 +26,7 @@ extension LaunchError: Explained {
         case .memberFailed(let name, let ending, let status):
             Explanation(
                 what: "\(name) ended with \(ending)", place: "skein launch",
-                remedy: "its own lines above say why", status: status)
+                remedy: "see its own lines above", status: status)
         }
     }
 }

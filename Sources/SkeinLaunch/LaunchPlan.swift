@@ -1,28 +1,28 @@
 import SkeinBasics
 
-/// Who is started in a launch, and with which command lines. Pure.
+/// The processes of a launch, and their command lines. Pure.
 package struct LaunchPlan: Sendable {
     package struct Worker: Sendable {
         package var name: String
         package var threads: Int?
         /// nil: fetched from the coordinator.
         package var model: String?
-        /// `skein`, where the worker runs.
+        /// The path of `skein` where the worker runs.
         var program: String
         var backend: any LaunchBackend
     }
 
-    /// `skein` on this machine.
+    /// The path of `skein` on this machine.
     var program: String
-    /// As it is given to the coordinator; port 0 becomes a real one with its first start.
+    /// Where the coordinator listens at its first start; with port 0 the system chooses a port.
     var listen: String
-    /// Where the coordinator, which is always here, reads the token.
+    /// The token file of the coordinator, which always runs on this machine.
     var tokenFile: String
-    /// Training options and others for the coordinator, as words.
+    /// Training and other options for the coordinator, as command line words.
     var coordinatorWords: [String]
     var resumes: Bool
     package var workers: [Worker]
-    /// Options that all workers have in common, as words.
+    /// Options for every worker, as command line words.
     var workerWords: [String]
     var format: Log.Format
 
@@ -41,9 +41,9 @@ package struct LaunchPlan: Sendable {
     }
 
     /// - Parameters:
-    ///   - address: where the coordinator of this launch listened before, nil at first: workers know
-    ///     that address and come back to it.
-    ///   - again: it goes on where it was.
+    ///   - address: where this launch's coordinator listened before, nil at first. Workers
+    ///     reconnect to that address.
+    ///   - again: whether it is restarted and must resume.
     /// - Returns: the program to start.
     package func coordinator(address: String?, again: Bool) -> ChildProgram {
         let resuming = resumes || again ? ["--resume"] : []
@@ -65,7 +65,7 @@ package struct LaunchPlan: Sendable {
         return worker.backend.program(words + workerWords)
     }
 
-    /// Ends a member's child; the coordinator is one of this machine's.
+    /// Ends a member's child; the coordinator is always on this machine.
     func stop(_ member: Supervision.Member, _ child: ChildProcess, isForced: Bool) {
         let backend =
             switch member {
@@ -82,8 +82,8 @@ package struct LaunchPlan: Sendable {
         }
     }
 
-    /// Whether a launch came to its good end. The exit status is the coordinator's, as far as it is
-    /// one of ours.
+    /// Checks that a launch ended with a complete run. The exit status of the error is that of the
+    /// child, if it is one of ours.
     ///
     /// - Parameters:
     ///   - verdict: how the launch ended.

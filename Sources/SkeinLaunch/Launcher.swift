@@ -1,29 +1,29 @@
 import Foundation
 import SkeinBasics
 
-/// Carries out what `Supervision` decides: starts processes, passes their lines on, signals and reaps
-/// them. One thread, which looks 20 times a second.
+/// Carries out what `Supervision` decides: starts processes, passes their lines on, signals and
+/// reaps them. It uses one thread and looks at least 20 times a second.
 package struct Launcher: ~Copyable {
     private let plan: LaunchPlan
     private let output: Output
-    /// How often Ctrl-C has come.
+    /// How often Ctrl-C was pressed.
     private let interruptCount: () -> Int
     private let began = ContinuousClock.now
 
     private var supervision: Supervision
     private var children: [Supervision.Member: Child] = [:]
     private var own: LinePrefixer
-    /// What each wrote last on standard error: its error, when it has failed.
+    /// What each wrote last on standard error: its error, if it has failed.
     private var lastWords: [Supervision.Member: String] = [:]
-    /// Whose program could be started at least once.
+    /// Members whose program has started at least once.
     private var hasStarted: Set<Supervision.Member> = []
-    /// Where the coordinator listens, from its first line on.
+    /// Where the coordinator listens; nil until it has said so.
     private var address: String?
     private var interruptsSeen = 0
     private var verdict: Supervision.Verdict?
     private var outputIsClosed = false
 
-    /// Where the lines of all go.
+    /// Where all lines go.
     package struct Output: Sendable {
         /// Appends bytes to standard output.
         var write: @Sendable ([UInt8]) throws -> Void
@@ -42,7 +42,7 @@ package struct Launcher: ~Copyable {
     private struct Child {
         var process: ChildProcess
         var lines: LinePrefixer
-        /// Of a worker: whatever it prints is shown as its lines are.
+        /// For a worker's standard output, which is shown like its other lines.
         var outputLines: LinePrefixer
         var outputIsOpen = true
         var errorIsOpen = true
@@ -60,10 +60,10 @@ package struct Launcher: ~Copyable {
         own = LinePrefixer(name: "launch", format: plan.format)
     }
 
-    /// Runs until nobody is left.
+    /// Runs until no child is left.
     ///
     /// - Returns: how the run ended.
-    /// - Throws: what keeps a program from being started; whoever runs is killed then.
+    /// - Throws: why a program cannot be started; all children are then killed.
     package mutating func run() throws -> Supervision.Verdict {
         defer { killAll() }
         try handle(.began)
@@ -107,14 +107,14 @@ package struct Launcher: ~Copyable {
                 lines: prefixer, outputLines: prefixer)
             hasStarted.insert(member)
         } catch let error as LaunchError where hasStarted.contains(member) {
-            // It could be started before: a file system may be away for a while, or the program is
-            // being replaced. The others go on, and it is tried again.
+            // It has started before: a file system may be away for a while, or the program is being
+            // replaced. The others go on, and it is tried again.
             lastWords[member] = error.explanation.what
             try handle(.ended(member, .exited(Self.notFound)))
         }
     }
 
-    /// What a shell says of a program that it cannot start.
+    /// A shell's status for a program that it cannot find.
     private static let notFound: Int32 = 127
 
     private func stop(_ member: Supervision.Member, isForced: Bool) {
@@ -175,27 +175,27 @@ package struct Launcher: ~Copyable {
         }
     }
 
-    /// Of an error of Skein's the first line, which says what; of others the last one.
+    /// Keeps the last line that is not indented: of Skein's errors, the one that says what happened.
     private mutating func note(_ line: LinePrefixer.Line, of member: Supervision.Member) {
         if line.text.hasPrefix("  ") || line.text.isEmpty { return }
         lastWords[member] = String(line.text.prefix(LaunchText.longestWords))
     }
 
-    /// The coordinator's results, as they are.
+    /// Passes on the coordinator's results unchanged.
     private mutating func passOn(_ bytes: [UInt8]) {
         guard !bytes.isEmpty, !outputIsClosed else { return }
         do {
             try output.write(bytes)
         } catch {
-            // The run is worth more than its reader; it goes on, and its files say the same.
+            // The run goes on without its reader; its files say the same.
             outputIsClosed = true
-            say("warning: nobody reads standard output any more")
+            say("warning: the reader of standard output is gone")
         }
     }
 
     private mutating func reap(_ member: Supervision.Member) throws {
         guard let ending = children[member]?.process.ending() else { return }
-        // Its last words were written before its end, and so was that it had joined.
+        // Its last words precede its end, and so does the coordinator's line that it has joined.
         try read(member)
         if member != .coordinator { try read(.coordinator) }
         if var child = children.removeValue(forKey: member) {
@@ -212,7 +212,7 @@ package struct Launcher: ~Copyable {
         for line in own.lines(of: Array((text + "\n").utf8)) { output.writeError(line.shown) }
     }
 
-    /// Leaves nobody behind.
+    /// Kills all children and waits for them.
     private mutating func killAll() {
         for child in children.values {
             child.process.send(SIGKILL)
@@ -225,9 +225,9 @@ package struct Launcher: ~Copyable {
     }
 }
 
-/// What launch says itself. Pure.
+/// Launch's own messages. Pure.
 enum LaunchText {
-    /// Characters of a child's last words.
+    /// Most characters of a child's last words.
     static let longestWords = 200
 
     static func sentence(
@@ -237,17 +237,17 @@ enum LaunchText {
         switch notice {
         case .restarting(let member, let ending, let delay, let count, let limit):
             let seconds = Figures.seconds(delay / .seconds(1))
-            let times = limit.map { "\(count) of \($0)" } ?? "attempt \(count), without end"
-            return "\(plan.name(of: member)) ended with \(ending.text); started again in "
+            let times = limit.map { "\(count) of \($0)" } ?? "attempt \(count), no limit"
+            return "\(plan.name(of: member)) ended with \(ending.text); restarting in "
                 + "\(seconds) (\(times))"
         case .givingUp(let member, let ending):
-            return "\(plan.name(of: member)) ended with \(ending.text) and is not started again"
+            return "\(plan.name(of: member)) ended with \(ending.text) and is not restarted"
                 + (lastWords[member].map { "; its last words: \($0)" } ?? "")
         case .noWorkersLeft: return "no worker is left; stopping the coordinator"
         case .stopping:
-            return "stopping: the coordinator finishes its step and writes a checkpoint; again to "
-                + "kill all"
-        case .killing: return "killing all"
+            return "stopping: the coordinator finishes its step and writes a checkpoint; "
+                + "interrupt again to kill all processes"
+        case .killing: return "killing all processes"
         }
     }
 }

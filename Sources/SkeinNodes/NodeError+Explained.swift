@@ -49,7 +49,7 @@ extension NodeError: Explained {
     private static func refusalRemedy(_ code: Int32) -> String {
         switch code {
         case EMFILE, ENFILE: "raise the limit on open files (ulimit -n)"
-        case EAGAIN: "raise the limit on processes (ulimit -u, that of the container)"
+        case EAGAIN: "raise the limit on processes (ulimit -u, or the container's)"
         default: "check the limits of this process (ulimit -a)"
         }
     }

@@ -120,7 +120,7 @@ struct LaunchTests {
             }
             let ending = try launch.process.wait()
             #expect(ending.status == 0, "\(ending.error)")
-            #expect(ending.error.contains("\(name) ended with signal 9; started again in"))
+            #expect(ending.error.contains("\(name) ended with signal 9; restarting in"))
             #expect(try bench.result(of: "killed") == bench.result(of: "alone"))
             try verifyLedger(bench, of: "killed", steps: steps)
         }

@@ -27,7 +27,7 @@ import Testing
         try StatusCommand(ArgumentParser.parse(words, by: StatusCommand.table)).options
     }
 
-    @Test("a coordinator that can never begin leaves no output directory")
+    @Test("a coordinator that is refused at the start creates no output directory")
     func refusedBeforeOutput() throws {
         try TestPaths.withTemporaryDirectory { directory in
             try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("a coordinator takes all training options with their defaults, and its own")
+    @Test("a coordinator takes its own options and all training options, with their defaults")
     func coordinator() throws {
         #expect(
             try Self.coordinator().options
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("a worker takes where to dial, and what it is")
+    @Test("a worker takes the address to dial, a name, a model and machine options")
     func worker() throws {
         #expect(
             try Self.worker("--coordinator", "localhost")
@@ -87,14 +87,14 @@ import Testing
                     weights: .streamed))
     }
 
-    @Test("status prints a table, a sentence or the report")
+    @Test("status takes --why and --json, and prints a table without them")
     func status() throws {
         #expect(try Self.status("--coordinator", "127.0.0.1:5").form == .table)
         #expect(try Self.status("--coordinator", "127.0.0.1:5", "--why").form == .why)
         #expect(try Self.status("--coordinator", "127.0.0.1:5", "--json").form == .json)
     }
 
-    @Test("only loopback does without a token")
+    @Test("every address but loopback needs a token")
     func tokens() throws {
         for address in ["10.0.0.5:7534", "0.0.0.0:7534", "example.org:7534", "[::]:7534"] {
             let error = UsageError.tokenNeeded(
@@ -117,7 +117,7 @@ import Testing
         ) { try Self.status("--coordinator", "h") }
     }
 
-    @Test("what cannot be meant is refused")
+    @Test("bad patiences, addresses and names, and --why with --json, are refused")
     func refusals() {
         #expect(throws: UsageError.patienceTooShort(.milliseconds(2500))) {
             try Self.coordinator("--patience", "2500ms")
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test("a launch is here or on hosts, and hosts need an address that they can dial")
+    @Test("launch takes --local or --hosts, and --hosts needs an address that hosts can dial")
     func launchPlaces() throws {
         #expect(try Self.launch("--local", "2").options.place == .local(2))
         #expect(try Self.launch("--local", "2").options.listen.text == "127.0.0.1:0")
@@ -159,7 +159,7 @@ import Testing
             try Self.launch("--hosts", "h", "--listen", "10.0.0.1").options.place == .hosts("h"))
     }
 
-    @Test("a launch hands every training option on, and what workers need to them")
+    @Test("launch passes every training option to the coordinator, and their options to workers")
     func launchWords() throws {
         let command = try Self.launch(
             "--local", "3", "--rank", "4", "--shuffle=off", "--skip-bad-lines", "--resume",
@@ -188,7 +188,7 @@ import Testing
                     weights: .streamed))
     }
 
-    @Test("a coordinator comes back where its workers look for it, with --resume")
+    @Test("a coordinator is restarted at the address that its workers know, with --resume")
     func comesBack() throws {
         let plan = try Self.launch("--local", "1").plan(
             program: "s", tokenFile: "t", cores: 2)
@@ -202,7 +202,7 @@ import Testing
                 == 1)
     }
 
-    @Test("cores are shared out, and each worker has one at least")
+    @Test("workers share the cores, and each has at least one thread")
     func threads() throws {
         for (words, cores, expected) in [
             (["--local", "2"], 8, 4), (["--local", "3"], 8, 2), (["--local", "16"], 8, 1),
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test("a coordinator says how to start workers and which times rule")
+    @Test("a coordinator says how to start workers and which timeouts apply")
     func introduction() throws {
         let lines = try Self.coordinator(
             "--listen", "127.0.0.1:0", "--token-file", "my token", "--min-workers", "2"
@@ -225,7 +225,7 @@ import Testing
             lines == [
                 "start workers with: skein worker --coordinator 127.0.0.1:40011 --token-file "
                     + "'my token'",
-                "peers: heard every 0.5 s, suspected after 1.5 s of silence, lost after 2.5 s; "
+                "peers: heartbeat every 0.5 s, suspect after 1.5 s of silence, lost after 2.5 s; "
                     + "patience 60 s",
                 "waiting for 2 workers",
             ])

@@ -7,7 +7,7 @@ import Testing
 @testable import SkeinCommands
 @testable import SkeinLaunch
 
-/// What lies under Cluster/: data and launchers, each run as far as one machine can.
+/// The files in Cluster/: data and launchers, each run as far as one machine can.
 @Suite struct ClusterFilesTests {
     private static let cluster = URL(fileURLWithPath: TestPaths.fixture("help"))
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -18,9 +18,9 @@ import Testing
         var output: String
     }
 
-    /// Runs a program to its end; standard error is taken with standard output.
+    /// Runs a program to its end; its standard error goes to its standard output.
     ///
-    /// Not with Foundation's Process, which waits for a socket that children left behind inherit.
+    /// Not with Foundation's Process, which waits for a socket that remaining children inherit.
     private static func run(
         _ words: [String], in directory: String = "/", environment: [String: String] = [:]
     ) throws -> Ending {
@@ -64,7 +64,7 @@ import Testing
         #expect(try Self.run([path]).status == 64)
     }
 
-    @Test("the local script is launch --local")
+    @Test("the local script runs launch --local")
     func local() throws {
         try TestPaths.withTemporaryDirectory { directory in
             try ShellScript.write("echo \"$@\"", at: directory + "/skein")
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test("the example of a host file is one")
+    @Test("the example of a host file is valid")
     func hostFile() throws {
         let path = Self.cluster + "/hosts/hosts.example"
         let file = try HostFile(Self.text(path), path: path)
@@ -95,7 +95,7 @@ import Testing
     @Test("the script for hosts starts, watches and stops workers")
     func hosts() throws {
         try TestPaths.withTemporaryDirectory { directory in
-            // What sshd does, with a home of its own.
+            // Does what sshd does, with its own home.
             try ShellScript.write(
                 """
                 echo "$@" >>'\(directory)/ssh.log'
@@ -172,7 +172,7 @@ import Testing
             return
         }
         try TestPaths.withTemporaryDirectory { directory in
-            // The program that the unit names is installed by whoever runs it.
+            // The program that the unit names may not be installed here.
             let unit = directory + "/\(name).service"
             try AtomicFile.write(
                 text.replacing("/usr/local/bin/skein", with: TestPaths.binary), to: unit)

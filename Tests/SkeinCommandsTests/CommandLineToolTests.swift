@@ -64,7 +64,7 @@ import Testing
     ]
 
     @Test(
-        "an error is printed on standard error and becomes the status", arguments: messages.indices)
+        "an error is printed on standard error and sets the status", arguments: messages.indices)
     func errors(index: Int) {
         let (words, status, text) = Self.messages[index]
         let process = CapturedProcess()
@@ -82,7 +82,7 @@ import Testing
         #expect(explanation.status == .internalError)
     }
 
-    @Test("--log-format json makes an error one JSON object")
+    @Test("--log-format json prints an error as one JSON object")
     func jsonError() {
         let explanation = Explanation(
             what: "a \"b\"", place: "f:3", remedy: "mend it", status: .badData)
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("a processor's level that does not exist is refused by name")
+    @Test("an unknown processor level is refused, naming the variable and its value")
     func processorLevel() throws {
         try CommandLineTool.limitProcessor([:])
         try CommandLineTool.limitProcessor(["SKEIN_CPU_LEVEL": ""])
@@ -114,7 +114,7 @@ import Testing
         #expect(error.explanation.status == .usage)
     }
 
-    @Test("a reader of the output that goes away ends the program quietly")
+    @Test("the program ends quietly when the reader of its output goes away")
     func closedOutput() {
         let process = CapturedProcess()
         var io = process.io()

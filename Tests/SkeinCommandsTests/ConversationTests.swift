@@ -16,7 +16,7 @@ import Testing
                     addsGenerationPrompt: false))
     }
 
-    @Test("an object says itself whether the answer is opened")
+    @Test("an object says whether a generation prompt is added")
     func object() throws {
         for (field, adds) in [
             (#", "add_generation_prompt": true"#, true),
@@ -34,7 +34,7 @@ import Testing
         "{\"messages\": [", "[\"a\", {\"role\": \"user\"}]",
     ]
 
-    @Test("any other text is what a user says, and an answer is to follow", arguments: plain)
+    @Test("any other text is a user's message that awaits an answer", arguments: plain)
     func other(text: String) throws {
         #expect(
             try Conversation(text: text)
@@ -62,7 +62,7 @@ import Testing
         ),
     ]
 
-    @Test("a conversation with a mistake in it is an error and no user's text", arguments: bad)
+    @Test("a conversation with a mistake is an error, not a user's message", arguments: bad)
     func mistakes(text: String, problem: InputProblem) {
         #expect(throws: problem) { try Conversation(text: text) }
     }

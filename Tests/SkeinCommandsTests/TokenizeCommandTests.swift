@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("people see the ids, and under them each with its piece")
+    @Test("tokenize prints the ids, and then each with its piece")
     func human() throws {
         let found = try tokenize(["the in<|im_end|>", ""])
         #expect(found.error.isEmpty)
@@ -44,7 +44,7 @@ import Testing
                 """)
     }
 
-    @Test("--json prints one object for each text, special tokens recognized")
+    @Test("--json prints one object for each text and recognizes special tokens")
     func json() throws {
         let found = try tokenize(["--json", "he", "<|im_start|>", "", "-"], input: Array("é".utf8))
         #expect(found.error.isEmpty)
@@ -59,7 +59,7 @@ import Testing
         #expect(lines.last?.contains("\"pieces\":[\"Ã\",\"©\"]") == true)
     }
 
-    @Test("--chat puts a text through the template, and --json shows the rendered text, too")
+    @Test("--chat applies the template, and --json also shows the rendered text")
     func chat() throws {
         let rendered = "<|im_start|>user\nhe<|im_end|>\n<|im_start|>assistant\n"
         let list = #"[{"role": "user", "content": "he"}]"#
@@ -75,7 +75,7 @@ import Testing
         #expect(lines[2].hasSuffix(",\"text\":\(closed)}"))
     }
 
-    @Test("--decode gives back the bytes, with blanks, commas or a JSON list's brackets")
+    @Test("--decode prints the bytes of ids separated by blanks or commas, or of a JSON list")
     func decode() throws {
         let text = "the « in »\nof"
         let encoded = try tokenize(["--json", text]).output
@@ -90,7 +90,7 @@ import Testing
         #expect(try tokenize(["--decode", ""]).output == "\n")
     }
 
-    @Test("bytes that are not UTF-8 are named by their place")
+    @Test("the error for bytes that are not UTF-8 names their offset")
     func invalidText() throws {
         let cases: [([UInt8], Int)] = [
             ([0xFF], 0), (Array("aé".utf8) + [0xC3], 3), (Array("€".utf8) + [0xE2, 0x82, 0x41], 3),
@@ -118,7 +118,7 @@ import Testing
         ("+1", .notAnID(word: "+1")), ("٣", .notAnID(word: "٣")),
     ]
 
-    @Test("what is no id, or none of the vocabulary, is an error that names it", arguments: badIDs)
+    @Test("a word that is not an id of the vocabulary is an error that names it", arguments: badIDs)
     func invalidIDs(text: String, problem: InputProblem) throws {
         #expect(throws: problem) { try TokenIDs.read(text, vocabularySize: 320) }
         guard text != "-" else { return }

@@ -10,7 +10,7 @@ import Testing
         }.joined() + (prefixer.rest()?.shown ?? "")
     }
 
-    @Test("lines get a name however they are cut")
+    @Test("lines get a name, however their bytes are split")
     func prefixes() {
         let text = "one\n\ntwo é\r\nthree"
         let expected = "[w1] one\n[w1] \n[w1] two é\n[w1] three\n"
@@ -75,7 +75,7 @@ import Testing
         #expect(CoordinatorLine(line) == expected, "\(line)")
     }
 
-    @Test("words come back from a shell as they were")
+    @Test("words are quoted so that a shell reads them back unchanged")
     func shellWords() {
         #expect(ShellWords.line(["a-b", "c d", "", "e'f", "$x"]) == "a-b 'c d' '' 'e'\\''f' '$x'")
         #expect(ShellWords.quoted("--a=/b:c@d.e,f%g+h") == "--a=/b:c@d.e,f%g+h")

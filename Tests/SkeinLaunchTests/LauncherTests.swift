@@ -6,7 +6,7 @@ import Testing
 
 @testable import SkeinLaunch
 
-/// What a launch writes, in memory.
+/// Collects what a launch writes.
 private final class Captured: Sendable {
     private struct Streams {
         var results: [UInt8] = []
@@ -27,7 +27,7 @@ private final class Captured: Sendable {
 
 /// Launch with shell scripts in place of `skein` and `ssh`.
 @Suite struct LauncherTests {
-    /// A launch of `workers` workers here, of the script `skein` in `directory`.
+    /// A plan to launch `workers` local workers, with the script `skein` in `directory`.
     private static func plan(_ directory: String, skein: String, workers: Int) throws -> LaunchPlan
     {
         let program = directory + "/skein"
@@ -54,7 +54,7 @@ private final class Captured: Sendable {
         String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
     }
 
-    @Test("results pass through, lines get names, and workers learn the address")
+    @Test("results are passed on, lines get names, and workers learn the address")
     func passesOn() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let plan = try Self.plan(
@@ -81,7 +81,7 @@ private final class Captured: Sendable {
         }
     }
 
-    @Test("dead children come back; the coordinator on its old port with --resume")
+    @Test("dead children are restarted; the coordinator on its old port, with --resume")
     func comeBack() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let plan = try Self.plan(
@@ -111,11 +111,11 @@ private final class Captured: Sendable {
                     """)
             #expect(
                 process.errors.contains(
-                    "[launch] w1 ended with signal 9; started again in 500 ms (1 of 5)\n"))
+                    "[launch] w1 ended with signal 9; restarting in 500 ms (1 of 5)\n"))
         }
     }
 
-    @Test("a worker that never was in is given up with its error; one that was comes back")
+    @Test("a worker that never joined is given up with its error; one that did is restarted")
     func givesUp() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let plan = try Self.plan(
@@ -139,16 +139,16 @@ private final class Captured: Sendable {
             let error = process.errors
             #expect(
                 error.contains(
-                    "[launch] w1 ended with status 65 and is not started again; its last words: "
+                    "[launch] w1 ended with status 65 and is not restarted; its last words: "
                         + "error: no such model\n"), "\(error)")
             #expect(
                 error.contains(
-                    "[launch] w2 ended with status 127; started again in 500 ms (attempt 1, without "
-                        + "end)\n"), "\(error)")
+                    "[launch] w2 ended with status 127; restarting in 500 ms (attempt 1, "
+                        + "no limit)\n"), "\(error)")
         }
     }
 
-    @Test("one Ctrl-C stops the coordinator in good order and reaps all; the status is its own")
+    @Test("one Ctrl-C stops the coordinator in good order and reaps all; its status is reported")
     func interrupt() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let plan = try Self.plan(
@@ -180,7 +180,7 @@ private final class Captured: Sendable {
         }
     }
 
-    @Test("a second Ctrl-C kills those that do not listen")
+    @Test("a second Ctrl-C kills children that ignore the first")
     func kills() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let plan = try Self.plan(
@@ -196,11 +196,11 @@ private final class Captured: Sendable {
                 FileManager.default.fileExists(atPath: directory + "/working") ? 2 : 0
             }
             #expect(verdict == .interrupted)
-            #expect(process.errors.contains("[launch] killing all\n"))
+            #expect(process.errors.contains("[launch] killing all processes\n"))
         }
     }
 
-    @Test("a child is in a group of its own, and its input ends with its launch")
+    @Test("a child has its own process group, and its input ends when its streams are closed")
     func childProcess() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let child = try ChildProcess.start(
@@ -221,7 +221,7 @@ private final class Captured: Sendable {
         }
     }
 
-    @Test("the end of the parent's pipe is seen, and what is written into it is not")
+    @Test("watching the parent's pipe notices its end and ignores bytes in it")
     func parentPipe() throws {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
@@ -241,10 +241,10 @@ private final class Captured: Sendable {
         func set() { value.store(true, ordering: .releasing) }
     }
 
-    @Test("over ssh the token comes on standard input, lies in a private file and goes again")
+    @Test("over ssh the token arrives on standard input, in a private file that is removed later")
     func ssh() throws {
         try TestPaths.withTemporaryDirectory { directory in
-            // What sshd does: the words after the destination, joined, to the user's shell.
+            // Does what sshd does: passes the words after the destination, joined, to a shell.
             try ShellScript.write(
                 """
                 cd '\(directory)'; echo "$@" >ssh.log
@@ -283,8 +283,8 @@ private final class Captured: Sendable {
                     == "worker --coordinator 127.0.0.1:40015 --name h1 --threads 3 "
                     + "--model /m 'x'.gguf --token-file \(path)\n")
             #expect(Array(Self.text(directory + "/token.copy").utf8) == token)
-            // The last thing that a remote shell does, which nobody waits for: not after the
-            // directory is gone.
+            // The remote shell does this last, and nothing else waits for it: it must be done
+            // before the directory is removed.
             try Deadline.wait { Self.text(directory + "/pipe") == "0\n" }
             try Deadline.wait { !FileManager.default.fileExists(atPath: String(path)) }
         }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Skein
 
-/// The library's recipe beside the options of the command line.
+/// Compares the library's recipe with the options of the command line.
 @Suite struct RecipeTests {
     /// A change of each property, by the name of its option.
     private static let changes: [(name: String, change: @Sendable (inout Recipe) -> Void)] = [
@@ -26,7 +26,7 @@ import Testing
         ("gradient-codec", { $0.gradientCodec = .int8 }), ("compute", { $0.compute = .bf16 }),
     ]
 
-    @Test("a recipe has exactly the options that the digest covers, and each of them reaches it")
+    @Test("a recipe has exactly the options that the digest covers, and each changes it")
     func complete() throws {
         let shaping = RecipeOptions.options.map(\.description.name)
         #expect(Set(Self.changes.map(\.name)) == Set(shaping))
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("a value that is not allowed is refused by the name of its option")
+    @Test("the error for a value that is not allowed names its option")
     func refused() {
         let refused: [(String, (inout Recipe) -> Void)] = [
             ("`rank`", { $0.rank = 0 }), ("`seed`", { $0.seed = -1 }),
@@ -65,7 +65,7 @@ import Testing
         type.allCases.map(\.rawValue)
     }
 
-    @Test("errors name options as code has them, and other programs' flags as they are")
+    @Test("errors name options as in code, and leave other programs' flags unchanged")
     func names() {
         #expect(
             OptionNames.inCode("give a smaller --max-length, or continue with --resume (--x)")
@@ -74,7 +74,7 @@ import Testing
             OptionNames.inCode("llama-gguf-split --merge A B") == "llama-gguf-split --merge A B")
     }
 
-    @Test("every choice of the library is one of the engine's, by the same name")
+    @Test("the library's choices have the names of the engine's")
     func choices() {
         #expect(rawValues(Recipe.Schedule.self) == rawValues(SkeinTraining.Schedule.Kind.self))
         #expect(rawValues(Recipe.PromptFormat.self) == rawValues(SkeinTraining.PromptFormat.self))
@@ -101,7 +101,7 @@ import Testing
         let changed = zip(configuration.fields, plain.fields).filter {
             $0.1.optionText != $1.1.optionText
         }.map(\.0.0)
-        // How a command line reports is no business of a program.
+        // Only the command line has these.
         let others: Set = ["report-every", "log-format"]
         let declared = (MachineOptions.options + ClusterOptions.options).map(\.description.name)
         #expect(Set(changed).union(others) == Set(declared))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Skein
 
-/// The library as a program uses it, beside what the command line does.
+/// Compares the library, as a program uses it, with the command line.
 @Suite struct TrainerTests {
     private struct Bench {
         let directory: String
@@ -21,7 +21,7 @@ import Testing
                 machine: machine)
         }
 
-        /// What `skein train` ends with.
+        /// The hash of the adapter that `skein train` makes.
         func reference(seed: Int = 0) throws -> String {
             var configuration = TrainingConfiguration()
             configuration.seed = seed
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("a trainer ends with the adapter of skein train, and tells of every step")
+    @Test("a trainer makes the adapter of skein train and reports every step")
     func trains() async throws {
         try await withBench { bench in
             let trainer = bench.trainer("a")
@@ -62,7 +62,7 @@ import Testing
             #expect(outcome.isComplete && outcome.step == 8)
             #expect(outcome.adapter?.sha256 == reference)
             #expect(outcome.adapter?.rank == 8 && outcome.bestValidationLoss != nil)
-            // All waits in the feed by now, and the feed has ended.
+            // By now all events wait in the feed, and the feed has ended.
             var steps: [Int] = []
             var checkpoints: [Int] = []
             var plan: TrainingEvent.Plan?
@@ -76,7 +76,7 @@ import Testing
             }
             #expect(plan?.steps == 8 && plan?.trainingRows == 16 && plan?.validationRows == 4)
             #expect(steps == Array(1...8) && checkpoints == [2, 4, 6, 8])
-            // Who comes too late hears nothing and does not wait.
+            // A late listener gets nothing and does not wait.
             for await event in trainer.events { Issue.record("\(event)") }
             let second = await #expect(throws: SkeinError.self) { try await trainer.resume() }
             #expect(second?.what.contains("begun") == true)
@@ -85,11 +85,11 @@ import Testing
         }
     }
 
-    @Test("a run that is cancelled goes on to the same adapter; one of another recipe is refused")
+    @Test("a cancelled run resumes to the same adapter; another recipe is refused")
     func resumes() async throws {
         try await withBench { bench in
             let trainer = bench.trainer("a")
-            // On the thread of the run, so that the run is not ahead of it.
+            // Called on the run's thread, so that the run cannot get ahead.
             trainer.control.feed.listen { event in
                 if case .step(let step) = event, step.step == 3 { trainer.cancel() }
             }
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test("two trainers at once end with their two adapters")
+    @Test("two trainers at once make the adapters that each makes alone")
     func twoAtOnce() async throws {
         try await withBench { bench in
             async let first = bench.trainer("a", seed: 0).run()
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test("a coordinator and a worker in one program end with the adapter of one process")
+    @Test("a coordinator and a worker in one program make the adapter of a run in one process")
     func cluster() async throws {
         try await withBench { bench in
             let coordinator = Coordinator(
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test("what cannot run says so, and whoever waits for its address hears of it")
+    @Test("a run that is refused throws, and so does waiting for its address")
     func refused() async throws {
         try await withBench { bench in
             let missing = #expect(throws: SkeinError.self) { try Model(at: "/nowhere") }
@@ -229,7 +229,7 @@ import Testing
         }
     }
 
-    @Test("an adapter that changes behind its back is not begun with")
+    @Test("a run refuses an adapter that has changed since it was opened")
     func changed() async throws {
         try await withBench { bench in
             let adapter = try #require(try await bench.trainer("a").run().adapter)
@@ -247,12 +247,12 @@ import Testing
                 machine: .one, startingFrom: adapter)
             let refused = await #expect(throws: SkeinError.self) { try await coordinator.run() }
             #expect(refused == error)
-            // Nothing of it has begun.
+            // The run has created nothing.
             #expect(!FileManager.default.fileExists(atPath: bench.output("d")))
         }
     }
 
-    @Test("an adapter is measured and answers, and the next run begins with it")
+    @Test("an adapter can be measured, answer prompts and start the next run")
     func uses() async throws {
         try await withBench { bench in
             let outcome = try await bench.trainer("a").run()

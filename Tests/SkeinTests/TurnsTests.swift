@@ -5,7 +5,7 @@ import Testing
 @testable import Skein
 
 @Suite struct TurnsTests {
-    @Test("tasks come in one at a time, and one that is cancelled while it waits is let go")
+    @Test("tasks are admitted one at a time, and a task that is cancelled stops waiting")
     func turns() async throws {
         let turns = Turns()
         let inside = Condition(0)
@@ -35,21 +35,21 @@ import Testing
         await #expect(throws: CancellationError.self) { try await others[7].value }
         mayEnd.set(.success(""))
         try await first.value
-        // A turn that fails is over as well.
+        // A turn that throws ends, too.
         await #expect(throws: CancellationError.self) {
             try await turns.take { throw CancellationError() }
         }
         for (number, task) in others.enumerated() where number != 7 { try await task.value }
     }
 
-    @Test("the events of an object that is gone end")
+    @Test("a stream of events ends when its feed is gone")
     func gone() async {
         let events = EventFeed().stream()
         for await event in events { Issue.record("\(event)") }
     }
 
     @Test(
-        "parts of a piece of work are done once each, and all before it goes on",
+        "each part of a brief piece of work is done once, and all before the caller goes on",
         arguments: [0, 1, 2, 9])
     func brief(count: Int) {
         let done = Mutex<[Int]>([])

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBasics
 import SkeinNodes
 
 /// How fast this machine moves bytes over loopback without looking at them: the physical limit of a
@@ -27,7 +28,10 @@ enum LoopbackRate {
         }
         let receiver = accept(listener, nil, nil)
         defer { close(receiver) }
-        Thread { write(bytes, to: sender) }.start()
+        guard SystemThread.start("skein-sender", { write(bytes, to: sender) }) else {
+            defer { close(sender) }
+            throw NodeError.threadRefused
+        }
 
         var buffer = [UInt8](repeating: 0, count: 256 << 10)
         var left = bytes

@@ -1,9 +1,9 @@
 import SkeinBasics
 
-/// Reads a command line by its table. Pure, but for the file that `--config` names.
+/// Parses a command line by its table. Pure, except that it reads the file of `--config`.
 ///
-/// `--name value` and `--name=value`; `--` ends the options; a lone `-` is a positional argument; the
-/// last of several equal options counts.
+/// Takes `--name value` and `--name=value`. `--` ends the options, a lone `-` is a positional
+/// argument, and if an option is repeated, the last one counts.
 struct ArgumentParser {
     private let table: ArgumentTable
     private var texts: [String: String] = [:]
@@ -29,12 +29,12 @@ struct ArgumentParser {
         }
         let arguments = ParsedArguments(
             table: table, texts: parser.texts, positionals: parser.positionals)
-        // Shown as it stands, so that a half-written configuration can be looked at, too.
+        // --print-config shows incomplete configurations, too.
         if !arguments[GeneralFlags.printConfig] { try parser.checkPresence() }
         return arguments
     }
 
-    /// Help comes before every complaint.
+    /// Help takes precedence over every error.
     private func asksForHelp(_ words: [String]) -> Bool {
         words.prefix { $0 != "--" }.contains { $0 == "--help" || $0 == "-h" }
     }
@@ -66,7 +66,7 @@ struct ArgumentParser {
             texts[option.name] = "true"
             return
         }
-        // A text may begin with dashes; only "--" and an option of this table cannot be meant as one.
+        // A value may begin with dashes, unless it is "--" or an option of this table.
         if value == nil, let next = rest.first, next != "--",
             described(Self.split(next).name) == nil
         {
@@ -84,13 +84,13 @@ struct ArgumentParser {
         texts[option.name] = value
     }
 
-    /// `--name=value` in its two parts.
+    /// Splits `--name=value`.
     private static func split(_ word: String) -> (name: String, value: String?) {
         guard let equals = word.firstIndex(of: "=") else { return (word, nil) }
         return (String(word[..<equals]), String(word[word.index(after: equals)...]))
     }
 
-    /// The option that `word` names, with its dashes.
+    /// The option that `word`, which includes the dashes, names.
     private func described(_ word: String) -> OptionDescription? {
         guard word.hasPrefix("--") else { return nil }
         return table.option(named: String(word.dropFirst(2)))

@@ -1,13 +1,13 @@
 import SkeinBasics
 
-/// All that can be typed behind `skein <command>`: parser, help and `--print-config` read this alone.
+/// The arguments of `skein <command>`: parser, help and `--print-config` read nothing else.
 struct ArgumentTable: Sendable {
     let command: String
-    /// What the command does, a half sentence in the third person.
+    /// What the command does, beginning with a verb in the third person.
     let summary: String
     let positional: Positional?
     let groups: [OptionGroup]
-    /// A command line that works when its files are there; a test parses it.
+    /// A command line that works if its files exist; a test parses it.
     let example: String
 
     init(
@@ -36,14 +36,14 @@ struct OptionGroup: Sendable {
     let options: [OptionDescription]
 }
 
-/// What stands on the command line without a name.
+/// Arguments that need no option name.
 struct Positional: Sendable {
     enum Count: Sendable { case one, oneOrMore }
 
     let placeholder: String
     let help: String
     let count: Count
-    /// All words that are accepted, when they can be listed.
+    /// The words that are accepted; empty: any.
     let choices: [String]
 
     init(_ placeholder: String, count: Count, choices: [String] = [], _ help: String) {
@@ -54,7 +54,7 @@ struct Positional: Sendable {
     }
 }
 
-/// What every command takes.
+/// The options of every command.
 enum GeneralFlags {
     static let config = Option.optional(
         "config", .path("FILE"),
@@ -67,6 +67,6 @@ enum GeneralFlags {
         title: "general",
         options: [config.description, printConfig.description, help.description])
 
-    /// Options that say how to read the others, and are none themselves.
+    /// Names that a configuration file cannot set.
     static let names: Set<String> = Set(group.options.map(\.name))
 }

@@ -1,12 +1,12 @@
 import Foundation
 import SkeinBasics
 
-/// The JSON object that `--config` names: options by name, in dashes or in camelCase.
+/// The JSON object in the file of `--config`: options by name, with dashes or in camelCase.
 struct ConfigurationFile {
     /// Accepted texts by option name, as if they had been typed.
     let texts: [String: String]
 
-    /// - Throws: `UsageError` for a wrong content, `FileError` for a file that cannot be read.
+    /// - Throws: `UsageError` for bad content, `FileError` for a file that cannot be read.
     init(path: String, table: ArgumentTable) throws {
         let bytes = try BoundedInput.read(path: path, limit: Limits.configurationBytes)
         try self.init(bytes: bytes, path: path, table: table)
@@ -36,7 +36,7 @@ struct ConfigurationFile {
     }
 }
 
-/// A value as it may stand in a configuration file. JSONDecoder tells true from 1.
+/// A value in a configuration file. JSONDecoder distinguishes true from 1.
 private enum Field: Decodable {
     case absent
     case flag(Bool)
@@ -46,7 +46,7 @@ private enum Field: Decodable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        // Each kind is tried in turn; a failure means only "another kind", and the last one takes all.
+        // Tries each kind in turn. A failure only means "another kind"; the last takes anything.
         if container.decodeNil() {
             self = .absent
         } else if let flag = try? container.decode(Bool.self) {
@@ -64,7 +64,7 @@ private enum Field: Decodable {
         }
     }
 
-    /// The text that would have been typed; nil for null, which stands for "not given".
+    /// The text as it would be typed; nil for null, which means "not given".
     func text(of option: OptionDescription, key: String, path: String) throws -> String? {
         let text: String
         switch self {

@@ -3,7 +3,7 @@ import SkeinBasics
 /// Renders tables as text of at most 100 columns. Frozen by snapshots under Tests/Fixtures/help.
 enum HelpText {
     static let columns = 100
-    /// Where the explanations begin; a longer option has its explanation on the next line.
+    /// The column where explanations begin; after a longer option they begin on the next line.
     private static let margin = 30
 
     /// `skein <command> --help`.
@@ -26,7 +26,7 @@ enum HelpText {
         lines += ["usage: skein COMMAND [options]", "", "commands"]
         lines += tables.flatMap { entry($0.command, $0.summary) }
         lines += ["", "general"]
-        lines += entry("COMMAND --help", "what a command takes, with an example")
+        lines += entry("COMMAND --help", "print the options of a command and an example")
         lines += entry("--version", "print the version")
         lines += [
             "", "Results go to standard output, progress and errors to standard error.",

@@ -1,6 +1,6 @@
 import SkeinBasics
 
-/// A command line that passed its table: every text in it is one that its option accepts.
+/// A parsed command line: every text in it is accepted by its option.
 struct ParsedArguments: Sendable {
     let table: ArgumentTable
     /// Accepted texts of the options that were given, by name.
@@ -28,7 +28,7 @@ struct ParsedArguments: Sendable {
         texts[option.name] != nil
     }
 
-    /// What was typed for an option, or stands in the configuration file; nil for neither.
+    /// An option's text from the command line, else from the configuration file, else nil.
     func text(of option: OptionDescription) -> String? {
         texts[option.name]
     }

@@ -4,7 +4,7 @@ import SkeinBench
 import SkeinLaunch
 import SkeinNodes
 
-// From options to a benchmark, and from what it found to standard output.
+// Runs the benchmark that the options name and prints its report.
 extension BenchCommand {
     func run(_ io: CommandIO) throws {
         if options.subject == .wire, let address = options.dial {
@@ -65,7 +65,7 @@ extension BenchCommand {
         if let failure = report.failure { throw failure }
     }
 
-    /// A line for each case as it comes: all of them take ten minutes.
+    /// Prints each case's line at once: all of them take ten minutes.
     private func runChaos(_ io: CommandIO) throws {
         if !options.json { try io.print(ChaosBench.Line.heading) }
         try withWork("skein-chaos", io) { work in
@@ -94,14 +94,14 @@ extension BenchCommand {
             lineRate: options.lineRate.map { $0 * 1_000_000 })
     }
 
-    /// This program, for processes that end with this one. Ctrl-C ends their runs.
+    /// This program, for child processes that end with this one. Ctrl-C ends their runs.
     private func program(_ io: CommandIO) -> SkeinProgram {
         io.interrupt.listen()
         return SkeinProgram(path: ProgramFile.path) { [interrupt = io.interrupt] in interrupt.isSet
         }
     }
 
-    /// A directory of this user's alone, which was not there before.
+    /// Creates a directory that only this user can access.
     private static func newDirectory(_ name: String) throws -> String {
         let pattern = FileManager.default.temporaryDirectory
             .appendingPathComponent("\(name)-XXXXXX").path
@@ -112,7 +112,7 @@ extension BenchCommand {
         return String(decoding: path.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Runs `body` with a new directory for the runs, and removes it when all went well.
+    /// Runs `body` with a new directory for the runs, and removes it on success.
     private func withWork<Result>(
         _ name: String, _ io: CommandIO, _ body: (Workload) throws -> Result
     ) throws -> Result {
@@ -124,7 +124,7 @@ extension BenchCommand {
                     program: program(io), model: options.model ?? "", data: options.data ?? "",
                     directory: directory))
         } catch {
-            io.log.warning("what is left of the runs is in \(directory)")
+            io.log.warning("the files of the runs are kept in \(directory)")
             throw error
         }
         try FileManager.default.removeItem(atPath: directory)

@@ -3,8 +3,8 @@ import SkeinModels
 import SkeinTensors
 import SkeinTraining
 
-/// `skein bench`: how fast kernels, training steps, generation, the wire and recovery are, each beside
-/// its limit.
+/// `skein bench`: measures the speed of kernels, training steps, generation, the wire and recovery,
+/// each next to its limit.
 struct BenchCommand: Command {
     enum Subject: String, Sendable, CaseIterable {
         case kernels
@@ -19,9 +19,9 @@ struct BenchCommand: Command {
 
     struct Options: Sendable, Equatable {
         var subject: Subject
-        /// Given when the subject is none of `kernels` and `wire`.
+        /// Required unless the subject is `kernels` or `wire`.
         var model: String?
-        /// Given when the subject is `recovery`, `chaos` or `cluster`.
+        /// Required by `recovery`, `chaos` and `cluster`.
         var data: String?
         /// Tokens of the micro-batch that is measured.
         var tokens: Int
@@ -33,16 +33,16 @@ struct BenchCommand: Command {
         var rank: Int
         var compute: ComputeType
         var codec: GradientCodec
-        /// Numbers of a wire benchmark's gradient; nil: of SmolLM2-135M's adapter of this rank.
+        /// Numbers in a wire benchmark's gradient; nil: as in SmolLM2-135M's adapter of this rank.
         var parameters: Int?
-        /// Megabytes that a worker of a wire benchmark reads in a second at most.
+        /// Most megabytes per second that a worker of a wire benchmark reads.
         var lineRate: Int?
-        /// Where a wire benchmark listens whose workers this process is to be.
+        /// The address of a wire benchmark of which this process runs the workers.
         var dial: Endpoint?
         var kills: Int
         var rounds: Int
         var seed: UInt64
-        /// More options of the runs that `cluster` compares.
+        /// Further options of the runs that `cluster` compares.
         var runOptions: [String]
         var json: Bool
     }
@@ -82,7 +82,7 @@ struct BenchCommand: Command {
         "rounds", .integer(1...10_000), absent: "chaos 1, cluster 5",
         "chaos: how often to repeat the kills, at other moments; cluster: how often to run both")
     static let seed = Option(
-        "seed", .seed, default: "0", "recovery, chaos: seed of when and whom to hit")
+        "seed", .seed, default: "0", "recovery, chaos: seed of which process is hit, and when")
     static let runOptions = Option.optional(
         "run-options", .text("TEXT"), absent: "none",
         "cluster: options of skein train for its runs, separated by blanks")
@@ -95,9 +95,9 @@ struct BenchCommand: Command {
             "WHAT", count: .one, choices: Subject.allCases.map(\.rawValue),
             "kernels: each kernel alone; step: a whole training step; generate: a prompt and an "
                 + "answer; wire: a coordinator with many workers that do not compute; recovery: a "
-                + "cluster whose workers are killed and stopped; chaos: one hash, whoever computes "
-                + "and whoever dies; cluster: train next to a cluster of two workers; tokenize: a "
-                + "model's tokenizer"),
+                + "cluster whose workers are killed and stopped; chaos: one hash, whichever "
+                + "processes compute or die; cluster: train next to a cluster of two workers; "
+                + "tokenize: a model's tokenizer"),
         groups: [
             OptionGroup(
                 title: "what",

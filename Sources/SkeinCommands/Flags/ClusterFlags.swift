@@ -3,7 +3,7 @@ import SkeinCoordination
 import SkeinNodes
 import SkeinTraining
 
-/// Options of coordinators, workers and those who start them.
+/// Options of the commands that start a cluster or ask for its status.
 enum ClusterFlags {
     static let listen = Option<Endpoint>(
         "listen", .endpoint, default: "127.0.0.1:7534",
@@ -19,8 +19,8 @@ enum ClusterFlags {
         "compute threads in the coordinator's own process")
     static let admitOtherEngines = Option.flag(
         "admit-other-engines",
-        "WARNING, gives up the one hash: admit workers with a different engine (version, kernels); "
-            + "the result then depends on who computed what, and no run can be repeated")
+        "admit workers with a different engine (version, kernels); WARNING: the result then "
+            + "depends on which worker computed what, and no run can be repeated")
 
     static let workerName = Option.optional(
         "name", .workerName, absent: "HOST-PID-RANDOM",
@@ -66,7 +66,7 @@ enum ClusterFlags {
 }
 
 extension ValueFormat where Value == String {
-    /// A name that can stand in a ledger, a log and a table.
+    /// A name that is safe in a ledger, a log and a table.
     static var workerName: ValueFormat {
         ValueFormat(
             placeholder: "S", accepted: WorkerName.accepted,
@@ -86,20 +86,20 @@ extension ValueFormat where Value == Duration {
     }
 }
 
-/// The times that follow from no setting; `--patience` must be longer than all of them.
+/// The timeouts that cannot be set; `--patience` must be longer than all of them.
 enum PeerTimeouts {
     private static let settings = CoordinatorSettings()
-    /// How often each side is heard.
+    /// How often each side sends a heartbeat.
     static let heartbeat = settings.heartbeat
-    /// After so much silence a peer is suspected: it gets no new work.
+    /// A peer that is silent for this long is suspect: it gets no new work.
     static let suspect = settings.suspectAfter
-    /// After so much silence a peer counts as lost.
+    /// A peer that is silent for this long counts as lost.
     static let lost = settings.lostAfter
 
-    /// `every 0.5 s, ...`, the times in their order.
+    /// `peers: heartbeat every 0.5 s, ...`, in ascending order.
     static func sentence(patience: Duration) -> String {
-        "peers: heard every \(text(heartbeat)), suspected after \(text(suspect)) of silence, lost "
-            + "after \(text(lost)); patience \(text(patience))"
+        "peers: heartbeat every \(text(heartbeat)), suspect after \(text(suspect)) of silence, "
+            + "lost after \(text(lost)); patience \(text(patience))"
     }
 
     private static func text(_ duration: Duration) -> String {

@@ -1,7 +1,7 @@
 import SkeinBasics
 import SkeinTraining
 
-/// Options that several commands have in common.
+/// Options that several commands share.
 enum SharedFlags {
     static let model = Option.required(
         "model", .path(), "base model: a GGUF file or a Hugging Face folder")
@@ -12,14 +12,14 @@ enum SharedFlags {
     static let logFormat = MachineOptions.table.logFormat
     static let json = Option.flag("json", "print the result as JSON")
 
-    /// What a command that computes takes.
+    /// The options of a command that computes.
     static let machine = OptionGroup(
         title: "machine",
         options: [threads.description, weights.description, logFormat.description])
 }
 
 extension ValueFormat where Value == UInt64 {
-    /// A seed: what fits into 63 bits, so that JSON readers keep it.
+    /// A seed of at most 63 bits, so that JSON readers keep it.
     static var seed: ValueFormat {
         ValueFormat(
             placeholder: "N", accepted: "a whole number from 0 up",

@@ -1,7 +1,7 @@
 import SkeinBasics
 import SkeinTraining
 
-/// What `train` takes: a run's options, and the flags that only a command line has.
+/// The options of `train`: those of a run, and those that only the command line has.
 enum TrainingFlags {
     static let data = Option.required(
         "data", .path(), "a .jsonl file, or a folder with train.jsonl (and valid.jsonl, test.jsonl)"

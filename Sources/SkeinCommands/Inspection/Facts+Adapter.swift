@@ -13,14 +13,14 @@ extension Facts {
         try addAdapter(path)
     }
 
-    /// A checkpoint, every file of which is as its manifest says.
+    /// A checkpoint, all files of which match its manifest.
     ///
     /// - Throws: `TrainingError.damagedCheckpoint`; `FormatError`, `FileError`.
     init(checkpointAt path: String) throws {
         let state = try Checkpoint.verify(directory: path)
         add("kind", "checkpoint")
         add("path", path)
-        add("verified", .bool(true), shown: "every file is as manifest.json says")
+        add("verified", .bool(true), shown: "every file matches manifest.json")
         add("step", state.step)
         add("epoch", state.epoch)
         add("best_validation_loss", state.bestValidationLoss.map { .number($0) } ?? .null)
@@ -30,10 +30,10 @@ extension Facts {
         try addAdapter(path)
     }
 
-    /// What an adapter folder holds.
+    /// Adds what an adapter folder holds.
     private mutating func addAdapter(_ path: String) throws {
-        // Hashed first, piece by piece: what the disk cannot read is an error there, and not a signal
-        // where the matrices are read. They may be larger than the memory.
+        // The file is mapped, not copied, both for the digest and for the norms: it may be larger
+        // than the memory.
         let weights = FilePath.join(path, AdapterFiles.weightsName)
         guard FileManager.default.fileExists(atPath: weights) else {
             throw FormatError.missingFile(path: path, expected: AdapterFiles.weightsName)
@@ -59,7 +59,7 @@ extension Facts {
         add("sha256", digest)
     }
 
-    /// The Euclidean norm over all elements of some tensors, summed in the order of their names.
+    /// The Euclidean norm of all elements of some tensors, summed in order of their names.
     private static func norm(_ tensors: [String: TensorView]) -> Double {
         var sum = 0.0
         for (_, view) in tensors.sorted(by: { $0.key < $1.key }) {
@@ -75,7 +75,7 @@ extension Facts {
         return sum.squareRoot()
     }
 
-    /// `0-3, 7` of ascending numbers.
+    /// Ascending numbers as ranges: `0-3, 7`.
     static func ranges(_ numbers: [Int]) -> String {
         var runs: [ClosedRange<Int>] = []
         for number in numbers {

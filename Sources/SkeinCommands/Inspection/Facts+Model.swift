@@ -6,7 +6,7 @@ import SkeinText
 extension Facts {
     /// A base model.
     ///
-    /// - Throws: what keeps it from being used, `FormatError` or `FileError`.
+    /// - Throws: `FormatError` or `FileError` for a model that cannot be used.
     init(modelAt path: String) throws {
         let model = try ModelDirectory.open(path)
         let configuration = model.configuration
@@ -25,7 +25,7 @@ extension Facts {
         add("tied_embeddings", configuration.tiedEmbeddings)
         add("rope_theta", .number(configuration.ropeTheta))
         add("rope_scaling", configuration.ropeFrequencyDivisors != nil)
-        // The Float's own digits: as a Double it would read 9.999999747378752e-06.
+        // The Float's own digits; converted to Double it would be 9.999999747378752e-06.
         let epsilon = Double("\(configuration.normEpsilon)") ?? 0
         add("norm_epsilon", .number(epsilon))
         add("weight_bytes", .integer(model.weightBytes), shown: Figures.bytes(model.weightBytes))
@@ -35,7 +35,7 @@ extension Facts {
         add("sha256", model.contentDigest().description)
     }
 
-    /// A file of named tensors that is none of the other kinds.
+    /// A safetensors file that is none of the other kinds.
     init(safetensorsAt path: String) throws {
         let file = try SafetensorsFile(path: path)
         let views = file.tensors.values
@@ -62,7 +62,7 @@ extension Facts {
         return withExtendedLifetime(file) { SHA256.digest(of: file.bytes).description }
     }
 
-    /// How many tensors, and numbers in them, there are of each element type, most numbers first.
+    /// Adds how many tensors and numbers there are of each element type, most numbers first.
     private mutating func addTypes(of views: [TensorView]) {
         let types = Dictionary(grouping: views) { $0.elementType.name }.map { name, views in
             (name: name, tensors: views.count, numbers: views.reduce(0) { $0 + $1.elementCount })
@@ -83,7 +83,7 @@ extension Facts {
             }.joined(separator: "\n"))
     }
 
-    /// A tokenizer that cannot be read does not hide the rest.
+    /// A tokenizer that cannot be read does not hide the other facts.
     private mutating func addTokenizer(of model: ModelDirectory) {
         guard model.tokenizerSource != nil else { return add("tokenizer", false) }
         do {
@@ -106,7 +106,7 @@ extension Facts {
         }
     }
 
-    /// Something that is there and cannot be used, and why.
+    /// Adds something that is there but cannot be used, with the reason.
     private mutating func addProblem(_ name: String, _ error: any Error) {
         let what = ErrorReport.explanation(of: error).what
         add(name, .bool(true), shown: "not usable: \(what)")

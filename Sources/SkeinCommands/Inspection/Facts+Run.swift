@@ -3,8 +3,8 @@ import SkeinBasics
 import SkeinFormats
 import SkeinTraining
 
-/// The files of a run directory, read only: unlike `RunDirectory` this takes no lock and clears
-/// nothing away, so a run that is going on can be looked at.
+/// The files of a run directory, read only. Unlike `RunDirectory` this takes no lock and removes
+/// nothing, so a run can be inspected while it goes on.
 struct RunPaths: Sendable {
     let directory: String
 
@@ -20,9 +20,9 @@ struct RunPaths: Sendable {
 }
 
 extension Facts {
-    /// A run directory, whether the run ended or goes on.
+    /// A run directory, whether the run has ended or goes on.
     ///
-    /// - Throws: `TrainingError.damagedRecord`, `FileError`. Damaged checkpoints are facts.
+    /// - Throws: `TrainingError.damagedRecord`, `FileError`. A damaged checkpoint is not an error.
     init(runAt paths: RunPaths) throws {
         let run = try RunFile(path: paths.runFile)
         add("kind", "run")
@@ -47,10 +47,10 @@ extension Facts {
         try addResult(paths)
     }
 
-    /// Adds the result of the ledger's check.
+    /// Verifies the ledger and adds the result.
     ///
-    /// - Throws: `TrainingError.ledgerRefuted` when it is not a proof; `TrainingError.damagedRecord`,
-    ///   `FileError`.
+    /// - Throws: `TrainingError.ledgerRefuted` when it proves nothing;
+    ///   `TrainingError.damagedRecord`, `FileError`.
     mutating func addLedger(_ paths: RunPaths) throws {
         let report = try Ledger.verify(ledger: paths.ledger, metrics: paths.metrics)
         if let first = report.findings.first {

@@ -1,6 +1,6 @@
 import SkeinBasics
 
-/// What `inspect` tells about one thing: the same facts in the same order, as JSON and as lines.
+/// What `inspect` tells about a path: the same facts in the same order, as JSON and as lines.
 struct Facts: Sendable {
     private(set) var fields: [JSONLine.Field] = []
     private var lines: [(label: String, text: String)] = []
@@ -10,7 +10,7 @@ struct Facts: Sendable {
     /// - Parameters:
     ///   - name: The JSON field; its underscores become blanks for people.
     ///   - value: The JSON value.
-    ///   - text: What people see, which may have several lines; without it the value speaks.
+    ///   - text: What people see, in one or more lines; nil: the value.
     mutating func add(_ name: String, _ value: JSONLine.Value, shown text: String? = nil) {
         fields.append((name, value))
         let label = String(name.map { $0 == "_" ? " " : $0 })
@@ -23,7 +23,7 @@ struct Facts: Sendable {
 
     mutating func add(_ name: String, _ flag: Bool) { add(name, .bool(flag)) }
 
-    /// A line for each fact, the texts below each other.
+    /// A line for each fact, with the texts aligned.
     var text: String {
         let column = lines.reduce(0) { max($0, $1.label.count) } + 2
         return lines.map { label, text in

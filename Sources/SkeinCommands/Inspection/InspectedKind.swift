@@ -2,7 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinFormats
 
-/// What a path holds, by the files in it or by its first bytes; whether those are sound shows later.
+/// What a path holds, by file names or its first bytes. Whether it is sound is checked later.
 enum InspectedKind: Sendable, Equatable {
     case model
     case adapter
@@ -10,8 +10,8 @@ enum InspectedKind: Sendable, Equatable {
     case run
     case safetensors
 
-    /// In the order of looking: a checkpoint is also an adapter, and some adapter folders hold their
-    /// base model's configuration.
+    /// In search order: a checkpoint is also an adapter, and some adapter folders hold their base
+    /// model's configuration.
     private static let folders: [(file: String, kind: InspectedKind)] = [
         ("run.json", .run), ("manifest.json", .checkpoint), ("state.json", .checkpoint),
         (AdapterFiles.configurationName, .adapter), (AdapterFiles.weightsName, .adapter),
@@ -46,7 +46,7 @@ enum InspectedKind: Sendable, Equatable {
 
     private static func ofFile(_ path: String) throws -> InspectedKind {
         let name = path.lowercased()
-        // A damaged file still says by its name what it was meant to be, and gets an exact error.
+        // The name comes first, so that a damaged file gets an exact error.
         if name.hasSuffix(".gguf") { return .model }
         if name.hasSuffix(".safetensors") { return .safetensors }
         let file = try MappedFile(path: path)

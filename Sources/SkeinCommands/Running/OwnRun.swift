@@ -2,14 +2,14 @@ import SkeinCoordination
 import SkeinNodes
 import SkeinTraining
 
-/// What is known of a run in this process, as a coordinator's shell knows it of a cluster's.
+/// What is known about a run in this process, for the snapshot that a cluster's status has, too.
 struct OwnRun: Sendable {
     private(set) var run = RunSnapshot.Progress()
     private var phase = Phase.starting
 
     private enum Phase: Sendable {
         case starting
-        /// Since then the step after `run.step` is computed.
+        /// The step after `run.step` is being computed.
         case computing(since: ContinuousClock.Instant)
         case over(since: ContinuousClock.Instant)
     }
@@ -20,7 +20,7 @@ struct OwnRun: Sendable {
 
     mutating func resumed(after step: Int) { run.step = step }
 
-    /// The first step begins.
+    /// Call this when the first step begins.
     mutating func began(now: ContinuousClock.Instant) { phase = .computing(since: now) }
 
     mutating func committed(_ metrics: StepMetrics, now: ContinuousClock.Instant) {

@@ -8,7 +8,7 @@ import SkeinTensors
 import SkeinTraining
 import Synchronization
 
-/// What a person, or a log, sees of a training run.
+/// Reports a training run to people or to a log.
 final class TrainingReporter: Sendable {
     private let io: CommandIO
     private let job: TrainingJob
@@ -19,7 +19,7 @@ final class TrainingReporter: Sendable {
         var display: ProgressDisplay
         var own: OwnRun
         var firstStep = 0
-        /// When the first step of this process began: what came before says nothing of the pace.
+        /// When the first step of this process began: the time before it says nothing of the pace.
         var began: ContinuousClock.Instant?
     }
 
@@ -30,7 +30,7 @@ final class TrainingReporter: Sendable {
             State(display: ProgressDisplay(io), own: OwnRun(stepCount: job.plan.stepCount)))
     }
 
-    /// The rows and an example, and what usually goes wrong.
+    /// Reports the rows with an example, warnings about them, the adapter and the engine.
     func showData() {
         let report = job.report
         for line in report.lines { io.log.info(line) }
@@ -46,7 +46,7 @@ final class TrainingReporter: Sendable {
         io.log.info("engine: \(job.runFile.fingerprint)")
     }
 
-    /// Whether rows had to be encoded.
+    /// Reports how many rows had to be encoded.
     private func showTokens() {
         let origin = job.tokenOrigin
         var parts: [String] = []
@@ -65,13 +65,13 @@ final class TrainingReporter: Sendable {
         for warning in origin.warnings { io.log.warning(warning.text) }
     }
 
-    /// How long it took until the first step can begin.
+    /// Reports how long it took until the first step could begin.
     func showReady() {
         state.withLock { $0.own.began(now: .now) }
         ReadyLine.tell(io.log)
     }
 
-    /// A run of this process alone, as a coordinator's status tells it of a cluster.
+    /// This run, in the form of a coordinator's status.
     func snapshot(now: ContinuousClock.Instant = .now) -> RunSnapshot {
         state.withLock { $0.own.snapshot(now: now) }
     }
@@ -97,10 +97,10 @@ final class TrainingReporter: Sendable {
                 $0.firstStep = step
                 $0.own.resumed(after: step)
             }
-            let beginning = rejected.isEmpty ? "" : " that can be used, so from the beginning"
+            let beginning = rejected.isEmpty ? " yet" : " is usable; starting from the beginning"
             info(
                 step == 0
-                    ? "resuming: no checkpoint yet" + beginning : "resuming after step \(step)")
+                    ? "resuming: no checkpoint" + beginning : "resuming after step \(step)")
         case .step(let metrics, let stepCount):
             let now = ContinuousClock.now
             let (run, began) = state.withLock { state in
@@ -124,24 +124,24 @@ final class TrainingReporter: Sendable {
             info("step \(step)  checkpoint \(path)")
         case .ledgerDoubted(let error):
             warn(
-                "\(error.explanation.what) (\(error.explanation.place)); the run goes on and its "
-                    + "result is the same, but nothing proves it any more unless this file is "
+                "\(error.explanation.what) (\(error.explanation.place)); the run continues with "
+                    + "the same result, but nothing proves it any more unless this file is "
                     + "restored from a copy")
         case .adapterRestored(let step):
-            warn("the adapter was gone; it is restored from the checkpoint of step \(step)")
+            warn("the adapter was missing; restored from the checkpoint of step \(step)")
         case .stoppedEarly(let step, let best):
             info("stopping early after step \(step): the best validation was at step \(best)")
         }
     }
 
-    /// From now on Ctrl-C and SIGTERM ask for an end with a checkpoint.
+    /// From now on Ctrl-C and SIGTERM stop the run with a checkpoint.
     func stopOnInterrupt() {
         io.interrupt.listen { [self] in
-            warn("stopping after this step, with a checkpoint; again to stop at once")
+            warn("stopping after this step, with a checkpoint; interrupt again to stop at once")
         }
     }
 
-    /// Results, on standard output.
+    /// Prints the results on standard output.
     ///
     /// - Throws: `CommandError.interrupted` for a run that is not complete.
     func showEnding(_ ending: RunEnding) throws {
@@ -159,18 +159,18 @@ final class TrainingReporter: Sendable {
         if let test = ending.test { try io.print("test loss: \(Self.decimals(test.loss))") }
     }
 
-    /// The warning about a run whose rows cannot be compared; `beginToken` is what such a version did
-    /// not put before texts.
+    /// The warning about a run whose rows cannot be compared; `beginToken` is the token that such
+    /// versions did not put before texts.
     static func rowsNotRecorded(_ path: String, beginToken: String?) -> String {
         var text =
-            "the version of skein that began this run did not record its rows and its plan: "
-            + "whether this one makes the same of the data cannot be checked (\(path))"
+            "the version of skein that began this run did not record its rows and plan, so it "
+            + "cannot be checked that this one makes the same from the data (\(path))"
         if let beginToken {
             text +=
-                "; with this model rows of text, and pairs in the formats eos and raw, now begin "
-                + "with \(beginToken), which such versions left out: if there are any, what follows "
-                + "is trained on other rows than what came before, so start a new run with another "
-                + "--output, or resume with the skein that began this one"
+                "; with this model, rows of text and pairs in the formats eos and raw now begin "
+                + "with \(beginToken), which such versions left out: if the data has any, the run "
+                + "would continue on different rows, so start a new run with another --output, or "
+                + "resume with the version that began this one"
         }
         return text
     }

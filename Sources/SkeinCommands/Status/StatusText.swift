@@ -1,7 +1,7 @@
 import SkeinBasics
 import SkeinCoordination
 
-/// A run's snapshot for people. Pure.
+/// Renders a run's snapshot for people. Pure.
 enum StatusText {
     /// The sentence of `--why`.
     static func why(of snapshot: RunSnapshot) -> String { printable(snapshot.waiting.sentence) }
@@ -70,9 +70,9 @@ enum StatusText {
         return shown.joined(separator: ", ") + (rest > 0 && !overflows ? " and \(rest) more" : "")
     }
 
-    /// As a coordinator sends them; another process may send anything.
+    /// The most that a coordinator sends; another process may send anything.
     private static let mostWorkers = 1500
-    /// Of one text, which a table repeats as blanks in every row.
+    /// Limit of one text, which a table repeats as blanks in every row.
     private static let mostCharacters = 1000
 
     /// Without control characters, which a terminal would obey, and of bounded length.

@@ -3,7 +3,7 @@ import Foundation
 import SkeinBasics
 import Synchronization
 
-/// Ctrl-C and SIGTERM: the first asks for an end at the next good moment, the second ends at once.
+/// Ctrl-C and SIGTERM: the first asks the process to stop soon, the second ends it at once.
 final class InterruptFlag: Sendable {
     private let count = Atomic<Int>(0)
     private let queue = DispatchQueue(label: "skein.interrupts")
@@ -12,10 +12,10 @@ final class InterruptFlag: Sendable {
     /// A flag that nothing sets until `listen` is called.
     init() {}
 
-    /// Whether an end was asked for. Cheap enough to ask in every micro-batch.
+    /// Whether to stop. Cheap enough to ask in every micro-batch.
     var isSet: Bool { count.load(ordering: .relaxed) > 0 }
 
-    /// Ends the process as soon as what was said last is written, or nobody takes it.
+    /// Ends the process once the last messages are written, or after 0.3 s.
     static func endAtOnce(_ status: ExitStatus) {
         Log.flush(within: .milliseconds(300))
         _exit(status.rawValue)
@@ -24,10 +24,10 @@ final class InterruptFlag: Sendable {
     /// Starts to watch `signals`; without this they end the process as usual.
     ///
     /// - Parameters:
-    ///   - signals: The signals that ask for an end.
-    ///   - first: Told once, on a private queue, for instance to say what happens now.
-    ///   - second: Told at the second signal and each later one; by default ends the process at
-    ///     once, with status 130 and without cleaning up: what is durable is so already.
+    ///   - signals: The signals to watch.
+    ///   - first: Called at the first signal, on a private queue, for instance to print a message.
+    ///   - second: Called at the second signal and each later one. By default it ends the process
+    ///     at once with status 130, without cleaning up: what must be durable already is.
     func listen(
         to signals: [Int32] = [SIGINT, SIGTERM],
         first: @escaping @Sendable () -> Void = {},
@@ -37,15 +37,15 @@ final class InterruptFlag: Sendable {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { [self, source] in
-                // The handler holds its source, which so lives as long as the process.
+                // The handler retains its source, which therefore lives as long as the process.
                 // Two signals before the handler runs arrive as one event with data 2.
                 let arrived = max(1, Int(source.data))
                 let before = count.wrappingAdd(arrived, ordering: .relaxed).oldValue
-                // Elsewhere: what it prints to may be stuck, and then the second signal must not wait.
+                // On another queue: it may block in printing, and the second signal must not wait.
                 if before == 0 { told.async { first() } }
                 if before + arrived > 1 { second() }
             }
-            // Until the source is registered a signal is ignored and lost (0.2 ms, measured).
+            // Until the source is registered (0.2 ms, measured), signals are ignored and lost.
             let isRegistered = DispatchSemaphore(value: 0)
             source.setRegistrationHandler { isRegistered.signal() }
             source.resume()

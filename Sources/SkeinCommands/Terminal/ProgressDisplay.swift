@@ -2,7 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinCoordination
 
-/// Shows progress on standard error: one line that is rewritten on a terminal, else one log line for
+/// Shows progress on standard error: one line that is rewritten on a terminal, else a log line for
 /// each report.
 struct ProgressDisplay: Sendable {
     private let log: Log
@@ -54,7 +54,7 @@ struct ProgressDisplay: Sendable {
         isLineOpen = false
     }
 
-    /// Columns of the terminal behind standard error, 80 when it does not say.
+    /// Columns of the terminal on standard error; 80 if unknown.
     static func terminalColumns() -> Int {
         var size = winsize()
         guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }

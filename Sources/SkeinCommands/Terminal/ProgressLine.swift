@@ -2,11 +2,11 @@ import Foundation
 import SkeinBasics
 import SkeinCoordination
 
-/// How far a training run is, and what its remaining time follows from.
+/// How far a training run is, and what is needed to estimate its remaining time.
 struct TrainingProgress: Sendable, Equatable {
     var run: RunSnapshot.Progress
     var epoch: Int
-    /// When this process began, and after which step: a resumed run begins in the middle.
+    /// When this process began to train, and after which step: a resumed run begins in the middle.
     var began: ContinuousClock.Instant
     var firstStep: Int = 0
 }
@@ -26,7 +26,7 @@ enum ProgressLine {
         return parts.joined(separator: "  ")
     }
 
-    /// Remaining steps at the pace of this process, or nil before its first step is done.
+    /// Time for the remaining steps at this process's pace; nil before its first step is done.
     static func remaining(
         _ progress: TrainingProgress, now: ContinuousClock.Instant
     ) -> Duration? {
@@ -46,7 +46,7 @@ enum ProgressLine {
         return "\(days)d \(padded(hours % 24))h"
     }
 
-    /// Four decimals; a run that diverged shows it.
+    /// Four decimals; `nan` or `inf` for a run that diverged.
     private static func text(ofLoss loss: Double) -> String {
         loss.isFinite ? String(format: "%.4f", loss) : "\(loss)"
     }

@@ -5,13 +5,13 @@ import SkeinBasics
 /// A line is `user@host [threads=N] [model=PATH] [skein=PATH] [name=S]`; `#` begins a comment.
 package struct HostFile: Sendable, Equatable {
     struct Host: Sendable, Equatable {
-        /// What ssh is told: `user@host`, `host`, or a name of ~/.ssh/config.
+        /// For ssh: `user@host`, `host`, or a name in ~/.ssh/config.
         var destination: String
-        /// nil: all cores of the host.
+        /// nil: `--threads`, else all cores of the host.
         var threads: Int?
-        /// On the host; nil: fetched from the coordinator.
+        /// Its path on the host; nil: fetched from the coordinator.
         var model: String?
-        /// The program on the host.
+        /// The program's path on the host.
         var skein = "skein"
         var name: String
     }
@@ -19,7 +19,7 @@ package struct HostFile: Sendable, Equatable {
     let hosts: [Host]
 
     /// - Parameters:
-    ///   - text: the file's.
+    ///   - text: the file's content.
     ///   - path: for errors.
     /// - Throws: what is wrong, with its line.
     package init(_ text: String, path: String) throws(HostFileError) {
@@ -52,7 +52,7 @@ package struct HostFile: Sendable, Equatable {
     private static func host(
         _ destination: String, _ words: [String], path: String, line: Int
     ) throws(HostFileError) -> Host {
-        // ssh would take a word with a dash for an option.
+        // ssh would take a word that begins with a dash for an option.
         guard destination.first != "-", !destination.contains("="), !destination.hasSuffix("@"),
             destination.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value < 0x7f })
         else { throw .badHost(destination, path: path, line: line) }
@@ -88,7 +88,7 @@ package struct HostFile: Sendable, Equatable {
                 ?? defaultName(destination))
     }
 
-    /// The host's name without user and scheme.
+    /// The host's name without user and scheme; a port follows after a dash.
     private static func defaultName(_ destination: String) -> String {
         var name = destination[...]
         if name.hasPrefix("ssh://") { name = name.dropFirst(6) }
@@ -105,7 +105,7 @@ package enum HostFileError: Error, Equatable {
     case unknownKey(String, path: String, line: Int, suggestion: String?)
     case repeatedKey(String, path: String, line: Int)
     case badValue(key: String, value: String, accepted: String, path: String, line: Int)
-    /// `first` is the line that has the name already.
+    /// `first` is the line that already has the name.
     case repeatedName(String, path: String, line: Int, first: Int)
 }
 
@@ -118,7 +118,7 @@ extension HostFileError: Explained {
     private var sentences: (what: String, place: String, remedy: String) {
         switch self {
         case .noHosts(let path):
-            ("there is no host in the file", path, "write one line for each, such as me@10.0.0.7")
+            ("the file has no hosts", path, "write a line for each, such as me@10.0.0.7")
         case .tooMany(let path, let limit):
             ("there are more than \(limit) hosts", path, "start the others by hand")
         case .badHost(let host, let path, let line):
@@ -128,12 +128,12 @@ extension HostFileError: Explained {
             )
         case .unknownKey(let key, let path, let line, let suggestion):
             (
-                "there is no \"\(key)\" in a host file", "\(path):\(line)",
+                "a host file has no key \"\(key)\"", "\(path):\(line)",
                 suggestion.map { "did you mean \"\($0)=\"?" }
                     ?? "write threads=N, model=PATH, skein=PATH or name=S, without blanks"
             )
         case .repeatedKey(let key, let path, let line):
-            ("\"\(key)\" stands there twice", "\(path):\(line)", "leave out one of them")
+            ("\"\(key)\" is given twice", "\(path):\(line)", "remove one of them")
         case .badValue(let key, let value, let accepted, let path, let line):
             (
                 "\(key)= takes \(accepted), not \"\(value)\"", "\(path):\(line)",
@@ -141,8 +141,8 @@ extension HostFileError: Explained {
             )
         case .repeatedName(let name, let path, let line, let first):
             (
-                "the name \"\(name)\" is that of line \(first)", "\(path):\(line)",
-                "add name=S with a name of its own"
+                "line \(first) already has the name \"\(name)\"", "\(path):\(line)",
+                "add name=S with another name"
             )
         }
     }

@@ -1,25 +1,25 @@
-/// A place where workers run. All that differs between here and elsewhere stands in its types.
+/// A place where workers run. All that differs between places is in the types that conform to it.
 ///
-/// Wherever a worker computes, it is a child of launch: the worker itself, or a program that stands
-/// for it, such as ssh, srun or mpirun. That child passes the worker's lines on and ends when and as
-/// the worker does. So one `Supervision` and one `Launcher` serve every place.
+/// Each worker has a child of launch: the worker itself, or a program that represents it, such as
+/// ssh, srun or mpirun. That child passes the worker's lines on and ends when the worker does, with
+/// its status. So one `Supervision` and one `Launcher` serve every place.
 package protocol LaunchBackend: Sendable {
-    /// What starts a worker there.
+    /// The program that starts a worker there.
     ///
-    /// - Parameter words: `skein` as it is called there, the command and its options, but for the
-    ///   token, which reaches the worker by a way that others on its host cannot see.
+    /// - Parameter words: the path of `skein` there, the command and its options. The token is not
+    ///   among them: it must reach the worker in a way that others on its host cannot see.
     /// - Returns: the program to start here.
     func program(_ words: [String]) -> ChildProgram
 
     /// Ends a worker that `program` started.
     ///
     /// - Parameters:
-    ///   - child: the worker, or what stands for it here.
-    ///   - isForced: whether it had its chance to leave in good order.
+    ///   - child: the worker, or the program that represents it here.
+    ///   - isForced: whether to kill it; else it may leave in good order.
     func stop(_ child: ChildProcess, isForced: Bool)
 }
 
-/// A program with its arguments, and what it reads first.
+/// A program with its arguments, and the beginning of its standard input.
 package struct ChildProgram: Sendable, Equatable {
     package var words: [String]
     var input: [UInt8] = []

@@ -13,12 +13,12 @@ package struct LocalBackend: LaunchBackend {
         ChildProgram(words: words + ["--token-file", tokenFile])
     }
 
-    /// A worker that gets SIGTERM hands in what it computes and says goodbye.
+    /// On SIGTERM a worker hands in what it computes and says goodbye.
     package func stop(_ child: ChildProcess, isForced: Bool) {
         child.send(isForced ? SIGKILL : SIGTERM)
     }
 
-    /// So many workers that share the cores out, unless `threads` says how many each has.
+    /// `count` workers that share the cores equally, unless `threads` is given.
     package func workers(
         _ count: Int, program: String, model: String, threads: Int?, cores: Int
     ) -> [LaunchPlan.Worker] {

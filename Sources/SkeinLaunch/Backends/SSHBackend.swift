@@ -1,10 +1,10 @@
 import Foundation
 
-/// A worker on another host, with an ssh client that stands for it here.
+/// A worker on another host, represented here by an ssh client.
 package struct SSHBackend: LaunchBackend {
-    /// `user@host`, `host`, or a name of ~/.ssh/config.
+    /// `user@host`, `host`, or a name in ~/.ssh/config.
     let destination: String
-    /// Handed over on standard input, since everybody on the host sees a command line.
+    /// Passed on standard input, since everybody on the host can see a command line.
     let token: [UInt8]
     /// Looked up in PATH.
     var ssh = "ssh"
@@ -18,10 +18,10 @@ package struct SSHBackend: LaunchBackend {
             ], input: token)
     }
 
-    /// What the host runs: the token goes into a file that its owner alone can read and that goes with
-    /// the worker.
+    /// What the host runs. The token goes into a file that only its owner can read and that is
+    /// removed when the worker ends.
     ///
-    /// dd takes exactly the token; the worker keeps the rest of the stream, whose end tells it that
+    /// dd reads exactly the token; the worker keeps the rest of the stream, whose end tells it that
     /// launch or the connection is gone.
     private func script(_ words: [String]) -> String {
         "umask 077; t=$(mktemp) || exit 74; trap 'rm -f \"$t\"' EXIT; trap 'exit 129' HUP INT TERM; "
@@ -29,13 +29,13 @@ package struct SSHBackend: LaunchBackend {
             + "\(ParentPipe.variable)=0 \(ShellWords.line(words)) --token-file \"$t\""
     }
 
-    /// No signal passes through a connection; but its end closes the worker's standard input, and a
-    /// worker without its parent ends (`ParentPipe`).
+    /// Signals do not pass through the connection, but its end closes the worker's standard input,
+    /// and then the worker ends (`ParentPipe`).
     package func stop(_ child: ChildProcess, isForced: Bool) {
         child.send(isForced ? SIGKILL : SIGTERM)
     }
 
-    /// A worker on each host of a file; `threads` for those whose line has none.
+    /// A worker on each host of a file; `threads` is for hosts whose line has none.
     package static func workers(
         _ file: HostFile, token: [UInt8], threads: Int?
     ) -> [LaunchPlan.Worker] {
@@ -48,9 +48,9 @@ package struct SSHBackend: LaunchBackend {
     }
 }
 
-/// Words as a POSIX shell reads them back.
+/// Quotes words for a POSIX shell.
 package enum ShellWords {
-    /// `word` as it is when it has nothing that a shell would take up, else in single quotes.
+    /// `word` as it is if a shell would not interpret anything in it, else in single quotes.
     static func quoted(_ word: String) -> String {
         let isPlain = word.unicodeScalars.allSatisfy { scalar in
             scalar.isASCII

@@ -1,8 +1,8 @@
 import Foundation
 import SkeinBasics
 
-/// A process that this one started: in a process group of its own, so that a terminal's Ctrl-C
-/// reaches the parent alone, and with a standard input that ends when the parent does (`ParentPipe`).
+/// A process that this one started. It has its own process group, so that a terminal's Ctrl-C only
+/// reaches the parent, and a standard input that ends when the parent does (`ParentPipe`).
 package struct ChildProcess: Sendable {
     /// How a process ended.
     package enum Ending: Sendable, Equatable {
@@ -19,19 +19,19 @@ package struct ChildProcess: Sendable {
     }
 
     package let identifier: pid_t
-    /// The reading ends, -1 of one that writes into files; reads do not block.
+    /// The reading ends, which do not block; -1 if the child writes into files.
     let output: Int32
     let error: Int32
-    /// The writing end of its standard input, which stays open for as long as the child is to live; -1
-    /// of one whose input is empty.
+    /// The writing end of its standard input, open for as long as the child should live; -1 if its
+    /// input is empty.
     private let input: Int32
 
-    /// Starts `words`, the first of which is looked up in PATH, with pipes that somebody has to read, and
-    /// hands it `input`.
+    /// Starts `words`, the first of which is looked up in PATH, with pipes that must be read, and
+    /// passes it `input`.
     ///
     /// - Parameters:
     ///   - words: the program and its arguments.
-    ///   - input: at most 4 KiB, so that a pipe holds it and nobody waits.
+    ///   - input: at most 4 KiB, which a pipe holds, so that the write does not block.
     /// - Returns: the running process.
     /// - Throws: `LaunchError.notStarted`; `FileError` when there are no pipes left.
     static func start(_ words: [String], input: [UInt8] = []) throws -> ChildProcess {
@@ -54,21 +54,21 @@ package struct ChildProcess: Sendable {
             variables: [ParentPipe.variable: "0"])
         kept = true
         for descriptor in [input.reading, output.writing, error.writing] { close(descriptor) }
-        // A child that is gone already does not read it; its end tells why.
+        // Fails if the child is already gone; its ending tells why.
         _ = given.withUnsafeBytes { write(input.writing, $0.baseAddress, $0.count) }
         return ChildProcess(
             identifier: identifier, output: output.reading, error: error.reading,
             input: input.writing)
     }
 
-    /// Starts `words`, the first of which is looked up in PATH, with files that take what it writes.
+    /// Starts `words`, the first of which is looked up in PATH, with files for its output.
     ///
     /// - Parameters:
     ///   - words: the program and its arguments.
     ///   - output: takes its standard output.
     ///   - error: takes its standard error.
     ///   - isHeld: whether it ends when this process does; else its standard input is empty.
-    ///   - variables: more variables than this process has.
+    ///   - variables: environment variables to add to this process's.
     /// - Returns: the running process.
     /// - Throws: `LaunchError.notStarted`; `FileError` when there are no pipes left.
     package static func start(
@@ -88,7 +88,7 @@ package struct ChildProcess: Sendable {
             identifier: identifier, output: -1, error: -1, input: input.writing)
     }
 
-    /// A pipe that no other child inherits: else the end of one would not be seen by the next.
+    /// A pipe that no other child inherits: an inherited end would keep the pipe open.
     private static func closingPipe() throws -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
@@ -117,7 +117,7 @@ package struct ChildProcess: Sendable {
         for (number, stream) in streams.enumerated() {
             posix_spawn_file_actions_adddup2(&actions, stream, Int32(number))
         }
-        // The parent ignores these signals or takes them itself; a child begins as from a shell.
+        // The parent ignores or handles these signals; a child starts as from a shell.
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
@@ -140,7 +140,7 @@ package struct ChildProcess: Sendable {
         return identifier
     }
 
-    /// Texts as C wants them: pointers, and a null pointer behind the last.
+    /// Calls `body` with `texts` as C strings and a null pointer after the last.
     private static func withCStrings<Result>(
         _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
     ) -> Result {
@@ -149,23 +149,23 @@ package struct ChildProcess: Sendable {
         return body(copies + [nil])
     }
 
-    /// Signals the child alone: what it started itself is its own affair.
+    /// Signals only the child, not the processes that it has started.
     package func send(_ signal: Int32) {
         kill(identifier, signal)
     }
 
-    /// How it ended, or nil while it runs; the system forgets the child when it has been told.
+    /// How it ended, or nil while it runs; a child that has ended is reaped.
     package func ending() -> Ending? {
         var status: Int32 = 0
         let found = waitpid(identifier, &status, WNOHANG)
-        // A child that the system has forgotten already: it does not run any more.
+        // It was reaped before, so it does not run any more.
         if found < 0, errno == ECHILD { return .exited(ExitStatus.internalError.rawValue) }
         guard found == identifier else { return nil }
         let signal = status & 0x7f
         return signal == 0 ? .exited((status >> 8) & 0xff) : .killed(signal: signal)
     }
 
-    /// What is there to read, 1 MiB at most, and whether more can come.
+    /// What can be read without blocking, about 1 MiB at most, and whether more can come.
     static func available(_ descriptor: Int32) -> (bytes: [UInt8], isOpen: Bool) {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
@@ -182,7 +182,7 @@ package struct ChildProcess: Sendable {
         return (bytes, true)
     }
 
-    /// Lets go of its streams; a child that still runs sees the end of its input.
+    /// Closes its streams; a child that still runs sees the end of its input.
     package func closeStreams() {
         for descriptor in [input, output, error] where descriptor >= 0 { close(descriptor) }
     }
@@ -190,7 +190,7 @@ package struct ChildProcess: Sendable {
 
 /// The file that this process runs.
 package enum ProgramFile {
-    /// Its path by its own name, so that `ps` and `pgrep` know children that are started from it.
+    /// Its real path, so that `ps` and `pgrep` show children started from it by name.
     package static var path: String {
         let link = "/proc/self/exe"
         guard let path = realpath(link, nil) else { return link }

@@ -1,8 +1,8 @@
 import SkeinBasics
 
-/// Puts a child's name before each of its lines, however the bytes come in. Pure.
+/// Puts a child's name before each of its lines, however the bytes are split. Pure.
 package struct LinePrefixer: Sendable {
-    /// A longer line is passed on in pieces: a child that never ends its line costs no more.
+    /// A longer line is passed on in pieces, which limits the memory for a child's endless line.
     static let longestLine = 1 << 16
 
     private let name: String
@@ -14,7 +14,7 @@ package struct LinePrefixer: Sendable {
         self.format = format
     }
 
-    /// A child's line, as it came and as it is to be shown.
+    /// A child's line, as received and as shown.
     package struct Line: Sendable, Equatable {
         /// Without the line break.
         package var text: String
@@ -35,7 +35,7 @@ package struct LinePrefixer: Sendable {
         return lines
     }
 
-    /// What is left of a line that nobody ended.
+    /// A last line that has no line break.
     mutating func rest() -> Line? {
         partial.isEmpty ? nil : take()
     }
@@ -52,7 +52,7 @@ package struct LinePrefixer: Sendable {
         case .text: return "[\(name)] \(text)\n"
         case .json:
             let from = JSONLine.quote("from") + ":" + JSONLine.quote(name)
-            // An object gets one field more; anything else, such as a crash report, becomes one.
+            // An object gets one more field; anything else, such as a crash report, becomes one.
             if text.hasPrefix("{\""), text.hasSuffix("}") {
                 return "{" + from + "," + text.dropFirst() + "\n"
             }

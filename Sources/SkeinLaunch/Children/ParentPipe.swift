@@ -3,14 +3,14 @@ import SkeinBasics
 
 /// A pipe whose writing end the parent of a process holds for as long as it lives.
 ///
-/// A process that is killed with SIGKILL cannot tell its children anything; but the system closes its
-/// pipes, also when an ssh connection lies between. Then the child ends at once: what is durable is
-/// so already, and a coordinator that outlived its launch would keep its run directory locked.
+/// A process killed with SIGKILL cannot tell its children, but the system closes its pipes, even
+/// across an ssh connection. The child then ends at once: what must be durable already is, and a
+/// coordinator that outlived its launch would keep its run directory locked.
 package enum ParentPipe {
-    /// The variable that names the descriptor, for what `ChildProcess` starts.
+    /// The environment variable by which `ChildProcess` tells a child the descriptor.
     static let variable = "SKEIN_PARENT_PIPE"
 
-    /// Ends this process when its parent is gone; does nothing for one that a person started.
+    /// Ends this process when its parent is gone; does nothing if a person started it.
     package static func watch() {
         guard let text = ProcessInfo.processInfo.environment[variable],
             let descriptor = Int32(text), descriptor >= 0
@@ -21,7 +21,7 @@ package enum ParentPipe {
         }
     }
 
-    /// Calls `ended` on a thread of its own once nobody can write into `descriptor` any more.
+    /// Calls `ended` on its own thread once the pipe of `descriptor` has no writer any more.
     static func watch(_ descriptor: Int32, ended: @escaping @Sendable () -> Void) {
         let isStarted = SystemThread.start("skein-parent") {
             var byte: UInt8 = 0

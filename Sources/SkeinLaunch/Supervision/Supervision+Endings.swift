@@ -1,6 +1,6 @@
 import SkeinBasics
 
-// What an end of a child, of the launch or of a waiting time leads to.
+// What happens when a child, the launch or a waiting time ends.
 extension Supervision {
     mutating func coordinatorEnded(
         _ ending: Ending, _ now: Duration, _ actions: inout [Action]
@@ -10,8 +10,8 @@ extension Supervision {
         case .killed, .leaving: return
         case .stopping: break
         case .running:
-            // One that never listened has a wrong option or a port that is in use; the next one
-            // would, too.
+            // One that never listened has a wrong option or a port that is in use; a restart would
+            // fail in the same way.
             let neverServed = !hasListened && ending.isExit
             if !ending.isFinalForCoordinator, !neverServed {
                 if restart(.coordinator, after: ending, now, &actions) { return }
@@ -33,7 +33,7 @@ extension Supervision {
         actions.append(.say(.givingUp(.worker(index), ending)))
         failure = (index, ending)
         guard !computesLocally, workers.allSatisfy({ $0.state == .gone }) else { return }
-        // Nobody is left to compute, and no restart would help: the run cannot go on.
+        // No worker is left, and no restart would help: the run cannot go on.
         actions.append(.say(.noWorkersLeft))
         verdict = .worker(index, ending)
         stop(now, &actions)
@@ -64,7 +64,7 @@ extension Supervision {
     mutating func interrupt(_ now: Duration, _ actions: inout [Action]) {
         guard phase == .running else {
             guard phase != .killed else { return }
-            // The second one: nobody is asked any more.
+            // The second interrupt kills without asking.
             phase = .killed
             actions.append(.say(.killing))
             actions += running.map { .kill($0) }
@@ -75,8 +75,8 @@ extension Supervision {
         stop(now, &actions)
     }
 
-    /// The coordinator first: it finishes its step with the workers' help, writes a checkpoint and
-    /// says goodbye to them.
+    /// Stops the coordinator first: it finishes its step with the workers' help, writes a
+    /// checkpoint and says goodbye to them.
     private mutating func stop(_ now: Duration, _ actions: inout [Action]) {
         for index in workers.indices {
             if case .waiting = workers[index].state { workers[index].state = .gone }
@@ -95,7 +95,7 @@ extension Supervision {
         for index in workers.indices {
             if case .waiting = workers[index].state { workers[index].state = .gone }
         }
-        // Of a run that is over workers were told; of one that was stopped they wait for its return.
+        // Workers know when a run is over; if it was stopped, they would wait for its return.
         let isStopped = verdict == .interrupted || verdict == .coordinator(.exited(130))
         phase = .leaving(deadline: isStopped ? now : now + Self.farewell, asked: false)
     }
@@ -115,7 +115,7 @@ extension Supervision {
         }
     }
 
-    /// The last action of all, once everybody has ended.
+    /// Adds the last action of all once every child has ended.
     func finishIfAlone(_ actions: inout [Action]) {
         switch phase {
         case .running, .stopping: return
@@ -128,13 +128,13 @@ extension Supervision {
 extension ChildProcess.Ending {
     var isExit: Bool { if case .exited = self { true } else { false } }
 
-    /// Done, wrong use, bad data, no worker in time, or stopped by somebody: again would be the same.
+    /// Done, wrong use, bad data, no worker in time, or stopped: a restart would end the same way.
     fileprivate var isFinalForCoordinator: Bool { isOne(of: [0, 64, 65, 69, 130]) }
 
-    /// For a worker that never was in the run also when its shell does not find or may not run the
-    /// program. For one that was, a file system may not be mounted yet.
+    /// For a worker that never joined, also a shell's status for a program that it cannot find or
+    /// may not run. If the worker has joined before, a file system may not be mounted yet.
     ///
-    /// 0 is final, too, and no failure: somebody has asked it to leave.
+    /// 0 is final, too, but not a failure: somebody asked the worker to leave.
     fileprivate func isFinalForWorker(thatWorked hasWorked: Bool) -> Bool {
         isOne(of: hasWorked ? [64, 65, 130] : [64, 65, 126, 127, 130])
     }

@@ -1,13 +1,13 @@
 import SkeinBasics
 
-/// Who is started, stopped and started again by `skein launch`, and when. Pure: events and the time
-/// in, actions out; `Launcher` carries them out.
+/// Decides what `skein launch` starts, stops and restarts, and when. Pure: events and the time in,
+/// actions out; `Launcher` carries them out.
 ///
-/// A child that dies is started again after 0.5 s, then 1, 2, 4 and 8 s. The fifth is the last: the
-/// count begins anew only with a step that is done while the child has been up for 5 s.
-/// A worker that has been in the run once is started again without end, after 60 s at most: its host
-/// reboots, or has no network, and may be back in hours.
-/// A coordinator that ends by itself ends the launch; its workers follow.
+/// A child that dies is restarted after 0.5 s, then 1, 2, 4 and 8 s. The fifth restart is the last,
+/// but the count is reset by a step that is done when the child has been up for 5 s.
+/// A worker that has once joined the run is restarted without limit, after 60 s at most: its host
+/// may be rebooting or without network, and return in hours.
+/// A coordinator's end that a restart would repeat ends the launch; its workers follow.
 package struct Supervision: Sendable {
     enum Member: Hashable, Sendable {
         case coordinator
@@ -19,9 +19,9 @@ package struct Supervision: Sendable {
 
     enum Event: Sendable, Equatable {
         case began
-        /// The coordinator's first line.
+        /// The coordinator listens.
         case listening
-        /// The coordinator let this worker in.
+        /// The coordinator admitted this worker.
         case joined(worker: Int)
         /// The coordinator reported a step.
         case progressed
@@ -33,20 +33,20 @@ package struct Supervision: Sendable {
     }
 
     enum Action: Sendable, Equatable {
-        /// `again`: not for the first time, so a coordinator goes on where it was.
+        /// `again`: not for the first time, so a coordinator must resume.
         case start(Member, again: Bool)
-        /// SIGTERM: end in good order.
+        /// SIGTERM: asks it to end in good order.
         case terminate(Member)
         /// SIGKILL.
         case kill(Member)
         case say(Notice)
-        /// Nobody runs any more.
+        /// All children have ended.
         case finish(Verdict)
     }
 
     /// What a person is told.
     enum Notice: Sendable, Equatable {
-        /// `limit`: restarts that it gets; nil: without end.
+        /// `limit`: how many restarts it gets; nil: any number.
         case restarting(Member, Ending, after: Duration, count: Int, limit: Int?)
         case givingUp(Member, Ending)
         case noWorkersLeft
@@ -58,18 +58,18 @@ package struct Supervision: Sendable {
     package enum Verdict: Sendable, Equatable {
         /// As the coordinator did.
         case coordinator(Ending)
-        /// As the last worker that gave up: there was nobody left to compute.
+        /// As the last worker that was given up: no worker was left.
         case worker(Int, Ending)
-        /// Stopped while there was no coordinator.
+        /// Interrupted while there was no coordinator, or twice.
         case interrupted
     }
 
     static let restartLimit = 5
     static let firstDelay = Duration.milliseconds(500)
     static let longestDelay = Duration.seconds(60)
-    /// A child that has been up for so long when a step is done works.
+    /// A child that has been up for this long when a step is done works well.
     static let settled = Duration.seconds(5)
-    /// How long workers may take to go by themselves once there is no coordinator.
+    /// How long workers may take to leave by themselves once there is no coordinator.
     static let farewell = Duration.seconds(5)
     /// How long they may take after SIGTERM.
     static let grace = Duration.seconds(10)
@@ -85,7 +85,7 @@ package struct Supervision: Sendable {
         case running
         /// The coordinator was asked to stop.
         case stopping
-        /// There is no coordinator; workers go. `asked`: they got SIGTERM.
+        /// There is no coordinator, and workers leave. `asked`: they got SIGTERM.
         case leaving(deadline: Duration, asked: Bool)
         case killed
     }
@@ -93,7 +93,7 @@ package struct Supervision: Sendable {
     struct Record: Sendable {
         var state = State.notStarted
         var restarts = 0
-        /// Of a worker: whether it has been in the run. What it was started with is right, then.
+        /// Of a worker: whether it has joined the run, which proves that its options are right.
         var hasWorked = false
     }
 
@@ -102,9 +102,9 @@ package struct Supervision: Sendable {
     var workers: [Record]
     var hasListened = false
     var verdict: Verdict?
-    /// The last worker that gave up, and how it ended.
+    /// The last worker that was given up, and how it ended.
     var failure: (worker: Int, ending: Ending)?
-    /// Whether the coordinator's own process computes, so that a run can do without workers.
+    /// Whether the coordinator's own process computes, so that a run needs no workers.
     let computesLocally: Bool
 
     init(workerCount: Int, computesLocally: Bool) {
@@ -112,12 +112,12 @@ package struct Supervision: Sendable {
         self.computesLocally = computesLocally
     }
 
-    /// What is to be done about `event`.
+    /// What to do about `event`.
     ///
     /// - Parameters:
     ///   - event: what happened.
-    ///   - now: since the launch began.
-    /// - Returns: actions in their order.
+    ///   - now: the time since the launch began.
+    /// - Returns: actions, in order.
     mutating func handle(_ event: Event, now: Duration) -> [Action] {
         var actions: [Action] = []
         switch event {

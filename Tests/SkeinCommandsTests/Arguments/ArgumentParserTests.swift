@@ -7,7 +7,7 @@ import Testing
 @Suite struct ArgumentParserTests {
     static let required = ["--model", "m.gguf", "--data", "d.jsonl", "--output", "run"]
 
-    @Test("every option of a run is a flag of train, under some heading")
+    @Test("every option of a run is a flag of train")
     func complete() {
         for option in TrainingConfiguration.options.map(\.description) {
             #expect(TrainCommand.table.option(named: option.name) != nil, "\(option.name)")
@@ -20,10 +20,10 @@ import Testing
 
     private static let layers = "all, N for the last N, or a range such as 8-15"
 
-    /// A list by its format alone, without parser and table.
+    /// Reads a list of modules by its format alone, without parser or table.
     private let modules = { try #require(RecipeOptions.table.targetModules.format.read($0)) }
 
-    @Test("the defaults of train are those of the contract")
+    @Test("train without options has the defaults of a training configuration")
     func defaults() throws {
         let options = try Self.train()
         let expected = TrainCommand.Options(
@@ -32,7 +32,7 @@ import Testing
         #expect(options == expected)
     }
 
-    @Test("each way to write a value is read")
+    @Test("values are read in every way in which they can be written")
     func values() throws {
         let given = try Self.train(
             "--rank", "16", "--alpha=32.5", "--learning-rate", "5e-4", "--shuffle", "off",
@@ -57,14 +57,14 @@ import Testing
         #expect(try Self.train("--layers", "4").configuration.layers == .last(4))
     }
 
-    @Test("layers are resolved against the model's")
+    @Test("a selection of layers is resolved against the model's layer count")
     func layers() throws {
         #expect(try LayerSelection.all.range(layerCount: 30) == 0..<30)
         #expect(try LayerSelection.range(8...15).range(layerCount: 16) == 8..<16)
         #expect(try LayerSelection.last(4).range(layerCount: 30) == 26..<30)
     }
 
-    @Test("texts with dashes are values and positionals")
+    @Test("values and positional arguments may begin with dashes")
     func dashes() throws {
         let words = ["--model", "m", "--json", "-", "--", "--decode", "-x"]
         let tokenize = try TokenizeCommand(
@@ -139,7 +139,7 @@ import Testing
         .badValue(option: option, value: value, accepted: accepted, suggestion: suggestion)
     }
 
-    @Test("a wrong command line gives its own error", arguments: bad.indices)
+    @Test("each wrong command line has its own error", arguments: bad.indices)
     func errors(index: Int) {
         let (words, error) = Self.bad[index]
         #expect(throws: error) {
@@ -149,7 +149,7 @@ import Testing
         #expect(!error.explanation.what.isEmpty && !error.explanation.remedy.isEmpty)
     }
 
-    @Test("what must be there is asked for")
+    @Test("missing and unexpected arguments are errors")
     func presence() {
         #expect(throws: UsageError.missingOption("data", placeholder: "PATH", command: "train")) {
             try ArgumentParser.parse(["--model", "m", "--output", "o"], by: TrainCommand.table)
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test("options that need or exclude each other say so")
+    @Test("options that need or exclude others are checked")
     func combinations() {
         let table = EvaluateCommand.table
         for name in ["compare", "require-improvement", "gradients"] {

@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test("options stand there in dashes or camelCase, and the command line wins")
+    @Test("options are named with dashes or in camelCase, and the command line overrides them")
     func reads() throws {
         let options = try Self.options(
             """
@@ -38,7 +38,7 @@ import Testing
         #expect(options.configuration.rank == 4)
     }
 
-    @Test("what --print-config prints is read back as the same options")
+    @Test("--config reads the output of --print-config back as the same options")
     func roundTrip() throws {
         let process = CapturedProcess()
         let status = process.run(
@@ -55,7 +55,7 @@ import Testing
         #expect(options.configuration.earlyStopPatience == nil)
     }
 
-    @Test("what --print-config prints without options sets no option when it is read back")
+    @Test("the output of --print-config without options sets only defaults")
     func nothingGiven() throws {
         for command in CommandLineTool.commands {
             let process = CapturedProcess()
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("--print-config needs nothing that is required")
+    @Test("--print-config does not need the required options")
     func incomplete() {
         let process = CapturedProcess()
         #expect(process.run("evaluate", "--print-config") == 0)
@@ -105,7 +105,7 @@ import Testing
         .badKeyValue(key, path: "c", value: value, accepted: accepted)
     }
 
-    @Test("a wrong file gives its own error", arguments: bad.indices)
+    @Test("each wrong file has its own error", arguments: bad.indices)
     func errors(index: Int) {
         let (json, error) = Self.bad[index]
         #expect(throws: error) {
@@ -114,7 +114,7 @@ import Testing
         #expect(error.explanation.place == "c")
     }
 
-    @Test("a file that is missing or too long is named")
+    @Test("an error names a file that is missing or too long")
     func unreadable() throws {
         let missing = FileError.failed(operation: "open", path: "/nowhere/c", code: 2)
         #expect(throws: missing) {

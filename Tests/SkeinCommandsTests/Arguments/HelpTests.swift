@@ -5,9 +5,9 @@ import Testing
 
 @testable import SkeinCommands
 
-/// Flags are a contract: a change of help is a decision, and shows in the diff of Tests/Fixtures/help.
+/// Flags are a contract: a change of help shows in the diff of Tests/Fixtures/help.
 ///
-/// `SKEIN_UPDATE_SNAPSHOTS=1 swift test --filter HelpTests` writes them anew.
+/// `SKEIN_UPDATE_SNAPSHOTS=1 swift test --filter HelpTests` rewrites these files.
 @Suite struct HelpTests {
     static let pages = ["skein"] + CommandLineTool.commands.map { $0.table.command }
 
@@ -19,7 +19,7 @@ import Testing
         return process.output
     }
 
-    @Test("help is what was decided", arguments: pages)
+    @Test("help equals its snapshot", arguments: pages)
     func snapshot(page: String) throws {
         let path = TestPaths.fixture("help/\(page).txt")
         let text = Self.text(of: page)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("the overview lists the commands that exist and no other")
+    @Test("the overview lists all commands, and none that do not exist")
     func overview() {
         let text = Self.text(of: "skein")
         for command in CommandLineTool.commands { #expect(text.contains(command.table.summary)) }
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("a word longer than the page stands alone on its line")
+    @Test("a word longer than a line gets its own line")
     func longWord() {
         let word = String(repeating: "x", count: 120)
         #expect(HelpText.wrapped("a \(word) b", indent: 2) == ["a", "  " + word, "  b"])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SkeinCommands
 
-/// What `skein bench` prints; how fast anything is, no test asks.
+/// Tests what `skein bench` prints, not how fast anything is.
 @Suite struct BenchCommandTests {
     @Test("bench step measures whole steps of a model and prints one object")
     func step() throws {
@@ -54,7 +54,7 @@ import Testing
             #expect(object["prompt_tokens"] as? Int == 40)
             #expect(object["tokens"] as? Int == 5)
             #expect((object["repetitions"] as? Int ?? 0) >= 5)
-            // Numbers of two layers' projections, of the head, and 42 keys and values of both layers.
+            // The projections of two layers, the head, and 42 keys and values of each layer.
             #expect(object["bytes_per_token"] as? Int == 4 * (2 * 36_864 + 20_480 + 2 * 42 * 64))
             for field in ["prompt_tokens_per_second", "decode_tokens_per_second", "decode_limit"] {
                 #expect((object[field] as? Double ?? 0) > 0, "\(field)")
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("a model that is not there is an error of the input")
+    @Test("a missing model, option or benchmark to dial is an error")
     func missing() {
         let process = CapturedProcess()
         #expect(process.run("bench", "step", "--model", "/nowhere/m.gguf") == 65)
@@ -76,7 +76,7 @@ import Testing
         #expect(process.run("bench", "wire", "--dial", "127.0.0.1:1", "--workers", "1") == 69)
     }
 
-    @Test("a tokenizer is measured on the pages of --help")
+    @Test("bench tokenize measures a tokenizer on the pages of --help")
     func tokenize() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/tiny.gguf"

@@ -29,7 +29,7 @@ import Testing
         return SHA256.digest(of: file.bytes).description
     }
 
-    @Test("a GGUF file tells its sizes, types and digest")
+    @Test("inspect shows the sizes, types and digest of a GGUF file")
     func gguf() throws {
         try TestPaths.withTemporaryDirectory { directory in
             var tiny = TinyModel()
@@ -44,7 +44,7 @@ import Testing
             #expect(found["chat_template"] as? Bool == true)
             #expect(found["sha256"] as? String == (try digest(path)))
             let types = try #require(found["tensor_types"] as? [String: [String: Int]])
-            // An embedding and seven projections in each layer; two norms in each and the last.
+            // An embedding, and seven projections in each layer; two norms in each, and the last.
             #expect(types["Q8_0"]?["tensors"] == 1 + 2 * 7)
             #expect(types["F32"] == ["tensors": 5, "numbers": 5 * 64])
             let numbers = types.values.reduce(0) { $0 + ($1["numbers"] ?? 0) }
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("a Hugging Face folder tells the same, and a tokenizer that is damaged is no obstacle")
+    @Test("inspect shows the same of a Hugging Face folder, even if its tokenizer is damaged")
     func folder() throws {
         try TestPaths.withTemporaryDirectory { directory in
             try TinyModel().writeHuggingFaceFolder(to: directory)
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("an adapter tells its rank, scale, targets, layers, norms and digest")
+    @Test("inspect shows rank, scale, targets, layers, norms and digest of an adapter")
     func adapter() throws {
         let path = TestPaths.fixture("reference/adapter_init")
         let found = try facts(path)
@@ -120,7 +120,7 @@ import Testing
         ("broken.gguf", Array("hello".utf8), nil), ("broken.safetensors", [1, 2, 3], nil),
     ]
 
-    @Test("what is nothing of all that says what was looked for", arguments: nothing)
+    @Test("a path of no known kind is an error that lists what was looked for", arguments: nothing)
     func unknown(name: String, bytes: [UInt8]?, problem: InputProblem?) throws {
         try TestPaths.withTemporaryDirectory { directory in
             let path = directory + "/" + name
@@ -142,12 +142,12 @@ import Testing
         }
     }
 
-    @Test("a path that is not there, and a ledger where there is no run, are errors")
+    @Test("a missing path is an error, and so is --verify-ledger for something that is not a run")
     func missing() throws {
         #expect(inspect("/nowhere/at/all").status == 65)
         let path = TestPaths.fixture("reference/adapter_init")
         let found = inspect(path, "--verify-ledger")
         #expect(found.status == 65)
-        #expect(found.error.hasPrefix("error: this is no run directory, so it has no ledger\n"))
+        #expect(found.error.hasPrefix("error: this is not a run directory, so it has no ledger\n"))
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SkeinCommands
 
-/// A run directory of three steps with two micro-batches each, written by the rooms themselves.
+/// A run directory of three steps with two micro-batches each, written by the modules themselves.
 @Suite struct InspectRunTests {
     private let layout = ParameterLayout([
         ("base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight", [2, 3]),
@@ -75,7 +75,7 @@ import Testing
         return try #require(object as? [String: Any])
     }
 
-    @Test("a run tells its inputs, progress, checkpoints and result")
+    @Test("inspect shows inputs, progress, checkpoints and result of a run")
     func run() throws {
         try withRun { directory in
             let found = try facts(directory)
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("a damaged checkpoint is a fact of the run and an error by itself")
+    @Test("inspect shows a damaged checkpoint of a run, and fails for the checkpoint itself")
     func damagedCheckpoint() throws {
         try withRun { directory in
             let path = directory + "/checkpoints/step-000003"
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test("a run that has only begun has no metrics, checkpoints or adapter yet")
+    @Test("inspect works for a run that has no metrics, checkpoints or adapter yet")
     func fresh() throws {
         try withRun { directory in
             for name in ["metrics.jsonl", "ledger.jsonl", "adapter", "checkpoints"] {
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("--verify-ledger proves a good ledger and refuses one with a line too few or too many")
+    @Test("--verify-ledger accepts a good ledger and refuses one with a line too few or too many")
     func ledger() throws {
         try withRun { directory in
             let found = try facts(directory, "--verify-ledger")

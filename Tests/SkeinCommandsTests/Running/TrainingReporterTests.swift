@@ -4,9 +4,9 @@ import Testing
 
 @testable import SkeinCommands
 
-@Suite("what is said of a run")
+@Suite("what is reported of a run")
 struct TrainingReporterTests {
-    @Test("a run whose rows were not recorded is told of the begin token where there is one")
+    @Test("the warning about rows that were not recorded names the begin token, if there is one")
     func rowsNotRecorded() {
         let plain = TrainingReporter.rowsNotRecorded("run/run.json", beginToken: nil)
         #expect(plain.contains("did not record its rows") && plain.hasSuffix("(run/run.json)"))

@@ -47,7 +47,7 @@ import Testing
         return process.output
     }
 
-    @Test("people get a table")
+    @Test("status prints a table by default")
     func table() throws {
         #expect(
             try Self.show(Self.snapshot.json()) == """
@@ -63,7 +63,7 @@ import Testing
                 """)
     }
 
-    @Test("--why is the sentence, --json the report as it came")
+    @Test("--why prints the sentence, --json the report as received")
     func others() throws {
         let json = try Self.snapshot.json()
         #expect(
@@ -71,7 +71,7 @@ import Testing
         #expect(try Self.show(json, "--json") == String(decoding: json, as: UTF8.self) + "\n")
     }
 
-    @Test("what lacks a field or has it in another type is an error")
+    @Test("a report that lacks a field or has it in another type is an error")
     func lacks() throws {
         let text = String(decoding: try Self.snapshot.json(), as: UTF8.self)
         let good = try #require(
@@ -88,7 +88,7 @@ import Testing
         for report in ["", "[]", "{", "3", "\"x\""] {
             #expect(throws: error) { try Self.show(Array(report.utf8), "--json") }
         }
-        // A script gets what another version sends.
+        // A script also gets what another version sends.
         #expect(try Self.show(Array("{\"why\":7}".utf8), "--json") == "{\"why\":7}\n")
         for report in reports {
             #expect(throws: error, "\(String(decoding: report, as: UTF8.self))") {
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test("numbers that nobody sends do no harm")
+    @Test("absurd numbers in a report do no harm")
     func extremes() throws {
         var snapshot = Self.snapshot
         snapshot.workers[0].work?.leaseCount = .min
@@ -114,7 +114,7 @@ import Testing
         #expect(try Self.show(snapshot.json()).count < 20_000)
     }
 
-    @Test("a report cannot speak to the terminal")
+    @Test("a report cannot send control characters to the terminal")
     func controls() throws {
         var snapshot = Self.snapshot
         snapshot.workers[0].name = "a\u{1b}[2Jb\u{7}\nc"

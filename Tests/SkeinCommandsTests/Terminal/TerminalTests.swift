@@ -17,14 +17,14 @@ import Testing
         return TrainingProgress(run: run, epoch: 1, began: began, firstStep: firstStep)
     }
 
-    @Test("a line shows step, loss, speed and the rest of the time")
+    @Test("a line shows step, loss, speed and the remaining time")
     func line() {
         let text = ProgressLine.text(
             Self.progress(step: 12, of: 170), now: Self.began + .seconds(24))
         #expect(text == "step 12/170  epoch 1  loss 2.3140  385 tokens/s  ETA 5m 16s")
     }
 
-    @Test("a resumed run reckons with its own steps alone")
+    @Test("the remaining time of a resumed run follows from its own steps only")
     func resumed() {
         let progress = Self.progress(step: 110, of: 200, firstStep: 100)
         let rest = ProgressLine.remaining(progress, now: Self.began + .seconds(20))
@@ -33,7 +33,7 @@ import Testing
         #expect(ProgressLine.remaining(atStart, now: Self.began + .seconds(20)) == nil)
     }
 
-    @Test("the last step has no rest, and a loss that is no number is shown as such")
+    @Test("the last step has no remaining time, and a NaN loss is shown")
     func edges() {
         let done = ProgressLine.text(Self.progress(step: 170, of: 170), now: Self.began)
         #expect(!done.contains("ETA"))
@@ -51,7 +51,7 @@ import Testing
         #expect(ProgressLine.duration(.seconds(seconds)) == text)
     }
 
-    @Test("a terminal gets one line that is rewritten, cut to its width")
+    @Test("a terminal gets one line, which is rewritten and cut to the width")
     func terminal() {
         let process = CapturedProcess()
         var display = ProgressDisplay(process.io(isTerminal: true), columns: 12)
@@ -71,7 +71,7 @@ import Testing
         #expect(process.error == "step 1/1  epoch 1  loss 2.3140  385 tokens/s\n")
     }
 
-    @Test("a JSON log gets objects, on a terminal too")
+    @Test("a JSON log gets objects, even on a terminal")
     func json() {
         let process = CapturedProcess()
         let io = process.io(isTerminal: true, log: Log(format: .json))
@@ -91,7 +91,7 @@ import Testing
     func signals() async throws {
         let flag = InterruptFlag()
         let calls = Mutex<[String]>([])
-        // Not SIGINT: the test runner listens to that itself.
+        // Not SIGINT, which the test runner handles itself.
         flag.listen(
             to: [SIGUSR2], first: { calls.withLock { $0.append("first") } },
             second: { calls.withLock { $0.append("second") } })

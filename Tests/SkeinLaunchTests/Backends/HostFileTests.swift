@@ -4,7 +4,7 @@ import Testing
 @testable import SkeinLaunch
 
 @Suite struct HostFileTests {
-    @Test("hosts with what they are given, comments and blank lines aside")
+    @Test("hosts are read with their keys; comments and blank lines are skipped")
     func hosts() throws {
         let file = try HostFile(
             """
@@ -55,7 +55,7 @@ import Testing
         ),
     ]
 
-    @Test("a wrong line gives its own error, with its number", arguments: bad.indices)
+    @Test("each wrong line has its own error, with the line's number", arguments: bad.indices)
     func errors(index: Int) {
         let (text, error) = Self.bad[index]
         #expect(throws: error) { try HostFile(text, path: "f") }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct SupervisionTests {
     private static func seconds(_ seconds: Double) -> Duration { .seconds(seconds) }
 
-    /// Two workers, all running since 0.
+    /// A coordinator and its workers, all running since 0.
     private func running(workers: Int = 2, computesLocally: Bool = false) -> Supervision {
         var rule = Supervision(workerCount: workers, computesLocally: computesLocally)
         #expect(rule.handle(.began, now: .zero) == [.start(.coordinator, again: false)])
@@ -16,7 +16,7 @@ import Testing
         return rule
     }
 
-    @Test("workers start when the coordinator listens; a complete run ends them all")
+    @Test("workers start when the coordinator listens, and the launch ends after the last child")
     func complete() {
         var rule = running()
         #expect(rule.handle(.progressed, now: .seconds(1)) == [])
@@ -27,7 +27,7 @@ import Testing
                 == [.finish(.coordinator(.exited(0)))])
     }
 
-    @Test("workers that do not go by themselves are asked after 5 s and killed 10 s later")
+    @Test("workers that do not leave by themselves get SIGTERM after 5 s, SIGKILL 10 s later")
     func farewell() {
         var rule = running()
         _ = rule.handle(.ended(.coordinator, .exited(65)), now: .seconds(100))
@@ -43,7 +43,7 @@ import Testing
                 == [.finish(.coordinator(.exited(65)))])
     }
 
-    @Test("workers of a run that was stopped would wait for its return, and are asked at once")
+    @Test("workers of a stopped run, which would wait for its return, get SIGTERM at once")
     func stoppedRun() {
         var rule = running()
         #expect(
@@ -54,7 +54,7 @@ import Testing
                 == [.terminate(.worker(0)), .terminate(.worker(1))])
     }
 
-    @Test("a killed worker is started again after 0.5, 1, 2, 4 and 8 s, and then no more")
+    @Test("a killed worker is restarted after 0.5, 1, 2, 4 and 8 s, and then no more")
     func restarts() {
         var rule = running()
         var now = Duration.zero
@@ -80,7 +80,7 @@ import Testing
         #expect(Supervision.delay(beforeRestart: Int.max) == .seconds(60))
     }
 
-    @Test("a host that has worked comes back hours later: 60 s at most between two attempts")
+    @Test("a worker that has joined is restarted for hours, at most 60 s after each failure")
     func rebootingHost() {
         var rule = running()
         let (gone, unmounted) = (Supervision.Ending.exited(255), Supervision.Ending.exited(127))
@@ -99,7 +99,7 @@ import Testing
             #expect(rule.handle(.tick, now: now) == [.start(.worker(1), again: true)])
         }
         #expect(now > .seconds(4 * 3600))
-        // It is back, and the next time it is tried again at once.
+        // It has worked again, so the next delay is the shortest.
         _ = rule.handle(.joined(worker: 1), now: now)
         _ = rule.handle(.progressed, now: now + .seconds(6))
         #expect(
@@ -108,14 +108,14 @@ import Testing
                     .restarting(
                         .worker(1), gone, after: .milliseconds(500), count: 1, limit: nil))
             ])
-        // The run does not wait for it, and nobody waits for the run's end.
+        // The end of the launch does not wait for its restart.
         #expect(rule.handle(.ended(.coordinator, .exited(0)), now: now + .seconds(9)) == [])
         #expect(
             rule.handle(.ended(.worker(0), .exited(0)), now: now + .seconds(9))
                 == [.finish(.coordinator(.exited(0)))])
     }
 
-    @Test("what is wrong with a worker for good is so also when it has worked")
+    @Test("a status that is final for a worker stays final after it has joined")
     func refusedLater() {
         var rule = running()
         _ = rule.handle(.joined(worker: 0), now: .zero)
@@ -128,7 +128,7 @@ import Testing
         #expect(rule.handle(.tick, now: .seconds(100)) == [])
     }
 
-    @Test("a step counts restarts anew for those that have been up for 5 s")
+    @Test("a step resets the restarts of children that have been up for 5 s")
     func settled() {
         var rule = running()
         let ending = Supervision.Ending.exited(1)
@@ -149,7 +149,7 @@ import Testing
                 ])
     }
 
-    @Test("a killed coordinator is started again and its workers stay")
+    @Test("a killed coordinator is restarted, and its workers stay")
     func coordinator() {
         var rule = running()
         let ending = Supervision.Ending.killed(signal: 9)
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test(
-        "an end that a restart would repeat is final",
+        "a status that a restart would repeat is final",
         arguments: [0, 64, 65, 69, 130] as [Int32])
     func finalStatus(status: Int32) {
         var rule = running(workers: 0)
@@ -175,7 +175,7 @@ import Testing
                 == [.finish(.coordinator(.exited(status)))])
     }
 
-    @Test("a coordinator that never listened is not tried again, unless it was killed")
+    @Test("a coordinator that never listened is not restarted, unless it was killed")
     func neverListened() {
         var rule = Supervision(workerCount: 1, computesLocally: false)
         _ = rule.handle(.began, now: .zero)
@@ -190,7 +190,7 @@ import Testing
             killed.handle(.tick, now: .seconds(1)) == [.start(.coordinator, again: true)])
     }
 
-    @Test("when no worker can be used the coordinator is stopped and the worker's end is told")
+    @Test("without any usable worker the coordinator is stopped, with the worker's end as result")
     func noWorkers() {
         var rule = running()
         let ending = Supervision.Ending.exited(65)
@@ -212,7 +212,7 @@ import Testing
                 == [.say(.givingUp(.worker(1), ending))])
     }
 
-    @Test("Ctrl-C stops the coordinator first; nobody is started any more")
+    @Test("Ctrl-C stops the coordinator first, and nothing is restarted any more")
     func interrupt() {
         var rule = running()
         let ending = Supervision.Ending.killed(signal: 6)
@@ -241,7 +241,7 @@ import Testing
                 == [.finish(.interrupted)])
     }
 
-    @Test("Ctrl-C while the coordinator waits for its restart ends at once")
+    @Test("Ctrl-C while the coordinator waits for its restart stops the workers")
     func interruptWithoutCoordinator() {
         var rule = running(workers: 1)
         _ = rule.handle(.ended(.coordinator, .killed(signal: 9)), now: .zero)

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Where Skein's repository is: any URL or absolute path that git can clone.
+/// Skein's repository: any URL or absolute path that git can clone.
 let repository = Context.environment["SKEIN_REPOSITORY"] ?? "https://example.org/skein.git"
 
 let package = Package(

@@ -1,6 +1,6 @@
 import Skein
 
-/// `Train MODEL DATA OUTPUT SEED...`: a run for each seed, all at once. Started again, it goes on.
+/// `Train MODEL DATA OUTPUT SEED...`: a run for each seed, all at once. Run again, it resumes them.
 @main enum Train {
     static func main() async throws {
         let words = CommandLine.arguments
