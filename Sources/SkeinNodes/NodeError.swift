@@ -47,7 +47,8 @@ package enum NodeError: Error, Equatable {
     case stopped
 
     /// What `pthread_create` says when a limit of the process or its container is reached.
-    package static let threadRefused = NodeError.systemRefused(operation: "start a thread", code: EAGAIN)
+    package static let threadRefused = NodeError.systemRefused(
+        operation: "start a thread", code: EAGAIN)
 
     /// Why a token file cannot be used.
     package enum TokenFileProblem: Sendable, Equatable {

@@ -32,8 +32,8 @@ extension Facts {
 
     /// Adds what an adapter folder holds.
     private mutating func addAdapter(_ path: String) throws {
-        // The file is mapped, not copied, both for the digest and for the norms: it may be larger
-        // than the memory.
+        // The hash comes first: it finds sectors that cannot be read, and the norms then read a
+        // mapped file.
         let weights = FilePath.join(path, AdapterFiles.weightsName)
         guard FileManager.default.fileExists(atPath: weights) else {
             throw FormatError.missingFile(path: path, expected: AdapterFiles.weightsName)

@@ -56,10 +56,12 @@ extension Facts {
         add("sha256", try Self.digest(ofFile: path))
     }
 
-    /// SHA-256 of a file's bytes.
+    /// SHA-256 of a file's bytes, which are read, not mapped: of a mapped file, a sector that cannot
+    /// be read ends the process.
+    ///
+    /// - Throws: `FileError`.
     static func digest(ofFile path: String) throws -> String {
-        let file = try MappedFile(path: path)
-        return withExtendedLifetime(file) { SHA256.digest(of: file.bytes).description }
+        try RegularFile.digest(of: path).digest.description
     }
 
     /// Adds how many tensors and numbers there are of each element type, most numbers first.
