@@ -126,7 +126,7 @@ final class ParameterStore: Sendable {
         }
     }
 
-    /// As `parameters`; nil where that would block.
+    /// As `parameters`; nil where that would block. For a simulation, whose one thread must not.
     func parametersNow(
         version: UInt64, term: UInt32, isAbandoned: () -> Bool
     ) -> Answer? {
