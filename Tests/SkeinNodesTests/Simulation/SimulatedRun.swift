@@ -250,6 +250,8 @@ final class SimulatedRun: @unchecked Sendable {
     }
 
     private func take(_ event: TrainingLoop.Event) throws {
+        // Killed while it read a checkpoint, it would call that one damaged.
+        if isDead { throw ProcessDied() }
         switch event {
         case .step:
             // The update, and what is written down for it.

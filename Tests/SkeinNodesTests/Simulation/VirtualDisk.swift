@@ -86,7 +86,12 @@ final class VirtualDisk: @unchecked Sendable {
         names.filter { $0 == path || $0.hasPrefix(path + "/") }.sorted()
     }
 
-    fileprivate func move(_ old: String, _ new: String) {
+    /// Gives a file, or a directory with all that is in it, another name, as rename(2) does: in place
+    /// of a file, or of a directory that is empty.
+    fileprivate func move(_ old: String, _ new: String) throws {
+        if let code = obstacle(old, new) {
+            throw FileError.failed(operation: "rename into place", path: new, code: code)
+        }
         for path in below(old, files.keys) {
             files[new + path.dropFirst(old.count)] = files.removeValue(forKey: path)
         }
@@ -94,6 +99,16 @@ final class VirtualDisk: @unchecked Sendable {
             directories.remove(path)
             directories.insert(new + path.dropFirst(old.count))
         }
+    }
+
+    /// Why `old` cannot have the name `new`; nil: it can.
+    private func obstacle(_ old: String, _ new: String) -> Int32? {
+        let isDirectory = directories.contains(old)
+        if !isDirectory, files[old] == nil { return ENOENT }
+        if files[new] != nil { return isDirectory ? ENOTDIR : nil }
+        guard directories.contains(new) else { return nil }
+        if !isDirectory { return EISDIR }
+        return names(in: new).isEmpty ? nil : ENOTEMPTY
     }
 
     /// Makes the names of a directory what they are for a reader.
@@ -174,6 +189,7 @@ final class VirtualStore: Store, @unchecked Sendable {
     func write(
         to path: String, _ body: (_ append: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws {
+        try step()
         let temporary = path + ".tmp-1"
         var bytes: [UInt8] = []
         try body { bytes += $0 }
@@ -183,7 +199,7 @@ final class VirtualStore: Store, @unchecked Sendable {
         try step()
         disk.flush(temporary)
         try step()
-        disk.move(temporary, path)
+        try disk.move(temporary, path)
         try step()
         disk.flushMove(temporary, path)
     }
@@ -208,15 +224,16 @@ final class VirtualStore: Store, @unchecked Sendable {
 
     func rename(_ old: String, to new: String) throws {
         try step()
-        disk.move(old, new)
+        try disk.move(old, new)
         try step()
         disk.flushMove(old, new)
     }
 
     func remove(_ path: String) throws {
+        try step()
         for file in disk.paths(below: path) {
-            try step()
             disk.removeFile(file)
+            try step()
         }
         disk.removeDirectories(below: path)
     }
