@@ -12,8 +12,8 @@ struct CoordinatorBook {
         var key: WorkKey
     }
 
-    private let world: World
-    private let settings: CoordinatorSettings
+    let world: World
+    let settings: CoordinatorSettings
     private var round: Round?
     private var isSpoiled = false
     private var accepted: [Int] = []
@@ -250,32 +250,6 @@ struct CoordinatorBook {
             }
         } else {
             idleSince = world.now
-        }
-    }
-}
-
-extension CoordinatorBook {
-    /// Somebody is always named who is there to be waited for, and no queue is longer than it may be.
-    static func inspect(_ shell: CoordinatorShell, _ world: World) {
-        let waiting = shell.state.waiting(now: shell.now)
-        let isNamed =
-            switch waiting.culprit {
-            case .nobody: shell.farewell != nil
-            case .coordinator: true
-            case .worker(let name):
-                shell.peers.values.contains { $0.stage == .member && $0.name == name }
-            case .absentees: shell.state.missing > 0
-            }
-        if !isNamed { world.violate("nobody is named: \(waiting.sentence)") }
-        if waiting.seconds < 0 { world.violate("since the future: \(waiting.sentence)") }
-        for peer in shell.parked.keys where shell.peers[peer]?.stage != .member {
-            world.violate("results of \(peer), who is gone, are kept")
-        }
-        for peer in shell.peers.values {
-            guard let connection = peer.connection else { continue }
-            if connection.pendingBytes > connection.pendingLimit * Limits.pendingBurst {
-                world.violate("\(connection.pendingBytes) bytes wait for \(peer.name)")
-            }
         }
     }
 }

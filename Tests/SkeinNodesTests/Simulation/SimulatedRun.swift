@@ -239,7 +239,7 @@ final class SimulatedRun: @unchecked Sendable {
         watchesAt = world.now + .milliseconds(300)
         for worker in workers { try worker.inspect() }
         guard !isDead, let shell, loop?.isAsleep == false else { return }
-        try shell.call { [world] in CoordinatorBook.inspect($0, world) }
+        try shell.call { [self] in book?.inspect($0, workers: workers.count) }
     }
 
     /// What is done beside the run: some time later, or when it is waited for.
