@@ -23,12 +23,14 @@ struct CoordinatorBook {
     private var present: [PeerID: Member] = [:]
     private var draining: Set<PeerID> = []
     private var lastHeard: [PeerID: Duration] = [:]
-    private var leases: [PeerID: [WorkKey]] = [:]
+    var leases: [PeerID: [WorkKey]] = [:]
     /// Who gave a bad result of a piece.
     private var tried: [Int: Set<String>] = [:]
     private var refusals: [Int: Int] = [:]
     /// Pieces whose results differ.
     private var disputes: Set<WorkKey> = []
+    /// When the state says that a name may come back, and when it may by the book.
+    var pauses: [String: (told: Duration?, end: Duration)] = [:]
     private var idleSince: Duration?
     private var nextInspection = Duration.zero
 
@@ -38,13 +40,18 @@ struct CoordinatorBook {
     }
 
     mutating func take(
-        _ event: CoordinatorState.Event, _ directives: [CoordinatorState.Directive]
+        _ event: CoordinatorState.Event, _ directives: [CoordinatorState.Directive],
+        _ shell: CoordinatorShell
     ) {
+        inspectGrants(shell)
         note(event)
         for directive in directives {
             world.note("\(directive)")
             count(directive)
             obey(directive)
+        }
+        if directives.contains(where: { if case .log = $0 { true } else { false } }) {
+            notePauses(shell.state)
         }
         if case .closed = event { close() }
         inspect()
@@ -152,8 +159,13 @@ struct CoordinatorBook {
         case .settle(let key):
             if disputes.remove(key) == nil { violate("settles what is no dispute", directive) }
         case .spoil: isSpoiled = true
-        case .disconnect(let peer, _):
+        case .disconnect(let peer, let rejection):
             known(peer, directive)
+            if rejection.code == .timeout,
+                world.now - (lastHeard[peer] ?? .zero) < settings.lostAfter - .milliseconds(100)
+            {
+                violate("hangs up on a worker that it has heard", directive)
+            }
             forget(peer)
         case .log: break
         case .giveUp(let sentence): violate("gives up", sentence)
