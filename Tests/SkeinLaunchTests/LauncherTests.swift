@@ -223,16 +223,15 @@ private final class Captured: Sendable {
 
     @Test("the end of the parent's pipe is seen, and what is written into it is not")
     func parentPipe() throws {
-        var ends: [Int32] = [-1, -1]
-        try #require(pipe(&ends) == 0)
+        let pipe = ClosingDescriptors.pipe()
         let flag = Flag()
-        ParentPipe.watch(ends[0]) { flag.set() }
-        #expect(write(ends[1], "x", 1) == 1)
+        ParentPipe.watch(pipe.reading) { flag.set() }
+        #expect(write(pipe.writing, "x", 1) == 1)
         usleep(50_000)
         #expect(!flag.isSet)
-        close(ends[1])
+        close(pipe.writing)
         try Deadline.wait { flag.isSet }
-        close(ends[0])
+        close(pipe.reading)
     }
 
     private final class Flag: Sendable {
