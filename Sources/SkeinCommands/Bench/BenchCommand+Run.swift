@@ -102,7 +102,7 @@ extension BenchCommand {
     }
 
     /// A directory of this user's alone, which was not there before.
-    private static func newDirectory(_ name: String) throws -> String {
+    static func newDirectory(_ name: String) throws -> String {
         let pattern = FileManager.default.temporaryDirectory
             .appendingPathComponent("\(name)-XXXXXX").path
         var path = Array(pattern.utf8CString)
