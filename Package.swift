@@ -40,6 +40,7 @@ let package = Package(
             name: "CSkeinZstd", pkgConfig: "libzstd",
             providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
         .systemLibrary(name: "CSkeinEpoll"),
+        .systemLibrary(name: "CSkeinPipe"),
         .target(name: "CSkeinSHA256"),
         .target(name: "CSkeinCRC32C"),
         .target(name: "CSkeinKernels"),
@@ -55,7 +56,7 @@ let package = Package(
                 "CSkeinZstd",
             ]),
         room("Coordination", ["SkeinBasics", "CSkeinCRC32C"]),
-        room("Launch", ["SkeinBasics"]),
+        room("Launch", ["SkeinBasics", "CSkeinPipe"]),
         room(
             "Nodes",
             [
@@ -84,7 +85,7 @@ let package = Package(
             name: "SkeinTool", dependencies: ["SkeinCommands"], swiftSettings: strict),
 
         .target(
-            name: "SkeinTestSupport", dependencies: ["SkeinBasics"],
+            name: "SkeinTestSupport", dependencies: ["SkeinBasics", "CSkeinPipe"],
             path: "Tests/SkeinTestSupport", swiftSettings: strict),
         tests(of: "Basics", ["CSkeinSHA256"]),
         tests(of: "Tensors", ["SkeinBasics", "CSkeinKernels"]),

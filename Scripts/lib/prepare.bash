@@ -17,7 +17,8 @@ prepare() {
 run() {
     local status=0
     "$skein" "$@" &
-    trap 'kill $! 2>/dev/null; wait $! || true; exit 130' INT TERM
+    trap 'kill $! 2>/dev/null; wait $! || true; exit 130' INT
+    trap 'kill $! 2>/dev/null; wait $! || true; exit 143' TERM
     wait $! || status=$?
     trap - INT TERM
     return "$status"

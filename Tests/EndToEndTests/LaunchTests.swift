@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBasics
 import SkeinBench
 import SkeinTestSupport
 import Testing
@@ -123,6 +124,20 @@ struct LaunchTests {
             #expect(ending.error.contains("\(name) ended with signal 9; restarting in"))
             #expect(try bench.result(of: "killed") == bench.result(of: "alone"))
             try verifyLedger(bench, of: "killed", steps: steps)
+        }
+    }
+
+    @Test("a launch whose parent ignores the ends of children sees how its own end")
+    func ignoredChildren() throws {
+        try Workbench.with { bench in
+            let process = try SkeinProcess(
+                [
+                    "launch", "--local", "1", "--model", bench.path("nothing"), "--data",
+                    bench.data, "--output", bench.path("refused"),
+                ], shell: "trap '' CHLD; exec \"$@\"")
+            let ending = try process.wait()
+            #expect(ending.error.contains("[coordinator] error: "), "\(ending.error)")
+            #expect(ending.status == ExitStatus.badData.rawValue, "\(ending.error)")
         }
     }
 

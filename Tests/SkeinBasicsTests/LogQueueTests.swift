@@ -10,10 +10,8 @@ import Testing
         let reading: Int32
         let writing: Int32
 
-        init() throws {
-            var ends: [Int32] = [-1, -1]
-            try #require(pipe(&ends) == 0)
-            (reading, writing) = (ends[0], ends[1])
+        init() {
+            (reading, writing) = ClosingDescriptors.pipe()
             #if os(Linux)
                 // F_SETPIPE_SZ
                 _ = fcntl(writing, 1031, 4096)
@@ -35,7 +33,7 @@ import Testing
 
     @Test("lines arrive in their order, and flush waits for them")
     func order() throws {
-        let pipe = try Pipe()
+        let pipe = Pipe()
         let queue = LogQueue(descriptor: pipe.writing, byteLimit: 1 << 20)
         for number in 0..<100 { queue.put("line \(number)\n") }
         #expect(queue.flush(within: .seconds(60)))
@@ -47,7 +45,7 @@ import Testing
         "nobody waits for a reader that has stopped; dropped lines are counted and reported",
         arguments: ["", "{"])
     func stuck(beginning: String) throws {
-        let pipe = try Pipe()
+        let pipe = Pipe()
         let limit = 64 << 10
         let queue = LogQueue(descriptor: pipe.writing, byteLimit: limit)
         let count = 10_000
@@ -77,7 +75,7 @@ import Testing
 
     @Test("an error is still taken when the queue is full")
     func urgent() throws {
-        let pipe = try Pipe()
+        let pipe = Pipe()
         let queue = LogQueue(descriptor: pipe.writing, byteLimit: 16 << 10)
         for _ in 0..<10_000 { queue.put("a line of twenty two b\n") }
         queue.put("error: the reason\n", isUrgent: true)
@@ -88,7 +86,7 @@ import Testing
     @Test("a reader that is gone costs nothing")
     func gone() throws {
         signal(SIGPIPE, SIG_IGN)
-        let pipe = try Pipe()
+        let pipe = Pipe()
         close(pipe.reading)
         let queue = LogQueue(descriptor: pipe.writing, byteLimit: 1 << 10)
         for number in 0..<1000 { queue.put("line \(number)\n") }

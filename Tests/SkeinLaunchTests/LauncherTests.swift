@@ -148,6 +148,60 @@ private final class Captured: Sendable {
         }
     }
 
+    @Test("a worker whose program is away for a while is tried again, and the others go on")
+    func programAway() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            var plan = try Self.plan(
+                directory,
+                skein: """
+                    echo 'listening on 127.0.0.1:40017' >&2
+                    while [ ! -e joined ]; do sleep 0.02; done
+                    echo 'worker w1 (127.0.0.1:5) joins with 1 thread' >&2
+                    : >told
+                    while [ ! -e back ]; do sleep 0.02; done
+                    """, workers: 0)
+            let program = directory + "/worker"
+            try ShellScript.write(
+                """
+                cd '\(directory)'
+                if [ -e joined ]; then : >back; exit 0; fi
+                : >joined
+                while [ ! -e told ]; do sleep 0.02; done
+                mv worker away; kill -9 $$
+                """, at: program)
+            plan.workers = [
+                LaunchPlan.Worker(
+                    name: "w1", program: program,
+                    backend: LocalBackend(tokenFile: directory + "/token"))
+            ]
+            let process = Captured()
+            let verdict = try Self.run(plan, process) {
+                // Back once it was missed; nothing is there to be moved a second time.
+                if process.errors.contains("w1 ended with status 127") {
+                    rename(directory + "/away", program)
+                }
+                return 0
+            }
+            #expect(verdict == .coordinator(.exited(0)))
+            for line in [
+                "[launch] w1 ended with signal 9; restarting in 500 ms (attempt 1, no limit)",
+                "[launch] w1 ended with status 127; restarting in 1.00 s (attempt 2, no limit)",
+            ] {
+                #expect(process.errors.contains(line + "\n"), "\(process.errors)")
+            }
+        }
+    }
+
+    @Test("a child that the system has forgotten counts as ended")
+    func forgottenChild() throws {
+        let child = try ChildProcess.start(["true"])
+        defer { child.closeStreams() }
+        // What the system does by itself where SIGCHLD is ignored.
+        var status: Int32 = 0
+        #expect(waitpid(child.identifier, &status, 0) == child.identifier)
+        #expect(child.ending() == .exited(ExitStatus.internalError.rawValue))
+    }
+
     @Test("one Ctrl-C stops the coordinator in good order and reaps all; its status is reported")
     func interrupt() throws {
         try TestPaths.withTemporaryDirectory { directory in
@@ -223,16 +277,15 @@ private final class Captured: Sendable {
 
     @Test("watching the parent's pipe notices its end and ignores bytes in it")
     func parentPipe() throws {
-        var ends: [Int32] = [-1, -1]
-        try #require(pipe(&ends) == 0)
+        let pipe = ClosingDescriptors.pipe()
         let flag = Flag()
-        ParentPipe.watch(ends[0]) { flag.set() }
-        #expect(write(ends[1], "x", 1) == 1)
+        ParentPipe.watch(pipe.reading) { flag.set() }
+        #expect(write(pipe.writing, "x", 1) == 1)
         usleep(50_000)
         #expect(!flag.isSet)
-        close(ends[1])
+        close(pipe.writing)
         try Deadline.wait { flag.isSet }
-        close(ends[0])
+        close(pipe.reading)
     }
 
     private final class Flag: Sendable {

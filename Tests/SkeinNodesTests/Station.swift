@@ -1,5 +1,6 @@
 import Foundation
 import SkeinCoordination
+import SkeinTestSupport
 import Testing
 
 @testable import SkeinNodes
@@ -128,7 +129,7 @@ final class RawPeer: @unchecked Sendable {
     private let descriptor: Int32
 
     init(port: UInt16) throws {
-        descriptor = socket(AF_INET, SocketAddress.stream, 0)
+        descriptor = ClosingDescriptors.socket()
         let address = try NetworkAddress(parsing: "127.0.0.1:\(port)")
         let found = try #require(try address.resolved(for: .dialling).first)
         let status = found.withSystemAddress { connect(descriptor, $0, $1) }

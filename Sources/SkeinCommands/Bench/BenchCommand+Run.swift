@@ -102,7 +102,7 @@ extension BenchCommand {
     }
 
     /// Creates a directory that only this user can access.
-    private static func newDirectory(_ name: String) throws -> String {
+    static func newDirectory(_ name: String) throws -> String {
         let pattern = FileManager.default.temporaryDirectory
             .appendingPathComponent("\(name)-XXXXXX").path
         var path = Array(pattern.utf8CString)

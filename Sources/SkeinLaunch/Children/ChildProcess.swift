@@ -1,6 +1,10 @@
 import Foundation
 import SkeinBasics
 
+#if os(Linux)
+    import CSkeinPipe
+#endif
+
 /// A process that this one started. It has its own process group, so that a terminal's Ctrl-C only
 /// reaches the parent, and a standard input that ends when the parent does (`ParentPipe`).
 package struct ChildProcess: Sendable {
@@ -91,10 +95,16 @@ package struct ChildProcess: Sendable {
     /// A pipe that no other child inherits: an inherited end would keep the pipe open.
     private static func closingPipe() throws -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else {
+        #if os(Linux)
+            // At once: another thread may start a child between two calls.
+            let status = pipe2(&ends, O_CLOEXEC)
+        #else
+            let status = pipe(&ends)
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        #endif
+        guard status == 0 else {
             throw FileError.failed(operation: "make a pipe", path: "skein launch", code: errno)
         }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (ends[0], ends[1])
     }
 

@@ -38,6 +38,22 @@ import Testing
         }
     }
 
+    @Test("a directory for runs is this user's alone, and nobody knows its name before")
+    func newDirectory() throws {
+        let paths = try (0..<2).map { _ in try BenchCommand.newDirectory("skein-test") }
+        defer { for path in paths { rmdir(path) } }
+        for path in paths {
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.type] as? FileAttributeType == .typeDirectory)
+            #expect(attributes[.posixPermissions] as? Int == 0o700)
+            let name = URL(fileURLWithPath: path).lastPathComponent
+            // 62^6 of them, chosen by the system.
+            #expect(name.wholeMatch(of: /skein-test-[A-Za-z0-9]{6}/) != nil, "\(name)")
+            #expect(!name.hasSuffix("XXXXXX"))
+        }
+        #expect(paths[0] != paths[1])
+    }
+
     @Test("bench generate measures a prompt and an answer and prints one object")
     func generate() throws {
         try TestPaths.withTemporaryDirectory { directory in

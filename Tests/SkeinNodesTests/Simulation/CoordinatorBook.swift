@@ -12,8 +12,8 @@ struct CoordinatorBook {
         var key: WorkKey
     }
 
-    private let world: World
-    private let settings: CoordinatorSettings
+    let world: World
+    let settings: CoordinatorSettings
     private var round: Round?
     private var isSpoiled = false
     private var accepted: [Int] = []
@@ -23,12 +23,14 @@ struct CoordinatorBook {
     private var present: [PeerID: Member] = [:]
     private var draining: Set<PeerID> = []
     private var lastHeard: [PeerID: Duration] = [:]
-    private var leases: [PeerID: [WorkKey]] = [:]
+    var leases: [PeerID: [WorkKey]] = [:]
     /// Who gave a bad result of a piece.
     private var tried: [Int: Set<String>] = [:]
     private var refusals: [Int: Int] = [:]
     /// Pieces whose results differ.
     private var disputes: Set<WorkKey> = []
+    /// When the state says that a name may come back, and when it may by the book.
+    var pauses: [String: (told: Duration?, end: Duration)] = [:]
     private var idleSince: Duration?
     private var nextInspection = Duration.zero
 
@@ -38,13 +40,18 @@ struct CoordinatorBook {
     }
 
     mutating func take(
-        _ event: CoordinatorState.Event, _ directives: [CoordinatorState.Directive]
+        _ event: CoordinatorState.Event, _ directives: [CoordinatorState.Directive],
+        _ shell: CoordinatorShell
     ) {
+        inspectGrants(shell)
         note(event)
         for directive in directives {
             world.note("\(directive)")
             count(directive)
             obey(directive)
+        }
+        if directives.contains(where: { if case .log = $0 { true } else { false } }) {
+            notePauses(shell.state)
         }
         if case .closed = event { close() }
         inspect()
@@ -152,8 +159,13 @@ struct CoordinatorBook {
         case .settle(let key):
             if disputes.remove(key) == nil { violate("settles what is no dispute", directive) }
         case .spoil: isSpoiled = true
-        case .disconnect(let peer, _):
+        case .disconnect(let peer, let rejection):
             known(peer, directive)
+            if rejection.code == .timeout,
+                world.now - (lastHeard[peer] ?? .zero) < settings.lostAfter - .milliseconds(100)
+            {
+                violate("hangs up on a worker that it has heard", directive)
+            }
             forget(peer)
         case .log: break
         case .giveUp(let sentence): violate("gives up", sentence)
@@ -250,32 +262,6 @@ struct CoordinatorBook {
             }
         } else {
             idleSince = world.now
-        }
-    }
-}
-
-extension CoordinatorBook {
-    /// Somebody is always named who is there to be waited for, and no queue is longer than it may be.
-    static func inspect(_ shell: CoordinatorShell, _ world: World) {
-        let waiting = shell.state.waiting(now: shell.now)
-        let isNamed =
-            switch waiting.culprit {
-            case .nobody: shell.farewell != nil
-            case .coordinator: true
-            case .worker(let name):
-                shell.peers.values.contains { $0.stage == .member && $0.name == name }
-            case .absentees: shell.state.missing > 0
-            }
-        if !isNamed { world.violate("nobody is named: \(waiting.sentence)") }
-        if waiting.seconds < 0 { world.violate("since the future: \(waiting.sentence)") }
-        for peer in shell.parked.keys where shell.peers[peer]?.stage != .member {
-            world.violate("results of \(peer), who is gone, are kept")
-        }
-        for peer in shell.peers.values {
-            guard let connection = peer.connection else { continue }
-            if connection.pendingBytes > connection.pendingLimit * Limits.pendingBurst {
-                world.violate("\(connection.pendingBytes) bytes wait for \(peer.name)")
-            }
         }
     }
 }

@@ -178,6 +178,8 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
         switch answer {
         case .abandoned: loop.later(.zero) { ended(.success(nil)) }
         case .unusable(let version):
+            // Bytes are never damaged here: it was sent, or taken, in place of another one.
+            worker.world.violate("\(worker.name) cannot use version \(version)")
             needParameters(version)
             loop.later(.milliseconds(5)) { [self] in
                 start(job, needParameters: needParameters, ended: ended)

@@ -113,18 +113,18 @@ final class SimulatedRun: @unchecked Sendable {
         lives += 1
         let life = lives
         world.note("the coordinator starts")
-        var operations: Int?
+        var death: (count: Int, of: VirtualDisk.Step)?
         if deaths > 0 {
             deaths -= 1
             if world.random.happens(0.6) {
-                operations = Int.random(in: 1...400, using: &world.random)
+                death = deathAtDisk()
             } else {
                 world.after(world.duration(1...12)) { [self] in
                     if life == lives { die("the coordinator is killed") }
                 }
             }
         }
-        let store = disk.opened(dyingAfter: operations) { [self] in
+        let store = disk.opened(dyingAfter: death) { [self] in
             world.count("died at the disk")
             die("the coordinator is killed while it uses its disk")
         }
@@ -167,7 +167,7 @@ final class SimulatedRun: @unchecked Sendable {
         }
         try shell.call { [self] in
             $0.desk = shell
-            $0.witness = { [unowned self] in book?.take($0, $1) }
+            $0.witness = { [unowned self, unowned shell = $0] in book?.take($0, $1, shell) }
             let name = try NetworkAddress(parsing: Self.address)
             _ = try $0.listen(on: Self.addresses, name: name)
         }
@@ -186,6 +186,16 @@ final class SimulatedRun: @unchecked Sendable {
         // At once, not when the run has unwound: a checkpoint that is being written stays as it is.
         store?.end()
         loop?.die()
+    }
+
+    /// Ledger, metrics and names of checkpoints are few among all that is written, and what goes on from
+    /// them is much: half of the deaths are there.
+    private func deathAtDisk() -> (count: Int, of: VirtualDisk.Step) {
+        switch Int.random(in: 0..<4, using: &world.random) {
+        case 0: (Int.random(in: 1...40, using: &world.random), .line)
+        case 1: (Int.random(in: 1...12, using: &world.random), .name)
+        default: (Int.random(in: 1...400, using: &world.random), .any)
+        }
     }
 
     private func planStop(_ life: Int) {
@@ -209,7 +219,8 @@ final class SimulatedRun: @unchecked Sendable {
 
     /// What the run's thread waits for a result by. It was busy with the one before.
     private func wait(_ isReady: () -> Bool) throws {
-        let isSlow = world.random.happens(0.01)
+        // In one world of eight it has much to do: results that differ, or whose workers go, wait.
+        let isSlow = world.random.happens(world.seed % 8 == 3 ? 0.3 : 0.01)
         let free = world.now + (isSlow ? .milliseconds(400) : world.duration(0.0005...0.004))
         while world.now < free || !isReady() || loop?.isAsleep == true { try step() }
     }
@@ -239,7 +250,7 @@ final class SimulatedRun: @unchecked Sendable {
         watchesAt = world.now + .milliseconds(300)
         for worker in workers { try worker.inspect() }
         guard !isDead, let shell, loop?.isAsleep == false else { return }
-        try shell.call { [world] in CoordinatorBook.inspect($0, world) }
+        try shell.call { [self] in book?.inspect($0, workers: workers.count) }
     }
 
     /// What is done beside the run: some time later, or when it is waited for.
@@ -250,6 +261,8 @@ final class SimulatedRun: @unchecked Sendable {
     }
 
     private func take(_ event: TrainingLoop.Event) throws {
+        // Killed while it read a checkpoint, it would call that one damaged.
+        if isDead { throw ProcessDied() }
         switch event {
         case .step:
             // The update, and what is written down for it.

@@ -26,7 +26,7 @@ final class SimulatedWorker: @unchecked Sendable {
     var faultsUntil = Duration.seconds(40)
     private(set) var begun = 0
     private(set) var life = 0
-    private var loop: VirtualLoop?
+    private(set) var loop: VirtualLoop?
     private var shell: Confined<WorkerShell>?
     private var book = WorkerBook()
     private var random: SplitMix
@@ -103,15 +103,7 @@ final class SimulatedWorker: @unchecked Sendable {
             if case .failure(let error) = shell.ending.value(within: 0) {
                 world.violate("\(name) has failed: \(error)")
             }
-            // As docs/PROTOCOL.md has it; not the state's own number, which may be wrong.
-            if shell.results.count > 4 * shell.setup.threads {
-                world.violate("\(name) keeps \(shell.results.count) results")
-            }
-            if let connection = shell.connection,
-                connection.pendingBytes > connection.pendingLimit * Limits.pendingBurst
-            {
-                world.violate("\(name) has \(connection.pendingBytes) bytes waiting")
-            }
+            inspectBounds(of: shell)
         }
     }
 
@@ -194,58 +186,5 @@ final class SimulatedWorker: @unchecked Sendable {
     func end() {
         loop?.die()
         (loop, shell) = (nil, nil)
-    }
-}
-
-/// What a worker's state directs, held against what its shell can have.
-struct WorkerBook {
-    private var rows: Set<WorkKey> = []
-    private var kept: Set<WorkKey> = []
-    private var busy: [Int: WorkKey] = [:]
-    private var given: [Int: WorkKey] = [:]
-
-    mutating func take(
-        _ event: WorkerState.Event, _ directives: [WorkerState.Directive], _ shell: WorkerShell,
-        violate: (String) -> Void
-    ) {
-        switch event {
-        case .leased(let key, _): rows.insert(key)
-        case .computed(let thread, let key):
-            if busy[thread] != key { violate("has computed \(key), which it did not begin") }
-            busy[thread] = nil
-            given[thread] = key
-        case .abandoned(let thread, let key):
-            if busy[thread] != key { violate("has abandoned \(key), which it did not begin") }
-            busy[thread] = nil
-        default: break
-        }
-        for directive in directives {
-            switch directive {
-            case .ready(let held):
-                for key in held where !kept.contains(key) { violate("says it holds \(key)") }
-                if shell.connection == nil { violate("is ready without a connection") }
-            case .compute(let thread, let key, _):
-                if !rows.contains(key) { violate("computes \(key) without rows") }
-                if busy[thread] != nil { violate("thread \(thread) has work already") }
-                busy[thread] = key
-                given[thread] = nil
-            case .abandon(let thread, let key):
-                if busy[thread] != key { violate("abandons \(key), which it has not") }
-            case .keep(let thread, let key):
-                if given[thread] != key { violate("keeps a result that thread \(thread) has not") }
-                kept.insert(key)
-            case .send(let key):
-                if !kept.contains(key) { violate("sends \(key), which it has not") }
-                if shell.connection == nil { violate("sends without a connection") }
-            case .forget(let key):
-                rows.remove(key)
-                kept.remove(key)
-            case .announceDrain:
-                if shell.connection == nil { violate("drains without a connection") }
-            case .leaveRun: violate("leaves the only run that there is")
-            case .connect, .disconnect, .log, .finish: break
-            }
-        }
-        if kept.count > shell.state.keptResults { violate("keeps \(kept.count) results") }
     }
 }

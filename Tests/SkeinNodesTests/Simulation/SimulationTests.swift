@@ -45,11 +45,13 @@ struct SimulationTests {
     @Test("every piece is accepted once, and the run is the same, whoever dies or computes wrongly")
     func everyPieceOnce() throws {
         var counts: [String: Int] = [:]
+        var fullness: [String: Double] = [:]
         var found = 0
         for seed in Self.seeds {
             let run = try Self.run(seed)
             run.run(limit: .seconds(400))
             counts.merge(run.world.counts) { $0 + $1 }
+            fullness.merge(run.world.fullness) { max($0, $1) }
             if Self.seeds.count == 1 || !run.violations.isEmpty, found == 0 {
                 print(run.world.trace.suffix(120).joined(separator: "\n"))
             }
@@ -61,6 +63,10 @@ struct SimulationTests {
         guard found == 0 else { return }
         let table = counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
         print("\(Self.seeds.count) seeds; " + table.joined(separator: "; "))
+        let bounds = fullness.sorted { $0.key < $1.key }.map { what, part in
+            "\(what): \(Int(part * 100)) %"
+        }
+        print("the most of what is bounded: " + bounds.joined(separator: "; "))
         // All of it does happen in so many, else the test would say nothing.
         guard Self.seeds.count >= 320 else { return }
         for event in [
@@ -76,6 +82,9 @@ struct SimulationTests {
             "coordinator stopped", "coordinator died", "died at the disk", "power lost", "resumed",
         ] {
             #expect(counts[event, default: 0] > 0, "\(event) never happened")
+        }
+        for (what, part) in fullness {
+            #expect(part > 0.3, "\(what): a bound that is far from what there is")
         }
     }
 

@@ -14,6 +14,8 @@ final class VirtualDisk: @unchecked Sendable {
     private var flushed: [String: [UInt8]] = [:]
     private var directories: Set<String> = []
     private var flushedDirectories: Set<String> = []
+    /// New names, in their order, that are gone after a loss of power.
+    private var moves: [(old: String, new: String)] = []
     /// Removed, but not for certain after a loss of power.
     private var removed: Set<String> = []
     private var random: SplitMix
@@ -24,15 +26,25 @@ final class VirtualDisk: @unchecked Sendable {
     /// A file as it would be read; nil: there is none.
     subscript(path: String) -> [UInt8]? { files[path] }
 
+    /// A step of an operation. Of the last two there are few among many.
+    enum Step {
+        case any
+        /// Of a file that grows.
+        case line
+        /// Of a file or directory that gets another name.
+        case name
+    }
+
     /// Opens the disk for a process.
     ///
     /// - Parameters:
-    ///   - operations: after so many steps the process dies; nil: of something else.
+    ///   - death: after so many steps of that kind the process dies; nil: of something else.
     ///   - die: called once, when it does.
     /// - Returns: the disk as that process has it.
-    func opened(dyingAfter operations: Int? = nil, _ die: @escaping () -> Void = {}) -> VirtualStore
-    {
-        VirtualStore(self, operations: operations, die)
+    func opened(
+        dyingAfter death: (count: Int, of: Step)? = nil, _ die: @escaping () -> Void = {}
+    ) -> VirtualStore {
+        VirtualStore(self, death, die)
     }
 
     /// Takes everything back that was not flushed, in one of the ways in which disks do that.
@@ -49,6 +61,7 @@ final class VirtualDisk: @unchecked Sendable {
         }
         for path in removed.sorted() where random.happens(0.5) { flushed[path] = nil }
         removed = []
+        moves = []
         files = flushed
         for path in flushedDirectories.subtracting(directories)
         where below(path, flushed.keys).isEmpty { flushedDirectories.remove(path) }
@@ -86,7 +99,13 @@ final class VirtualDisk: @unchecked Sendable {
         names.filter { $0 == path || $0.hasPrefix(path + "/") }.sorted()
     }
 
-    fileprivate func move(_ old: String, _ new: String) {
+    /// Gives a file, or a directory with all that is in it, another name, as rename(2) does: in place
+    /// of a file, or of a directory that is empty.
+    fileprivate func move(_ old: String, _ new: String) throws {
+        if let code = obstacle(old, new) {
+            throw FileError.failed(operation: "rename into place", path: new, code: code)
+        }
+        moves.append((old, new))
         for path in below(old, files.keys) {
             files[new + path.dropFirst(old.count)] = files.removeValue(forKey: path)
         }
@@ -96,11 +115,35 @@ final class VirtualDisk: @unchecked Sendable {
         }
     }
 
-    /// Makes the names of a directory what they are for a reader.
-    fileprivate func flushMove(_ old: String, _ new: String) {
+    /// Why `old` cannot have the name `new`; nil: it can.
+    private func obstacle(_ old: String, _ new: String) -> Int32? {
+        let isDirectory = directories.contains(old)
+        if !isDirectory, files[old] == nil { return ENOENT }
+        if files[new] != nil { return isDirectory ? ENOTDIR : nil }
+        guard directories.contains(new) else { return nil }
+        if !isDirectory { return EISDIR }
+        return names(in: new).isEmpty ? nil : ENOTEMPTY
+    }
+
+    /// Makes the names of the directory that holds `path` what they are for a reader: also those that
+    /// a process gave before it was killed.
+    fileprivate func flushNames(beside path: String) {
+        let directory = FilePath.parent(of: path)
+        for move in moves where FilePath.parent(of: move.new) == directory {
+            flushMove(move.old, move.new)
+        }
+        moves.removeAll { FilePath.parent(of: $0.new) == directory }
+    }
+
+    private func flushMove(_ old: String, _ new: String) {
+        let moved = below(old, flushed.keys)
+        // Of two files that had the same name one after the other the second is there.
+        guard !moved.isEmpty || flushedDirectories.contains(old) else { return }
         for path in below(new, flushed.keys) { flushed[path] = nil }
-        for path in below(old, flushed.keys) {
-            flushed[new + path.dropFirst(old.count)] = flushed.removeValue(forKey: path)
+        for path in moved {
+            let name = new + path.dropFirst(old.count)
+            flushed[name] = flushed.removeValue(forKey: path)
+            if files[name] != nil { removed.remove(name) }
         }
         for path in below(old, flushedDirectories) {
             flushedDirectories.remove(path)
@@ -125,13 +168,16 @@ final class VirtualStore: Store, @unchecked Sendable {
     // Sendable: used on the world's thread alone.
 
     fileprivate let disk: VirtualDisk
-    private var operations: Int?
+    private var death: (count: Int, of: VirtualDisk.Step)?
     private let die: () -> Void
     private(set) var isDead = false
 
-    fileprivate init(_ disk: VirtualDisk, operations: Int?, _ die: @escaping () -> Void) {
+    fileprivate init(
+        _ disk: VirtualDisk, _ death: (count: Int, of: VirtualDisk.Step)?,
+        _ die: @escaping () -> Void
+    ) {
         self.disk = disk
-        self.operations = operations
+        self.death = death
         self.die = die
     }
 
@@ -142,11 +188,11 @@ final class VirtualStore: Store, @unchecked Sendable {
     }
 
     /// Between two steps: the process may die here.
-    fileprivate func step() throws {
+    fileprivate func step(_ kind: VirtualDisk.Step = .any) throws {
         if isDead { throw ProcessDied() }
-        guard let left = operations else { return }
-        operations = left - 1
-        guard left <= 0 else { return }
+        guard let death, death.of == .any || death.of == kind else { return }
+        self.death?.count -= 1
+        guard death.count <= 0 else { return }
         end()
         die()
         throw ProcessDied()
@@ -174,6 +220,7 @@ final class VirtualStore: Store, @unchecked Sendable {
     func write(
         to path: String, _ body: (_ append: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws {
+        try step()
         let temporary = path + ".tmp-1"
         var bytes: [UInt8] = []
         try body { bytes += $0 }
@@ -183,9 +230,9 @@ final class VirtualStore: Store, @unchecked Sendable {
         try step()
         disk.flush(temporary)
         try step()
-        disk.move(temporary, path)
+        try disk.move(temporary, path)
         try step()
-        disk.flushMove(temporary, path)
+        disk.flushNames(beside: path)
     }
 
     func file(
@@ -207,16 +254,18 @@ final class VirtualStore: Store, @unchecked Sendable {
     }
 
     func rename(_ old: String, to new: String) throws {
-        try step()
-        disk.move(old, new)
-        try step()
-        disk.flushMove(old, new)
+        try step(.name)
+        try disk.move(old, new)
+        try step(.name)
+        disk.flushNames(beside: new)
+        try step(.name)
     }
 
     func remove(_ path: String) throws {
+        try step()
         for file in disk.paths(below: path) {
-            try step()
             disk.removeFile(file)
+            try step()
         }
         disk.removeDirectories(below: path)
     }
@@ -227,6 +276,7 @@ final class VirtualStore: Store, @unchecked Sendable {
             disk.put([], path)
             disk.flush(path)
         }
+        disk.flushNames(beside: path)
         return VirtualFile(path, self)
     }
 
@@ -251,19 +301,19 @@ private final class VirtualFile: GrowingFile, @unchecked Sendable {
     }
 
     func cut(to count: Int) throws {
-        try store.step()
+        try store.step(.line)
         store.disk.put(Array(try store.contents(of: path).prefix(count)), path)
-        try store.step()
+        try store.step(.line)
         store.disk.flush(path)
     }
 
     func append(_ bytes: [UInt8]) throws {
-        try store.step()
+        try store.step(.line)
         let old = try store.contents(of: path)
         store.disk.put(old + bytes.prefix(bytes.count / 2), path)
-        try store.step()
+        try store.step(.line)
         store.disk.put(old + bytes, path)
-        try store.step()
+        try store.step(.line)
         store.disk.flush(path)
     }
 }

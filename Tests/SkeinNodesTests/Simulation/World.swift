@@ -14,6 +14,8 @@ final class World: @unchecked Sendable {
     private(set) var violations: [String] = []
     private(set) var trace: [String] = []
     private(set) var counts: [String: Int] = [:]
+    /// Of what has a bound the most that there was, as a part of the bound.
+    private(set) var fullness: [String: Double] = [:]
     private(set) var events = 0
 
     private var line: [Entry] = []
@@ -95,6 +97,12 @@ final class World: @unchecked Sendable {
     func note(_ sentence: @autoclosure () -> String) {
         trace.append("\(now) \(sentence())")
         if trace.count > 400 { trace.removeFirst(200) }
+    }
+
+    /// Looks at what must not grow without end, at one process.
+    func bound(_ what: String, at process: String, _ count: Int, atMost limit: Int) {
+        fullness[what] = max(fullness[what] ?? 0, Double(count) / Double(limit))
+        if count > limit { violate("\(process): \(count) \(what), more than \(limit)") }
     }
 
     func count(_ event: String) { counts[event, default: 0] += 1 }

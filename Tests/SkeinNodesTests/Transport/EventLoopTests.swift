@@ -1,4 +1,5 @@
 import Foundation
+import SkeinTestSupport
 import Testing
 
 @testable import SkeinNodes
@@ -282,9 +283,7 @@ private struct TestPipe {
     let writer: Int32
 
     init() {
-        var ends: [Int32] = [-1, -1]
-        precondition(pipe(&ends) == 0)
-        (reader, writer) = (ends[0], ends[1])
+        (reader, writer) = ClosingDescriptors.pipe()
     }
 
     func send() {

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinTestSupport
 import Testing
 
 @testable import SkeinNodes
@@ -28,16 +29,7 @@ struct WatchListTests {
     private final class Pair: Sendable {
         let (one, two): (Int32, Int32)
 
-        init() throws {
-            var ends: [Int32] = [-1, -1]
-            #if os(Linux)
-                let kind = Int32(SOCK_STREAM.rawValue)
-            #else
-                let kind = SOCK_STREAM
-            #endif
-            try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
-            (one, two) = (ends[0], ends[1])
-        }
+        init() { (one, two) = ClosingDescriptors.socketPair() }
 
         func send() {
             var byte: UInt8 = 7
@@ -65,7 +57,7 @@ struct WatchListTests {
     private func interests(_ kind: Kind) throws {
         var descriptors = try kind.make()
         defer { descriptors.close() }
-        let pairs = try (0..<80).map { _ in try Pair() }
+        let pairs = try (0..<80).map { _ in Pair() }
         defer { withExtendedLifetime(pairs) {} }
         for (slot, pair) in pairs.enumerated() {
             descriptors.add(pair.one, slot: slot, slot % 2 == 0 ? .read : [.read, .write])
@@ -105,7 +97,7 @@ struct WatchListTests {
     private func time(_ kind: Kind) throws {
         var descriptors = try kind.make()
         defer { descriptors.close() }
-        let pair = try Pair()
+        let pair = Pair()
         defer { withExtendedLifetime(pair) {} }
         descriptors.add(pair.one, slot: 0, .read)
         let start = ContinuousClock.now
@@ -120,7 +112,7 @@ struct WatchListTests {
 
     @Test("watches that a turn did not reach go first in the next, if they are still ready")
     func order() throws {
-        let pairs = try (0..<6).map { _ in try Pair() }
+        let pairs = try (0..<6).map { _ in Pair() }
         defer { withExtendedLifetime(pairs) {} }
         var list = WatchList()
         defer { _ = list.close() }
@@ -176,7 +168,7 @@ struct WatchListTests {
 
     @Test("where the system has no room for one more, poll watches all")
     func full() throws {
-        let pairs = try (0..<6).map { _ in try Pair() }
+        let pairs = try (0..<6).map { _ in Pair() }
         defer { withExtendedLifetime(pairs) {} }
         var list = WatchList(Full())
         defer { _ = list.close() }
@@ -219,10 +211,10 @@ struct WatchListTests {
             }
             return loop.watch(pair.one, for: .read) { _ in _ = owner.pair }
         }
-        let others = try (0..<2).map { _ in try Pair() }
+        let others = try (0..<2).map { _ in Pair() }
         let watches = try Confined(to: loop) { Watches() }
         for other in others {
-            let pair = try Pair()
+            let pair = Pair()
             try watches.call { $0.all.append(watch(pair, other)) }
         }
         try watches.call { loop.end($0.all[0]) }
