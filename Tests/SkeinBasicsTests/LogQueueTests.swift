@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test("lines arrive in their order, and flush waits for them")
-    func order() throws {
+    func order() {
         let pipe = Pipe()
         let queue = LogQueue(descriptor: pipe.writing, byteLimit: 1 << 20)
         for number in 0..<100 { queue.put("line \(number)\n") }
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test("an error is still taken when the queue is full")
-    func urgent() throws {
+    func urgent() {
         let pipe = Pipe()
         let queue = LogQueue(descriptor: pipe.writing, byteLimit: 16 << 10)
         for _ in 0..<10_000 { queue.put("a line of twenty two b\n") }
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test("a reader that is gone costs nothing")
-    func gone() throws {
+    func gone() {
         signal(SIGPIPE, SIG_IGN)
         let pipe = Pipe()
         close(pipe.reading)

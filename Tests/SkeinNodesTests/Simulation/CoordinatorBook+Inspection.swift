@@ -35,6 +35,15 @@ extension CoordinatorBook {
         }
     }
 
+    /// Nobody asks any more for what a worker that has gone has left.
+    func inspectClaims(_ state: CoordinatorState) {
+        for history in state.open?.histories.values ?? [:].values {
+            for claim in history.waiting where state.members[claim.peer] == nil {
+                world.violate("a result of \(claim.name), who is gone, waits for its check")
+            }
+        }
+    }
+
     /// A pause is 1 s for the first failure, doubled for each failure before, as docs/PROTOCOL.md has
     /// it.
     mutating func notePauses(_ state: CoordinatorState) {

@@ -54,6 +54,7 @@ struct CoordinatorBook {
             notePauses(shell.state)
         }
         if case .closed = event { close() }
+        inspectClaims(shell.state)
         inspect()
     }
 

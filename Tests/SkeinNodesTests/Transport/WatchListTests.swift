@@ -57,7 +57,7 @@ struct WatchListTests {
     private func interests(_ kind: Kind) throws {
         var descriptors = try kind.make()
         defer { descriptors.close() }
-        let pairs = try (0..<80).map { _ in Pair() }
+        let pairs = (0..<80).map { _ in Pair() }
         defer { withExtendedLifetime(pairs) {} }
         for (slot, pair) in pairs.enumerated() {
             descriptors.add(pair.one, slot: slot, slot % 2 == 0 ? .read : [.read, .write])
@@ -112,7 +112,7 @@ struct WatchListTests {
 
     @Test("watches that a turn did not reach go first in the next, if they are still ready")
     func order() throws {
-        let pairs = try (0..<6).map { _ in Pair() }
+        let pairs = (0..<6).map { _ in Pair() }
         defer { withExtendedLifetime(pairs) {} }
         var list = WatchList()
         defer { _ = list.close() }
@@ -168,7 +168,7 @@ struct WatchListTests {
 
     @Test("where the system has no room for one more, poll watches all")
     func full() throws {
-        let pairs = try (0..<6).map { _ in Pair() }
+        let pairs = (0..<6).map { _ in Pair() }
         defer { withExtendedLifetime(pairs) {} }
         var list = WatchList(Full())
         defer { _ = list.close() }
@@ -211,7 +211,7 @@ struct WatchListTests {
             }
             return loop.watch(pair.one, for: .read) { _ in _ = owner.pair }
         }
-        let others = try (0..<2).map { _ in Pair() }
+        let others = (0..<2).map { _ in Pair() }
         let watches = try Confined(to: loop) { Watches() }
         for other in others {
             let pair = Pair()
