@@ -163,7 +163,8 @@ import Testing
         #expect(
             throws: UsageError.badPositional(
                 "network", command: "bench",
-                accepted: "kernels, step, generate, wire, recovery, chaos, cluster or tokenize",
+                accepted:
+                    "kernels, step, generate, wire, recovery, chaos, cluster, demo or tokenize",
                 suggestion: nil)
         ) {
             try ArgumentParser.parse(["network"], by: BenchCommand.table)
