@@ -36,3 +36,17 @@ final class RunControl: Sendable {
         }
     }
 }
+
+/// Set once, by whoever does not want the rest.
+final class CancelFlag: Sendable {
+    private let value = Atomic<Bool>(false)
+
+    var isSet: Bool { value.load(ordering: .relaxed) }
+
+    func set() { value.store(true, ordering: .relaxed) }
+
+    /// - Throws: `CancellationError` when it is set.
+    func check() throws {
+        if isSet { throw CancellationError() }
+    }
+}

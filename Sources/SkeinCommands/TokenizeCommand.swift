@@ -150,3 +150,46 @@ private struct TextArgument {
         }
     }
 }
+
+/// Text that arrives as bytes.
+enum UTF8Text {
+    /// Offset of the first byte that is not part of valid UTF-8, or nil when all are.
+    static func firstInvalidByte(in bytes: [UInt8]) -> Int? {
+        if String(validating: bytes, as: UTF8.self) != nil { return nil }
+        var parser = Unicode.UTF8.ForwardParser()
+        var iterator = bytes.makeIterator()
+        var offset = 0
+        while true {
+            switch parser.parseScalar(from: &iterator) {
+            case .valid(let scalar): offset += scalar.count
+            case .error: return offset
+            case .emptyInput: return nil
+            }
+        }
+    }
+}
+
+/// Token ids as people write them.
+enum TokenIDs {
+    /// Ids with blanks, line breaks or commas between them; a JSON list's brackets are fine, too.
+    ///
+    /// - Parameters:
+    ///   - text: What was typed or piped.
+    ///   - vocabularySize: Ids are below it.
+    /// - Returns: The ids in their order.
+    /// - Throws: `.notAnID`, `.idOutOfRange`.
+    static func read(_ text: String, vocabularySize: Int) throws(InputProblem) -> [Int32] {
+        var ids: [Int32] = []
+        for word in text.split(whereSeparator: { $0.isWhitespace || ",[]".contains($0) }) {
+            let digits = word.first == "-" ? word.dropFirst() : word
+            guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else {
+                throw .notAnID(word: String(word))
+            }
+            guard let id = Int32(word), id >= 0, Int(id) < vocabularySize else {
+                throw .idOutOfRange(id: String(word), vocabularySize: vocabularySize)
+            }
+            ids.append(id)
+        }
+        return ids
+    }
+}

@@ -38,7 +38,21 @@ extension UsageError: Explained {
             )
         case .missingOption(let name, let placeholder, let command):
             ("--\(name) is missing", "skein \(command)", "add --\(name) \(placeholder)")
-        case .missingPositional, .unexpectedPositional, .badPositional: positionalSentences
+        case .missingPositional(let placeholder, let command):
+            (
+                "\(placeholder) is missing", "skein \(command)",
+                "add it; `skein \(command) --help` shows an example"
+            )
+        case .unexpectedPositional(let word, let command):
+            (
+                "unexpected argument \"\(word)\"", "skein \(command)",
+                "options begin with --; put a value with blanks in quotes"
+            )
+        case .badPositional(let word, let command, let accepted, let suggestion):
+            (
+                "skein \(command) takes \(accepted), not \"\(word)\"", "skein \(command)",
+                suggestion.map { "did you mean \($0)?" } ?? "give it \(accepted)"
+            )
         case .needs(let option, let other, let command):
             (
                 "--\(option) needs --\(other)", "skein \(command)",
@@ -49,14 +63,6 @@ extension UsageError: Explained {
                 "--\(option) and --\(other) cannot be combined", "skein \(command)",
                 "remove one of them"
             )
-        case .needsOne, .tokenNeeded, .patienceTooShort, .notDiallable: clusterSentences
-        case .badEnvironment, .configurationIsNoObject, .unknownKey, .repeatedKey, .badKeyValue:
-            fileSentences
-        }
-    }
-
-    private var clusterSentences: (what: String, place: String, remedy: String) {
-        switch self {
         case .needsOne(let names, let command):
             (
                 "\(Words.either(names.map { "--" + $0 })) is missing", "skein \(command)",
@@ -79,34 +85,6 @@ extension UsageError: Explained {
                 "workers on other hosts cannot connect to \(address)", "skein \(command)",
                 "give --listen an address of this machine that the hosts can reach"
             )
-        default: ("", "", "")
-        }
-    }
-
-    // The cases that `sentences` hands on, and no other, come here.
-    private var positionalSentences: (what: String, place: String, remedy: String) {
-        switch self {
-        case .missingPositional(let placeholder, let command):
-            (
-                "\(placeholder) is missing", "skein \(command)",
-                "add it; `skein \(command) --help` shows an example"
-            )
-        case .unexpectedPositional(let word, let command):
-            (
-                "unexpected argument \"\(word)\"", "skein \(command)",
-                "options begin with --; put a value with blanks in quotes"
-            )
-        case .badPositional(let word, let command, let accepted, let suggestion):
-            (
-                "skein \(command) takes \(accepted), not \"\(word)\"", "skein \(command)",
-                suggestion.map { "did you mean \($0)?" } ?? "give it \(accepted)"
-            )
-        default: ("", "", "")
-        }
-    }
-
-    private var fileSentences: (what: String, place: String, remedy: String) {
-        switch self {
         case .configurationIsNoObject(let path):
             (
                 "the configuration is not a JSON object", path,
@@ -127,7 +105,6 @@ extension UsageError: Explained {
             )
         case .badKeyValue(let key, let path, let value, let accepted):
             ("\"\(key)\" takes \(accepted), not \(value)", path, "give it \(accepted)")
-        default: ("", "", "")
         }
     }
 }

@@ -22,3 +22,36 @@ enum TokenizerLimits {
     /// longer one is cut here, which no text of less than a gibibyte can notice.
     static let preTokenBytes = 1 << 30
 }
+
+/// What a chat template may use. It comes with a model file and may be hostile: each of these
+/// limits ends it with a `TemplateError.limit` before it can exhaust memory, time or the stack.
+enum TemplateLimits {
+    /// Bytes of a template's source. The longest one known to us has 20 KB.
+    static let sourceBytes = 1 << 20
+
+    /// Nested blocks and sub-expressions. Real templates stay below 20. Lexer, parser
+    /// and interpreter need under 4 KiB of stack for one level: 64 * 4 KiB = 256 KiB, half of the
+    /// smallest thread stack (512 KiB, a secondary thread on macOS).
+    static let nesting = 64
+
+    /// Units of work of one rendering. An expression node costs 1, a copied or compared text 1 for
+    /// every `bytesPerStep` bytes, a list item 2. A thousand messages in Qwen 3's template cost
+    /// about 100,000. 4 million take about a second.
+    static let steps = 4_000_000
+
+    /// Bytes of text that cost one step: 4 million * 64 = 256 MB of text at most in one rendering.
+    static let bytesPerStep = 64
+
+    /// Bytes of the output, and of any text on the way to it: 64 MiB.
+    static let textBytes = 1 << 26
+
+    /// Items of a list or mapping, with those of all its inner lists. One text item takes under 200
+    /// bytes: 262,144 * 200 = 52 MB.
+    static let items = 1 << 18
+
+    /// Nested lists: comparing, writing and freeing them recurse this deep.
+    static let valueDepth = 32
+
+    /// Code points of an unknown name or of a raised message that an error shows.
+    static let quotedCharacters = 400
+}

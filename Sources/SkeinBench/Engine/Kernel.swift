@@ -22,11 +22,11 @@ struct KernelResult: Sendable, Equatable {
     var size: String
     /// Median time of one call.
     var seconds: Double
-    /// Per second, in `unit`.
+    /// `unit` per second.
     var rate: Double
     /// FLOP or B.
     var unit: String
-    /// Per second, in `unit`.
+    /// `unit` per second.
     var limit: Double
 
     var share: Double { limit > 0 ? rate / limit : 0 }
@@ -100,4 +100,23 @@ struct MemoryCopy {
     func run() {
         target.base.update(from: source.base, count: source.count)
     }
+}
+
+/// Sizes that kernels are measured at: those of SmolLM2-135M, and one row of `tokens` tokens.
+struct KernelSizes: Sendable, Equatable {
+    var tokens = 512
+    var width = 576
+    var feedForward = 1536
+    var heads = 9
+    var keyValueHeads = 3
+    var headDimension = 64
+    var vocabulary = 49152
+    var rank = 8
+    /// Logit rows that a training step holds at once, and the vocabulary rows of one product.
+    var headRows = 128
+    var headPanel = 8192
+    /// Numbers in a rank-8 adapter on q, k, v and o of all 30 layers.
+    var adapter = 921_600
+
+    var keyValueWidth: Int { keyValueHeads * headDimension }
 }

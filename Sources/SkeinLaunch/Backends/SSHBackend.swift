@@ -47,3 +47,24 @@ package struct SSHBackend: LaunchBackend {
         }
     }
 }
+
+/// Words as a POSIX shell reads them back.
+package enum ShellWords {
+    /// `word` as it is when it has nothing that a shell would take up, else in single quotes.
+    static func quoted(_ word: String) -> String {
+        let isPlain = word.unicodeScalars.allSatisfy { scalar in
+            scalar.isASCII
+                && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+                    || "_-./:=@%+,".unicodeScalars.contains(scalar))
+        }
+        if isPlain, !word.isEmpty { return word }
+        return "'"
+            + word.split(separator: "'", omittingEmptySubsequences: false)
+            .joined(separator: "'\\''") + "'"
+    }
+
+    /// Several words as one line.
+    package static func line(_ words: [String]) -> String {
+        words.map(quoted).joined(separator: " ")
+    }
+}

@@ -153,3 +153,11 @@ package struct WeightMatrix: Sendable {
         }
     }
 }
+
+/// The input of a product with a frozen weight, [T, columns].
+enum Operand {
+    /// Rows contiguous.
+    case single(UnsafePointer<Float>)
+    /// bf16.
+    case rounded(RoundedRows)
+}

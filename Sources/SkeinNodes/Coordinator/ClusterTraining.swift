@@ -71,3 +71,12 @@ struct ClusterTraining {
         }
     }
 }
+
+extension RunSnapshot.Progress {
+    /// Notes a committed step.
+    package mutating func record(_ metrics: StepMetrics) {
+        step = metrics.step
+        loss = metrics.loss
+        tokensPerSecond = metrics.tokensPerSecond
+    }
+}

@@ -7,7 +7,13 @@ extension CoordinatorShell {
     /// Begins to lease the work of a round.
     func open(_ round: LeasedRound) {
         self.round = round
-        noteOpened(round)
+        note(
+            .opened,
+            [
+                ("round", .integer(Int(clamping: round.number))),
+                ("step", .integer(round.step)), ("label", .string("\(round.label)")),
+                ("pieces", .integer(round.rows.count)),
+            ])
         if publication?.version != round.publication.version { publication = round.publication }
         // Parameters go only to workers that get work; a worker without any would pile them up.
         handle(.opened(round.forState))
@@ -16,7 +22,7 @@ extension CoordinatorShell {
 
     /// Ends a round and frees what it held.
     func close(_ number: UInt64) {
-        noteClosed(number)
+        note(.closed, [("round", .integer(Int(clamping: number)))])
         round = nil
         handle(.closed(round: number))
         for peer in peers.values {

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBasics
 
 /// What this process uses, as the system counts it.
 package enum ProcessFigures {
@@ -88,5 +89,22 @@ package enum ProcessFigures {
         var time = timespec()
         guard clock_gettime(clock, &time) == 0 else { return nil }
         return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+}
+
+/// The log line that says how long a process took to get ready.
+package enum ReadyLine {
+    /// `ready after 0.52 s, 0.71 s of processor time`; as JSON with `event`, `seconds` (since the
+    /// process started) and `processor_seconds` (of all its threads).
+    package static func tell(_ log: Log) {
+        guard let seconds = ProcessFigures.secondsSinceStart,
+            let processor = ProcessFigures.processorSeconds
+        else { return log.info("ready", [("event", .string("ready"))]) }
+        log.info(
+            String(format: "ready after %.2f s, %.2f s of processor time", seconds, processor),
+            [
+                ("event", .string("ready")), ("seconds", .number(seconds)),
+                ("processor_seconds", .number(processor)),
+            ])
     }
 }

@@ -1,4 +1,5 @@
 import SkeinCoordination
+import SkeinModels
 import SkeinTraining
 
 /// What a worker computes with: a model loaded for one run, and threads of its own.
@@ -72,4 +73,12 @@ protocol EngineLoading: AnyObject, Sendable {
     func start(
         request: @escaping @Sendable (ModelRequest) -> Void,
         completion: @escaping @Sendable (Result<LoadedEngine, any Error>) -> Void)
+}
+
+/// A lease on its way to a compute thread.
+struct LeaseJob: Sendable {
+    let lease: LeaseGrant
+    let term: UInt32
+    /// Lets the network's thread follow and abandon it.
+    let progress = PassProgress()
 }

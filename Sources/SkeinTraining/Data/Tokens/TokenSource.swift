@@ -86,3 +86,31 @@ struct TokenSource {
         }
     }
 }
+
+/// A data file as a run uses it: its encoded rows, and what the report tells of its lines.
+package struct EncodedFile: Sendable, Equatable {
+    /// Of the file's bytes.
+    package let digest: SHA256.Digest
+    package let lines: LineFacts
+    package let encoded: EncodedRows
+}
+
+/// A data file mapped and hashed, before anybody reads a line of it.
+struct DataFile: Sendable {
+    let path: String
+    let mapped: MappedFile
+    /// Of the file's bytes.
+    let digest: SHA256.Digest
+
+    /// - Throws: `FileError`; `TrainingError.dataFileTooLarge`.
+    init(path: String) throws {
+        let file = try MappedFile(path: path)
+        guard file.count <= Limits.dataFileBytes else {
+            throw TrainingError.dataFileTooLarge(
+                path: path, bytes: file.count, limit: Limits.dataFileBytes)
+        }
+        self.path = path
+        mapped = file
+        digest = file.withBytes { SHA256.digest(of: $0) }
+    }
+}
