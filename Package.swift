@@ -72,7 +72,7 @@ let package = Package(
             "Bench",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTraining", "SkeinCoordination", "SkeinNodes", "Skein", "SkeinLaunch",
+                "SkeinTraining", "SkeinCoordination", "SkeinNodes", "SkeinLaunch",
             ]),
         room(
             "Commands",

@@ -99,7 +99,8 @@ package final class MappedFile: Sendable {
             UnsafeMutableRawBufferPointer(start: base, count: count), from: descriptor, path: path)
     }
 
-    /// A copy of bytes that are in memory, as if they had been read from `path`.
+    /// A copy of bytes that are in memory, as if they had been read from `path`: what a `Store` that is
+    /// no disk, as that of a simulation, reads.
     ///
     /// - Throws: `FileError.noMemory`.
     package init(path: String, bytes: [UInt8]) throws {

@@ -122,7 +122,9 @@ struct ClusterFaultTests {
             let cluster = try ClusterHarness(bench, "run", long)
             for name in ["w1", "w2"] { try cluster.startWorker(name) }
             try cluster.waitForSteps(5)
-            let ending = try cluster.restartCoordinator(signal)
+            cluster.coordinator.send(signal)
+            let ending = try cluster.coordinator.wait()
+            try cluster.restartCoordinator()
             Complaint(130, "interrupted after step", "--resume").check(ending)
             try cluster.finish()
             #expect(cluster.workers[0].errorText.contains("may come back"))

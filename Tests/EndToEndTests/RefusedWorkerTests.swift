@@ -102,19 +102,28 @@ struct RefusedWorkerTests {
             let cluster = try ClusterHarness(bench, "old", Self.endless + options)
             // Without a model of its own where the model changes.
             try cluster.startWorker(
-                "stray", threads: 2, model: what == "model" ? nil : bench.model,
+                "stray", model: what == "model" ? nil : bench.model,
                 shell: "SKEIN_CACHE='\(bench.path("cache"))' exec \"$@\"")
             try cluster.waitForSteps(2)
-            try cluster.replaceCoordinator(
-                by: bench.work(model: model, data: data), "run", FaultBench.run)
-            try cluster.finish()
-            #expect(cluster.workers[0].errorText.contains("prepares again"))
+            let found = try Self.another(bench.work(model: model, data: data), after: cluster)
+            try found.finish()
+            #expect(found.workers[0].errorText.contains("prepares again"))
             #expect(try bench.result(of: "run") == bench.result(of: "alone"))
         }
     }
 
     /// A run that another one replaces.
     private static let endless = ["--epochs", "10000", "--micro-batch-tokens", "1"]
+
+    /// Kills the coordinator and starts one of another run at its address, for the same fleet.
+    private static func another(
+        _ work: Workload, after cluster: ClusterHarness
+    ) throws -> ClusterHarness {
+        cluster.coordinator.end()
+        let found = try ClusterHarness(work, "run", FaultBench.run, listen: cluster.address)
+        found.workers = cluster.workers
+        return found
+    }
 
     @Test("a worker whose own model is not that of the new run")
     func otherModel() throws {
@@ -125,9 +134,9 @@ struct RefusedWorkerTests {
             var other = TinyModel()
             other.seed = 2
             try other.writeGGUF(to: bench.path("other.gguf"))
-            try cluster.replaceCoordinator(
-                by: bench.work(model: bench.path("other.gguf")), "run", FaultBench.run)
-            Complaint(65, "refused (model)", cluster.address, "--model").check(try worker.wait())
+            let found = try Self.another(
+                bench.work(model: bench.path("other.gguf")), after: cluster)
+            Complaint(65, "refused (model)", found.address, "--model").check(try worker.wait())
         }
     }
 
@@ -137,17 +146,17 @@ struct RefusedWorkerTests {
             let bench = cluster.bench
             try cluster.startWorker("patient")
             try cluster.waitForSteps(2)
-            try cluster.restartCoordinator {
-                let term = try bench.bytes(bench.path("run/term"))
-                let words = [
-                    "coordinator", "--listen", cluster.address, "--model", bench.model, "--data",
-                    bench.data, "--output", bench.path("run"), "--resume", "--rank", "4",
-                ]
-                let ending = try SkeinProcess.run(words + FaultBench.run)
-                Complaint(65, "rank").check(ending)
-                #expect(!ending.error.contains("listening on"))
-                #expect(try bench.bytes(bench.path("run/term")) == term)
-            }
+            cluster.coordinator.end()
+            let term = try bench.bytes(bench.path("run/term"))
+            let words = [
+                "coordinator", "--listen", cluster.address, "--model", bench.model, "--data",
+                bench.data, "--output", bench.path("run"), "--resume", "--rank", "4",
+            ]
+            let ending = try SkeinProcess.run(words + FaultBench.run)
+            Complaint(65, "rank").check(ending)
+            #expect(!ending.error.contains("listening on"))
+            #expect(try bench.bytes(bench.path("run/term")) == term)
+            try cluster.restartCoordinator()
             try FaultBench.finish(cluster, worker: nil)
         }
     }

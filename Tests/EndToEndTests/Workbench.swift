@@ -123,8 +123,24 @@ struct Workbench {
 
 extension SkeinProcess {
     /// Starts the `skein` that was built beside the tests.
-    convenience init(_ arguments: [String], shell: String? = nil) throws {
-        try self.init(SkeinProgram(path: TestPaths.binary), arguments, shell: shell)
+    ///
+    /// - Parameters:
+    ///   - arguments: the words after `skein`.
+    ///   - shell: a line of `sh` that runs first; it gets the binary and the arguments as "$@",
+    ///     for instance `ulimit -f 10; exec "$@"`. nil starts the binary itself.
+    ///   - isHeld: see the other initializer.
+    /// - Throws: as the other initializer.
+    convenience init(_ arguments: [String], shell: String? = nil, isHeld: Bool = false) throws {
+        let path = try TestPaths.binary
+        try self.init(
+            SkeinProgram(path: shell == nil ? path : "/bin/sh"),
+            (shell.map { ["-c", $0, "sh", path] } ?? []) + arguments, name: arguments.first,
+            isHeld: isHeld)
+    }
+
+    /// Blocks until standard error contains `text` or the process has ended.
+    func waitForError(_ text: String) throws {
+        try wait(SkeinProcess.patience, for: "\"\(text)\"") { errorText.contains(text) }
     }
 
     /// Runs `skein` to its end.
@@ -138,11 +154,27 @@ extension SkeinProcess {
 extension ClusterHarness {
     /// Starts a coordinator for `output` at a bench and waits until it listens.
     convenience init(
-        _ bench: Workbench, _ output: String, _ options: [String] = [], model: String? = nil
+        _ bench: Workbench, _ output: String, _ options: [String] = []
     ) throws {
-        try self.init(bench.work(model: model), output, options)
+        try self.init(bench.work(), output, options)
     }
 
     /// The bench where the run is.
     var bench: Workbench { Workbench(directory: work.directory) }
+
+    /// Starts a worker of one thread: with another model or none, with a line of `sh` that runs
+    /// first, or dialling another address.
+    @discardableResult
+    func startWorker(
+        _ name: String, model: String?, shell: String? = nil, at place: String? = nil
+    ) throws -> SkeinProcess {
+        let worker = try SkeinProcess(
+            ["worker", "--coordinator", place ?? address, "--name", name, "--threads", "1"]
+                + (model.map { ["--model", $0] } ?? []), shell: shell, isHeld: true)
+        workers.append(worker)
+        return worker
+    }
+
+    /// Leaves the present workers out of `finish`: their end has been checked.
+    func forgetWorkers() { workers = [] }
 }

@@ -1,4 +1,3 @@
-import Skein
 import SkeinBasics
 import SkeinFormats
 import SkeinModels

@@ -7,27 +7,29 @@ import SkeinLaunch
 ///
 /// The system picks the port; a restarted coordinator takes the same one.
 package final class ClusterHarness {
-    package private(set) var work: Workload
+    package let work: Workload
     /// The run's directory, below that of the workload.
-    package private(set) var output: String
+    package let output: String
     private var options: [String]
     /// Whether the output of all processes stays beside the run, for debugging.
     private let keepsLogs: Bool
     package private(set) var coordinator: SkeinProcess
     package private(set) var address: String
-    package private(set) var workers: [SkeinProcess] = []
+    /// The workers that `finish` waits for; all of them must succeed.
+    package var workers: [SkeinProcess] = []
     private var starts = 1
 
     /// Starts a coordinator for `output` and waits until it listens.
     package init(
-        _ work: Workload, _ output: String, _ options: [String] = [], keepsLogs: Bool = false
+        _ work: Workload, _ output: String, _ options: [String] = [],
+        listen: String = "127.0.0.1:0", keepsLogs: Bool = false
     ) throws {
         self.work = work
         self.output = output
         self.options = options
         self.keepsLogs = keepsLogs
         (coordinator, address) = try Self.start(
-            work, output, options, listen: "127.0.0.1:0",
+            work, output, options, listen: listen,
             logs: keepsLogs ? Self.logs(work, output, 1, "coordinator") : nil)
     }
 
@@ -67,69 +69,29 @@ package final class ClusterHarness {
         return keepsLogs ? Self.logs(work, output, starts, name) : nil
     }
 
-    /// Starts another coordinator on the port of the one before.
-    private func startCoordinator() throws {
+    /// Kills the coordinator, if it still runs, and starts it again on its port with `--resume`.
+    package func restartCoordinator() throws {
+        coordinator.end()
+        if !options.contains("--resume") { options.append("--resume") }
         (coordinator, address) = try Self.start(
             work, output, options, listen: address, logs: nextLogs("coordinator"))
     }
 
-    /// Ends the coordinator and, after `meanwhile`, starts it again on its port with `--resume`.
-    ///
-    /// - Returns: how the first one ended.
-    @discardableResult
-    package func restartCoordinator(
-        _ signal: Int32 = SIGKILL, meanwhile: () throws -> Void = {}
-    ) throws -> SkeinProcess.Ending {
-        coordinator.send(signal)
-        let ending = try coordinator.wait()
-        try meanwhile()
-        if !options.contains("--resume") { options.append("--resume") }
-        try startCoordinator()
-        return ending
-    }
-
-    /// Kills the coordinator and starts one of another run on its port.
-    package func replaceCoordinator(
-        by work: Workload, _ output: String, _ options: [String]
-    ) throws {
-        coordinator.end()
-        (self.work, self.output, self.options) = (work, output, options)
-        try startCoordinator()
-    }
-
-    /// Starts a worker.
-    ///
-    /// - Parameters:
-    ///   - name: the worker's.
-    ///   - threads: how many compute.
-    ///   - model: nil: it fetches the coordinator's.
-    ///   - more: further options.
-    ///   - shell: see `SkeinProcess`.
-    ///   - place: what it dials; nil: the coordinator.
-    /// - Returns: the worker, the last of `workers`.
-    /// - Throws: as `SkeinProcess`.
-    @discardableResult
-    package func startWorker(
-        _ name: String, threads: Int = 1, model: String?, _ more: [String] = [],
-        shell: String? = nil, at place: String? = nil
-    ) throws -> SkeinProcess {
-        let worker = try SkeinProcess(
-            work.program,
-            [
-                "worker", "--coordinator", place ?? address, "--name", name, "--threads",
-                String(threads),
-            ] + (model.map { ["--model", $0] } ?? []) + more, name: name,
-            shell: shell, isHeld: true, directory: nextLogs(name))
-        workers.append(worker)
-        return worker
-    }
-
     /// Starts a worker with the cluster's model.
+    ///
+    /// - Returns: the worker, the last of `workers`.
     @discardableResult
     package func startWorker(
         _ name: String, threads: Int = 1, _ more: [String] = []
     ) throws -> SkeinProcess {
-        try startWorker(name, threads: threads, model: work.model, more)
+        let worker = try SkeinProcess(
+            work.program,
+            [
+                "worker", "--coordinator", address, "--model", work.model, "--name", name,
+                "--threads", String(threads),
+            ] + more, name: name, isHeld: true, directory: nextLogs(name))
+        workers.append(worker)
+        return worker
     }
 
     /// Kills a worker and, after `meanwhile`, starts another with its name and model.
@@ -155,11 +117,6 @@ package final class ClusterHarness {
             try worker.demandSuccess()
         }
         return ending
-    }
-
-    /// Leaves the present workers out of `finish`: their end has been checked.
-    package func forgetWorkers() {
-        workers = []
     }
 
     /// Steps committed so far.

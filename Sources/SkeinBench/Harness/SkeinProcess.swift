@@ -4,8 +4,7 @@ import SkeinLaunch
 
 /// A real process of `skein`, with its two streams kept in files.
 ///
-/// It has an empty cache of its own, unless `shell` sets another `SKEIN_CACHE`. A process that
-/// still runs when its object goes is killed.
+/// It has an empty cache of its own. A process that still runs when its object goes is killed.
 package final class SkeinProcess {
     /// How a process ended.
     package struct Ending: Sendable {
@@ -37,15 +36,13 @@ package final class SkeinProcess {
     ///   - program: what is started.
     ///   - arguments: the words after `skein`.
     ///   - name: its name in errors; nil: the command.
-    ///   - shell: a line of `sh` that runs first; it gets the binary and the arguments as "$@",
-    ///     for instance `ulimit -f 10; exec "$@"`. nil starts the binary itself.
     ///   - isHeld: whether it ends when this process does, however that ends; otherwise its
     ///     standard
     ///     input is empty.
     ///   - directory: where its streams are kept; nil: in a directory that goes with the object.
     /// - Throws: `LaunchError.notStarted`, and what the system says.
     package init(
-        _ program: SkeinProgram, _ arguments: [String], name: String? = nil, shell: String? = nil,
+        _ program: SkeinProgram, _ arguments: [String], name: String? = nil,
         isHeld: Bool = false, directory: String? = nil
     ) throws {
         self.program = program
@@ -60,9 +57,8 @@ package final class SkeinProcess {
         defer { close(output) }
         let error = try Self.file(self.directory + "/error")
         defer { close(error) }
-        let words = shell.map { ["/bin/sh", "-c", $0, "sh"] } ?? []
         child = try ChildProcess.start(
-            words + [program.path] + arguments, output: output, error: error, isHeld: isHeld,
+            [program.path] + arguments, output: output, error: error, isHeld: isHeld,
             variables: ["SKEIN_CACHE": self.directory + "/cache"])
     }
 
@@ -123,11 +119,6 @@ package final class SkeinProcess {
         while isRunning { usleep(1000) }
     }
 
-    /// Blocks until standard error contains `text` or the process has ended.
-    package func waitForError(_ text: String, seconds: Double = SkeinProcess.patience) throws {
-        try wait(seconds, for: "\"\(text)\"") { errorText.contains(text) }
-    }
-
     /// Blocks until the process has ended.
     ///
     /// - Throws: `BenchError.deadline` after `seconds`; the process is then killed.
@@ -144,7 +135,7 @@ package final class SkeinProcess {
     }
 
     /// Blocks until `isDone`, or until the process has ended.
-    func wait(_ seconds: Double, for what: String, _ isDone: () throws -> Bool) throws {
+    package func wait(_ seconds: Double, for what: String, _ isDone: () throws -> Bool) throws {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while try isRunning && !isDone() {
             guard ContinuousClock.now < deadline, !program.shouldStop() else {

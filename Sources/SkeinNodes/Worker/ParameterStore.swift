@@ -126,7 +126,8 @@ final class ParameterStore: Sendable {
         }
     }
 
-    /// The same as `parameters`, but nil where that would block.
+    /// The same as `parameters`, but nil where that would block: a simulation's one thread must
+    /// not.
     func parametersNow(
         version: UInt64, term: UInt32, isAbandoned: () -> Bool
     ) -> Answer? {

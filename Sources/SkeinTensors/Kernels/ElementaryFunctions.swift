@@ -4,12 +4,9 @@
 /// A C library's functions differ in the last bit between versions and processors, and the rotary
 /// table is made of them.
 package enum ElementaryFunctions {
-    /// Beyond this angle `cosineAndSine` loses digits. A Float has a step of 4 there, more than
-    /// half a turn, so no meaningful angle is that large.
-    package static let largestAngle = 0x1p26
-
-    /// Cosine and sine of an angle within +-`largestAngle` that has the digits of a Float; the error
-    /// is below 1e-16.
+    /// Cosine and sine of an angle within +-2^26 that has the digits of a Float; the error is below
+    /// 1e-16. Beyond, digits are lost; but a Float has a step of 4 there, more than half a turn, so
+    /// no meaningful angle is that large.
     ///
     /// The angle is reduced to +-pi / 4 by the nearest multiple of pi / 2, which is subtracted in
     /// three parts so that the first two differences are exact (Cody and Waite 1980); then Taylor

@@ -17,7 +17,7 @@ package struct RotaryEmbedding: Sendable {
     /// Shapes and ranges:
     ///   - theta: at least 1.
     ///   - divisors: [N/2], divides each frequency (Llama-3 scaling), at least 1/4; nil for none.
-    ///   - positions: below 2^24, so that no angle is beyond `ElementaryFunctions.largestAngle`.
+    ///   - positions: below 2^24, so that no angle is beyond 2^26.
     package init(headDimension: Int, theta: Double, divisors: [Float]?, positions: Int) {
         precondition(
             theta >= 1 && divisors?.allSatisfy { $0 >= Self.leastDivisor } ?? true

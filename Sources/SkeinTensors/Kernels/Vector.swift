@@ -9,9 +9,6 @@ package func exponential(_ x: Float) -> Float {
     skein_exponential(skein_level(), x)
 }
 
-/// `exponential` under the name that kernels and their tests use.
-func exp1(_ x: Float) -> Float { exponential(x) }
-
 /// The dot product of two vectors, in a fixed lane order.
 func dot(_ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>, _ count: Int) -> Float {
     skein_dot(skein_level(), a, b, count)

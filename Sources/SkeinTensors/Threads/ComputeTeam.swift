@@ -13,7 +13,7 @@ import Synchronization
 /// thread at a time may call `run`, and not from within a piece.
 package final class ComputeTeam {
     package let threadCount: Int
-    private let state: State
+    let state: State
     private let clock = ContinuousClock()
     /// The caller works alone until then; nil: with the others.
     private(set) var aloneUntil: ContinuousClock.Instant?
@@ -88,9 +88,6 @@ package final class ComputeTeam {
             aloneUntil = clock.now + waited * Self.aloneFactor
         }
     }
-
-    /// What a test keeps to see threads end after the team is gone.
-    var observedState: State { state }
 }
 
 extension ComputeTeam {

@@ -38,8 +38,6 @@ package struct LedgerReport: Sendable, Equatable {
     /// The first of them, up to a limit.
     package var findings: [LedgerFinding] = []
 
-    package var isProof: Bool { findingCount == 0 }
-
     mutating func note(_ finding: LedgerFinding) {
         findingCount += 1
         if findings.count < Limits.ledgerFindings { findings.append(finding) }

@@ -120,7 +120,7 @@ import Testing
     func stop() {
         var team: ComputeTeam? = ComputeTeam(threadCount: 4)
         team?.run(100) { _, _ in }
-        let state = team?.observedState
+        let state = team?.state
         team = nil
         Self.wait { state?.live.load(ordering: .acquiring) == 0 }
         #expect(state?.live.load(ordering: .acquiring) == 0)
