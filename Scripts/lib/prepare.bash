@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by scripts that start a `skein` on the demo's model and data.
+# Sourced by scripts that start programs on the demo's model and data.
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 # Installs, fetches and builds what is missing; sets model, pairs and skein (SKEIN names one that is there).
@@ -13,10 +13,15 @@ prepare() {
     skein="$(swift build -c release --package-path "$scripts/.." --show-bin-path)/skein"
 }
 
-# Runs skein with these arguments; a signal to the script ends it, too, and what it has started.
+die() {
+    printf 'error: %s\n  fix: %s\n' "$1" "$2" >&2
+    exit 1
+}
+
+# WORDS...: runs a program; a signal to the script ends it, too, and what it has started.
 run() {
     local status=0
-    "$skein" "$@" &
+    "$@" &
     trap 'kill $! 2>/dev/null; wait $! || true; exit 130' INT TERM
     wait $! || status=$?
     trap - INT TERM

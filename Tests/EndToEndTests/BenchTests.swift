@@ -78,4 +78,20 @@ struct BenchTests {
             #expect(medians.alone > 0 && medians.cluster > 0)
         }
     }
+
+    @Test("the demonstration kills a worker, which comes back, and ends with one hash")
+    func demo() throws {
+        try Workbench.with { bench in
+            let ending = try SkeinProcess.run([
+                "bench", "demo", "--model", bench.model, "--data", bench.data, "--output",
+                bench.path("demo"), "--steps", "400", "--run-options", "--validation-split 0",
+            ])
+            #expect(ending.status == 0, "\(ending.error)")
+            let lines = ending.output.split(separator: "\n")
+            #expect(lines.contains { $0.contains("kill -9 of worker gander") })
+            #expect(lines.contains { $0.contains("gander comes back") })
+            let digests = lines.filter { $0.hasPrefix("SHA-256") }.map { $0.suffix(64) }
+            #expect(digests.count == 2 && digests[0] == digests[1])
+        }
+    }
 }

@@ -102,7 +102,7 @@ struct ModelFetchTests {
                 bench.trainWords("quiet", FaultBench.run, model: folder))
             #expect(ending.status == 0, "\(ending.error)")
             let cluster = try ClusterHarness(
-                bench, "run", FaultBench.run + ["--min-workers", "2"], model: folder)
+                bench.work(model: folder), "run", FaultBench.run + ["--min-workers", "2"])
             for name in ["w1", "w2"] {
                 try cluster.startWorker(name, model: nil, shell: shell(bench))
             }

@@ -13,10 +13,14 @@ package struct SkeinProgram: Sendable {
     }
 
     /// Runs a command and demands that it succeeds.
-    fileprivate func run(_ arguments: [String], seconds: Double) throws {
+    ///
+    /// - Returns: what it wrote to standard output.
+    @discardableResult
+    func run(_ arguments: [String], seconds: Double) throws -> String {
         let process = try SkeinProcess(self, arguments, isHeld: true)
-        _ = try process.wait(seconds: seconds)
+        let ending = try process.wait(seconds: seconds)
         try process.demandSuccess()
+        return ending.output
     }
 }
 

@@ -39,6 +39,11 @@ extension BenchCommand {
         case .recovery: try runRecovery(io)
         case .chaos: try runChaos(io)
         case .cluster: try runCluster(io)
+        case .demo:
+            let work = work(in: options.output ?? "", io)
+            try DemoBench(work, steps: options.steps, options: options.runOptions) {
+                try io.print($0)
+            }.run()
         case .tokenize:
             let report = try TokenizeBench.report(modelPath: model, dataPath: options.data) {
                 CommandLineTool.commands.map { HelpText.text(of: $0.table) }
@@ -112,6 +117,12 @@ extension BenchCommand {
         return String(decoding: path.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
+    private func work(in directory: String, _ io: CommandIO) -> Workload {
+        Workload(
+            program: program(io), model: options.model ?? "", data: options.data ?? "",
+            directory: directory)
+    }
+
     /// Runs `body` with a new directory for the runs, and removes it when all went well.
     private func withWork<Result>(
         _ name: String, _ io: CommandIO, _ body: (Workload) throws -> Result
@@ -119,10 +130,7 @@ extension BenchCommand {
         let directory = try Self.newDirectory(name)
         let result: Result
         do {
-            result = try body(
-                Workload(
-                    program: program(io), model: options.model ?? "", data: options.data ?? "",
-                    directory: directory))
+            result = try body(work(in: directory, io))
         } catch {
             io.log.warning("what is left of the runs is in \(directory)")
             throw error

@@ -14,6 +14,7 @@ struct BenchCommand: Command {
         case recovery
         case chaos
         case cluster
+        case demo
         case tokenize
     }
 
@@ -21,8 +22,10 @@ struct BenchCommand: Command {
         var subject: Subject
         /// Given when the subject is none of `kernels` and `wire`.
         var model: String?
-        /// Given when the subject is `recovery`, `chaos` or `cluster`.
+        /// Given when the subject is `recovery`, `chaos`, `cluster` or `demo`.
         var data: String?
+        /// Given when the subject is `demo`.
+        var output: String?
         /// Tokens of the micro-batch that is measured.
         var tokens: Int
         var promptTokens: Int
@@ -42,7 +45,7 @@ struct BenchCommand: Command {
         var kills: Int
         var rounds: Int
         var seed: UInt64
-        /// More options of the runs that `cluster` compares.
+        /// More options of the runs of `cluster` and `demo`.
         var runOptions: [String]
         var json: Bool
     }
@@ -59,10 +62,11 @@ struct BenchCommand: Command {
         "tokens", .integer(1...1_048_576), default: "128", "generate: tokens of the answer")
     static let data = Option.optional(
         "data", .path(), absent: "tokenize: the pages of --help",
-        "recovery, chaos, cluster, tokenize: rows as skein train takes them")
+        "recovery, chaos, cluster, demo, tokenize: rows as skein train takes them")
+    static let output = Option.optional("output", .path(), "demo: where its two runs are kept")
     static let steps = Option.optional(
-        "steps", .integer(1...1_000_000), absent: "step 5, wire 20, recovery 40",
-        "step: steps to measure; wire, recovery: steps of a run")
+        "steps", .integer(1...1_000_000), absent: "step 5, wire 20, others 40",
+        "step: steps to measure; wire, recovery, demo: steps of a run")
     static let workers = Option(
         "workers", .integer(1...1024), default: "64",
         "wire: workers, which send gradients without computing them")
@@ -85,7 +89,7 @@ struct BenchCommand: Command {
         "seed", .seed, default: "0", "recovery, chaos: seed of when and whom to hit")
     static let runOptions = Option.optional(
         "run-options", .text("TEXT"), absent: "none",
-        "cluster: options of skein train for its runs, separated by blanks")
+        "cluster, demo: options of skein train for their runs, separated by blanks")
 
     static let table = ArgumentTable(
         command: "bench",
@@ -96,13 +100,14 @@ struct BenchCommand: Command {
             "kernels: each kernel alone; step: a whole training step; generate: a prompt and an "
                 + "answer; wire: a coordinator with many workers that do not compute; recovery: a "
                 + "cluster whose workers are killed and stopped; chaos: one hash, whoever computes "
-                + "and whoever dies; cluster: train next to a cluster of two workers; tokenize: a "
+                + "and whoever dies; cluster: train next to a cluster of two workers; demo: a "
+                + "cluster whose worker is killed, line by line; tokenize: a "
                 + "model's tokenizer"),
         groups: [
             OptionGroup(
                 title: "what",
                 options: [
-                    model.description, data.description,
+                    model.description, data.description, output.description,
                     RecipeOptions.table.microBatchTokens.description,
                     promptTokens.description, answerTokens.description,
                     threads.description, steps.description, workers.description,
@@ -124,6 +129,7 @@ struct BenchCommand: Command {
         }
         options = Options(
             subject: subject, model: arguments[Self.model], data: arguments[Self.data],
+            output: arguments[Self.output],
             tokens: arguments[RecipeOptions.table.microBatchTokens],
             promptTokens: arguments[Self.promptTokens],
             answerTokens: arguments[Self.answerTokens], threads: arguments[Self.threads],
@@ -136,11 +142,16 @@ struct BenchCommand: Command {
             kills: arguments[Self.kills],
             rounds: arguments[Self.rounds] ?? (subject == .cluster ? 5 : 1),
             seed: arguments[Self.seed],
-            runOptions: (arguments[Self.runOptions] ?? "").split(separator: " ").map(String.init),
+            runOptions: (arguments[Self.runOptions] ?? "").split(whereSeparator: \.isWhitespace)
+                .map(String.init),
             json: arguments[SharedFlags.json])
         let needed: [(name: String, isMissing: Bool)] = [
             ("model", ![.kernels, .wire].contains(subject) && options.model == nil),
-            ("data", [.recovery, .chaos, .cluster].contains(subject) && options.data == nil),
+            (
+                "data",
+                [.recovery, .chaos, .cluster, .demo].contains(subject) && options.data == nil
+            ),
+            ("output", subject == .demo && options.output == nil),
         ]
         if let missing = needed.first(where: \.isMissing) {
             throw UsageError.missingOption(

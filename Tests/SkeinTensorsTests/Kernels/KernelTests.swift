@@ -8,7 +8,7 @@ import Testing
 /// Fast kernels against plain ones.
 @Suite struct KernelTests {
     @Test("exp8 is within 2 ulp of the library's exp and exact at the ends")
-    func exponential() {
+    func exponentials() {
         var worst: Float = 0
         var x: Float = -87
         while x < 88 {
