@@ -64,7 +64,7 @@ struct KillTests {
 
     /// What a kill can leave on disk, made by hand from a run that was killed in its middle: these
     /// moments are too short for timed kills to hit them all.
-    @Test("whatever a kill leaves behind, the run goes on to the same bytes")
+    @Test("whatever a kill leaves behind, the resumed run gives the same bytes")
     func leftovers() throws {
         try Workbench.with { bench in
             try bench.train("whole", run)

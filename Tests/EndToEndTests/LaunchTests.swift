@@ -81,7 +81,7 @@ struct LaunchTests {
         }
     }
 
-    @Test("one Ctrl-C ends all processes with a checkpoint, and --resume goes on")
+    @Test("one Ctrl-C ends all processes with a checkpoint, and --resume continues")
     func interrupted() throws {
         try Workbench.with { bench in
             try bench.train("alone", run)

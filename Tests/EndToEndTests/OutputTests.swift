@@ -38,7 +38,7 @@ struct OutputTests {
             #expect(again.output == first.output)
             #expect(try bench.digests(of: "run") == before)
 
-            // As after a kill between the last checkpoint and the removal of an old one.
+            // A kill between the last checkpoint and the removal of an old one leaves this.
             let checkpoints = bench.path("run/checkpoints/")
             try FileManager.default.copyItem(
                 atPath: checkpoints + "step-000016", toPath: checkpoints + "step-000003")

@@ -22,7 +22,7 @@ struct TokenCacheTests {
         return ending
     }
 
-    /// What is said about data and plan, without where the tokens came from.
+    /// The lines about data and plan, without where the tokens came from.
     private func report(_ ending: SkeinProcess.Ending) -> [String] {
         let lines = ending.error.split(separator: "\n").map(String.init)
         let end = lines.firstIndex { $0.hasPrefix("memory:") } ?? lines.count

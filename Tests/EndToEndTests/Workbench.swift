@@ -128,7 +128,7 @@ extension SkeinProcess {
     ///   - arguments: the words after `skein`.
     ///   - shell: a line of `sh` that runs first; it gets the binary and the arguments as "$@",
     ///     for instance `ulimit -f 10; exec "$@"`. nil starts the binary itself.
-    ///   - isHeld: as of the other initializer.
+    ///   - isHeld: see the other initializer.
     /// - Throws: as the other initializer.
     convenience init(_ arguments: [String], shell: String? = nil, isHeld: Bool = false) throws {
         let path = try TestPaths.binary
@@ -162,8 +162,8 @@ extension ClusterHarness {
     /// The bench where the run is.
     var bench: Workbench { Workbench(directory: work.directory) }
 
-    /// Starts a worker of one thread with another model, or none, behind a shell's line, or at another
-    /// place than the coordinator's.
+    /// Starts a worker of one thread: with another model or none, with a line of `sh` that runs
+    /// first, or dialling another address.
     @discardableResult
     func startWorker(
         _ name: String, model: String?, shell: String? = nil, at place: String? = nil
@@ -175,6 +175,6 @@ extension ClusterHarness {
         return worker
     }
 
-    /// Leaves those out of `finish` whose end somebody has seen.
+    /// Leaves the present workers out of `finish`: their end has been checked.
     func forgetWorkers() { workers = [] }
 }

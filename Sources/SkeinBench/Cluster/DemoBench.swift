@@ -1,8 +1,8 @@
 import Foundation
 import SkeinBasics
 
-/// A cluster whose worker is killed and comes back, line by line, and the same run in one process:
-/// what `Scripts/demo` shows.
+/// A cluster whose worker is killed and comes back, and the same run in one process: what
+/// `Scripts/demo` shows, line by line.
 package struct DemoBench {
     private let work: Workload
     private let steps: Int
@@ -12,9 +12,9 @@ package struct DemoBench {
 
     /// - Parameters:
     ///   - work: what is trained, to `run` and `alone` in its directory.
-    ///   - steps: of each run.
-    ///   - options: more options of both runs.
-    ///   - say: takes a line.
+    ///   - steps: how many each run has.
+    ///   - options: further options of both runs.
+    ///   - say: called with each line.
     package init(
         _ work: Workload, steps: Int, options: [String], say: @escaping (String) throws -> Void
     ) {
@@ -49,7 +49,7 @@ package struct DemoBench {
         try sayLines(alone.wait().output)
         for output in ["run", "alone"] { try work.verifyLedger(of: output) }
         let (found, expected) = try (work.adapterDigest(of: "run"), work.adapterDigest(of: "alone"))
-        try title("each micro-batch was counted exactly once, says the ledger of both runs")
+        try title("the ledgers of both runs prove that each micro-batch counted exactly once")
         try say("SHA-256 of the adapter, cluster:     \(found)")
         try say("SHA-256 of the adapter, one process: \(expected)")
         guard found == expected else {
@@ -65,7 +65,7 @@ package struct DemoBench {
         try say("== \(text) (\(Int((ContinuousClock.now - began) / .seconds(1))) s)")
     }
 
-    /// Passes on what a process says until it has told of a step, or until its end.
+    /// Passes on what a process prints until it has reported step `goal`, or has ended.
     private func show(_ process: SkeinProcess, until goal: Int? = nil) throws {
         var isThere = false
         try process.wait(Workload.longest, for: "step \(goal ?? steps)") {
@@ -81,7 +81,7 @@ package struct DemoBench {
         for line in try process.newLines() { try say(line) }
         if goal != nil {
             try process.demandSuccess()
-            throw BenchError.failed(what: "it ended too early", place: work.directory)
+            throw BenchError.failed(what: "the run ended too early", place: work.directory)
         }
     }
 }

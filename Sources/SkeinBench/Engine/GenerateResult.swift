@@ -3,7 +3,7 @@ import SkeinModels
 
 /// Prompts and answers of one model, measured.
 struct GenerateResult: Sendable, Equatable {
-    /// The prompt's.
+    /// The number format of the prompt's products.
     var compute: ComputeType
     var promptTokens: Int
     /// Tokens in an answer; all of them are computed.

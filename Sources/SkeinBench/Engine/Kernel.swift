@@ -22,11 +22,11 @@ struct KernelResult: Sendable, Equatable {
     var size: String
     /// Median time of one call.
     var seconds: Double
-    /// Per second, in `unit`.
+    /// `unit` per second.
     var rate: Double
     /// FLOP or B.
     var unit: String
-    /// Per second, in `unit`.
+    /// `unit` per second.
     var limit: Double
 
     var share: Double { limit > 0 ? rate / limit : 0 }

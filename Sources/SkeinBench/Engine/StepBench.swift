@@ -213,7 +213,7 @@ struct BenchedTrainer {
     private let source: LocalGradientSource
     private var parameters: [Float]
     private var optimizer: AdamW
-    /// The last step's.
+    /// The last step's gradient.
     private(set) var gradient: [Float] = []
 
     init(

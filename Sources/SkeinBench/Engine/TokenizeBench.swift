@@ -53,13 +53,13 @@ package struct TokenizeBench {
 /// What a `TokenizeBench` measured.
 struct TokenizeResult: Sendable, Equatable {
     var texts: Int
-    /// Of all texts, as UTF-8.
+    /// The size of all texts as UTF-8.
     var bytes: Int
     var tokens: Int
     var encoding: Measurement
     /// Decoding every character of the texts and nothing more: no tokenizer can do less.
     var scan: Measurement
-    /// Of what the scan read.
+    /// Proves what the scan read.
     var checksum: UInt32
 
     /// Bytes per second.

@@ -15,7 +15,7 @@ package final class ClusterHarness {
     private let keepsLogs: Bool
     package private(set) var coordinator: SkeinProcess
     package private(set) var address: String
-    /// Those that have to come to a good end.
+    /// The workers that `finish` waits for; all of them must succeed.
     package var workers: [SkeinProcess] = []
     private var starts = 1
 

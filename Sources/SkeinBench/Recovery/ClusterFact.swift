@@ -7,14 +7,14 @@ struct ClusterFact: Sendable, Equatable {
     }
 
     var kind: Kind
-    /// Since the coordinator started.
+    /// Seconds since the coordinator started.
     var seconds: Double
     var worker = ""
     var round = 0
     var microBatch = 0
-    /// Of an opened round.
+    /// The pieces of an opened round.
     var pieces = 0
-    /// Of an opened round.
+    /// The step of an opened round.
     var step = 0
 
     init(_ kind: Kind, seconds: Double, worker: String = "", round: Int = 0, microBatch: Int = 0) {
@@ -54,7 +54,7 @@ struct Blow: Sendable, Equatable {
 
     var kind: Kind
     var worker: String
-    /// On the coordinator's clock.
+    /// When it came, on the coordinator's clock.
     var seconds: Double
     /// When a stopped worker was continued.
     var continued: Double?

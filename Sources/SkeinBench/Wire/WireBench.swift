@@ -12,7 +12,7 @@ struct WireBench: Sendable {
     /// What a step took.
     struct Step: Sendable {
         var seconds: Double
-        /// Of the coordinator's two threads.
+        /// What the coordinator's two threads used.
         var processorSeconds: Double
         var sentBytes: Int
         var receivedBytes: Int

@@ -15,7 +15,7 @@ struct WireResult: Sendable {
     var load: WireLoad
     var steps: [WireBench.Step]
     var limits: Machine
-    /// Of the coordinator's process; the workers are in another.
+    /// The peak of the coordinator's process; the workers are in another.
     var peakBytes: UInt64?
 
     /// First steps that do not count: connections, first parameters, memory that still grows.
@@ -35,7 +35,7 @@ struct WireResult: Sendable {
     /// Bytes per second.
     var inRate: Double { mean { Double($0.receivedBytes) } * stepsPerSecond }
     var outRate: Double { mean { Double($0.sentBytes) } * stepsPerSecond }
-    /// Of the coordinator's two threads in a step.
+    /// What the coordinator's two threads use in a step.
     var processorSeconds: Double { mean { $0.processorSeconds } }
     var payloadBytes: Double { mean { Double($0.payloadBytes) } }
     var rawBytes: Double { Double(4 * load.parameterCount * load.workers) }

@@ -158,7 +158,7 @@ final class ClusterSource: GradientSource {
                     throw SourceStopped(reason: .interrupted)
                 }
             case .check, .deliver, .disputed, .settled, .spoiled:
-                // Of a closed round, whose results the state answers as stale.
+                // These belong to a closed round; the state answers its results as stale.
                 continue
             }
         }

@@ -40,7 +40,7 @@ package struct CoordinatorMemory: Sendable, Equatable {
 
     package func totalBytes(workers: Int) -> Int { ownBytes + workers * workerBytes }
 
-    /// For the log, in megabytes of 10^6 bytes.
+    /// A line for the log, in megabytes of 10^6 bytes.
     var sentence: String {
         func megabytes(_ bytes: Int) -> String { "\((bytes + 999_999) / 1_000_000) MB" }
         return "memory: at most \(megabytes(ownBytes)) besides the model's file: "

@@ -96,7 +96,7 @@ package enum WorkerNode {
 /// A worker's options, resolved.
 struct WorkerSetup: Sendable {
     let coordinator: NetworkAddress
-    /// As resolved at the start.
+    /// The coordinator's addresses, as resolved at the start.
     let addresses: [SocketAddress]
     let token: [UInt8]
     let modelPath: String?

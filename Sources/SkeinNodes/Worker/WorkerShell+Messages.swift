@@ -174,7 +174,7 @@ extension WorkerShell {
     ) {
         running[thread] = nil
         guard engine === self.engine else {
-            // Of a run that this worker has left.
+            // The job is of a run that this worker has left.
             return handle(.abandoned(thread: thread, job.lease.key))
         }
         switch outcome {

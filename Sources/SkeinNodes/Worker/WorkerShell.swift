@@ -48,7 +48,7 @@ final class WorkerShell {
     /// Connections so far: callbacks of earlier ones are ignored.
     var attempt = 0
     var dial: (any Attempt)?
-    /// The coordinator's, as last resolved.
+    /// The coordinator's addresses, as last resolved.
     var addresses: [SocketAddress]
     var hasDialled = false
     /// Whether a thread is asking the name server, which may take a minute.

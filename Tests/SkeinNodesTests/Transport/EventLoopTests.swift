@@ -117,7 +117,7 @@ struct EventLoopTests {
         loop.stop()
     }
 
-    @Test("a loop can be stopped from its own thread, and its state goes with it")
+    @Test("a loop can be stopped from its own thread, which frees its state")
     func stopsItself() throws {
         let loop = try EventLoop(name: "test")
         let gone = Gate(count: 1)
