@@ -40,6 +40,8 @@ struct ParameterStoreTests {
         #expect(!store.receive(difference(one, two, version: 2), term: 1))
         #expect(store.receive(snapshot(one, version: 1), term: 1))
         #expect(store.receive(difference(one, two, version: 2), term: 1))
+        // It begins at a version that never came.
+        #expect(!store.receive(difference(two, one, version: 4), term: 1))
         #expect(store.newest == (1, 2))
         #expect(ask(store, 1) == "\(one)")
         #expect(ask(store, 2) == "\(two)")
