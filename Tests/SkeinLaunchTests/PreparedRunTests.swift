@@ -14,7 +14,7 @@ struct PreparedRunTests {
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Scripts/lib/prepare.bash").path
         let script = """
-            set -euo pipefail; source '\(library)'; cd '\(directory)'; skein=./skein; run; : >after
+            set -euo pipefail; source '\(library)'; cd '\(directory)'; run ./skein; : >after
             """
         return try ChildProcess.start(["bash", "-c", script])
     }
