@@ -58,7 +58,7 @@ package struct Endpoint: Sendable, Equatable {
         return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    /// Letters, digits and what else stands in names and addresses.
+    /// Letters, digits and the other characters of names and addresses.
     private static func isHostByte(_ byte: UInt8) -> Bool {
         switch byte {
         case 48...57, 65...90, 97...122: true

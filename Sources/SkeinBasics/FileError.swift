@@ -66,9 +66,10 @@ extension FileError: Explained {
         switch code {
         case ENOENT: "check the path"
         case EACCES, EPERM, EROFS: "check the permissions of the file and of its directory"
-        case ENOSPC, EDQUOT: "free some space on this file system, then continue with --resume"
+        case ENOSPC, EDQUOT:
+            "free some space on this file system, then try again (continue a run with --resume)"
         case EFBIG:
-            "raise the file size limit (ulimit -f), then continue with --resume"
+            "raise the file size limit (ulimit -f), then try again (continue a run with --resume)"
         case EISDIR: "give a file, not a directory"
         case ENOTDIR: "a part of the path is a file, not a directory; check it"
         case EMFILE, ENFILE: "raise the limit on open files (ulimit -n)"

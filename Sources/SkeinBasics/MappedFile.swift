@@ -1,7 +1,7 @@
 import Foundation
 
-/// The bytes of a whole file, read-only. They live as long as the object: who keeps a pointer into
-/// them must keep the object, too.
+/// The bytes of a whole file, read-only. They live as long as the object: code that keeps a pointer
+/// into them must keep the object, too.
 ///
 /// Mapped bytes are read from disk when they are touched. If a sector cannot be read then, or
 /// another process has truncated the file, the process gets SIGBUS, which user code cannot turn

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A thread whose start can fail and says so. Foundation's `Thread` does not say so, and whoever
-/// waited for it would wait for ever.
+/// A thread whose start can fail and says so. Foundation's `Thread` does not say so, and a
+/// caller that waits for it waits for ever.
 package enum SystemThread {
     /// What a new thread runs, on its way there.
     private final class Start: Sendable {

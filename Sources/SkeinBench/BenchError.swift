@@ -3,6 +3,8 @@ import SkeinBasics
 /// What must never happen in a benchmark.
 package enum BenchError: Error, Equatable {
     case failed(what: String, place: String)
+    /// The run at `place` did not end with the adapter that it must have.
+    case adaptersDiffer(place: String)
     /// A process ended in the wrong way; `lines` are its last ones.
     case memberFailed(name: String, ending: String, status: ExitStatus, lines: [String])
     /// `what` did not happen in time at this process.
@@ -14,7 +16,7 @@ package enum BenchError: Error, Equatable {
     package var lastLines: [String] {
         switch self {
         case .memberFailed(_, _, _, let lines), .deadline(_, _, let lines): lines
-        case .failed, .interrupted: []
+        case .failed, .adaptersDiffer, .interrupted: []
         }
     }
 }
@@ -27,6 +29,7 @@ extension BenchError: Explained {
         let (what, place) =
             switch self {
             case .failed(let what, let place): (what, place)
+            case .adaptersDiffer(let place): ("this adapter differs from that of an equal run", place)
             case .memberFailed(let name, let ending, _, _):
                 ("\(name) ended with \(ending); its last lines are above", "skein bench")
             case .deadline(let name, let what, _):
@@ -36,8 +39,10 @@ extension BenchError: Explained {
         let (remedy, status): (String, ExitStatus) =
             switch self {
             case .interrupted: ("start it again", .interrupted)
+            case .adaptersDiffer:
+                ("report it, with the run directories: no load may change a hash", .internalError)
             case .memberFailed(_, _, let status, _) where Self.mistakes.contains(status):
-                ("its lines above say why", status)
+                ("see its lines above", status)
             case .failed, .memberFailed, .deadline:
                 ("try again on a quiet machine, then report it", .internalError)
             }

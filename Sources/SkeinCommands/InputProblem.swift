@@ -50,7 +50,7 @@ extension InputProblem {
         case .noMessages, .badField:
             "write [{\"role\": \"user\", \"content\": \"...\"}, ...], or "
                 + "{\"messages\": [...], \"add_generation_prompt\": true}"
-        case .unknownKind(let lookedFor): "looked for " + Words.either(lookedFor)
+        case .unknownKind(let lookedFor): "give a path that has " + Words.either(lookedFor)
         case .noRun: "give the --output folder of a training run"
         case .noStatus: "use the version of skein that runs the coordinator"
         }

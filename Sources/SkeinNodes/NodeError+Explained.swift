@@ -7,7 +7,7 @@ extension NodeError: Explained {
         case .addressInvalid(let text, let reason):
             Explanation(
                 what: "'\(text)' is not an address: \(reason)",
-                remedy: "write it as HOST:PORT, for example 10.0.0.7:7447 or [fd00::7]:7447",
+                remedy: "write it as HOST:PORT, for example 10.0.0.7:7534 or [fd00::7]:7534",
                 status: .usage)
         case .nameNotResolved(let host, let detail):
             Explanation(
@@ -59,7 +59,7 @@ extension NodeError: Explained {
         case EACCES, EPERM: "use a port above 1023"
         case EADDRNOTAVAIL:
             "no network interface of this machine has this address; give one of "
-                + "its own (ip address shows them), or :PORT for all"
+                + "its own (ip address shows them), or 0.0.0.0:PORT for all"
         case EMFILE, ENFILE: "raise the limit on open files (ulimit -n)"
         default: "check the address and the network interfaces of this machine"
         }
@@ -84,7 +84,7 @@ extension NodeError.TokenFileProblem {
                 (
                     "cannot \(operation) the token file: \(NodeError.text(code))",
                     code == ENOENT
-                        ? "check the path; 'openssl rand -hex 32 > FILE' makes a token"
+                        ? "check the path; '(umask 077; openssl rand -hex 32 > FILE)' makes a token"
                         : "check the permissions of the file and of its directory",
                     .inputOutput
                 )
@@ -104,7 +104,7 @@ extension NodeError.TokenFileProblem {
                 (
                     "the token has \(found) bytes, not \(expected.lowerBound) to "
                         + "\(expected.upperBound)",
-                    "make one with: openssl rand -hex 32 > FILE", .badData
+                    "make one with: (umask 077; openssl rand -hex 32 > FILE)", .badData
                 )
             case .exists:
                 (

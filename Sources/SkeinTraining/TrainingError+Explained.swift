@@ -108,8 +108,9 @@ extension TrainingError: Explained {
                 remedy: "remove it; a run resumes from the one before", status: .badData)
         case .ledgerRefuted(let path, let findings, let first):
             Explanation(
-                what: "\(first.isOfMetrics ? "the metrics have" : "the ledger has") \(findings) "
-                    + "findings, the first: \(first.what)", place: path,
+                what: "\(first.isOfMetrics ? "the metrics have" : "the ledger has") "
+                    + "\(Figures.count(findings, "finding")), the first: \(first.what)",
+                place: path,
                 remedy: "do not trust this adapter; train again", status: .badData)
         case .adapterLost(let path, let step):
             Explanation(

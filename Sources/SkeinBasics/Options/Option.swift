@@ -68,7 +68,7 @@ package struct Option<Value: Sendable>: Sendable {
         return option
     }
 
-    /// Younger than run.json, offers and digests: where it is not given they do not name it, so that
+    /// Newer than run.json, offers and digests: they name it only where it is given, so that
     /// versions without it read them and digests stay what they were.
     package func namedOnlyWhenGiven() -> Option {
         var option = self
@@ -95,7 +95,7 @@ extension Option where Value == Bool {
     }
 }
 
-/// The line of help under which options stand together.
+/// The heading under which help lists options.
 package struct OptionHeading: Sendable, Equatable {
     package let title: String
 

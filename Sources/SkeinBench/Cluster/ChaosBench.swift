@@ -1,7 +1,7 @@
 import Foundation
 import SkeinBasics
 
-/// One hash, whoever computes and whoever dies: a short run in one process and in clusters that are
+/// One hash, whichever processes compute or die: a short run in one process and in clusters that are
 /// left alone, and in clusters whose members are killed and stopped at random moments.
 package final class ChaosBench {
     /// A case that succeeded.
@@ -181,9 +181,7 @@ package final class ChaosBench {
         try body(output)
         let digest = try work.adapterDigest(of: output)
         guard digest == expected ?? digest else {
-            throw BenchError.failed(
-                what: "\(title): the adapter is \(digest), not that of the earlier cases",
-                place: work.path(output))
+            throw BenchError.adaptersDiffer(place: "\(title), \(work.path(output))")
         }
         expected = digest
         try work.verifyLedger(of: output)

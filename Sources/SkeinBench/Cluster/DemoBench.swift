@@ -53,7 +53,7 @@ package struct DemoBench {
         try say("SHA-256 of the adapter, cluster:     \(found)")
         try say("SHA-256 of the adapter, one process: \(expected)")
         guard found == expected else {
-            throw BenchError.failed(what: "the two adapters differ", place: work.directory)
+            throw BenchError.adaptersDiffer(place: work.directory)
         }
     }
 

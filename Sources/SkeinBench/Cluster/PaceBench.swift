@@ -58,8 +58,7 @@ package struct PaceBench {
             }
             let (alone, cluster) = ("alone-\(number)", "cluster-\(number)")
             guard try work.adapterDigest(of: alone) == work.adapterDigest(of: cluster) else {
-                throw BenchError.failed(
-                    what: "the adapters of both runs differ", place: work.path(cluster))
+                throw BenchError.adaptersDiffer(place: work.path(cluster))
             }
         }
         return Medians(

@@ -5,7 +5,7 @@ import SkeinTensors
 ///
 /// Every shape runs as often as it was counted, on operands of its sizes without gaps between rows.
 /// They stay in the cache, where a training step fetches other weights for each layer; so the rate
-/// is an upper limit and a share of it does not flatter.
+/// is an upper limit, so a share of it is not flattering.
 struct ProductReplay: Sendable {
     /// Equal products: op(A) [m, k] times op(B) [k, n].
     struct Product: Sendable, Equatable {

@@ -3,8 +3,8 @@ import SkeinModels
 import SkeinTensors
 import SkeinTraining
 
-/// `skein bench`: measures the speed of kernels, training steps, generation, the wire and recovery,
-/// each next to its limit.
+/// `skein bench`: speeds next to their limits (kernels, step, generate, tokenize, wire), and real
+/// clusters (recovery, cluster, chaos, demo).
 struct BenchCommand: Command {
     enum Subject: String, Sendable, CaseIterable {
         case kernels
@@ -40,7 +40,7 @@ struct BenchCommand: Command {
         var parameters: Int?
         /// Most megabytes per second that a worker of a wire benchmark reads.
         var lineRate: Int?
-        /// The address of a wire benchmark of which this process runs the workers.
+        /// The address of the wire benchmark whose workers this process runs.
         var dial: Endpoint?
         var kills: Int
         var rounds: Int

@@ -19,7 +19,7 @@ final class TrainingReporter: Sendable {
         var display: ProgressDisplay
         var own: OwnRun
         var firstStep = 0
-        /// When the first step of this process began: the time before it says nothing of the pace.
+        /// When the first step of this process began: the time before it says nothing about the pace.
         var began: ContinuousClock.Instant?
     }
 

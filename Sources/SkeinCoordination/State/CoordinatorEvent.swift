@@ -62,7 +62,7 @@ extension CoordinatorState {
         case settle(WorkKey)
         /// An accepted result of this round is wrong: all of the round must be computed again.
         case spoil(round: UInt64)
-        /// Send this and hang up. The state has forgotten the peer; a `left` of it is ignored.
+        /// Send this and hang up. The state has forgotten the peer; a later `left` for that peer is ignored.
         case disconnect(PeerID, Rejection)
         case log(Log.Level, String)
         /// The run cannot continue; said once.
@@ -90,7 +90,7 @@ package enum LeaseReason: Sendable, Equatable, CustomStringConvertible {
     case straggler(String)
     /// The worker has finished it, and now there is room for the result.
     case recalled
-    /// Two others gave different results of it.
+    /// Two others gave different results for it.
     case disputed(String, String)
 
     package var description: String {

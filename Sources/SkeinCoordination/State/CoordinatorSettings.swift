@@ -34,7 +34,7 @@ package struct CoordinatorSettings: Sendable, Equatable {
     /// Results that may wait for their check, over all workers; the shell sets it by their size.
     package var maximumUnchecked = 4096
 
-    /// A lease of a live worker is taken away when nothing of it has moved for this long: no layer
+    /// A lease of a live worker is taken away when it has made no progress for this long: no layer
     /// done, no bytes on their way. Much longer than a layer of any model takes.
     package var stuckAfter: Duration { patience * 5 }
 

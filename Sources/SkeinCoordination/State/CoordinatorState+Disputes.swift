@@ -12,7 +12,7 @@ extension CoordinatorState {
         var dispute = open.disputes[index]
         if dispute == nil {
             let former = open.formerDisputes[index]
-            // Who has voted cannot open it again by repeating that.
+            // A worker that has voted cannot reopen it by repeating its vote.
             guard piece.digest != other.digest,
                 former?.votes.contains(where: { $0.name == other.name }) != true
             else { return }
@@ -26,7 +26,7 @@ extension CoordinatorState {
         }
         self.open?.disputes[index] = dispute
         if piece.computedBy == other.name, piece.digest != other.digest {
-            fail(other.name, "it gave two different results of \(describe(index))")
+            fail(other.name, "it gave two different results for \(describe(index))")
         }
     }
 
@@ -56,8 +56,9 @@ extension CoordinatorState {
         say(
             .log(
                 .warning,
-                names.joined(separator: " and ") + " gave different results of \(describe(index)): "
-                    + "\(judge.name) computes it, too, to tell which is wrong"))
+                names.joined(separator: " and ")
+                    + " gave different results for \(describe(index)): \(judge.name) computes it, too, to tell which is wrong"
+            ))
         open?.disputes[index]?.judge = judge.peer
         open?.disputes[index]?.askedAt = clock
         open?.disputes[index]?.asked.append(judge.name)
@@ -87,7 +88,7 @@ extension CoordinatorState {
     private mutating func endUndecided(_ index: Int, _ dispute: Dispute) {
         let names = dispute.votes.map(\.name).joined(separator: " and ")
         let what =
-            "\(names) gave different results of \(describe(index)): one of them computes wrongly, "
+            "\(names) gave different results for \(describe(index)): one of them computes wrongly, "
             + "and nobody else is here to tell which; using that of "
         if let word = lastWord(of: dispute) {
             say(.log(.warning, what + "\(word.name), which has given good results before"))

@@ -97,7 +97,8 @@ extension CoordinatorState {
         say(
             .log(
                 .warning,
-                "lost \(worker.title) with \(worker.leases.count) leases: \(how); others get them"))
+                "lost \(worker.title) with \(Figures.count(worker.leases.count, "lease")): \(how); "
+                    + "others get them"))
         if standings[worker.name]?.noteLost() == true {
             fail(worker.name, "its connection was lost four times in a row while it held work")
         }

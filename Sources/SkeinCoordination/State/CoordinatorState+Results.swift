@@ -176,7 +176,7 @@ extension CoordinatorState {
             say(
                 .log(
                     .warning,
-                    "the result of \(describe(index)) is not finite whoever computes it: \(detail)")
+                    "the result of \(describe(index)) is not finite on any worker: \(detail)")
             )
             say(.deliver(candidate.peer, key))
             accept(candidate, index)

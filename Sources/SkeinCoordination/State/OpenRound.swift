@@ -13,7 +13,7 @@ struct Piece: Sendable {
     enum Phase: Sendable { case open, checking, accepted }
 
     var phase = Phase.open
-    /// Who has a lease of it, at most two.
+    /// Who holds a lease on it, at most two.
     var holders: [PeerID] = []
     var attempts: UInt32 = 0
     /// Names that have ever had a lease of it.

@@ -88,14 +88,14 @@ package enum DataWarning: Sendable, Equatable {
     package var text: String {
         switch self {
         case .badLines(let count, let first):
-            "\(count) lines were skipped because they are malformed"
+            "malformed lines skipped: \(count)"
                 + (first.map { ", the first at \($0.explanation.place)" } ?? "")
         case .manyCut(let count, let rows, let longest, let maximumLength):
             "\(count) of \(rows) rows are longer than --max-length \(maximumLength) and lose their "
                 + "end; the longest has \(longest) tokens"
         case .skipped(let count, let lines):
-            "\(count) rows have no token to learn within --max-length and are skipped, the first "
-                + "at line \(lines.first ?? 0)"
+            "rows skipped because they have no token to learn within --max-length: \(count), the "
+                + "first at line \(lines.first ?? 0)"
         case .littleLoss(let lossTokens, let tokens):
             "only \(lossTokens) of \(tokens) tokens are trained: prompts are long compared with "
                 + "their completions"
@@ -113,7 +113,7 @@ package enum DataWarning: Sendable, Equatable {
             "in \(count) of \(rows) rows no white space separates prompt and completion, which "
                 + "--prompt-format raw joins as they are"
         case .emptyCompletions(let count):
-            "\(count) completions are empty and teach the model to say nothing"
+            "empty completions, which teach the model to say nothing: \(count)"
         case .fewSteps(let count):
             "the run has only \(count) steps; raise --epochs or lower --batch-size"
         case .allWarmup(let warmupSteps, let steps):

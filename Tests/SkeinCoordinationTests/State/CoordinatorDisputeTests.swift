@@ -116,7 +116,7 @@ struct CoordinatorDisputeTests {
         #expect(ending.contains(.spoil(round: 1)))
         #expect(
             ending.sentences.first
-                == "w3 and w1 gave different results of micro-batch 0 of step 7: one of them computes "
+                == "w3 and w1 gave different results for micro-batch 0 of step 7: one of them computes "
                 + "wrongly, and nobody else is here to tell which; using that of w1, which has "
                 + "given good results before")
         #expect(desk.state.members[name: "w1"] != nil)

@@ -38,7 +38,7 @@ struct CoordinatorResultTests {
         #expect(said.answers == ["0 2 accepted", "0 1 duplicate"])
         #expect(
             said.sentences == [
-                "w2 and w1 gave different results of micro-batch 0 of step 7: "
+                "w2 and w1 gave different results for micro-batch 0 of step 7: "
                     + "one of them computes wrongly, and nobody else is here to tell which; "
                     + "using that of w2, which came first"
             ])

@@ -81,7 +81,7 @@ struct CoordinatorRoomTests {
         #expect(said.cancellations == ["1<2"])
         #expect(said.leases.contains("2>1"))
         #expect(said.reasons.contains(.recalled))
-        // What still comes was sent over a slow line, and not in vain.
+        // A result that still comes was sent over a slow line and is not wasted.
         let late = desk.arrive(2, 1, at: 64)
         #expect(late.answers == [])
         #expect(late.checks == ["1 2"])

@@ -67,7 +67,7 @@ struct SimulationTests {
             "\(what): \(Int(part * 100)) %"
         }
         print("the most of what is bounded: " + bounds.joined(separator: "; "))
-        // All of it does happen in so many, else the test would say nothing.
+        // With this many seeds all of these must happen; otherwise the test would prove nothing.
         guard Self.seeds.count >= 320 else { return }
         for event in [
             "lease there is room for its result now", "drop", "dispute",

@@ -38,7 +38,7 @@ final class VirtualDisk: @unchecked Sendable {
     /// Opens the disk for a process.
     ///
     /// - Parameters:
-    ///   - death: after so many steps of that kind the process dies; nil: of something else.
+    ///   - death: the process dies after this many steps of that kind; nil: of something else.
     ///   - die: called once, when it does.
     /// - Returns: the disk as that process has it.
     func opened(

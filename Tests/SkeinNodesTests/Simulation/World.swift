@@ -111,7 +111,7 @@ final class World: @unchecked Sendable {
         .seconds(random.number(in: range))
     }
 
-    /// The number of one link more; a link's delays are drawn from its own.
+    /// The number of the next link; a link's delays are drawn from its own.
     func nextLink() -> UInt64 {
         links += 1
         return links
@@ -138,7 +138,7 @@ struct SplitMix: RandomNumberGenerator {
 
     mutating func happens(_ probability: Double) -> Bool { unit() < probability }
 
-    /// So many random bytes.
+    /// That many random bytes.
     mutating func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8(truncatingIfNeeded: next() >> 32) }
     }
