@@ -21,9 +21,10 @@ die() {
 # WORDS...: runs a program; a signal to the script also ends the program and what it has started.
 run() {
     local status=0
+    # Before the program starts, which may be signalled at once; `$!` is known as soon as there is one.
+    trap 'kill ${!-} 2>/dev/null; wait ${!-} || true; exit 130' INT
+    trap 'kill ${!-} 2>/dev/null; wait ${!-} || true; exit 143' TERM
     "$@" &
-    trap 'kill $! 2>/dev/null; wait $! || true; exit 130' INT
-    trap 'kill $! 2>/dev/null; wait $! || true; exit 143' TERM
     wait $! || status=$?
     trap - INT TERM
     return "$status"

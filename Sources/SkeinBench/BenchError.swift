@@ -5,6 +5,8 @@ package enum BenchError: Error, Equatable {
     case failed(what: String, place: String)
     /// The run at `place` did not end with the adapter that it must have.
     case adaptersDiffer(place: String)
+    /// `place` has a run already.
+    case hasRun(place: String)
     /// A process ended in the wrong way; `lines` are its last ones.
     case memberFailed(name: String, ending: String, status: ExitStatus, lines: [String])
     /// `what` did not happen in time at this process.
@@ -16,7 +18,7 @@ package enum BenchError: Error, Equatable {
     package var lastLines: [String] {
         switch self {
         case .memberFailed(_, _, _, let lines), .deadline(_, _, let lines): lines
-        case .failed, .adaptersDiffer, .interrupted: []
+        case .failed, .adaptersDiffer, .hasRun, .interrupted: []
         }
     }
 }
@@ -29,7 +31,9 @@ extension BenchError: Explained {
         let (what, place) =
             switch self {
             case .failed(let what, let place): (what, place)
-            case .adaptersDiffer(let place): ("this adapter differs from that of an equal run", place)
+            case .adaptersDiffer(let place):
+                ("this adapter differs from that of an equal run", place)
+            case .hasRun(let place): ("this directory has a run already", place)
             case .memberFailed(let name, let ending, _, _):
                 ("\(name) ended with \(ending); its last lines are above", "skein bench")
             case .deadline(let name, let what, _):
@@ -41,6 +45,7 @@ extension BenchError: Explained {
             case .interrupted: ("start it again", .interrupted)
             case .adaptersDiffer:
                 ("report it, with the run directories: no load may change a hash", .internalError)
+            case .hasRun: ("give a new directory", .usage)
             case .memberFailed(_, _, let status, _) where Self.mistakes.contains(status):
                 ("see its lines above", status)
             case .failed, .memberFailed, .deadline:

@@ -24,17 +24,27 @@ package struct DemoBench {
         self.say = say
     }
 
+    /// Fewer do not leave a step for each of the events.
+    package static let fewestSteps = 5
+
+    /// - Returns: the adapter of both runs.
     /// - Throws: `BenchError`, also when the two adapters differ.
-    package func run() throws {
+    package func run() throws -> SHA256.Digest {
+        for output in ["run", "alone"]
+        where FileManager.default.fileExists(atPath: work.path(output)) {
+            throw BenchError.hasRun(place: work.path(output))
+        }
         try say("== a coordinator and two workers, one thread each: \(steps) steps")
         let cluster = try ClusterHarness(work, "run", options, keepsLogs: true)
         for name in ["goose", "gander"] { try cluster.startWorker(name) }
-        try show(cluster.coordinator, until: steps * 4 / 10)
+        try show(cluster.coordinator) { cluster.steps >= steps * 4 / 10 }
+        try demandRunning(cluster)
         try title("kill -9 of worker gander, in the middle of the epoch")
         cluster.workers[1].end()
         let status = ["status", "--coordinator", cluster.address, "--why"]
         try sayLines(work.program.run(status, seconds: SkeinProcess.patience))
-        try show(cluster.coordinator, until: steps * 6 / 10)
+        try show(cluster.coordinator) { cluster.steps >= steps * 6 / 10 }
+        try demandRunning(cluster)
         try title("gander comes back")
         try cluster.restartWorker(1)
         try show(cluster.coordinator)
@@ -55,6 +65,7 @@ package struct DemoBench {
         guard found == expected else {
             throw BenchError.adaptersDiffer(place: work.directory)
         }
+        return found
     }
 
     private func sayLines(_ text: String) throws {
@@ -65,22 +76,24 @@ package struct DemoBench {
         try say("== \(text) (\(Int((ContinuousClock.now - began) / .seconds(1))) s)")
     }
 
-    /// Passes on what a process prints until it has reported step `goal`, or has ended.
-    private func show(_ process: SkeinProcess, until goal: Int? = nil) throws {
-        var isThere = false
-        try process.wait(Workload.longest, for: "step \(goal ?? steps)") {
+    /// Passes on what a process prints until `isReached`, or until it has ended.
+    private func show(
+        _ process: SkeinProcess, until isReached: () throws -> Bool = { false }
+    ) throws {
+        try process.wait(Workload.longest, for: "the next steps") {
             usleep(20_000)
-            for line in try process.newLines() {
-                try say(line)
-                let step = line.prefixMatch(of: /step (\d+)\//).flatMap { Int($0.1) }
-                if let goal, let step, step >= goal { isThere = true }
-            }
-            return isThere
+            // First, so that the lines of the steps that reach it are passed on, too.
+            let isReached = try isReached()
+            for line in try process.newLines() { try say(line) }
+            return isReached
         }
-        guard !isThere else { return }
         for line in try process.newLines() { try say(line) }
-        if goal != nil {
-            try process.demandSuccess()
+    }
+
+    /// What is killed or comes back must do so in the middle of the run.
+    private func demandRunning(_ cluster: ClusterHarness) throws {
+        guard cluster.coordinator.isRunning, cluster.steps < steps else {
+            try cluster.coordinator.demandSuccess()
             throw BenchError.failed(what: "the run ended too early", place: work.directory)
         }
     }

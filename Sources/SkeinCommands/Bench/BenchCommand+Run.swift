@@ -41,9 +41,11 @@ extension BenchCommand {
         case .cluster: try runCluster(io)
         case .demo:
             let work = work(in: options.output ?? "", io)
-            try DemoBench(work, steps: options.steps, options: options.runOptions) {
-                try io.print($0)
-            }.run()
+            let demo = DemoBench(work, steps: options.steps, options: options.runOptions) { line in
+                if options.json { io.log.info(line) } else { try io.print(line) }
+            }
+            let digest = try demo.run()
+            if options.json { try io.print(json: [("sha256", .string(digest.description))]) }
         case .tokenize:
             let report = try TokenizeBench.report(modelPath: model, dataPath: options.data) {
                 CommandLineTool.commands.map { HelpText.text(of: $0.table) }

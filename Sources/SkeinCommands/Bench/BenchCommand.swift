@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinBench
 import SkeinModels
 import SkeinTensors
 import SkeinTraining
@@ -156,6 +157,11 @@ struct BenchCommand: Command {
         if let missing = needed.first(where: \.isMissing) {
             throw UsageError.missingOption(
                 missing.name, placeholder: "PATH", command: Self.table.command)
+        }
+        if subject == .demo, options.steps < DemoBench.fewestSteps {
+            throw UsageError.badValue(
+                option: "steps", value: String(options.steps),
+                accepted: "at least \(DemoBench.fewestSteps) for demo", suggestion: nil)
         }
     }
 

@@ -100,11 +100,13 @@ package struct ChildProcess: Sendable {
             let status = pipe2(&ends, O_CLOEXEC)
         #else
             let status = pipe(&ends)
-            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         #endif
         guard status == 0 else {
             throw FileError.failed(operation: "make a pipe", path: "skein launch", code: errno)
         }
+        #if !os(Linux)
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        #endif
         return (ends[0], ends[1])
     }
 

@@ -62,7 +62,11 @@ package final class EventLoop: @unchecked Sendable {
         wakeReader = ends[0]
         wakeWriter = ends[1]
         for end in ends { Descriptor.prepare(end) }
-        guard SystemThread.start(name, { self.run() }) else { throw .threadRefused }
+        guard SystemThread.start(name, { self.run() }) else {
+            // Elsewhere the loop's thread does this.
+            _ = watches.close()
+            throw .threadRefused
+        }
     }
 
     deinit {

@@ -17,7 +17,8 @@ extension SimulatedWorker {
         bound("results", shell.results.count, atMost: 4 * threads)
         // And after a lost connection each thread ends what it has begun.
         bound("leases", shell.leases.count, atMost: 5 * threads)
-        bound("leases in line", shell.state.queue.count, atMost: 2 * threads)
+        // And it may judge other results.
+        bound("leases in line", shell.state.queue.count, atMost: 4 * threads)
         // At most those of which a lease is under way.
         bound("early cancellations", shell.state.cancelledEarly.count, atMost: 2 * threads)
         bound("open links", loop?.openLinks.count ?? 0, atMost: 2)
@@ -64,7 +65,8 @@ extension CoordinatorBook {
         }
         // All that a worker keeps, which it may hand in at once when it is back.
         bound("parked results", shell.parked[peer.id]?.count ?? 0, atMost: 4 * threads)
-        bound("waiting grants", peer.waitingGrants.count, atMost: 2 * threads)
+        // It may judge other results besides its own work.
+        bound("waiting grants", peer.waitingGrants.count, atMost: 4 * threads)
         bound("attempts", peer.attempts.count, atMost: round.pieces.count)
         if let connection = peer.connection {
             // Two versions of the parameters, and the rows of what is leased.

@@ -47,12 +47,13 @@ struct SimulationTests {
         var counts: [String: Int] = [:]
         var fullness: [String: Double] = [:]
         var found = 0
-        for seed in Self.seeds {
+        let seeds = Self.seeds
+        for seed in seeds {
             let run = try Self.run(seed)
             run.run(limit: .seconds(400))
             counts.merge(run.world.counts) { $0 + $1 }
             fullness.merge(run.world.fullness) { max($0, $1) }
-            if Self.seeds.count == 1 || !run.violations.isEmpty, found == 0 {
+            if seeds.count == 1 || !run.violations.isEmpty, found == 0 {
                 print(run.world.trace.suffix(120).joined(separator: "\n"))
             }
             guard !run.violations.isEmpty else { continue }
@@ -62,13 +63,13 @@ struct SimulationTests {
         }
         guard found == 0 else { return }
         let table = counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
-        print("\(Self.seeds.count) seeds; " + table.joined(separator: "; "))
+        print("\(seeds.count) seeds; " + table.joined(separator: "; "))
         let bounds = fullness.sorted { $0.key < $1.key }.map { what, part in
             "\(what): \(Int(part * 100)) %"
         }
         print("the most of what is bounded: " + bounds.joined(separator: "; "))
         // With this many seeds all of these must happen; otherwise the test would prove nothing.
-        guard Self.seeds.count >= 320 else { return }
+        guard seeds.count >= 320 else { return }
         for event in [
             "lease there is room for its result now", "drop", "dispute",
             "lease w and w gave different results",
@@ -83,6 +84,7 @@ struct SimulationTests {
         ] {
             #expect(counts[event, default: 0] > 0, "\(event) never happened")
         }
+        #expect(fullness.count == 17, "a bound of SimulatedBounds was never looked at: \(bounds)")
         for (what, part) in fullness {
             #expect(part > 0.3, "\(what): a bound that is far from what there is")
         }
@@ -107,9 +109,9 @@ struct SimulationTests {
             let run = quiet(seed: seed, workers: 4, job: try SimulatedJob.long.get())
             run.workers[3].startsAfter = .seconds(5)
             run.run(limit: .seconds(400))
-            #expect(run.violations == [], "SKEIN_TEST_SEED=\(seed)")
+            #expect(run.violations == [], "seed \(seed)")
             let begun = run.workers.map(\.begun)
-            #expect(begun.allSatisfy { $0 > 0 }, "SKEIN_TEST_SEED=\(seed): \(begun)")
+            #expect(begun.allSatisfy { $0 > 0 }, "seed \(seed): \(begun)")
         }
     }
 
@@ -121,9 +123,9 @@ struct SimulationTests {
                 patience: .seconds(20))
             run.workers[0].hangs = true
             run.run(limit: .seconds(400))
-            #expect(run.violations == [], "SKEIN_TEST_SEED=\(seed)")
-            #expect(run.workers[0].life > 1, "SKEIN_TEST_SEED=\(seed)")
-            #expect(run.world.counts["disconnect stuck"] == 1, "SKEIN_TEST_SEED=\(seed)")
+            #expect(run.violations == [], "seed \(seed)")
+            #expect(run.workers[0].life > 1, "seed \(seed)")
+            #expect(run.world.counts["disconnect stuck"] == 1, "seed \(seed)")
         }
     }
 
@@ -135,9 +137,9 @@ struct SimulationTests {
                 patience: .seconds(10))
             run.workers[0].badResults = 14
             run.run(limit: .seconds(400))
-            #expect(run.violations == [], "SKEIN_TEST_SEED=\(seed)")
+            #expect(run.violations == [], "seed \(seed)")
             let pauses = run.world.counts["disconnect quarantined", default: 0]
-            #expect(pauses >= 10, "SKEIN_TEST_SEED=\(seed): \(pauses)")
+            #expect(pauses >= 10, "seed \(seed): \(pauses)")
         }
     }
 }
