@@ -12,6 +12,8 @@ package struct AdapterShape: Sendable, Equatable {
         let b: Int
         let inputs: Int
         let outputs: Int
+        /// Whether an earlier pair of the layer has the same A: slices of one fused module.
+        let sharesA: Bool
     }
 
     package let configuration: LoRAConfiguration
@@ -53,4 +55,9 @@ package struct AdapterShape: Sendable, Equatable {
     }
 
     func has(_ module: TargetModule, in layer: Int) -> Bool { pair(module, in: layer) != nil }
+
+    /// Whether it is adapted in any layer.
+    func has(_ module: TargetModule) -> Bool {
+        pairs.indices.contains { has(module, in: $0) }
+    }
 }

@@ -69,6 +69,12 @@ package struct BlockDesign: Sendable, Equatable {
         self.projections = projections
     }
 
+    /// Whether what attention and the feed-forward part add to the residual stream are their last
+    /// products as they are.
+    var addsProducts: Bool {
+        norms.afterAttention == nil && norms.afterFeedForward == nil && residualMultiplier == 1
+    }
+
     /// The index of each `TargetModule` in `projections` and in what is kept in the same order, by
     /// raw value; -1 for a missing one, which `Engine.check` refuses.
     ///

@@ -9,6 +9,8 @@ struct GenerationMemory {
     let residual: UnsafeMutablePointer<Float>
     /// [T, D].
     let normed: UnsafeMutablePointer<Float>
+    /// [T, D], what is added to the residual stream where that is not a product alone.
+    let branch: UnsafeMutablePointer<Float>
     /// [T].
     let inverse: UnsafeMutablePointer<Float>
     /// [T, H * N].
@@ -49,7 +51,8 @@ struct GenerationMemory {
         (gate, up, spread, logits) = (pieces[7], pieces[8], pieces[9], pieces[10])
         reduced = Array(pieces[11..<14])
         rounded = UnsafeMutableRawPointer(pieces[14]).assumingMemoryBound(to: UInt16.self)
-        scratch = Array(pieces[15...])
+        branch = pieces[15]
+        scratch = Array(pieces[16...])
     }
 
     private static func carve(
@@ -65,6 +68,7 @@ struct GenerationMemory {
             tokens * model.feedForwardWidth, InterleavedMatrix.spreadCount(columns: widest),
             model.vocabularySize, tokens * rank, tokens * rank, tokens * rank,
             compute == .fp32 ? 0 : (RoundedRows.bytes(rows: tokens, columns: widest) + 3) / 4,
+            model.design.blocks.allSatisfy(\.addsProducts) ? 0 : tokens * model.width,
         ]
         let own = max(
             InterleavedMatrix.scratchCount, CachedAttention.scratchCount(keys: capacity))
