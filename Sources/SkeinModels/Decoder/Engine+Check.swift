@@ -55,6 +55,8 @@ extension Engine {
         let isOneTable =
             design.rotaryTables.count == 1
             && design.rotaryTables[0].dimension == model.headDimension
+            && design.rotaryTables[0].longDivisors == nil
+            && design.rotaryTables[0].attentionFactor == 1
         return [
             Demand("normOffset", design.normOffset == 0, design.normOffset, "0"),
             Demand(
@@ -80,7 +82,7 @@ extension Engine {
         // Compared by purpose, address and shape; names are the family's choice.
         let isSeparate = block.projections.elementsEqual(separate) {
             $0.module == $1.module && $0.address == $1.address && $0.inputs == $1.inputs
-                && $0.outputs == $1.outputs
+                && $0.outputs == $1.outputs && $0.rows == nil
         }
         return [
             Demand(
@@ -95,6 +97,8 @@ extension Engine {
             Demand(
                 "attentionSoftCap", block.attentionSoftCap == nil, block.attentionSoftCap, "none"),
             Demand("rotaryTable", block.rotaryTable == 0, block.rotaryTable, "0"),
+            Demand(
+                "queryGrowth", block.queryGrowth == nil, block.queryGrowth.map { $0.beta }, "none"),
             Demand("activation", block.activation == .swiGLU, block.activation, "swiGLU"),
             Demand(
                 "residualMultiplier", block.residualMultiplier == 1, block.residualMultiplier, "1"),
