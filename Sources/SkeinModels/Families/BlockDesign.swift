@@ -40,6 +40,14 @@ package struct BlockDesign: Sendable, Equatable {
         case geGLU
     }
 
+    /// Growth of queries with their position, after they are rotated:
+    /// q becomes q (1 + beta ln(1 + floor(position / original))).
+    package struct QueryGrowth: Sendable, Equatable {
+        package var beta: Float
+        /// Tokens that a row may have without it; at least 1.
+        package var original: Int
+    }
+
     package var norms: Norms
     package var headNorms: HeadNorms?
     /// Factor of q k^T; nil: 1 / sqrt(N).
@@ -50,6 +58,8 @@ package struct BlockDesign: Sendable, Equatable {
     package var attentionSoftCap: Float?
     /// Which of `DecoderDesign.rotaryTables` rotates q and k; nil: neither is rotated.
     package var rotaryTable: Int?
+    /// nil: queries do not grow.
+    package var queryGrowth: QueryGrowth?
     package var activation: Activation
     /// Factor of what attention and the feed-forward part add to the residual stream.
     package var residualMultiplier: Float
@@ -64,6 +74,7 @@ package struct BlockDesign: Sendable, Equatable {
         window = nil
         attentionSoftCap = nil
         rotaryTable = 0
+        queryGrowth = nil
         activation = .swiGLU
         residualMultiplier = 1
         self.projections = projections
@@ -93,12 +104,36 @@ package struct Projection: Sendable, Equatable {
     /// 0 ..< 8: addresses, with the layer, its dropout masks and its initial numbers. It is part of
     /// every hash and never changes.
     package var address: Int
-    /// The tensor's name, such as "self_attn.q_proj".
+    /// Its name in an adapter's file, such as "self_attn.q_proj"; `ModelDirectory` knows its matrix
+    /// by this name, even when that is a part of `tensor`.
     package var name: String
     package var inputs: Int
     package var outputs: Int
     /// Whether a vector [outputs] is added to its product.
     package var hasBias: Bool
+    /// The name of the tensor that holds it; other than `name` if several projections share one.
+    package var tensor: String
+    /// Its rows of `tensor`; nil: all of them.
+    package var rows: Range<Int>?
+
+    /// `tensor`: nil for `name`. `rows`: nil for all of the tensor's.
+    package init(
+        module: TargetModule, address: Int, name: String, inputs: Int, outputs: Int, hasBias: Bool,
+        tensor: String? = nil, rows: Range<Int>? = nil
+    ) {
+        self.module = module
+        self.address = address
+        self.name = name
+        self.inputs = inputs
+        self.outputs = outputs
+        self.hasBias = hasBias
+        self.tensor = tensor ?? name
+        self.rows = rows
+    }
+
+    /// The module that holds this projection and others, such as "self_attn.qkv_proj"; nil: it is a
+    /// module by itself.
+    package var fused: String? { rows == nil ? nil : tensor }
 
     /// The seven matrices of a block with separate query, key, value, gate and up, under their
     /// Hugging Face names.

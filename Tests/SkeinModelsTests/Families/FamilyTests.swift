@@ -64,6 +64,10 @@ import Testing
         .whole("logitsSoftCap", "30.0") { $0.logitsSoftCap = 30 },
         .whole("rotaryTables", "[16, 16]") { $0.rotaryTables.append($0.rotaryTables[0]) },
         .whole("rotaryTables", "[8]") { $0.rotaryTables[0].dimension = 8 },
+        .whole("rotaryTables", "[16]") { $0.rotaryTables[0].attentionFactor = 1.2 },
+        .whole("rotaryTables", "[16]") {
+            $0.rotaryTables[0].longDivisors = [Float](repeating: 4, count: 8)
+        },
         .whole("blocks", "1") { $0.blocks.removeLast() },
     ]
 
@@ -80,12 +84,16 @@ import Testing
         .block("attentionSoftCap", "50.0") { $0.attentionSoftCap = 50 },
         .block("rotaryTable", "none") { $0.rotaryTable = nil },
         .block("rotaryTable", "1") { $0.rotaryTable = 1 },
+        .block("queryGrowth", "0.1") {
+            $0.queryGrowth = BlockDesign.QueryGrowth(beta: 0.1, original: 64)
+        },
         .block("activation", "geGLU") { $0.activation = .geGLU },
         .block("residualMultiplier", "0.25") { $0.residualMultiplier = 0.25 },
         .block("hasBias", #"["self_attn.q_proj"]"#) { $0.projections[0].hasBias = true },
         .block("projections", #"["self_attn.q_proj"]"#) { $0.projections.removeLast(6) },
         .block("projections", names) { $0.projections[3].address = 7 },
         .block("projections", names) { $0.projections[5].inputs = 32 },
+        .block("projections", names) { $0.projections[0].rows = 0..<64 },
     ]
 
     private static let names =
@@ -151,7 +159,9 @@ import Testing
         let projection = Projection(
             module: .query, address: 0, name: "", inputs: 1, outputs: 1, hasBias: false)
         #expect(
-            fields(projection) == ["module", "address", "name", "inputs", "outputs", "hasBias"])
+            fields(projection) == [
+                "module", "address", "name", "inputs", "outputs", "hasBias", "tensor", "rows",
+            ])
     }
 
     @Test("names of tensors are the family's, and so are those of an adapter")
@@ -163,6 +173,7 @@ import Testing
                 design.blocks[layer].norms.beforeAttention = "ln_1"
                 for i in design.blocks[layer].projections.indices {
                     design.blocks[layer].projections[i].name = "p\(i)"
+                    design.blocks[layer].projections[i].tensor = "p\(i)"
                 }
             }
         })
