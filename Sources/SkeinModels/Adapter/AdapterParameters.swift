@@ -15,7 +15,7 @@ package struct AdapterParameters: Sendable {
         values = [Float](repeating: 0, count: shape.layout.count)
         let random = AddressedRandom(seed: seed, purpose: .adapterInitialization)
         for (layer, pairs) in shape.pairs.enumerated() {
-            for case let pair? in pairs {
+            for case let pair? in pairs where !pair.sharesA {
                 let bound = 1 / Float(pair.inputs).squareRoot()
                 for i in 0..<(shape.configuration.rank * pair.inputs) {
                     let words = random.block(UInt32(i / 4), UInt32(layer), UInt32(pair.address))

@@ -55,4 +55,9 @@ package struct LoRAConfiguration: Sendable, Equatable {
         self.targets = targets.sorted()
         self.layers = layers
     }
+
+    /// Whether a fused module such as "self_attn.qkv_proj" is adapted as a whole, with one A.
+    func adapts(fused module: String) -> Bool {
+        targets.contains { module.hasSuffix("." + $0.name) }
+    }
 }

@@ -34,7 +34,7 @@ package struct ModelDirectory: Sendable {
     ) throws -> ModelDirectory {
         let description = try ModelDescription.open(path)
         let (family, configuration) = try families.read(description)
-        try Engine.check(configuration, text: family.text, of: path)
+        try Engine.check(configuration, of: path)
         let raw = try ModelFiles(description)
         let tensors: [String: TensorView]
         switch (description, family.gguf) {

@@ -71,44 +71,37 @@ extension DecoderPass {
         normHeadsBackward(kept, layer)
     }
 
-    /// A layer's norms of queries and of keys: rows of one head, or of all heads together.
-    private func headNorms(
-        _ kept: BatchMemory.Block, _ layer: Int
-    ) -> [(norm: RowNorm, raw: UnsafeMutablePointer<Float>, normed: UnsafeMutablePointer<Float>,
-        gradient: UnsafeMutablePointer<Float>, inverse: UnsafeMutablePointer<Float>)]
-    {
+    /// A layer's norms of queries and of keys.
+    private func headNorms(_ kept: BatchMemory.Block, _ layer: Int) -> [HeadNorm] {
         let vectors = decoder.weights.blocks[layer].vectors
         guard let query = vectors.query, let key = vectors.key, let raw = kept.raw else {
             return []
         }
         return [
-            (
-                RowNorm(query, tokens: tokens, columns: queryWidth), raw.q, kept.q, memory.q,
-                raw.inverseQ
-            ),
-            (
-                RowNorm(key, tokens: tokens, columns: keyWidth), raw.k, kept.k, memory.k,
-                raw.inverseK
-            ),
+            HeadNorm(
+                query, tokens: tokens, columns: queryWidth, raw: raw.q, normed: kept.q,
+                gradient: memory.q, inverse: raw.inverseQ),
+            HeadNorm(
+                key, tokens: tokens, columns: keyWidth, raw: raw.k, normed: kept.k,
+                gradient: memory.k, inverse: raw.inverseK),
         ]
     }
 
     /// q and k from what their projections gave.
     private func normHeads(_ kept: BatchMemory.Block, _ layer: Int) {
-        for item in headNorms(kept, layer) {
+        for norm in headNorms(kept, layer) {
             RMSNorm.forward(
-                item.raw, weight: item.norm.weight, epsilon: model.normEpsilon,
-                tokens: item.norm.rows, width: item.norm.width, into: item.normed,
-                inverse: item.inverse)
+                norm.raw, weight: norm.weight, epsilon: model.normEpsilon, tokens: norm.rows,
+                width: norm.width, into: norm.normed, inverse: norm.inverse)
         }
     }
 
     /// From the gradients of the normed q and k to those of what their projections gave, in place.
     private func normHeadsBackward(_ kept: BatchMemory.Block, _ layer: Int) {
-        for item in headNorms(kept, layer) {
+        for norm in headNorms(kept, layer) {
             RMSNorm.backward(
-                item.gradient, x: item.raw, weight: item.norm.weight, inverse: item.inverse,
-                tokens: item.norm.rows, width: item.norm.width, into: item.gradient)
+                norm.gradient, x: norm.raw, weight: norm.weight, inverse: norm.inverse,
+                tokens: norm.rows, width: norm.width, into: norm.gradient)
         }
     }
 
@@ -121,17 +114,29 @@ extension DecoderPass {
     }
 }
 
-/// The rows that one norm of queries or keys sees.
-private struct RowNorm {
+/// A norm of queries or keys: its rows are single heads, or all heads of a token.
+private struct HeadNorm {
     let weight: UnsafePointer<Float>
     let rows: Int
     let width: Int
+    let raw: UnsafeMutablePointer<Float>
+    let normed: UnsafeMutablePointer<Float>
+    let gradient: UnsafeMutablePointer<Float>
+    let inverse: UnsafeMutablePointer<Float>
 
-    /// `weight`: of one head or of all.
-    init(_ weight: FloatBuffer, tokens: Int, columns: Int) {
+    /// `columns`: numbers of a token's queries or keys.
+    init(
+        _ weight: FloatBuffer, tokens: Int, columns: Int, raw: UnsafeMutablePointer<Float>,
+        normed: UnsafeMutablePointer<Float>, gradient: UnsafeMutablePointer<Float>,
+        inverse: UnsafeMutablePointer<Float>
+    ) {
         self.weight = UnsafePointer(weight.base)
-        width = weight.count
         rows = tokens * (columns / weight.count)
+        width = weight.count
+        self.raw = raw
+        self.normed = normed
+        self.gradient = gradient
+        self.inverse = inverse
     }
 }
 

@@ -39,7 +39,7 @@ struct Rotation: Sendable {
 
     /// Turns queries, [tokens, heads * N], in place.
     ///
-    /// - Parameters:
+    /// Shapes and ranges:
     ///   - x: the queries, or their gradient.
     ///   - first: position of the first; the others follow.
     ///   - length: tokens of the whole row, as far as it is known.
@@ -56,12 +56,21 @@ struct Rotation: Sendable {
         }
     }
 
-    /// Turns keys, [tokens, heads * N], in place. Parameters as in `turnQueries`.
+    /// Turns keys, [tokens, heads * N], in place. Arguments as in `turnQueries`.
     func turnKeys(
         _ x: UnsafeMutablePointer<Float>, tokens: Int, heads: Int, first: Int, length: Int,
         inverse: Bool = false
     ) {
         (length > longFrom ? long ?? table : table)?.rotate(
             x, tokens: tokens, heads: heads, firstPosition: first, inverse: inverse)
+    }
+}
+
+extension RotaryEmbedding {
+    /// One of a design's tables for positions 0 ..< `positions`.
+    fileprivate init(_ table: DecoderDesign.RotaryTable, _ divisors: [Float]?, positions: Int) {
+        self.init(
+            headDimension: table.dimension, theta: table.theta, divisors: divisors,
+            positions: positions)
     }
 }

@@ -1,3 +1,5 @@
+import SkeinTensors
+
 /// How one block of a decoder computes: a family states it, the engine reads it.
 ///
 /// A family can state more than is computed: `Engine.check` refuses the rest by the field's name.
@@ -32,20 +34,19 @@ package struct BlockDesign: Sendable, Equatable {
         package var extent: Extent
     }
 
-    /// How gate and up are combined.
-    package enum Activation: Sendable {
-        /// silu(gate) * up.
-        case swiGLU
-        /// gelu(gate) * up, with the tanh approximation.
-        case geGLU
-    }
-
     /// Growth of queries with their position, after they are rotated:
     /// q becomes q (1 + beta ln(1 + floor(position / original))).
     package struct QueryGrowth: Sendable, Equatable {
         package var beta: Float
         /// Tokens that a row may have without it; at least 1.
         package var original: Int
+
+        /// The factors at positions 0 ..< `positions`.
+        func factors(positions: Int) -> [Float] {
+            (0..<positions).map { position in
+                1 + beta * Float(logarithm(Double(1 + position / original)))
+            }
+        }
     }
 
     package var norms: Norms
@@ -60,7 +61,8 @@ package struct BlockDesign: Sendable, Equatable {
     package var rotaryTable: Int?
     /// nil: queries do not grow.
     package var queryGrowth: QueryGrowth?
-    package var activation: Activation
+    /// How gate and up are combined.
+    package var activation: GatedActivation
     /// Factor of what attention and the feed-forward part add to the residual stream.
     package var residualMultiplier: Float
     /// In the order of an adapter's file and flat vector.
@@ -78,6 +80,13 @@ package struct BlockDesign: Sendable, Equatable {
         activation = .swiGLU
         residualMultiplier = 1
         self.projections = projections
+    }
+
+    /// Rows of a tensor that several projections share: it ends with the last row of theirs.
+    func rows(ofFused tensor: String) -> Int {
+        projections.reduce(0) {
+            max($0, $1.tensor == tensor ? $1.rows?.upperBound ?? $1.outputs : 0)
+        }
     }
 
     /// Whether what attention and the feed-forward part add to the residual stream are their last

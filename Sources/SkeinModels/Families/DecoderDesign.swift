@@ -65,9 +65,7 @@ extension ModelConfiguration {
             return block.projections.filter {
                 isWanted($0.module) && known.insert($0.tensor).inserted
             }.flatMap { projection in
-                // A shared tensor ends with the last row of those that share it.
-                let outputs = block.projections.filter { $0.tensor == projection.tensor }
-                    .reduce(0) { max($0, $1.rows?.upperBound ?? $1.outputs) }
+                let outputs = block.rows(ofFused: projection.tensor)
                 return [(projection.tensor + ".weight", [outputs, projection.inputs])]
                     + (projection.hasBias ? [(projection.tensor + ".bias", [outputs])] : [])
             }

@@ -9,7 +9,6 @@ package protocol ModelFamily: Sendable {
     var gguf: GGUFLayout? { get }
     /// Added to the weights of norms as stored in a folder. A GGUF file may store the sum.
     var folderNormOffset: Float { get }
-    var text: TextTraits { get }
 
     /// What a model of these sizes computes.
     func design(of model: ModelConfiguration) -> DecoderDesign
@@ -17,7 +16,6 @@ package protocol ModelFamily: Sendable {
 
 extension ModelFamily {
     package var folderNormOffset: Float { 0 }
-    package var text: TextTraits { TextTraits() }
 }
 
 /// How GGUF files name and order a family's tensors.
@@ -45,13 +43,4 @@ package struct GGUFLayout: Sendable {
         else { return nil }
         return (design.tensor(part, in: layer), interleaved.contains(parts[2]))
     }
-}
-
-/// What a family's tokenizers and chat templates do that their files do not say.
-package struct TextTraits: Sendable, Equatable {
-    /// Text is brought to Unicode's form NFC first, even if a GGUF file does not say so.
-    package var composesCharacters = false
-    /// The template renders an earlier turn differently from the last, so a conversation's tokens
-    /// do not begin with those of a part of it.
-    package var rewritesEarlierTurns = false
 }

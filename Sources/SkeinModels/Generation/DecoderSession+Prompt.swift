@@ -43,7 +43,9 @@ extension DecoderSession {
         let projection = projections[layer, module]
         guard addsDirectly(layer, norm) else {
             multiply([(projection, memory.branch)], x, tokens: tokens)
-            run(tokens: tokens) { self.addBranch(layer, norm, tokens: $0, to: self.memory.residual) }
+            run(tokens: tokens) {
+                self.addBranch(layer, norm, tokens: $0, to: self.memory.residual)
+            }
             return
         }
         multiply([(projection, memory.residual)], x, tokens: tokens, adding: true)

@@ -43,7 +43,9 @@ package final class GenerationWeights: Sendable {
         var sources = [try matrix(design.names.embedding)]
         for (layer, block) in design.blocks.enumerated() {
             vectors.append(try BlockVectors(model, layer: layer))
-            sources += try block.projections.map { .file(try model.tensor(design.tensor($0.name + ".weight", in: layer))) }
+            sources += try block.projections.map {
+                try matrix(design.tensor($0.name + ".weight", in: layer))
+            }
         }
         if !configuration.tiedEmbeddings { sources.append(try matrix(design.names.head)) }
         try self.init(

@@ -11,12 +11,34 @@ package enum CrossEntropy {
         package var correct: Bool
     }
 
-    /// The loss of one row; with `gradient` the row becomes softmax(logits) - onehot(target).
+    /// The loss of one row; with `gradient` the row becomes the loss's gradient by the logits,
+    /// softmax(logits) - onehot(target).
     ///
     /// Shapes and ranges:
     ///   - logits: [V], overwritten.
     ///   - target: 0 ..< V.
+    ///   - softCap: c: the loss is that of c tanh(z / c) for a logit z; nil: of the logits.
     package static func row(
+        _ logits: UnsafeMutablePointer<Float>, vocabulary: Int, target: Int,
+        softCap: Float? = nil, gradient: Bool
+    ) -> Row {
+        guard let softCap else {
+            return row(logits, vocabulary: vocabulary, target: target, gradient: gradient)
+        }
+        SoftCap.forward(logits, vocabulary, cap: softCap)
+        guard gradient else {
+            return row(logits, vocabulary: vocabulary, target: target, gradient: false)
+        }
+        return withUnsafeTemporaryAllocation(of: Float.self, capacity: vocabulary) { capped in
+            guard let capped = capped.baseAddress else { return Row(loss: 0, correct: false) }
+            capped.update(from: logits, count: vocabulary)
+            let row = row(logits, vocabulary: vocabulary, target: target, gradient: true)
+            SoftCap.backward(logits, y: capped, vocabulary, cap: softCap)
+            return row
+        }
+    }
+
+    private static func row(
         _ logits: UnsafeMutablePointer<Float>, vocabulary: Int, target: Int, gradient: Bool
     ) -> Row {
         let own = logits[target]
