@@ -10,7 +10,8 @@ package struct AdapterTensorName: Sendable, Hashable {
 
     /// Projections that can carry an adapter, in the order in which they are computed.
     package static let modules = [
-        "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj",
+        "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj", "qkv_proj",
+        "gate_up_proj",
     ]
 
     package let layer: Int
@@ -39,7 +40,8 @@ package struct AdapterTensorName: Sendable, Hashable {
 
     /// The name of the weight that the matrix is added to.
     package var weightName: String {
-        let parent = ["gate_proj", "up_proj", "down_proj"].contains(module) ? "mlp" : "self_attn"
+        let isOfFeedForward = ["gate_proj", "up_proj", "down_proj", "gate_up_proj"].contains(module)
+        let parent = isOfFeedForward ? "mlp" : "self_attn"
         return "model.layers.\(layer).\(parent).\(module).weight"
     }
 

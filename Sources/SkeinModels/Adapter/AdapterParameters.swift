@@ -26,6 +26,13 @@ package struct AdapterParameters: Sendable {
         }
     }
 
+    /// `values`: as many as the shape's layout has.
+    package init(shape: AdapterShape, values: [Float]) {
+        precondition(values.count == shape.layout.count, "numbers of another adapter")
+        self.shape = shape
+        self.values = values
+    }
+
     /// The matrices of a PEFT folder.
     ///
     /// - Throws: `AdapterError` when a matrix is missing, has another shape, or is not part of
@@ -54,6 +61,7 @@ package struct AdapterParameters: Sendable {
             dropout: Float(configuration.dropout),
             targets: configuration.targetModules.compactMap(TargetModule.init(name:)),
             layers: first..<(last + 1))
+        try lora.check(for: model)
         try self.init(shape: AdapterShape(lora, model: model), files: files)
     }
 }
@@ -84,6 +92,12 @@ package enum AdapterError: Error, Equatable {
     case scale(expected: Float, found: Float)
     /// There are gaps between the adapted layers.
     case layersWithGaps([Int])
+    /// The model has no such module.
+    case missingTarget(String, model: String)
+    /// The first contains the second.
+    case overlappingTargets(String, String)
+    /// An adapter of fused modules that is more than adapters of their slices.
+    case notBlockDiagonal
 
     init(_ problem: LayoutProblem) {
         switch problem {
@@ -124,6 +138,21 @@ extension AdapterError: Explained {
             Explanation(
                 what: "the adapter's layers are not consecutive: \(layers)",
                 remedy: "use an adapter of all layers or of a range of layers",
+                status: .badData)
+        case .missingTarget(let name, let model):
+            Explanation(
+                what: "this model (\(model)) has no module '\(name)'",
+                remedy: "choose others with --target-modules; only Phi-3 has qkv_proj and "
+                    + "gate_up_proj",
+                status: .usage)
+        case .overlappingTargets(let whole, let part):
+            Explanation(
+                what: "'\(whole)' contains '\(part)'; both cannot be adapted at once",
+                remedy: "leave one of them out of --target-modules", status: .usage)
+        case .notBlockDiagonal:
+            Explanation(
+                what: "the adapter's slices of a fused module depend on each other",
+                remedy: "adapt the module as a whole: --target-modules qkv_proj,gate_up_proj",
                 status: .badData)
         }
     }

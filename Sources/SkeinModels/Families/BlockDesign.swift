@@ -160,6 +160,8 @@ package struct Projection: Sendable, Equatable {
                 case .output: (queries, width)
                 case .gate, .up: (width, forward)
                 case .down: (forward, width)
+                case .fusedAttention: (width, queries + 2 * keys)
+                case .fusedFeedForward: (width, 2 * forward)
                 }
             return Projection(
                 module: module, address: module.rawValue,
