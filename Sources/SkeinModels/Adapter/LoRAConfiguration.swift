@@ -35,7 +35,9 @@ package enum TargetModule: Int, Sendable, CaseIterable, Comparable {
     }
 
     package init?(name: String) {
-        guard let match = (Self.allCases + Self.fused).first(where: { $0.name == name }) else { return nil }
+        guard let match = (Self.allCases + Self.fused).first(where: { $0.name == name }) else {
+            return nil
+        }
         self = match
     }
 
@@ -76,7 +78,7 @@ package struct LoRAConfiguration: Sendable, Equatable {
     package func check(for model: ModelConfiguration) throws(AdapterError) {
         for block in model.design.blocks[layers] {
             for target in targets {
-                let slices = block.projections.filter { $0.fused?.hasSuffix(target.name) ?? false }
+                let slices = block.projections.filter { $0.fused?.hasSuffix("." + target.name) ?? false }
                 if let slice = slices.first(where: { targets.contains($0.module) }) {
                     throw .overlappingTargets(target.name, slice.module.name)
                 }

@@ -109,7 +109,8 @@ extension DecoderPass {
     private func tellOfAttention(_ shape: AttentionShape, tokens: Int, products: Int) {
         guard let tally = matMul.tally else { return }
         let product = MatMulTally.Shape(
-            kind: .packed, m: tokens, n: shape.meanKeys(tokens: tokens), k: model.headDimension)
+            kind: .packed, m: tokens, n: (shape.pairs(tokens: tokens) + tokens - 1) / tokens,
+            k: model.headDimension)
         for _ in 0..<products * model.headCount { tally.add(product) }
     }
 }
@@ -137,15 +138,6 @@ private struct HeadNorm {
         self.normed = normed
         self.gradient = gradient
         self.inverse = inverse
-    }
-}
-
-extension AttentionShape {
-    /// The keys that a token sees on average, rounded up.
-    fileprivate func meanKeys(tokens: Int) -> Int {
-        let full = min(tokens, window ?? tokens)
-        let seen = full * (full + 1) / 2 + (tokens - full) * full
-        return (seen + tokens - 1) / tokens
     }
 }
 

@@ -89,8 +89,9 @@ extension DecoderPass {
     /// Adds what flows through the input, in `normedGradient`, to `memory.gradient`.
     private func addGradient(of input: Normed) {
         guard let weight = input.weight else {
-            Vector.add(
-                memory.normedGradient, input.rows * model.width, times: 1, to: memory.gradient)
+            Addition.add(
+                memory.normedGradient, times: 1, count: input.rows * model.width,
+                to: memory.gradient)
             return
         }
         RMSNorm.backward(
@@ -115,7 +116,7 @@ extension DecoderPass {
         } else {
             out.update(from: memory.gradient, count: count)
         }
-        if factor != 1 { Vector.scale(out, count, by: factor) }
+        if factor != 1 { Scaling.scale(out, count: count, by: factor) }
         return out
     }
 

@@ -14,13 +14,13 @@ extension DecoderPass {
             inverse: memory.lossInverse)
         // The head is linear: its input is scaled in place of its many outputs.
         let factor = model.design.logitsMultiplier
-        if factor != 1 { Vector.scale(memory.lossNormed, rows * width, by: factor) }
+        if factor != 1 { Scaling.scale(memory.lossNormed, count: rows * width, by: factor) }
         var loss = BatchLoss()
         for first in stride(from: 0, to: rows, by: DecoderWorkspace.headRows) {
             loss += chunk(first..<min(first + DecoderWorkspace.headRows, rows), gradient: gradient)
         }
         guard gradient else { return loss }
-        if factor != 1 { Vector.scale(memory.lossNormedGradient, rows * width, by: factor) }
+        if factor != 1 { Scaling.scale(memory.lossNormedGradient, count: rows * width, by: factor) }
         memory.gradient.update(repeating: 0, count: rows * width)
         RMSNorm.backward(
             memory.lossNormedGradient, x: residual(model.layerCount),

@@ -57,7 +57,7 @@ package struct DecoderWeights: Sendable {
         }
         var loader = WeightLoader(residence: residence, compute: compute)
         var blocks: [Block] = []
-        let rotations = Rotation.ofLayers(design, positions: positions)
+        let rotations = Rotation.ofLayers(configuration, positions: positions)
         for (layer, block) in design.blocks.enumerated() {
             blocks.append(
                 Block(

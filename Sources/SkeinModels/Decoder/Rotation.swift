@@ -7,16 +7,17 @@ struct Rotation: Sendable {
     /// For rows of more tokens than `longFrom`; nil: one table for all.
     private let long: RotaryEmbedding?
     private let longFrom: Int
-    /// The factor of a query at each position; empty: 1.
-    private let growth: [Float]
+    /// Of queries; nil: they do not grow.
+    private let growth: PositionScale?
 
     /// The rotations of all layers for positions 0 ..< `positions`; layers share tables.
-    static func ofLayers(_ design: DecoderDesign, positions: Int) -> [Rotation] {
+    static func ofLayers(_ model: ModelConfiguration, positions: Int) -> [Rotation] {
+        let (design, headDimension) = (model.design, model.headDimension)
         let tables = design.rotaryTables.map { table in
             (
-                short: RotaryEmbedding(table, table.divisors, positions: positions),
+                short: table.made(table.divisors, headDimension, positions: positions),
                 long: table.longDivisors.map {
-                    RotaryEmbedding(table, $0, positions: positions)
+                    table.made($0, headDimension, positions: positions)
                 }
             )
         }
@@ -25,7 +26,9 @@ struct Rotation: Sendable {
             return Rotation(
                 table: index.map { tables[$0].short }, long: index.flatMap { tables[$0].long },
                 longFrom: index.map { design.rotaryTables[$0].longFrom } ?? 0,
-                growth: block.queryGrowth?.factors(positions: positions) ?? [])
+                growth: block.queryGrowth.map {
+                    PositionScale(beta: $0.beta, original: $0.original, positions: positions)
+                })
         }
     }
 
@@ -49,11 +52,7 @@ struct Rotation: Sendable {
         length: Int, inverse: Bool = false
     ) {
         turnKeys(x, tokens: tokens, heads: heads, first: first, length: length, inverse: inverse)
-        if growth.isEmpty { return }
-        let width = heads * headDimension
-        for t in 0..<tokens where growth[first + t] != 1 {
-            Vector.scale(x + t * width, width, by: growth[first + t])
-        }
+        growth?.apply(x, tokens: tokens, width: heads * headDimension, firstPosition: first)
     }
 
     /// Turns keys, [tokens, heads * N], in place. Arguments as in `turnQueries`.
@@ -66,11 +65,13 @@ struct Rotation: Sendable {
     }
 }
 
-extension RotaryEmbedding {
-    /// One of a design's tables for positions 0 ..< `positions`.
-    fileprivate init(_ table: DecoderDesign.RotaryTable, _ divisors: [Float]?, positions: Int) {
-        self.init(
-            headDimension: table.dimension, theta: table.theta, divisors: divisors,
-            positions: positions)
+extension DecoderDesign.RotaryTable {
+    /// The table for positions 0 ..< `positions`.
+    fileprivate func made(
+        _ divisors: [Float]?, _ headDimension: Int, positions: Int
+    ) -> RotaryEmbedding {
+        RotaryEmbedding(
+            headDimension: headDimension, theta: theta, divisors: divisors, positions: positions,
+            dimension: dimension, factor: attentionFactor)
     }
 }

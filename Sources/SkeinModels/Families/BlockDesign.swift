@@ -40,13 +40,6 @@ package struct BlockDesign: Sendable, Equatable {
         package var beta: Float
         /// Tokens that a row may have without it; at least 1.
         package var original: Int
-
-        /// The factors at positions 0 ..< `positions`.
-        func factors(positions: Int) -> [Float] {
-            (0..<positions).map { position in
-                1 + beta * Float(logarithm(Double(1 + position / original)))
-            }
-        }
     }
 
     package var norms: Norms

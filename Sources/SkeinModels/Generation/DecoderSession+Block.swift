@@ -50,8 +50,8 @@ extension DecoderSession {
                 branch, weight: norm.base, epsilon: model.normEpsilon, tokens: tokens.count,
                 width: width, into: branch, inverse: memory.inverse + tokens.lowerBound)
         }
-        Vector.add(
-            branch, tokens.count * width, times: model.design.blocks[layer].residualMultiplier,
-            to: y + tokens.lowerBound * width)
+        Addition.add(
+            branch, times: model.design.blocks[layer].residualMultiplier,
+            count: tokens.count * width, to: y + tokens.lowerBound * width)
     }
 }

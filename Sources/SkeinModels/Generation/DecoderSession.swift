@@ -36,15 +36,19 @@ package final class DecoderSession {
 
     /// Bytes of keys and values for `tokens` tokens of prompt and answer.
     package static func cacheBytes(_ tokens: Int, of model: ModelConfiguration) -> Int {
-        let each = 8 * model.keyValueHeadCount * model.headDimension
-        return (0..<model.layerCount).reduce(0) { sum, layer in
-            let kept = model.design.blocks[layer].window.map { min($0 + mostAppended, tokens) }
-            return sum + each * (kept ?? tokens)
+        attentions(model, capacity: tokens, appended: blockTokens(.bf16)).reduce(0) {
+            $0 + 4 * $1.layerCount
         }
     }
 
-    /// The most tokens whose keys are cached before the first of them is attended.
-    private static let mostAppended = 512
+    /// How each layer attends; `appended`: tokens whose keys are cached before the first attends.
+    static func attentions(
+        _ model: ModelConfiguration, capacity: Int, appended: Int
+    ) -> [CachedAttention] {
+        (0..<model.layerCount).map {
+            CachedAttention(model.attention($0), capacity: capacity, appended: appended)
+        }
+    }
 
     /// Shapes and ranges:
     ///   - adapter: nil for the base model.
@@ -84,16 +88,13 @@ package final class DecoderSession {
         self.capacity = capacity
         self.compute = compute
         projections = GenerationProjections(weights, adapter: shape, parameters: parameters)
+        let tokens = max(1, min(Self.blockTokens(compute), capacity))
+        attentions = Self.attentions(model, capacity: capacity, appended: tokens)
         memory = GenerationMemory(
-            model, compute: compute, tokens: max(1, min(Self.blockTokens(compute), capacity)),
-            capacity: capacity,
-            rank: projections.rank, threads: team.threadCount)
-        rotations = Rotation.ofLayers(model.design, positions: capacity)
-        attentions = (0..<model.layerCount).map {
-            CachedAttention(
-                model.attention($0), capacity: capacity,
-                appended: min(Self.blockTokens(compute), capacity))
-        }
+            model, compute: compute, tokens: tokens, rank: projections.rank,
+            attention: attentions.reduce(0) { max($0, $1.scratchCount(keys: capacity)) },
+            threads: team.threadCount)
+        rotations = Rotation.ofLayers(model, positions: capacity)
         var count = 0
         places = attentions.map { attention in
             defer { count += attention.layerCount }
@@ -116,7 +117,7 @@ package final class DecoderSession {
     package func truncate(to tokens: Int) {
         precondition(tokens <= count, "only what was read can be forgotten")
         precondition(
-            tokens == 0 || attentions.allSatisfy { $0.remembers(tokens, of: count) },
+            tokens == 0 || attentions.allSatisfy { $0.holds(whatIsSeenAt: tokens, of: count) },
             "a window has forgotten what came before")
         count = tokens
         if history.count > tokens { history.removeLast(history.count - tokens) }
@@ -187,11 +188,11 @@ package final class DecoderSession {
         observe(memory.normed)
         let design = model.design
         if design.logitsMultiplier != 1 {
-            Vector.scale(memory.normed, model.width, by: design.logitsMultiplier)
+            Scaling.scale(memory.normed, count: model.width, by: design.logitsMultiplier)
         }
         predict(memory.normed)
         if let cap = design.logitsSoftCap {
-            SoftCap.forward(memory.logits, model.vocabularySize, cap: cap)
+            SoftCap.forward(memory.logits, count: model.vocabularySize, cap: cap)
         }
     }
 
@@ -215,7 +216,9 @@ package final class DecoderSession {
                 Int(token), into: memory.residual + i * model.width, scratch: memory.scratch[0])
         }
         let factor = model.design.embeddingMultiplier
-        if factor != 1 { Vector.scale(memory.residual, tokens.count * model.width, by: factor) }
+        if factor != 1 {
+            Scaling.scale(memory.residual, count: tokens.count * model.width, by: factor)
+        }
     }
 
     /// A layer's keys and values.

@@ -44,7 +44,7 @@ struct GenerationProjection {
         if let bias {
             let first = groups.lowerBound * InterleavedMatrix.groupRows
             let count = min(weight.rows, groups.upperBound * InterleavedMatrix.groupRows) - first
-            Vector.add(bias.base + first, count, times: 1, to: y + first)
+            Addition.add(bias.base + first, times: 1, count: count, to: y + first)
         }
         adapter?.b.multiply(groups: groups, reduced, spread: reduced, into: y, adding: true)
     }
@@ -66,8 +66,8 @@ struct GenerationProjection {
             for panel in panels {
                 let rows = weight.rows(ofPanel: panel)
                 for t in 0..<tokens {
-                    Vector.add(
-                        bias.base + rows.lowerBound, rows.count, times: 1,
+                    Addition.add(
+                        bias.base + rows.lowerBound, times: 1, count: rows.count,
                         to: y + t * weight.rows + rows.lowerBound)
                 }
             }

@@ -25,7 +25,7 @@ package enum CrossEntropy {
         guard let softCap else {
             return row(logits, vocabulary: vocabulary, target: target, gradient: gradient)
         }
-        SoftCap.forward(logits, vocabulary, cap: softCap)
+        SoftCap.forward(logits, count: vocabulary, cap: softCap)
         guard gradient else {
             return row(logits, vocabulary: vocabulary, target: target, gradient: false)
         }
@@ -33,7 +33,7 @@ package enum CrossEntropy {
             guard let capped = capped.baseAddress else { return Row(loss: 0, correct: false) }
             capped.update(from: logits, count: vocabulary)
             let row = row(logits, vocabulary: vocabulary, target: target, gradient: true)
-            SoftCap.backward(logits, y: capped, vocabulary, cap: softCap)
+            SoftCap.backward(logits, y: capped, count: vocabulary, cap: softCap)
             return row
         }
     }

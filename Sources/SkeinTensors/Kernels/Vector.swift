@@ -20,7 +20,7 @@ func dot(_ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>, _ count: Int) -> 
 /// up to the 23rd power: |s| <= 0.172, so what is left out is below 1e-19. The C library's logarithm
 /// differs in the last bit between its versions and between processors with and without fused
 /// multiply-add, and the fingerprint names neither.
-package func logarithm(_ x: Double) -> Double {
+func logarithm(_ x: Double) -> Double {
     guard x > 0, x.isFinite else { return x == 0 ? -.infinity : .nan }
     var mantissa = x.significand
     var exponent = Double(x.exponent)
