@@ -136,6 +136,13 @@ extension AdapterOutline {
     package func check(against model: ModelConfiguration) throws {
         var weights: [String: [Int]] = [:]
         for (name, shape) in model.requiredTensors { weights[name] = shape }
+        // Those of projections that share a tensor are not among these.
+        for (layer, block) in model.design.blocks.enumerated() {
+            for projection in block.projections where projection.rows != nil {
+                weights[model.design.tensor(projection.name + ".weight", in: layer)] =
+                    [projection.outputs, projection.inputs]
+            }
+        }
         for (text, found) in shapes.sorted(by: { $0.key < $1.key }) {
             guard let name = AdapterTensorName(text), let weight = weights[name.weightName],
                 let out = weight.first, let input = weight.last

@@ -7,6 +7,30 @@ package enum TargetModule: Int, Sendable, CaseIterable, Comparable {
     case gate
     case up
     case down
+    /// Query, key and value as one module with one A.
+    case queryKeyValue
+    /// Gate and up as one module with one A.
+    case gateUp
+
+    /// The seven projections of every block, without the modules that hold several.
+    package static let allCases: [TargetModule] = [
+        .query, .key, .value, .output, .gate, .up, .down,
+    ]
+    /// Modules that hold several projections: some families store these as one tensor.
+    package static let fused: [TargetModule] = [.queryKeyValue, .gateUp]
+
+    /// The projections that it holds, in the order of their rows; itself for one projection.
+    package var parts: [TargetModule] {
+        switch self {
+        case .queryKeyValue: [.query, .key, .value]
+        case .gateUp: [.gate, .up]
+        default: [self]
+        }
+    }
+
+    /// 0 ..< 8, part of every hash. A module has the address of its first projection: never are
+    /// both adapted.
+    package var address: Int { parts[0].rawValue }
 
     /// The Hugging Face name, as in flags and files.
     package var name: String {
@@ -18,11 +42,14 @@ package enum TargetModule: Int, Sendable, CaseIterable, Comparable {
         case .gate: "gate_proj"
         case .up: "up_proj"
         case .down: "down_proj"
+        case .queryKeyValue: "qkv_proj"
+        case .gateUp: "gate_up_proj"
         }
     }
 
     package init?(name: String) {
-        guard let match = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        let all = Self.allCases + Self.fused
+        guard let match = all.first(where: { $0.name == name }) else { return nil }
         self = match
     }
 
