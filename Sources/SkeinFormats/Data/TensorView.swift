@@ -53,6 +53,10 @@ package struct TensorView: Sendable {
             let first = base + offset
             let blocks = columns / elementType.blockElements
             let rowBytes = blocks * elementType.blockBytes
+            if let headRows = interleavedHeadRows, shape.count == 1, range.count == 1 {
+                deinterleave(first, blocks, headRows, into: out)
+                return
+            }
             guard let headRows = interleavedHeadRows else {
                 QuantizationBlocks.dequantize(
                     elementType, from: first + range.lowerBound * rowBytes,
@@ -65,6 +69,20 @@ package struct TensorView: Sendable {
                     blocks: blocks, into: out + (row - range.lowerBound) * columns)
             }
         }
+    }
+
+    /// A vector whose elements are ordered as rows are: the bias of an interleaved matrix.
+    private func deinterleave(
+        _ first: UnsafeRawPointer, _ blocks: Int, _ headRows: Int,
+        into out: UnsafeMutablePointer<Float>
+    ) {
+        let stored = [Float](unsafeUninitializedCapacity: columns) { buffer, count in
+            if let base = buffer.baseAddress {
+                QuantizationBlocks.dequantize(elementType, from: first, blocks: blocks, into: base)
+            }
+            count = columns
+        }
+        for index in 0..<columns { out[index] = stored[Self.interleavedRow(index, headRows)] }
     }
 
     /// Calls `body` with the addresses of rows `range` in the file, each the row that `dequantize`
@@ -118,5 +136,22 @@ package struct TensorView: Sendable {
         TensorView(
             name: name, elementType: elementType, shape: shape, file: file, offset: offset,
             interleavedHeadRows: interleavedHeadRows)
+    }
+
+    /// Some of its rows as a matrix of their own.
+    ///
+    /// - Parameters:
+    ///   - name: its name.
+    ///   - rows: within 0 ..< `rows`; of interleaved rows, whole heads.
+    /// - Returns: a view of the same file.
+    package func part(_ name: String, rows range: Range<Int>) -> TensorView {
+        precondition(
+            range.lowerBound >= 0 && range.upperBound <= rows
+                && (interleavedHeadRows.map { range.lowerBound % $0 == 0 } ?? true),
+            "rows outside tensor \(self.name)")
+        let rowBytes = columns / elementType.blockElements * elementType.blockBytes
+        return TensorView(
+            name: name, elementType: elementType, shape: [range.count, columns], file: file,
+            offset: offset + range.lowerBound * rowBytes, interleavedHeadRows: interleavedHeadRows)
     }
 }

@@ -142,12 +142,14 @@ extension AdapterError: Explained {
         case .missingTarget(let name, let model):
             Explanation(
                 what: "this model (\(model)) has no module '\(name)'",
-                remedy: "choose others with --target-modules; only Phi-3 has qkv_proj and "
-                    + "gate_up_proj",
+                place: "--target-modules",
+                remedy: "choose others: Phi-3 alone has qkv_proj and gate_up_proj; all have q_proj, "
+                    + "k_proj, v_proj, o_proj, gate_proj, up_proj and down_proj",
                 status: .usage)
         case .overlappingTargets(let whole, let part):
             Explanation(
                 what: "'\(whole)' contains '\(part)'; both cannot be adapted at once",
+                place: "--target-modules",
                 remedy: "leave one of them out of --target-modules", status: .usage)
         case .notBlockDiagonal:
             Explanation(
@@ -165,6 +167,13 @@ extension AdapterOutline {
     package func check(against model: ModelConfiguration) throws {
         var weights: [String: [Int]] = [:]
         for (name, shape) in model.requiredTensors { weights[name] = shape }
+        // Those of projections that share a tensor are not among these.
+        for (layer, block) in model.design.blocks.enumerated() {
+            for projection in block.projections where projection.rows != nil {
+                weights[model.design.tensor(projection.name + ".weight", in: layer)] =
+                    [projection.outputs, projection.inputs]
+            }
+        }
         for (text, found) in shapes.sorted(by: { $0.key < $1.key }) {
             guard let name = AdapterTensorName(text), let weight = weights[name.weightName],
                 let out = weight.first, let input = weight.last

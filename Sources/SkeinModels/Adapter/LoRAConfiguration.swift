@@ -8,16 +8,26 @@ package enum TargetModule: Int, Sendable, CaseIterable, Comparable {
     case gate
     case up
     case down
-    /// Query, key and value in one, with one A (Phi-3).
-    case fusedAttention
-    /// Gate and up in one, with one A.
-    case fusedFeedForward
+    /// Query, key and value as one module with one A.
+    case queryKeyValue
+    /// Gate and up as one module with one A.
+    case gateUp
 
-    /// The projections that the engine computes. The fused modules are slices of these.
+    /// The seven projections of every block, without the modules that hold several.
     package static let allCases: [TargetModule] = [
         .query, .key, .value, .output, .gate, .up, .down,
     ]
-    package static let fused: [TargetModule] = [.fusedAttention, .fusedFeedForward]
+    /// Modules that hold several projections: some families store these as one tensor.
+    package static let fused: [TargetModule] = [.queryKeyValue, .gateUp]
+
+    /// The projections that it holds, in the order of their rows; itself for one projection.
+    package var parts: [TargetModule] {
+        switch self {
+        case .queryKeyValue: [.query, .key, .value]
+        case .gateUp: [.gate, .up]
+        default: [self]
+        }
+    }
 
     /// The Hugging Face name, as in flags and files.
     package var name: String {
@@ -29,15 +39,14 @@ package enum TargetModule: Int, Sendable, CaseIterable, Comparable {
         case .gate: "gate_proj"
         case .up: "up_proj"
         case .down: "down_proj"
-        case .fusedAttention: "qkv_proj"
-        case .fusedFeedForward: "gate_up_proj"
+        case .queryKeyValue: "qkv_proj"
+        case .gateUp: "gate_up_proj"
         }
     }
 
     package init?(name: String) {
-        guard let match = (Self.allCases + Self.fused).first(where: { $0.name == name }) else {
-            return nil
-        }
+        let all = Self.allCases + Self.fused
+        guard let match = all.first(where: { $0.name == name }) else { return nil }
         self = match
     }
 

@@ -142,24 +142,47 @@ package struct Projection: Sendable, Equatable {
     package static func separate(
         _ model: ModelConfiguration, biased: Set<TargetModule> = []
     ) -> [Projection] {
-        let (width, forward) = (model.width, model.feedForwardWidth)
-        let queries = model.headCount * model.headDimension
-        let keys = model.keyValueHeadCount * model.headDimension
-        return TargetModule.allCases.map { module in
-            let (inputs, outputs) =
-                switch module {
-                case .query: (width, queries)
-                case .key, .value: (width, keys)
-                case .output: (queries, width)
-                case .gate, .up: (width, forward)
-                case .down: (forward, width)
-                case .fusedAttention: (width, queries + 2 * keys)
-                case .fusedFeedForward: (width, 2 * forward)
-                }
+        TargetModule.allCases.map { module in
+            let (inputs, outputs) = model.sizes(of: module)
             return Projection(
                 module: module, address: module.rawValue,
                 name: "\(module < .gate ? "self_attn" : "mlp").\(module.name)", inputs: inputs,
                 outputs: outputs, hasBias: biased.contains(module))
+        }
+    }
+
+    /// The same seven, of which some lie one after the other in a tensor; `tensors`: its name by what
+    /// it holds.
+    package static func fused(
+        _ model: ModelConfiguration, _ tensors: [TargetModule: String]
+    ) -> [Projection] {
+        var projections = separate(model)
+        for (fused, tensor) in tensors {
+            var first = 0
+            for part in fused.parts {
+                let count = projections[part.rawValue].outputs
+                projections[part.rawValue].tensor = tensor
+                projections[part.rawValue].rows = first..<first + count
+                first += count
+            }
+        }
+        return projections
+    }
+}
+
+extension ModelConfiguration {
+    /// Columns and rows of a projection's matrix, or of one that holds several.
+    package func sizes(of module: TargetModule) -> (inputs: Int, outputs: Int) {
+        let queries = headCount * headDimension
+        let keys = keyValueHeadCount * headDimension
+        return switch module {
+        case .query: (width, queries)
+        case .key, .value: (width, keys)
+        case .output: (queries, width)
+        case .gate, .up: (width, feedForwardWidth)
+        case .down: (feedForwardWidth, width)
+        case .queryKeyValue: (width, queries + 2 * keys)
+        case .gateUp: (width, 2 * feedForwardWidth)
         }
     }
 }

@@ -46,7 +46,7 @@ import Testing
 
     @Test("a fused module has one pair of matrices, whose slices share A")
     func fused() {
-        let shape = shape([.fusedAttention, .down])
+        let shape = shape([.queryKeyValue, .down])
         #expect(
             shape.layout.entries.prefix(4).map { "\($0.name.split(separator: ".")[6]) \($0.shape)" }
                 == [
@@ -118,14 +118,14 @@ import Testing
         var plain = Self.model
         plain.design = Llama().design(of: plain)
         #expect(throws: AdapterError.missingTarget("qkv_proj", model: "fused")) {
-            try lora([.output, .fusedAttention]).check(for: plain)
+            try lora([.output, .queryKeyValue]).check(for: plain)
         }
         #expect(throws: AdapterError.overlappingTargets("gate_up_proj", "up_proj")) {
-            try lora([.up, .fusedFeedForward]).check(for: Self.model)
+            try lora([.up, .gateUp]).check(for: Self.model)
         }
         #expect(throws: Never.self) { try lora([.query, .down]).check(for: Self.model) }
         #expect(throws: Never.self) {
-            try lora([.fusedAttention, .output]).check(for: Self.model)
+            try lora([.queryKeyValue, .output]).check(for: Self.model)
         }
         #expect(throws: Never.self) { try lora(TargetModule.allCases).check(for: plain) }
     }
