@@ -89,9 +89,10 @@ import Testing
             return own
         }
         var own = y
-        Addition.add(x, times: 0.22, count: 3 * width, to: &own)
-        Addition.add(bias: bias, tokens: 3, width: width, to: &own)
-        let both = scaled.indices.map { scaled[$0] + Double(bias[$0 % width]) }
+        Rows.add(x, times: 0.22, count: 3 * width, to: &own)
+        Rows.add(bias: bias, tokens: 3, width: width, to: &own)
+        Rows.scale(&own, count: own.count, by: 0.5)
+        let both = scaled.indices.map { 0.5 * (scaled[$0] + Double(bias[$0 % width])) }
         #expect(CentralDifference.relativeError(own.map(Double.init), both) < 2e-6)
     }
 

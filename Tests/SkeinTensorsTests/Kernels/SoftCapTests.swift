@@ -84,4 +84,30 @@ import Testing
         }
         #expect(CentralDifference.relativeError(dx.map(Double.init), numeric) < 1e-3)
     }
+
+    @Test("the gradient of cross-entropy of capped logits is that of the logits")
+    func crossEntropy() {
+        let logits = ElementwiseTests.numbers(19, 33, spread: 4)
+        func row(_ logits: [Float], gradient: Bool) -> (CrossEntropy.Row, [Float]) {
+            var row = logits
+            let result = CrossEntropy.row(
+                &row, vocabulary: 19, target: 4, gradient: gradient, softCap: 3)
+            return (result, row)
+        }
+        let (result, own) = row(logits, gradient: true)
+        let numeric = CentralDifference.gradient(at: logits) { row($0, gradient: false).0.loss }
+        #expect(CentralDifference.relativeError(own.map(Double.init), numeric) < 1e-3)
+        let capped = logits.map { 3 * tanh(Double($0) / 3) }
+        let sum = capped.reduce(0.0) { $0 + exp($1) }
+        #expect(abs(result.loss - (log(sum) - capped[4])) < 1e-5)
+        let most = capped.max() ?? 0
+        for level in KernelLevel.all {
+            var y = capped.map { Float($0) }
+            let total = skein_exponential_sum(level, y, 19, Float(most))
+            skein_softcap_gradient(level, &y, 19, Float(most), 1 / total, 3)
+            let expected = capped.map { exp($0) / sum * (1 - $0 * $0 / 9) }
+            let error = CentralDifference.relativeError(y.map(Double.init), expected)
+            #expect(error < 2e-6, "\(level)")
+        }
+    }
 }
