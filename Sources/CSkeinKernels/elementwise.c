@@ -67,6 +67,11 @@ void skein_softcap(enum skein_level level, float *x, size_t count, float factor,
     SKEIN_AT(level, softcap)(x, count, factor, cap);
 }
 
+void skein_softcap_gradient(
+    enum skein_level level, float *y, size_t count, float shift, float factor, float cap) {
+    SKEIN_AT(level, softcap_gradient)(y, count, shift, factor, cap);
+}
+
 void skein_softcap_backward(
     enum skein_level level, const float *y, size_t count, float cap, float *dy) {
     SKEIN_AT(level, softcap_backward)(y, count, cap, dy);
@@ -78,6 +83,10 @@ float skein_maximum(enum skein_level level, const float *x, size_t count) {
 
 int skein_contains(enum skein_level level, const float *x, size_t count, float value) {
     return SKEIN_AT(level, contains)(x, count, value);
+}
+
+float skein_exponential_sum(enum skein_level level, const float *x, size_t count, float shift) {
+    return SKEIN_AT(level, exponential_sum)(x, count, shift);
 }
 
 float skein_exponentiate(enum skein_level level, float *x, size_t count, float shift) {

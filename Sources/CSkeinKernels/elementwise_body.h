@@ -46,6 +46,19 @@ static int FN(contains)(const float *x, size_t count, float value) {
     return 0;
 }
 
+INLINE f32x16 FN(exponential_step)(const float *x, float shift, size_t n) {
+    const f32x16 e = FN(exp)(FN(get)(x, n) - shift);
+    return n == 16 ? e : FN(kept)((1u << n) - 1, e);
+}
+
+static float FN(exponential_sum)(const float *x, size_t count, float shift) {
+    f32x16 lanes = 0;
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16) lanes += FN(exponential_step)(x + i, shift, 16);
+    if (i < count) lanes += FN(exponential_step)(x + i, shift, count - i);
+    return FN(sum)(lanes);
+}
+
 INLINE f32x16 FN(exponentiate_step)(float *x, float scale, float shift, size_t n) {
     const f32x16 e = FN(exp)(FN(get)(x, n) * scale - shift);
     FN(put)(x, e, n);
@@ -125,6 +138,21 @@ static void FN(softcap)(float *x, size_t count, float factor, float cap) {
     if (i < count) FN(softcap_step)(x + i, factor, cap, count - i);
 }
 
+INLINE void FN(softcap_gradient_step)(
+    float *y, float shift, float factor, float inverse, size_t n) {
+    const f32x16 v = FN(get)(y, n);
+    FN(put)(y, FN(exp)(v - shift) * factor * FN(slope)(v * inverse), n);
+}
+
+static void FN(softcap_gradient)(float *y, size_t count, float shift, float factor, float cap) {
+    const float inverse = 1 / cap;
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16) {
+        FN(softcap_gradient_step)(y + i, shift, factor, inverse, 16);
+    }
+    if (i < count) FN(softcap_gradient_step)(y + i, shift, factor, inverse, count - i);
+}
+
 INLINE void FN(softcap_backward_step)(const float *y, float inverse, float *dy, size_t n) {
     FN(put)(dy, FN(get)(dy, n) * FN(slope)(FN(get)(y, n) * inverse), n);
 }
@@ -140,23 +168,17 @@ static void FN(softcap_backward)(const float *y, size_t count, float cap, float 
    SwiGLU has z = g. GeGLU's 1/2 g (1 + tanh y) is g s(2 y): z = 2 sqrt(2 / pi) (g + 0.044715
    g^3). */
 
-/* Beyond +-16 e^z is 0 or beyond what exp gives; g^3 must not become infinite. */
-INLINE f32x16 FN(gelu_range)(f32x16 g) {
-    const f32x16 low = -16.0f, high = 16.0f;
-    const f32x16 least = g < low ? low : g;
-    return least > high ? high : least;
-}
-
+/* z. */
 INLINE f32x16 FN(gate_argument)(f32x16 g, int gelu) {
     if (!gelu) return g;
-    const f32x16 c = FN(gelu_range)(g);
-    return c * FN(fma)(c * c, (f32x16)0.0713548163f, (f32x16)1.59576912f);
+    return g * FN(fma)(g * g, (f32x16)0.0713548163f, (f32x16)1.59576912f);
 }
 
-/* g z', z' = dz / dg. */
+/* g dz/dg. From +-16 on exp is at its ends, and g^3 must not become infinite. */
 INLINE f32x16 FN(gate_push)(f32x16 g, int gelu) {
     if (!gelu) return g;
-    const f32x16 c = FN(gelu_range)(g);
+    const f32x16 low = -16.0f, high = 16.0f, least = g < low ? low : g;
+    const f32x16 c = least > high ? high : least;
     return c * FN(fma)(c * c, (f32x16)0.214064449f, (f32x16)1.59576912f);
 }
 

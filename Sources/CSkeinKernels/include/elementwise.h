@@ -63,6 +63,11 @@ void skein_softcap(enum skein_level level, float *x, size_t count, float factor,
 void skein_softcap_backward(
     enum skein_level level, const float *y, size_t count, float cap, float *dy);
 
+/* y = factor e^(y - shift) (1 - (y / cap)^2) in place: softmax of capped logits, and then the cap's
+   gradient. */
+void skein_softcap_gradient(
+    enum skein_level level, float *y, size_t count, float shift, float factor, float cap);
+
 /* y = x * r * weight, r = 1 / sqrt(mean(x^2) + epsilon) of each row.
 
    Reads x [tokens, width], weight [width]; writes y and its bf16 numbers, each [tokens, width]
@@ -107,6 +112,9 @@ float skein_maximum(enum skein_level level, const float *x, size_t count);
 
 /* Whether one of the numbers equals `value`. */
 int skein_contains(enum skein_level level, const float *x, size_t count, float value);
+
+/* The sum of e^(x - shift). */
+float skein_exponential_sum(enum skein_level level, const float *x, size_t count, float shift);
 
 /* x = e^(x - shift) in place; returns the sum. */
 float skein_exponentiate(enum skein_level level, float *x, size_t count, float shift);

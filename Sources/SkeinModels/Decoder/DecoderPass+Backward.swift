@@ -89,7 +89,7 @@ extension DecoderPass {
     /// Adds what flows through the input, in `normedGradient`, to `memory.gradient`.
     private func addGradient(of input: Normed) {
         guard let weight = input.weight else {
-            Addition.add(
+            Rows.add(
                 memory.normedGradient, times: 1, count: input.rows * model.width,
                 to: memory.gradient)
             return
@@ -116,7 +116,7 @@ extension DecoderPass {
         } else {
             out.update(from: memory.gradient, count: count)
         }
-        if factor != 1 { Scaling.scale(out, count: count, by: factor) }
+        if factor != 1 { Rows.scale(out, count: count, by: factor) }
         return out
     }
 

@@ -21,7 +21,7 @@ extension DecoderPass {
             decoder.weights.embedding.copyRow(Int(token), into: residual(0) + t * width)
         }
         let factor = model.design.embeddingMultiplier
-        if factor != 1 { Scaling.scale(residual(0), count: tokens * width, by: factor) }
+        if factor != 1 { Rows.scale(residual(0), count: tokens * width, by: factor) }
     }
 
     /// x' = x + m norm(attention(norm(x))); x'' = x' + m norm(feedForward(norm(x'))), with the norms
@@ -100,7 +100,7 @@ extension DecoderPass {
                 projection.forward(x, operand, into: y, accumulating: true)
             } else {
                 projection.forward(x, operand, into: memory.normed)
-                Addition.add(memory.normed, times: factor, count: rows * model.width, to: y)
+                Rows.add(memory.normed, times: factor, count: rows * model.width, to: y)
             }
             return
         }
@@ -108,7 +108,7 @@ extension DecoderPass {
         RMSNorm.forward(
             branch.output, weight: norm.base, epsilon: model.normEpsilon, tokens: rows,
             width: model.width, into: memory.normed, inverse: branch.inverse)
-        Addition.add(memory.normed, times: factor, count: rows * model.width, to: y)
+        Rows.add(memory.normed, times: factor, count: rows * model.width, to: y)
     }
 
     /// The norm of x, [rows, D], or x itself without a weight, as frozen weights take it.

@@ -55,7 +55,7 @@ struct LoRALinear {
             accumulating: accumulating,
             rounded: rounded, tools: tools)
         precondition(rounded == nil || !addsToProduct, "adapters and biases add to floats")
-        if let bias { Addition.add(bias: bias.base, tokens: rows, width: outputs, to: y) }
+        if let bias { Rows.add(bias: bias.base, tokens: rows, width: outputs, to: y) }
         guard let adapter else { return }
         adapter.dropout?.draw(into: adapter.memory.mask, columns: inputs)
         let rank = adapter.rank
@@ -110,7 +110,7 @@ struct LoRALinear {
         LowRank.outer(
             reducedGradient, tokens: rows, rank: rank, with: x, columns: inputs,
             mask: adapter.mask, into: addingToA ? transposed : dA)
-        if addingToA { Addition.add(transposed, times: 1, count: rank * inputs, to: dA) }
+        if addingToA { Rows.add(transposed, times: 1, count: rank * inputs, to: dA) }
         count(outputs, 2 * rank)
         count(inputs, rank)
         if operand != nil {

@@ -50,7 +50,7 @@ extension DecoderSession {
                 branch, weight: norm.base, epsilon: model.normEpsilon, tokens: tokens.count,
                 width: width, into: branch, inverse: memory.inverse + tokens.lowerBound)
         }
-        Addition.add(
+        Rows.add(
             branch, times: model.design.blocks[layer].residualMultiplier,
             count: tokens.count * width, to: y + tokens.lowerBound * width)
     }

@@ -188,7 +188,7 @@ package final class DecoderSession {
         observe(memory.normed)
         let design = model.design
         if design.logitsMultiplier != 1 {
-            Scaling.scale(memory.normed, count: model.width, by: design.logitsMultiplier)
+            Rows.scale(memory.normed, count: model.width, by: design.logitsMultiplier)
         }
         predict(memory.normed)
         if let cap = design.logitsSoftCap {
@@ -217,7 +217,7 @@ package final class DecoderSession {
         }
         let factor = model.design.embeddingMultiplier
         if factor != 1 {
-            Scaling.scale(memory.residual, count: tokens.count * model.width, by: factor)
+            Rows.scale(memory.residual, count: tokens.count * model.width, by: factor)
         }
     }
 

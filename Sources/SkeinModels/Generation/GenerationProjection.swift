@@ -44,7 +44,7 @@ struct GenerationProjection {
         if let bias {
             let first = groups.lowerBound * InterleavedMatrix.groupRows
             let count = min(weight.rows, groups.upperBound * InterleavedMatrix.groupRows) - first
-            Addition.add(bias.base + first, times: 1, count: count, to: y + first)
+            Rows.add(bias.base + first, times: 1, count: count, to: y + first)
         }
         adapter?.b.multiply(groups: groups, reduced, spread: reduced, into: y, adding: true)
     }
@@ -66,7 +66,7 @@ struct GenerationProjection {
             for panel in panels {
                 let rows = weight.rows(ofPanel: panel)
                 for t in 0..<tokens {
-                    Addition.add(
+                    Rows.add(
                         bias.base + rows.lowerBound, times: 1, count: rows.count,
                         to: y + t * weight.rows + rows.lowerBound)
                 }

@@ -76,6 +76,21 @@ import Testing
         }
     }
 
+    @Test("attention in fp32 is a loop in Double", arguments: shapes)
+    func singleAgainstLoop(shape: Shape) {
+        let inputs = RoundedAttentionCase(shape, seed: Self.seed + 9)
+        let own = inputs.inSingle()
+        let exact = inputs.inDouble()
+        let pairs = [
+            (own.out, exact.out), (own.logSumExp, exact.logSumExp), (own.dq, exact.dq),
+            (own.dk, exact.dk), (own.dv, exact.dv),
+        ]
+        for (part, (a, b)) in pairs.enumerated() {
+            let difference = Self.difference(a.map { Float($0) }, b)
+            #expect(difference < 3e-6, "part \(part), seed \(Self.seed + 9)")
+        }
+    }
+
     @Test("levels with fused multiply-add give the same bits", arguments: shapes)
     func levels(shape: Shape) {
         let inputs = RoundedAttentionCase(shape, seed: Self.seed + 2)

@@ -1,7 +1,17 @@
 import CSkeinKernels
 
-/// Sums of rows of activations.
-package enum Addition {
+/// Sums and multiples of rows of activations.
+package enum Rows {
+    /// x *= factor in place.
+    ///
+    /// Shapes and ranges:
+    ///   - x: [count].
+    package static func scale(
+        _ x: UnsafeMutablePointer<Float>, count: Int, by factor: Float
+    ) {
+        skein_scale(skein_level(), x, count, factor)
+    }
+
     /// y += factor * x, rounded once where multiply-add is fused.
     ///
     /// Shapes and ranges:
