@@ -19,7 +19,8 @@ extension FormatError: Explained {
             "\(field) is \(found), above the limit of \(limit)"
         case .notText(_, _, let field): "\(field) is not UTF-8 text"
         case .duplicate(_, let name): "'\(name)' is in the file twice"
-        case .splitFile(_, let parts): "this is one of \(parts) parts of a split GGUF file"
+        case .splitFile(_, let parts): 
+            "this is one of \(parts) parts of a split GGUF file, but its name does not say which"
         case .badShardName(_, let found): "the index names the file '\(found)'"
         case .badJSON(_, let reason): "this is not valid JSON: \(reason)"
         case .missingField(_, let field): "the field '\(field)' is missing"
@@ -61,17 +62,18 @@ extension FormatError: Explained {
         case .notAModel:
             "give a .gguf file, or a Hugging Face folder with config.json, *.safetensors and "
                 + "tokenizer.json"
-        case .missingFile: "fetch the whole folder; weights must be .safetensors"
+        case .missingFile:
+            "fetch all files of the model; the weights of a folder must be .safetensors"
         case .badMagic, .truncated, .overLimit, .notText, .duplicate, .badTensor:
             "the file is damaged or incomplete; fetch it again and compare its SHA-256"
         case .unsupportedVersion: "convert the model again; GGUF versions 2 and 3 are read"
-        case .splitFile: "join the parts first: llama-gguf-split --merge FIRST-PART OUTPUT"
+        case .splitFile: "keep all parts in one folder, named NAME-00001-of-00003.gguf and so on"
         case .badShardName: "shards must be in the folder itself, named without a path"
         case .badJSON, .missingField, .badField: "correct the file, or fetch it again"
         case .unsupported: "use a model or an adapter without it"
         case .unsupportedElementType:
-            "use a model in F32, F16 or BF16, or a GGUF in Q4_0, Q4_1, Q5_0, Q5_1, Q8_0 or "
-                + "Q2_K to Q6_K"
+            "use a model in F32, F16 or BF16, or a GGUF in Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, "
+                + "Q2_K to Q6_K, IQ4_NL, IQ4_XS or MXFP4"
         case .missingTensor: "the file is incomplete or of another architecture; fetch it again"
         case .unexpectedTensor: "use a model of a supported family without additions"
         case .wrongShape: "the weights and their configuration do not match"

@@ -21,7 +21,7 @@ package enum FormatError: Error, Equatable {
     case notText(path: String, offset: Int, field: String)
     /// A key or tensor appears twice.
     case duplicate(path: String, name: String)
-    /// The file is one part of several.
+    /// The file is one part of several, and its name does not lead to the others.
     case splitFile(path: String, parts: UInt64)
     /// A file name in the index leads out of the folder.
     case badShardName(path: String, found: String)

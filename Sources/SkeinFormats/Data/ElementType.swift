@@ -13,13 +13,16 @@ package enum ElementType: Sendable, Hashable, CaseIterable {
     case q4K
     case q5K
     case q6K
+    case iq4NL
+    case iq4XS
+    case mxfp4
 
     /// Elements in one block; 1 for plain numbers.
     package var blockElements: Int {
         switch self {
         case .f32, .f16, .bf16: 1
-        case .q4x0, .q4x1, .q5x0, .q5x1, .q8x0: 32
-        case .q2K, .q3K, .q4K, .q5K, .q6K: 256
+        case .q4x0, .q4x1, .q5x0, .q5x1, .q8x0, .iq4NL, .mxfp4: 32
+        case .q2K, .q3K, .q4K, .q5K, .q6K, .iq4XS: 256
         }
     }
 
@@ -38,6 +41,9 @@ package enum ElementType: Sendable, Hashable, CaseIterable {
         case .q4K: 144
         case .q5K: 176
         case .q6K: 210
+        case .iq4NL: 18
+        case .iq4XS: 136
+        case .mxfp4: 17
         }
     }
 
@@ -57,6 +63,9 @@ package enum ElementType: Sendable, Hashable, CaseIterable {
         case .q4K: "Q4_K"
         case .q5K: "Q5_K"
         case .q6K: "Q6_K"
+        case .iq4NL: "IQ4_NL"
+        case .iq4XS: "IQ4_XS"
+        case .mxfp4: "MXFP4"
         }
     }
 
@@ -75,7 +84,10 @@ package enum ElementType: Sendable, Hashable, CaseIterable {
         case .q4K: 12
         case .q5K: 13
         case .q6K: 14
+        case .iq4NL: 20
+        case .iq4XS: 23
         case .bf16: 30
+        case .mxfp4: 39
         }
     }
 
@@ -89,9 +101,8 @@ package enum ElementType: Sendable, Hashable, CaseIterable {
     static func unreadName(ggmlIdentifier: UInt32) -> String {
         let names: [UInt32: String] = [
             9: "Q8_1", 15: "Q8_K", 16: "IQ2_XXS", 17: "IQ2_XS", 18: "IQ3_XXS", 19: "IQ1_S",
-            20: "IQ4_NL", 21: "IQ3_S", 22: "IQ2_S", 23: "IQ4_XS", 24: "I8", 25: "I16", 26: "I32",
-            27: "I64", 28: "F64", 29: "IQ1_M", 34: "TQ1_0", 35: "TQ2_0", 39: "MXFP4",
-            40: "NVFP4",
+            21: "IQ3_S", 22: "IQ2_S", 24: "I8", 25: "I16", 26: "I32", 27: "I64", 28: "F64",
+            29: "IQ1_M", 34: "TQ1_0", 35: "TQ2_0", 40: "NVFP4",
         ]
         return names[ggmlIdentifier] ?? "number \(ggmlIdentifier)"
     }

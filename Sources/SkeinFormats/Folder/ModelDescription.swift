@@ -7,7 +7,7 @@ package enum ModelDescription: Sendable {
     case gguf(GGUFFile)
     case folder(FolderConfiguration)
 
-    /// Opens `path`; of a folder, reads only config.json.
+    /// Opens `path`; of a folder, reads only config.json, or the parts of a split GGUF file.
     ///
     /// - Throws: `FileError` when a file cannot be read, `FormatError` when there is none or it is
     ///   invalid.
@@ -18,7 +18,10 @@ package enum ModelDescription: Sendable {
         }
         if !isDirectory.boolValue { return .gguf(try GGUFFile(path: path)) }
         guard FileManager.default.fileExists(atPath: path + "/config.json") else {
-            throw FormatError.notAModel(path: path)
+            guard let first = SplitName.firstPart(inFolder: path) else {
+                throw FormatError.notAModel(path: path)
+            }
+            return .gguf(try GGUFFile(path: first))
         }
         return .folder(try FolderConfiguration(path))
     }

@@ -24,7 +24,8 @@ package struct ModelFiles: Sendable {
 
     /// A file of the model.
     package struct SourceFile: Sendable {
-        /// Without a directory; empty for a GGUF file, whose name does not matter.
+        /// Without a directory; empty for a GGUF file, whose name does not matter, and "model" with
+        /// the number of a part for those of a split one.
         package let name: String
         package let file: MappedFile
 
@@ -61,7 +62,11 @@ package struct ModelFiles: Sendable {
         } else {
             chatTemplate = nil
         }
-        sources = [SourceFile(name: "", file: gguf.file)]
+        let count = gguf.files.count
+        sources = gguf.files.enumerated().map { number, file in
+            SourceFile(
+                name: count == 1 ? "" : SplitName.plain(part: number + 1, of: count), file: file)
+        }
     }
 
     private init(_ configuration: FolderConfiguration) throws {
@@ -86,8 +91,9 @@ package struct ModelFiles: Sendable {
         for source in sources { source.file.releasePages() }
     }
 
-    /// SHA-256 of the model's bytes: of the GGUF file, or of names, lengths and contents of the
-    /// folder's configuration, weights and tokenizer files in the order of their names.
+    /// SHA-256 of the model's bytes: of the GGUF file, or of names, lengths and contents of a split
+    /// file's parts, or of the folder's configuration, weights and tokenizer files, in the order of
+    /// their names.
     ///
     /// Reads every byte: about a second for 1 GB.
     package func contentDigest() -> SHA256.Digest { contentDigest { _ in } }

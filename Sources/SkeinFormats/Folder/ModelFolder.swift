@@ -60,11 +60,18 @@ struct FolderWeights {
         }
         for (tensor, name) in places.sorted(by: { $0.key < $1.key }) {
             guard let shard = shards[name] else { continue }
-            if let type = shard.otherTensors[tensor] {
-                otherTensors[tensor] = type
-            } else {
-                tensors[tensor] = try shard.tensor(tensor)
+            if shard.otherTensors[tensor] == nil { _ = try shard.tensor(tensor) }
+        }
+        for name in names {
+            guard let shard = shards[name] else { continue }
+            // A tensor that the index does not list counts, too: it may change what is computed.
+            try tensors.merge(shard.tensors) { view, _ in
+                throw FormatError.duplicate(path: index, name: view.name)
             }
+            otherTensors.merge(shard.otherTensors) { first, _ in first }
+        }
+        if let twice = Set(tensors.keys).intersection(otherTensors.keys).min() {
+            throw FormatError.duplicate(path: index, name: twice)
         }
     }
 }

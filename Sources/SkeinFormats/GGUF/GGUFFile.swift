@@ -1,34 +1,54 @@
 import SkeinBasics
 
-/// A GGUF file, version 2 or 3: metadata and tensors, mapped.
+/// A GGUF file, version 2 or 3, or the parts of a split one: metadata and tensors, mapped.
 ///
 /// Checks what ggml's own loader checks (docs/gguf.md, src/gguf.cpp): counts, lengths, names,
 /// shapes, types, duplicates, and that tensors lie one after the other inside the file.
 package struct GGUFFile: Sendable {
+    /// The first part's.
     package let metadata: [String: GGUFValue]
     /// By the file's own names, such as "blk.0.attn_q.weight"; rows in the file's order.
     package let tensors: [String: TensorView]
-    let file: MappedFile
+    /// The path that was given to `init`: any part of a split file.
+    package let path: String
+    /// The file, or its parts in order.
+    let files: [MappedFile]
 
-    package var path: String { file.path }
-
-    /// Maps the file and reads everything but the weights.
+    /// Maps the file, and the other parts if it is split, and reads everything but the weights.
     ///
-    /// - Throws: `FileError` when it cannot be mapped, `FormatError` when it is not a valid GGUF
-    ///   file or has a tensor of a type that Skein does not read.
+    /// - Throws: `FileError` when one cannot be mapped, `FormatError` when one is not a valid GGUF
+    ///   file, has a tensor of a type that Skein does not read, or a part is missing.
     package init(path: String) throws {
-        file = try MappedFile(path: path)
-        var reader = ByteReader(file)
-        let counts = try Self.readHeader(&reader)
-        metadata = try Self.readMetadata(&reader, count: counts.keys)
-        if case .unsigned(let parts) = metadata["split.count"], parts > 1 {
-            throw FormatError.splitFile(path: path, parts: parts)
+        self.path = path
+        let part = try Part(path: path)
+        guard case .unsigned(let count) = part.metadata["split.count"], count > 1 else {
+            (metadata, tensors, files) = (part.metadata, part.tensors, [part.file])
+            return
         }
-        let alignment = try Self.alignment(metadata, path: path)
-        let entries = try Self.readEntries(&reader, count: counts.tensors)
-        tensors = try Self.place(
-            entries, file: file, dataStart: Self.padded(reader.offset, alignment),
-            alignment: alignment)
+        let parts = try Self.parts(of: part, count: count)
+        metadata = parts[0].metadata
+        tensors = try Self.merged(parts)
+        files = parts.map(\.file)
+    }
+
+    /// One file.
+    struct Part {
+        let metadata: [String: GGUFValue]
+        let tensors: [String: TensorView]
+        let file: MappedFile
+
+        /// - Throws: `FileError`, `FormatError`.
+        init(path: String) throws {
+            file = try MappedFile(path: path)
+            var reader = ByteReader(file)
+            let counts = try GGUFFile.readHeader(&reader)
+            metadata = try GGUFFile.readMetadata(&reader, count: counts.keys)
+            let alignment = try GGUFFile.alignment(metadata, path: path)
+            let entries = try GGUFFile.readEntries(&reader, count: counts.tensors)
+            tensors = try GGUFFile.place(
+                entries, file: file, dataStart: GGUFFile.padded(reader.offset, alignment),
+                alignment: alignment)
+        }
     }
 
     private static func readHeader(

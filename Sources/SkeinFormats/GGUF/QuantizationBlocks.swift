@@ -36,6 +36,9 @@ enum QuantizationBlocks {
         case .q4K: q4K(source, blocks, out)
         case .q5K: q5K(source, blocks, out)
         case .q6K: q6K(source, blocks, out)
+        case .iq4NL: iq4NL(source, blocks, out)
+        case .iq4XS: iq4XS(source, blocks, out)
+        case .mxfp4: mxfp4(source, blocks, out)
         }
     }
 

@@ -90,7 +90,7 @@ extension InterleavedMatrix.Element {
         case .bf16: self = .bf16
         case .f16: self = .f16
         case .f32: self = .f32
-        case .q5x0, .q5x1, .q2K, .q3K, .q4K, .q5K, .q6K: return nil
+        case .q5x0, .q5x1, .q2K, .q3K, .q4K, .q5K, .q6K, .iq4NL, .iq4XS, .mxfp4: return nil
         }
     }
 }

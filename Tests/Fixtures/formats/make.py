@@ -15,10 +15,13 @@ import numpy as np
 import safetensors, safetensors.numpy
 
 HERE = pathlib.Path(__file__).parent
-TYPES = "F32 F16 BF16 Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q3_K Q4_K Q5_K Q6_K".split()
+# A new type goes last: the random numbers of the others stay as they are.
+TYPES = ("F32 F16 BF16 Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q3_K Q4_K Q5_K Q6_K "
+         "IQ4_NL IQ4_XS MXFP4").split()
 # Byte offsets of the f16 scales in a block.
 SCALES = {"Q4_0": [0], "Q4_1": [0, 2], "Q5_0": [0], "Q5_1": [0, 2], "Q8_0": [0], "Q2_K": [80, 82],
-          "Q3_K": [108], "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208]}
+          "Q3_K": [108], "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208], "IQ4_NL": [0],
+          "IQ4_XS": [0]}
 
 
 def blocks():
@@ -35,6 +38,8 @@ def blocks():
         if name == "F16":
             raw[:, 1] = raw[:, 1] & 0xBB  # finite
             raw[:6] = np.array([0, 0x8000, 1, 0x83FF, 0x0400, 0x7BFF], "<u2").view(np.uint8).reshape(6, 2)
+        if name == "MXFP4":
+            raw[:, 0] = [0, 1, 2, 3, 127, 128, 120, 121, 122, 130, 250, 251]  # 0 and 1: subnormal
         for offset in SCALES.get(name, []):
             scales = (random.standard_normal(count) * 0.1).astype("<f2")
             scales[0], scales[1] = 3e-6, -0.0  # a subnormal and a zero

@@ -26,6 +26,51 @@ import Testing
         }
     }
 
+    @Test("a shard must hold what the index says, and what it does not list counts, too")
+    func index() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let tiny = TinyModel()
+            try tiny.writeHuggingFaceFolder(to: directory)
+            try writeShards(of: tiny, to: directory)
+            let names = tiny.weights().map(\.name)
+            let index = directory + "/model.safetensors.index.json"
+            func write(_ places: [String: String]) throws {
+                let object = ["weight_map": places]
+                try AtomicFile.write(
+                    Array(JSONSerialization.data(withJSONObject: object)), to: index)
+            }
+            let places = Dictionary(
+                uniqueKeysWithValues: names.enumerated().map {
+                    ($1, $0 < 5 ? "a.safetensors" : "b.safetensors")
+                })
+            try write(places.merging([names[0]: "b.safetensors"]) { $1 })
+            #expect(
+                throws: FormatError.missingTensor(
+                    path: directory + "/b.safetensors", tensor: names[0])
+            ) { _ = try ModelFiles.open(directory) }
+            try write(places.filter { $0.key != names[3] })
+            #expect(try ModelFiles.open(directory).tensors[names[3]] != nil)
+            let weight = tiny.weights()[3]
+            try SafetensorsWriter.write(
+                [.init(name: weight.name, shape: weight.shape, floats: weight.floats)],
+                metadata: [:], to: directory + "/b.safetensors")
+            try write(
+                places.filter { $0.value == "a.safetensors" }.merging(["x": "b.safetensors"]) { $1 }
+            )
+            #expect(
+                throws: FormatError.missingTensor(path: directory + "/b.safetensors", tensor: "x")
+            ) {
+                _ = try ModelFiles.open(directory)
+            }
+            try write(
+                places.filter { $0.value == "a.safetensors" && $0.key != weight.name }
+                    .merging([weight.name: "b.safetensors"]) { $1 })
+            #expect(throws: FormatError.duplicate(path: index, name: weight.name)) {
+                _ = try ModelFiles.open(directory)
+            }
+        }
+    }
+
     @Test(
         "an index that names a file outside the folder is refused",
         arguments: ["/etc/passwd", "../x.safetensors", "..", "sub/x.safetensors", ""])
