@@ -12,6 +12,15 @@ struct BytePairEncoding: Sendable {
     private let unknownID: Int32?
     private let fusesUnknown: Bool
 
+    /// Of nothing.
+    init() {
+        byteTokens = [Int32](repeating: -1, count: 256)
+        merges = MergeTable(count: 0)
+        wholeTokens = nil
+        unknownID = nil
+        fusesUnknown = false
+    }
+
     /// Resolves the merges of a definition.
     ///
     /// - Parameters:
@@ -27,44 +36,10 @@ struct BytePairEncoding: Sendable {
                 pieces.id(of: $0) ?? -1
             }
         }
-        var table = MergeTable(count: definition.merges.count)
-        var flaw: TokenizerError.Flaw?
-        for (rank, var line) in definition.merges.enumerated() where flaw == nil {
-            flaw = line.withUTF8 { Self.add($0, rank: rank, pieces: pieces, to: &table) }
-        }
-        if let flaw { throw .invalid(flaw, source: definition.source) }
-        merges = table
+        merges = try MergeTable(definition, pieces: pieces)
         self.wholeTokens = wholeTokens
         unknownID = definition.unknownID
         fusesUnknown = definition.fusesUnknown
-    }
-
-    /// Adds the merge "left right" to the table.
-    private static func add(
-        _ line: UnsafeBufferPointer<UInt8>, rank: Int, pieces: TokenTable,
-        to table: inout MergeTable
-    ) -> TokenizerError.Flaw? {
-        let space = UInt8(ascii: " ")
-        guard let middle = line.firstIndex(of: space), middle > 0, middle < line.count - 1,
-            line.lastIndex(of: space) == middle
-        else { return .malformedMerge(rank: rank, text: String(decoding: line, as: UTF8.self)) }
-        let left = UnsafeBufferPointer(rebasing: line[..<middle])
-        let right = UnsafeBufferPointer(rebasing: line[(middle + 1)...])
-        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: line.count - 1) { both in
-            _ = both.update(fromContentsOf: left)
-            _ = both[middle...].update(fromContentsOf: right)
-            let result = UnsafeBufferPointer(both)
-            func unknown(_ piece: UnsafeBufferPointer<UInt8>) -> TokenizerError.Flaw {
-                .unknownMergeToken(rank: rank, piece: String(decoding: piece, as: UTF8.self))
-            }
-            guard let leftID = pieces.id(of: left) else { return unknown(left) }
-            guard let rightID = pieces.id(of: right) else { return unknown(right) }
-            guard let resultID = pieces.id(of: result) else { return unknown(result) }
-            guard let earlier = table.append(left: leftID, right: rightID, into: resultID)
-            else { return nil }
-            return .duplicateMerge(
-                first: earlier, second: rank, text: String(decoding: line, as: UTF8.self))
-        }
     }
 
     /// Appends the tokens of one pre-token.
@@ -83,7 +58,7 @@ struct BytePairEncoding: Sendable {
             if count == 1 { out.append(workspace.symbols[0].id) }
             return
         }
-        merges.withReader { Self.merge(count, in: &workspace, by: $0) }
+        merges.withReader { Self.merge(count, in: &workspace, by: $0) { $0 } }
         var position = 0
         while position >= 0 {
             out.append(workspace.symbols[position].id)
@@ -122,19 +97,25 @@ struct BytePairEncoding: Sendable {
     }
 
     /// Merges the first `count` symbols of the workspace until no two neighbours merge.
+    ///
+    /// `urgency`: of the merge with a rank, 0 the most; equal ones are made from left to right.
     @inline(__always)
-    private static func merge(
-        _ count: Int, in workspace: inout MergeWorkspace, by table: MergeTable.Reader
+    static func merge(
+        _ count: Int, in workspace: inout MergeWorkspace, by table: MergeTable.Reader,
+        urgency: (UInt32) -> UInt32
     ) {
         let symbols = workspace.symbols
         for position in 0..<(count - 1) {
             let rank = table.rank(symbols[position].id, symbols[position + 1].id)
             symbols[position].rank = rank
-            if rank != MergeTable.none { workspace.push(rank: rank, position: position) }
+            if rank != MergeTable.none {
+                workspace.push(urgency: urgency(rank), position: position)
+            }
         }
-        while let (rank, position) = workspace.pop() {
-            // A stale candidate is recognised by its rank: a rank belongs to one pair.
-            guard symbols[position].rank == rank else { continue }
+        while let (urgent, position) = workspace.pop() {
+            // A stale candidate is not as urgent as what is there now, or equally: then that is next.
+            let rank = symbols[position].rank
+            guard rank != MergeTable.none, urgency(rank) == urgent else { continue }
             let merged = table.merged[Int(rank)]
             let dead = Int(symbols[position].next)
             let after = Int(symbols[dead].next)
@@ -147,12 +128,16 @@ struct BytePairEncoding: Sendable {
                 symbols[after].previous = Int32(truncatingIfNeeded: position)
                 let rank = table.rank(merged, symbols[after].id)
                 symbols[position].rank = rank
-                if rank != MergeTable.none { workspace.push(rank: rank, position: position) }
+                if rank != MergeTable.none {
+                    workspace.push(urgency: urgency(rank), position: position)
+                }
             }
             if before >= 0 {
                 let rank = table.rank(symbols[before].id, merged)
                 symbols[before].rank = rank
-                if rank != MergeTable.none { workspace.push(rank: rank, position: before) }
+                if rank != MergeTable.none {
+                    workspace.push(urgency: urgency(rank), position: before)
+                }
             }
         }
     }

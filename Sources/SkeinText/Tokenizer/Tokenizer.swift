@@ -1,7 +1,7 @@
 import SkeinBasics
 import SkeinFormats
 
-/// Text to token ids and back: byte-level byte pair encoding as the model's own files define it.
+/// Text to token ids and back: byte pair encoding as the model's own files define it.
 ///
 /// A text goes through four stages: added tokens are cut out, the text between them is normalized
 /// and cut into pre-tokens, and each pre-token is merged to tokens on its own. Every stage is a
@@ -37,6 +37,9 @@ package struct Tokenizer: Sendable {
     let rawTokens: AddedTokenMatcher
     let normalizedTokens: AddedTokenMatcher
     let encoding: BytePairEncoding
+    /// Takes the place of `encoding` where symbols begin as characters.
+    let characters: CharacterEncoding?
+    let spaces: TokenizerDefinition.Spaces
 
     /// Reads the tokenizer of a GGUF file from its metadata.
     ///
@@ -65,9 +68,16 @@ package struct Tokenizer: Sendable {
         pieces = try TokenTable(pieces: definition.pieces, source: definition.source)
         decodings = TokenTable(
             decoding: pieces, addedTokens: definition.addedTokens,
-            indexed: definition.ignoresMerges)
-        encoding = try BytePairEncoding(
-            definition, pieces: pieces, wholeTokens: definition.ignoresMerges ? decodings : nil)
+            indexed: definition.ignoresMerges, ofCharacters: definition.isOfCharacters)
+        if definition.isOfCharacters {
+            characters = try CharacterEncoding(definition, pieces: pieces)
+            encoding = BytePairEncoding()
+        } else {
+            characters = nil
+            encoding = try BytePairEncoding(
+                definition, pieces: pieces, wholeTokens: definition.ignoresMerges ? decodings : nil)
+        }
+        spaces = definition.spaces
 
         var isSpecial = [Bool](repeating: false, count: pieces.count)
         var rawTokens = AddedTokenMatcher()
@@ -75,7 +85,7 @@ package struct Tokenizer: Sendable {
         for token in definition.addedTokens {
             isSpecial[Int(token.id)] = token.isSpecial
             var content = definition.pieces[Int(token.id)]
-            if token.isNormalized { content = content.normalized(by: definition.normalizer) }
+            if token.isNormalized { content = definition.normalized(content) }
             guard content.utf8.count <= TokenizerLimits.addedTokenBytes else {
                 throw invalid(
                     .addedTokenTooLong(
@@ -135,6 +145,7 @@ extension Tokenizer {
             if skippingSpecialTokens && isSpecial[Int(id)] { continue }
             decodings.withString(Int(id)) { bytes.append(contentsOf: $0) }
         }
+        if spaces.stripsFirst, bytes.first == UInt8(ascii: " ") { bytes.removeFirst() }
         return String(decoding: bytes, as: UTF8.self)
     }
 

@@ -15,6 +15,10 @@ extension TokenizerDefinition {
         guard let model = try reader.string("model") else {
             throw reader.invalid(.missingValue(path: "tokenizer.ggml.model"))
         }
+        if model == "llama" {
+            try self.init(characters: reader)
+            return
+        }
         guard model == "gpt2" else {
             throw .unsupported(.model(model), source: GGUFTokenizerReader.source)
         }
@@ -36,6 +40,45 @@ extension TokenizerDefinition {
         templateTokens = TemplateTokens(
             begin: beginID.map { pieces[Int($0)] } ?? "", end: endID.map { pieces[Int($0)] } ?? "")
         addsBeginToken = try reader.bool("add_bos_token") ?? (preTokenizer == .llama3)
+    }
+}
+
+extension TokenizerDefinition {
+    /// Reads a tokenizer of SentencePiece's: tokens with scores, characters, bytes for what they lack.
+    ///
+    /// What the file leaves out is as in llama.cpp: a space is added before the text, BOS is 1, EOS 2,
+    /// the unknown token 0, and BOS begins a text.
+    private init(characters reader: GGUFTokenizerReader) throws(TokenizerError) {
+        let pieces = try reader.strings("tokens")
+        self.init(
+            source: GGUFTokenizerReader.source, pieces: pieces, merges: [], preTokenizer: .whole)
+        isOfCharacters = true
+        fallsBackToBytes = true
+        scores = try reader.scores(count: pieces.count)
+        let types = try reader.types(count: pieces.count)
+        // As transformers reads such a file: tokens that are text are found among the replaced spaces.
+        addedTokens = try reader.addedTokens(count: pieces.count).map { token in
+            var token = token
+            token.isNormalized = !token.isSpecial
+            return token
+        }
+        unmergedIDs = Set(
+            types.indices.filter { types[$0] == 5 || types[$0] == 6 }.map {
+                Int32(truncatingIfNeeded: $0)
+            })
+        let isPrefixed = try reader.bool("add_space_prefix") ?? true
+        spaces.prefix = isPrefixed ? .always : .never
+        spaces.doublesPrefix = true
+        spaces.stripsFirst = isPrefixed
+        func id(_ key: String, _ usual: Int32) throws(TokenizerError) -> Int32? {
+            try reader.id(key, count: pieces.count) ?? (Int(usual) < pieces.count ? usual : nil)
+        }
+        beginID = try id("bos_token_id", 1)
+        endID = try id("eos_token_id", 2)
+        unknownID = try id("unknown_token_id", 0)
+        templateTokens = TemplateTokens(
+            begin: beginID.map { pieces[Int($0)] } ?? "", end: endID.map { pieces[Int($0)] } ?? "")
+        addsBeginToken = try reader.bool("add_bos_token") ?? true
     }
 }
 
@@ -93,8 +136,26 @@ private struct GGUFTokenizerReader {
         return id
     }
 
-    /// The tokens that are cut out of the text because of their type.
-    func addedTokens(count: Int) throws(TokenizerError) -> [TokenizerDefinition.AddedToken] {
+    /// A finite number for each token.
+    func scores(count: Int) throws(TokenizerError) -> [Float] {
+        let key = "tokenizer.ggml.scores"
+        let scores: [Float]
+        switch metadata[key] {
+        case nil: throw invalid(.missingValue(path: key))
+        case .floats(let values)?: scores = values
+        default: throw wrongType("scores", "a list of numbers")
+        }
+        guard scores.count == count else {
+            throw invalid(.countMismatch(path: key, expected: count, found: scores.count))
+        }
+        guard scores.allSatisfy(\.isFinite) else {
+            throw wrongType("scores", "a list of finite numbers")
+        }
+        return scores
+    }
+
+    /// The type of each token; empty without the key.
+    func types(count: Int) throws(TokenizerError) -> [Int64] {
         let types: [Int64]
         switch metadata["tokenizer.ggml.token_type"] {
         case nil: return []
@@ -106,6 +167,12 @@ private struct GGUFTokenizerReader {
                 .countMismatch(
                     path: "tokenizer.ggml.token_type", expected: count, found: types.count))
         }
+        return types
+    }
+
+    /// The tokens that are cut out of the text because of their type.
+    func addedTokens(count: Int) throws(TokenizerError) -> [TokenizerDefinition.AddedToken] {
+        let types = try types(count: count)
         var added: [TokenizerDefinition.AddedToken] = []
         for (id, type) in types.enumerated() {
             switch type {

@@ -51,7 +51,6 @@ extension TokenizerDefinition {
         }
         let options: [(String, String?)] = [
             ("dropout", model.dropout.flatMap { $0 == 0 ? nil : "\($0)" }),
-            ("byte_fallback", model.byteFallback == true ? "true" : nil),
             ("continuing_subword_prefix", model.subwordPrefix.flatMap { $0.isEmpty ? nil : $0 }),
             ("end_of_word_suffix", model.wordSuffix.flatMap { $0.isEmpty ? nil : $0 }),
         ]
@@ -59,19 +58,30 @@ extension TokenizerDefinition {
             guard let value else { continue }
             throw .unsupported(.option(name: name, value: value), source: source)
         }
-        for step in file.decoder?.steps ?? [] where step.type != "ByteLevel" {
-            throw .unsupported(.decoder(step.type), source: source)
+        if let spaces = try Spaces(file, source: source) {
+            self.init(source: source, pieces: [], merges: model.merges, preTokenizer: .whole)
+            isOfCharacters = true
+            self.spaces = spaces
+            fallsBackToBytes = model.byteFallback ?? false
+        } else {
+            guard model.byteFallback != true else {
+                throw .unsupported(.option(name: "byte_fallback", value: "true"), source: source)
+            }
+            for step in file.decoder?.steps ?? [] where step.type != "ByteLevel" {
+                throw .unsupported(.decoder(step.type), source: source)
+            }
+            let (preTokenizer, addsPrefixSpace) = try Self.preTokenizer(
+                file.preTokenizer, source: source)
+            self.init(
+                source: source, pieces: [], merges: model.merges, preTokenizer: preTokenizer,
+                addsPrefixSpace: addsPrefixSpace)
         }
-        let (preTokenizer, addsPrefixSpace) = try Self.preTokenizer(
-            file.preTokenizer, source: source)
-        self.init(
-            source: source, pieces: [], merges: model.merges, preTokenizer: preTokenizer,
-            addsPrefixSpace: addsPrefixSpace)
-        for step in file.normalizer?.steps ?? [] {
-            guard step.type == Normalizer.composed.rawValue else {
+        for step in file.normalizer?.steps ?? []
+        where !isOfCharacters || !["Prepend", "Replace"].contains(step.type) {
+            guard let form = Normalizer(rawValue: step.type), form != .none else {
                 throw .unsupported(.normalizer(step.type), source: source)
             }
-            normalizer = .composed
+            normalizer = form
         }
         ignoresMerges = model.ignoresMerges ?? false
         fusesUnknown = model.fusesUnknown ?? false

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The parts of tokenizer.json that byte-level BPE needs, as in the file.
+/// The parts of tokenizer.json that BPE needs, as in the file.
 struct TokenizerFile: Decodable {
     private(set) var model: Model
     let normalizer: Stage?
@@ -121,6 +121,17 @@ struct TokenizerFile: Decodable {
         let pattern: [String: String]?
         let behavior: String?
         let isInverted: Bool?
+        /// Fields of Metaspace.
+        let replacement: String?
+        let prependScheme: String?
+        let splits: Bool?
+        /// A field of Prepend.
+        let prepended: String?
+        /// A field of Replace and Strip.
+        let content: String?
+        /// Fields of Strip.
+        let start: Int?
+        let stop: Int?
         /// A field of TemplateProcessing: what surrounds a single text.
         let single: [TemplatePart]?
 
@@ -143,6 +154,13 @@ struct TokenizerFile: Decodable {
             case pattern
             case behavior
             case isInverted = "invert"
+            case replacement
+            case prependScheme = "prepend_scheme"
+            case splits = "split"
+            case prepended = "prepend"
+            case content
+            case start
+            case stop
             case single
         }
     }
