@@ -168,18 +168,17 @@ static void FN(softcap_backward)(const float *y, size_t count, float cap, float 
    SwiGLU has z = g. GeGLU's 1/2 g (1 + tanh y) is g s(2 y): z = 2 sqrt(2 / pi) (g + 0.044715
    g^3). */
 
-/* z. */
-INLINE f32x16 FN(gate_argument)(f32x16 g, int gelu) {
-    if (!gelu) return g;
-    return g * FN(fma)(g * g, (f32x16)0.0713548163f, (f32x16)1.59576912f);
+/* -z */
+INLINE f32x16 FN(minus_gate)(f32x16 g, int gelu) {
+    if (!gelu) return -g;
+    return g * FN(fma)(g * g, (f32x16)-0.0713548163f, (f32x16)-1.59576912f);
 }
 
-/* g dz/dg. From +-16 on exp is at its ends, and g^3 must not become infinite. */
+/* g dz/dg. From g = +-16 on exp is at its ends, and g^3 must not become infinite. */
 INLINE f32x16 FN(gate_push)(f32x16 g, int gelu) {
     if (!gelu) return g;
-    const f32x16 low = -16.0f, high = 16.0f, least = g < low ? low : g;
-    const f32x16 c = least > high ? high : least;
-    return c * FN(fma)(c * c, (f32x16)0.214064449f, (f32x16)1.59576912f);
+    const f32x16 square = g * g, most = 256.0f, c = square > most ? most : square;
+    return g * FN(fma)(c, (f32x16)0.214064449f, (f32x16)1.59576912f);
 }
 
 INLINE f32x16 FN(get_either)(const void *x, size_t i, int bf16, size_t n) {
@@ -197,7 +196,7 @@ INLINE void FN(put_either)(void *x, size_t i, f32x16 v, int bf16, size_t n) {
 INLINE void FN(gated_forward_step)(
     const void *gate, const void *up, void *a, int gelu, int bf16, size_t i, size_t n) {
     const f32x16 g = FN(get_either)(gate, i, bf16, n), u = FN(get_either)(up, i, bf16, n);
-    FN(put_either)(a, i, g / (1.0f + FN(exp)(-FN(gate_argument)(g, gelu))) * u, bf16, n);
+    FN(put_either)(a, i, g / (1.0f + FN(exp)(FN(minus_gate)(g, gelu))) * u, bf16, n);
 }
 
 INLINE void FN(gated_forward)(
@@ -230,7 +229,7 @@ INLINE void FN(gated_backward_step)(
     size_t i, size_t n) {
     const f32x16 g = FN(get_either)(gate, i, bf16, n), u = FN(get_either)(up, i, bf16, n);
     const f32x16 d = FN(get_either)(da, i, bf16, n);
-    const f32x16 s = 1.0f / (1.0f + FN(exp)(-FN(gate_argument)(g, gelu)));
+    const f32x16 s = 1.0f / (1.0f + FN(exp)(FN(minus_gate)(g, gelu)));
     const f32x16 push = FN(gate_push)(g, gelu);
     FN(put_either)(du, i, d * g * s, bf16, n);
     FN(put_either)(dg, i, d * u * s * FN(fma)(push, 1.0f - s, (f32x16)1.0f), bf16, n);

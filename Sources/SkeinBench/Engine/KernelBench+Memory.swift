@@ -7,7 +7,7 @@ extension KernelBench {
 
     /// Kernels that pass once over their floats.
     var elementwise: [Kernel] {
-        normalization + activation + [rotation, crossEntropy] + dropout
+        normalization + activation + [rotation, crossEntropy, softCap] + dropout
     }
 
     private var normalization: [Kernel] {
@@ -24,7 +24,16 @@ extension KernelBench {
                 into: y.base, inverse: inverse.base)
         }
         forward()
+        let (rows, head) = (tokens * sizes.heads, sizes.headDimension)
+        let heads = Operands.buffer(rows * head, stream: 31)
+        let normed = FloatBuffer(count: rows * head)
+        let headInverse = FloatBuffer(count: rows)
         return [
+            kernel("RMSNorm of heads", size: "\(rows) x \(head)", floats: 2 * rows * head) {
+                RMSNorm.forward(
+                    heads.base, weight: weight.base, epsilon: 1e-5, tokens: rows, width: head,
+                    into: normed.base, inverse: headInverse.base)
+            },
             kernel("RMSNorm forward", floats: 2 * tokens * width, forward),
             // dy, x and dx are read, dx is written.
             kernel("RMSNorm backward", floats: 4 * tokens * width) {
@@ -38,7 +47,7 @@ extension KernelBench {
     private var activation: [Kernel] {
         let count = sizes.tokens * sizes.feedForward
         // With these, backward multiplies da by exactly 1, so that it stays as it is from call to
-        // call: silu'(0) = 1/2.
+        // call: silu'(0) = gelu'(0) = 1/2.
         let gate = FloatBuffer(count: count)
         let up = FloatBuffer(count: count)
         gate.base.update(repeating: 0, count: count)
@@ -47,16 +56,18 @@ extension KernelBench {
         let da = Operands.buffer(count, stream: 25)
         let du = FloatBuffer(count: count)
         let size = "\(sizes.tokens) x \(sizes.feedForward)"
-        return [
-            kernel("SwiGLU forward", size: size, floats: 3 * count) {
-                SwiGLU.forward(gate: gate.base, up: up.base, count: count, into: a.base)
-            },
-            // da, gate and up are read, da and du are written.
-            kernel("SwiGLU backward", size: size, floats: 5 * count) {
-                SwiGLU.backward(
-                    da: da.base, gate: gate.base, up: up.base, count: count, du: du.base)
-            },
-        ]
+        return [("SwiGLU", GatedActivation.swiGLU), ("GeGLU", .geGLU)].flatMap { name, kind in
+            [
+                kernel("\(name) forward", size: size, floats: 3 * count) {
+                    kind.forward(gate: gate.base, up: up.base, count: count, into: a.base)
+                },
+                // da, gate and up are read, da and du are written.
+                kernel("\(name) backward", size: size, floats: 5 * count) {
+                    kind.backward(
+                        da: da.base, gate: gate.base, up: up.base, count: count, du: du.base)
+                },
+            ]
+        }
     }
 
     private var rotation: Kernel {
@@ -80,6 +91,16 @@ extension KernelBench {
                     logits.base + row * vocabulary, vocabulary: vocabulary, target: row,
                     gradient: true)
             }
+        }
+    }
+
+    /// Capped logits stay capped: from call to call they hardly change.
+    private var softCap: Kernel {
+        let count = sizes.headRows * sizes.vocabulary
+        let logits = Operands.buffer(count, stream: 32)
+        let size = "\(sizes.headRows) x \(sizes.vocabulary)"
+        return kernel("soft cap", size: size, floats: 2 * count) {
+            SoftCap.forward(logits.base, count: count, cap: 30)
         }
     }
 

@@ -84,45 +84,6 @@ package struct KernelBench {
             },
         ]
     }
-
-    /// Attention over one sequence of all tokens, in fp32.
-    private var attention: [Kernel] {
-        let s = sizes
-        let attention = Attention(
-            heads: s.heads, keyValueHeads: s.keyValueHeads, headDimension: s.headDimension)
-        let q = Operands.buffer(s.tokens * s.width, stream: 10)
-        let k = Operands.buffer(s.tokens * s.keyValueWidth, stream: 11)
-        let v = Operands.buffer(s.tokens * s.keyValueWidth, stream: 12)
-        let dOut = Operands.buffer(s.tokens * s.width, stream: 13)
-        let out = FloatBuffer(count: s.tokens * s.width)
-        let dq = FloatBuffer(count: s.tokens * s.width)
-        let dk = FloatBuffer(count: s.tokens * s.keyValueWidth)
-        let dv = FloatBuffer(count: s.tokens * s.keyValueWidth)
-        let logSumExp = FloatBuffer(count: s.heads * s.tokens)
-        let scratch = FloatBuffer(count: Attention.scratchCount(tokens: s.tokens))
-        func forward(_ matMul: MatMul) {
-            attention.forward(
-                q: q.base, k: k.base, v: v.base, tokens: s.tokens, out: out.base,
-                logSumExp: logSumExp.base, scratch: scratch.base, matMul: matMul)
-        }
-        func backward(_ matMul: MatMul) {
-            attention.backward(
-                q: q.base, k: k.base, v: v.base, out: out.base, dOut: dOut.base,
-                logSumExp: logSumExp.base, tokens: s.tokens, dq: dq.base, dk: dk.base,
-                dv: dv.base, scratch: scratch.base, matMul: matMul)
-        }
-        return [("attention forward", forward), ("attention backward", backward)].map {
-            name, body in
-            let tally = MatMulTally()
-            body(MatMul(tally: tally))
-            let matMul = MatMul()
-            return Kernel(
-                name: name,
-                size: "\(s.tokens) x \(s.heads)/\(s.keyValueHeads) x \(s.headDimension)",
-                limit: .products(operations: tally.operations, .single),
-                run: { body(matMul) })
-        }
-    }
 }
 
 extension KernelBench {

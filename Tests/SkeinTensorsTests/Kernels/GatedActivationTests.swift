@@ -73,7 +73,7 @@ import Testing
 
     @Test("gates of any size give finite numbers and the limits, and NaN stays")
     func extremes() {
-        let gate: [Float] = [-1e30, -1e13, -200, -20, 0, 20, 1e13, 1e30, .nan]
+        let gate: [Float] = [-1e28, -1e13, -200, -20, 0, 20, 1e13, 1e30, .nan]
         let ones = [Float](repeating: 1, count: gate.count)
         for level in KernelLevel.all {
             var a = ones
