@@ -13,8 +13,8 @@ extension RopeScaling {
         let original = try originalContext(context, check)
         let factor = try checkedFactor(check)
         // Zero means the default there.
-        let fast = try number("beta_fast", betaFast.flatMap { $0 == 0 ? nil : $0 } ?? 32, check)
-        let slow = try number("beta_slow", betaSlow.flatMap { $0 == 0 ? nil : $0 } ?? 1, check)
+        let fast = try check.turns("beta_fast", betaFast.flatMap { $0 == 0 ? nil : $0 } ?? 32)
+        let slow = try check.turns("beta_slow", betaSlow.flatMap { $0 == 0 ? nil : $0 } ?? 1)
         guard table.theta > 1 else {
             throw check.bad("rope_theta", "above 1 with yarn", String(table.theta))
         }
