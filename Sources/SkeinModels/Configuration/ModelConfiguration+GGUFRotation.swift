@@ -142,7 +142,7 @@ extension ModelConfiguration {
             throw fields.check.missing(fields.key("rope.scaling.original_context_length"))
         }
         stated.queryGrowth = BlockDesign.QueryGrowth(
-            beta: Float(try fields.check.number(field, beta, from: 0, below: 1e3)),
+            beta: Float(try fields.check.factor(field, beta)),
             original: Int(original))
     }
 

@@ -78,6 +78,10 @@ import Testing
             "ministral3", "rope_parameters",
             #"{"rope_type":"default","llama_4_scaling_beta":-0.5}"#,
             named: "llama_4_scaling_beta"),
+        Refusal(
+            "ministral3", "rope_parameters",
+            #"{"rope_type":"default","llama_4_scaling_beta":1e-308}"#,
+            named: "llama_4_scaling_beta"),
         Refusal("olmo3", "rope_parameters", #"{"rope_type":"default","rope_theta":1e4}"#),
         Refusal(
             "olmo3", "rope_parameters",
@@ -120,6 +124,18 @@ import Testing
         }
         #expect(fieldName(error) == refusal.named, "\(error)")
         #expect(error.explanation.what.contains("'\(refusal.named)'"))
+    }
+
+    @Test("two thetas are refused, wherever they are stated")
+    func thetas() throws {
+        let error = try #require(throws: FormatError.self) {
+            _ = try FamilyGolden(name: "llama").folder {
+                $0["rope_parameters"] = nil
+                $0["rope_theta"] = 1e4
+                $0["rope_scaling"] = ["rope_type": "default", "rope_theta": 5e5]
+            }
+        }
+        #expect(fieldName(error) == "rope_theta")
     }
 
     struct MetadataRefusal: Sendable, CustomTestStringConvertible {
