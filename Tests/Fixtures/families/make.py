@@ -3,7 +3,7 @@ of its tensors, its rotations, and the GGUF metadata that llama.cpp's conversion
 
     python make.py
 
-transformers 5.23.0, torch 2.15. Only configurations; no weights.
+transformers 5.23.0, torch 2.15, gguf 0.19.0. Only configurations; no weights.
 """
 
 import contextlib
@@ -12,6 +12,7 @@ import json
 import os
 import tempfile
 
+import gguf as gguf_py
 import torch
 from transformers import (
     AutoModelForCausalLM, AutoModelForImageTextToText, Gemma2Config, Gemma3Config, Gemma3TextConfig, GraniteConfig, LlamaConfig,
@@ -195,6 +196,19 @@ def gguf(config):
         shapes=shapes)
 
 
+def gguf_names(config, tensors):
+    """The file's names of a block's tensors and of those outside, by the folder's names."""
+    c = config.get_text_config()
+    arch = {"mistral": "llama", "ministral3": "mistral3", "olmo3": "olmo2",
+            "gemma3_text": "gemma3"}.get(c.model_type, c.model_type)
+    kind = next(key for key, value in gguf_py.MODEL_ARCH_NAMES.items() if value == arch)
+    names = gguf_py.get_tensor_name_map(kind, c.num_hidden_layers)
+    plain = [name.replace("language_model.", "") for name in tensors]
+    return {
+        name: names.get_name(name, try_suffixes=(".weight", ".bias"))
+        for name in plain if ".layers." not in name or ".layers.3." in name}
+
+
 def main():
     here = os.path.dirname(os.path.abspath(__file__))
     goldens = {}
@@ -211,7 +225,8 @@ def main():
             if "vision" not in key and "projector" not in key
             and not (key == "lm_head.weight" and config.tie_word_embeddings)}
         goldens[name] = dict(
-            config=written, tensors=shapes, rotations=rotations(model), gguf=gguf(config))
+            config=written, tensors=shapes, rotations=rotations(model),
+            gguf=dict(gguf(config), names=gguf_names(config, shapes)))
     with open(f"{here}/families.json", "w") as file:
         json.dump(goldens, file, indent=None, separators=(",", ":"), sort_keys=True)
         file.write("\n")

@@ -63,6 +63,44 @@ import Testing
         #expect(folder.contextLength == gguf.contextLength)
     }
 
+    @Test("tensors of GGUF files have gguf-py's names", arguments: FamilyGolden.all)
+    func fileNames(golden: FamilyGolden) throws {
+        let layout = try #require(try golden.family().gguf)
+        let design = try golden.gguf().design
+        let names = try golden.parts().gguf.names
+        // llama.cpp's conversion reorders query and key for these, which rotate neighbours.
+        let isNeighbours = ["llama", "mistral3", "smollm3", "granite"].contains(
+            layout.architectures[0])
+        for (name, fileName) in names {
+            let match = try #require(layout.tensor(fileName, in: design), "\(fileName)")
+            #expect(match.name == name)
+            let isRotated = name.contains(".q_proj.") || name.contains(".k_proj.")
+            #expect(match.isInterleaved == (isRotated && isNeighbours), "\(name)")
+        }
+        let required = try golden.gguf().requiredTensors.map(\.name).filter {
+            !$0.contains(".layers.") || $0.contains(".layers.3.")
+        }
+        #expect(Set(required) == Set(names.keys))
+    }
+
+    @Test("a Gemma 3 that sees states only what differs from the defaults")
+    func sparse() throws {
+        let model = try FamilyGolden(name: "gemma3").folder {
+            $0["text_config"] = [
+                "model_type": "gemma3_text", "hidden_size": 2560, "intermediate_size": 10240,
+                "num_hidden_layers": 34, "sliding_window": 1024,
+                "rope_scaling": ["factor": 8.0, "rope_type": "linear"],
+            ]
+        }
+        #expect(model.headCount == 8 && model.keyValueHeadCount == 4 && model.headDimension == 256)
+        #expect(model.vocabularySize == 262_208 && model.contextLength == 131_072)
+        #expect(model.design.rotaryTables.map(\.theta) == [1e6, 1e4])
+        #expect(model.design.rotaryTables[0].divisors == [Float](repeating: 8, count: 128))
+        #expect(model.design.rotaryTables[1].divisors == nil)
+        #expect(model.design.blocks.count { $0.window == nil } == 5)
+        #expect(model.design.blocks[5].window == nil && model.design.blocks[33].window == 1024)
+    }
+
     @Test("what differs from Llama stands in the design")
     func designs() throws {
         func design(_ name: String) throws -> DecoderDesign {

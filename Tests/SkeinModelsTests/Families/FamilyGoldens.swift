@@ -33,6 +33,8 @@ struct FamilyGolden: Sendable, CustomTestStringConvertible {
         let metadata: [String: Value]
         let divisors: [String: [Float]]
         let shapes: [String: [Int]]
+        /// The file's names of tensors by the folder's: of block 3, and outside of the blocks.
+        let names: [String: String]
     }
 
     struct Parts: Decodable {
@@ -95,6 +97,17 @@ struct FamilyGolden: Sendable, CustomTestStringConvertible {
                     floats: [Float](repeating: 0, count: shape.reduce(1, *))))
         }
         return image
+    }
+
+    /// The family that reads the GGUF file.
+    func family() throws -> any ModelFamily {
+        let image = try image()
+        return try TestPaths.withTemporaryDirectory { directory in
+            try AtomicFile.write(image.bytes(), to: directory + "/tiny.gguf")
+            return try FamilyRegistry.standard.read(
+                ModelDescription.open(directory + "/tiny.gguf")
+            ).family
+        }
     }
 
     /// The configuration that is read from GGUF metadata after a change.
