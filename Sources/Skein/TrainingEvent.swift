@@ -66,7 +66,7 @@ extension EventFeed {
         send(.prepared(.init(job)))
         let warnings =
             job.report.warnings.map(\.text) + job.tokenOrigin.warnings.map(\.text)
-            + [job.contextWarning].compactMap { $0 }
+            + [job.contextWarning].compactMap { $0 } + job.model.notes
         for warning in warnings { send(.warning(warning)) }
     }
 }

@@ -11,6 +11,7 @@ package struct GGUFImage: Sendable {
         case strings([String])
         case int32s([Int32])
         case float32s([Float])
+        case bools([Bool])
     }
 
     package struct Tensor: Sendable {
@@ -111,6 +112,9 @@ package struct GGUFImage: Sendable {
         case .float32s(let numbers):
             appendArrayHead(of: 6, count: numbers.count, to: &out)
             for number in numbers { append(number.bitPattern, to: &out) }
+        case .bools(let flags):
+            appendArrayHead(of: 7, count: flags.count, to: &out)
+            for flag in flags { append(UInt8(flag ? 1 : 0), to: &out) }
         }
     }
 

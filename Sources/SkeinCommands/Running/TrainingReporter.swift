@@ -37,6 +37,7 @@ final class TrainingReporter: Sendable {
         for warning in report.warnings { io.log.warning(warning.text) }
         showTokens()
         if let warning = job.contextWarning { io.log.warning(warning) }
+        for note in job.model.notes { io.log.warning(note) }
         let lora = job.shape.configuration
         io.log.info(
             "adapter: rank \(lora.rank), scale \(lora.scale) (alpha / rank), "

@@ -142,7 +142,7 @@ package struct TensorView: Sendable {
     ///
     /// - Parameters:
     ///   - name: its name.
-    ///   - rows: within 0 ..< `rows`; of interleaved rows, whole heads.
+    ///   - range: within 0 ..< `rows`; of interleaved rows, whole heads.
     /// - Returns: a view of the same file.
     package func part(_ name: String, rows range: Range<Int>) -> TensorView {
         precondition(

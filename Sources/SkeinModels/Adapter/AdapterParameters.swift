@@ -61,7 +61,7 @@ package struct AdapterParameters: Sendable {
             dropout: Float(configuration.dropout),
             targets: configuration.targetModules.compactMap(TargetModule.init(name:)),
             layers: first..<(last + 1))
-        try lora.check(for: model)
+        try model.design.check(lora.targets, layers: lora.layers)
         try self.init(shape: AdapterShape(lora, model: model), files: files)
     }
 }
@@ -92,10 +92,6 @@ package enum AdapterError: Error, Equatable {
     case scale(expected: Float, found: Float)
     /// There are gaps between the adapted layers.
     case layersWithGaps([Int])
-    /// The model has no such module.
-    case missingTarget(String, model: String)
-    /// The first contains the second.
-    case overlappingTargets(String, String)
     /// An adapter of fused modules that is more than adapters of their slices.
     case notBlockDiagonal
 
@@ -139,18 +135,6 @@ extension AdapterError: Explained {
                 what: "the adapter's layers are not consecutive: \(layers)",
                 remedy: "use an adapter of all layers or of a range of layers",
                 status: .badData)
-        case .missingTarget(let name, let model):
-            Explanation(
-                what: "this model (\(model)) has no module '\(name)'",
-                place: "--target-modules",
-                remedy: "choose others: Phi-3 alone has qkv_proj and gate_up_proj; all have q_proj, "
-                    + "k_proj, v_proj, o_proj, gate_proj, up_proj and down_proj",
-                status: .usage)
-        case .overlappingTargets(let whole, let part):
-            Explanation(
-                what: "'\(whole)' contains '\(part)'; both cannot be adapted at once",
-                place: "--target-modules",
-                remedy: "leave one of them out of --target-modules", status: .usage)
         case .notBlockDiagonal:
             Explanation(
                 what: "the adapter's slices of a fused module depend on each other",

@@ -80,25 +80,6 @@ package struct LoRAConfiguration: Sendable, Equatable {
         self.layers = layers
     }
 
-    /// Refuses what the model lacks, and a fused module together with a slice of it: they would be
-    /// added to the same numbers under two names, which no file can say.
-    ///
-    /// - Throws: `AdapterError.missingTarget`, `.overlappingTargets`.
-    package func check(for model: ModelConfiguration) throws(AdapterError) {
-        for block in model.design.blocks[layers] {
-            for target in targets {
-                let slices = block.projections.filter { $0.fused?.hasSuffix("." + target.name) ?? false }
-                if let slice = slices.first(where: { targets.contains($0.module) }) {
-                    throw .overlappingTargets(target.name, slice.module.name)
-                }
-                guard slices.isEmpty,
-                    !block.projections.contains(where: { $0.module == target })
-                else { continue }
-                throw .missingTarget(target.name, model: model.architecture)
-            }
-        }
-    }
-
     /// Whether a fused module such as "self_attn.qkv_proj" is adapted as a whole, with one A.
     func adapts(fused module: String) -> Bool {
         targets.contains { module.hasSuffix("." + $0.name) }

@@ -110,9 +110,6 @@ extension ModelConfiguration {
     private func yarn(_ fields: GGUFFields) throws -> RopeScaling {
         let check = fields.check
         let factorField = fields.key("rope.scaling.factor")
-        let beta: (ConfigurationCheck, String, Double) throws -> Double = { check, field, value in
-            try check.positive(field, value, below: 1e9)
-        }
         let extentField = fields.key("rope.scaling.yarn_ext_factor")
         if let extent = try fields.number(extentField), extent != 1, extent != -1 {
             throw check.unsupported(extentField, "\(extent)", "1")
@@ -128,8 +125,8 @@ extension ModelConfiguration {
             attentionFactor: try number(fields, "rope.scaling.yarn_attn_factor") {
                 try $0.factor($1, $2)
             },
-            betaFast: try number(fields, "rope.scaling.yarn_beta_fast", beta),
-            betaSlow: try number(fields, "rope.scaling.yarn_beta_slow", beta),
+            betaFast: try number(fields, "rope.scaling.yarn_beta_fast") { try $0.turns($1, $2) },
+            betaSlow: try number(fields, "rope.scaling.yarn_beta_slow") { try $0.turns($1, $2) },
             scaleOfAll: cancel == 0 ? nil : 1)
     }
 
@@ -145,7 +142,7 @@ extension ModelConfiguration {
             throw fields.check.missing(fields.key("rope.scaling.original_context_length"))
         }
         stated.queryGrowth = BlockDesign.QueryGrowth(
-            beta: Float(try fields.check.number(field, beta, from: 0, below: 1e3)),
+            beta: Float(try fields.check.factor(field, beta)),
             original: Int(original))
     }
 

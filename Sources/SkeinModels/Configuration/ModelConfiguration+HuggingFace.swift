@@ -54,7 +54,7 @@ extension ModelConfiguration {
         design.normOffset = family.folderNormOffset
         if outer != nil { design.names = .multimodal }
         try fields.refuseQuantization(check)
-        try outer?.refuseQuantization(check)
+        try outer?.refuseQuantization(ConfigurationCheck(path: check.path))
     }
 
     /// Factors and soft caps.

@@ -62,6 +62,11 @@ extension ConfigurationCheck {
         try number(field, value, from: 1e-9, below: 1e9)
     }
 
+    /// Turns of a wave in the context, of which YaRN takes the logarithm.
+    func turns(_ field: String, _ value: Double) throws -> Double {
+        try number(field, value, from: 1e-3, below: 1e6)
+    }
+
     /// Base of the rotation's frequencies: below 1 they would grow instead of shrink.
     func ropeTheta(_ field: String, _ value: Double) throws -> Double {
         try number(field, value, from: 1, below: 1e15)

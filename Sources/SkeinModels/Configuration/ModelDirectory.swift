@@ -76,7 +76,7 @@ package struct ModelDirectory: Sendable {
     }
 
     /// The matrices of projections that share a tensor, under the projections' own names.
-    private static func parts(
+    static func parts(
         of tensors: [String: TensorView], _ design: DecoderDesign
     ) -> [String: TensorView] {
         var parts: [String: TensorView] = [:]

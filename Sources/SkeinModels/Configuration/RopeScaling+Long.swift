@@ -13,8 +13,8 @@ extension RopeScaling {
         let original = try originalContext(context, check)
         let factor = try checkedFactor(check)
         // Zero means the default there.
-        let fast = try number("beta_fast", betaFast.flatMap { $0 == 0 ? nil : $0 } ?? 32, check)
-        let slow = try number("beta_slow", betaSlow.flatMap { $0 == 0 ? nil : $0 } ?? 1, check)
+        let fast = try check.turns("beta_fast", betaFast.flatMap { $0 == 0 ? nil : $0 } ?? 32)
+        let slow = try check.turns("beta_slow", betaSlow.flatMap { $0 == 0 ? nil : $0 } ?? 1)
         guard table.theta > 1 else {
             throw check.bad("rope_theta", "above 1 with yarn", String(table.theta))
         }
@@ -92,10 +92,10 @@ extension RopeScaling {
     ) throws -> BlockDesign.QueryGrowth? {
         let field = "llama_4_scaling_beta"
         guard let queryBeta else { throw check.missing(field) }
-        let beta = try check.number(field, queryBeta, from: 0, below: 1e3)
-        guard beta > 0 else { return nil }
+        guard queryBeta != 0 else { return nil }
         return BlockDesign.QueryGrowth(
-            beta: Float(beta), original: Int(try originalContext(context, check)))
+            beta: Float(try check.factor(field, queryBeta)),
+            original: Int(try originalContext(context, check)))
     }
 }
 
@@ -131,6 +131,13 @@ enum RopeFields: Decodable {
         switch fields.ropeParameters ?? fields.ropeScaling {
         case nil: return (nil, nil)
         case .one(let scaling):
+            // Older versions stated it beside rope_scaling only.
+            if fields.ropeParameters == nil, let inner = scaling.theta,
+                let outer = fields.ropeTheta,
+                inner != outer
+            {
+                throw check.bad("rope_theta", "\(inner), as in rope_scaling", String(outer))
+            }
             // transformers reads this field by type there, and so ignores one for all.
             guard !traits.hasLocalRotation || fields.ropeParameters == nil else {
                 throw check.unsupported(

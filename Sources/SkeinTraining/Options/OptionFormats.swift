@@ -12,7 +12,8 @@ extension ValueFormat where Value == LayerSelection {
 }
 
 extension ValueFormat where Value == [TargetModule] {
-    /// Names separated by commas, or `all-linear` for all projections, as in PEFT.
+    /// Names separated by commas, or `all-linear` for all seven projections, as in PEFT. Modules that
+    /// hold several projections are names, too, for models that have them.
     package static var targetModules: ValueFormat {
         let names = (TargetModule.allCases + TargetModule.fused).map(\.name)
         return ValueFormat(

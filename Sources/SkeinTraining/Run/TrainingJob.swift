@@ -47,7 +47,7 @@ package struct TrainingJob: Sendable {
         // Hashing a gigabyte takes half a second; only `runFile`, at the end, waits for it.
         let modelDigest = Background("skein-hash") { model.contentDigest() }
         let lora = try configuration.lora(layerCount: model.configuration.layerCount)
-        try lora.check(for: model.configuration)
+        try model.configuration.design.check(lora.targets, layers: lora.layers)
         let shape = AdapterShape(lora, model: model.configuration)
         export = FusedExport(shape, model: model.configuration)
         let start = try Self.initialAdapter(configuration, shape: shape, export: export)

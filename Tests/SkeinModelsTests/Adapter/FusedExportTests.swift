@@ -109,24 +109,4 @@ import Testing
         }
         return out
     }
-
-    @Test("what a model lacks and a module together with its slice are refused")
-    func refused() {
-        func lora(_ targets: [TargetModule]) -> LoRAConfiguration {
-            LoRAConfiguration(rank: 2, scale: 1, dropout: 0, targets: targets, layers: 0..<2)
-        }
-        var plain = Self.model
-        plain.design = Llama().design(of: plain)
-        #expect(throws: AdapterError.missingTarget("qkv_proj", model: "fused")) {
-            try lora([.output, .queryKeyValue]).check(for: plain)
-        }
-        #expect(throws: AdapterError.overlappingTargets("gate_up_proj", "up_proj")) {
-            try lora([.up, .gateUp]).check(for: Self.model)
-        }
-        #expect(throws: Never.self) { try lora([.query, .down]).check(for: Self.model) }
-        #expect(throws: Never.self) {
-            try lora([.queryKeyValue, .output]).check(for: Self.model)
-        }
-        #expect(throws: Never.self) { try lora(TargetModule.allCases).check(for: plain) }
-    }
 }

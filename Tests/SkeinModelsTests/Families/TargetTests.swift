@@ -1,0 +1,98 @@
+import SkeinBasics
+import SkeinFormats
+import SkeinTestSupport
+import Testing
+
+@testable import SkeinModels
+
+@Suite struct TargetTests {
+    @Test("fused modules are known by name, after the seven, and have their first part's address")
+    func modules() {
+        #expect(TargetModule.allCases.map(\.rawValue) == Array(0..<7))
+        #expect(TargetModule.allCases.map(\.address) == Array(0..<7))
+        #expect(TargetModule.fused.map(\.name) == ["qkv_proj", "gate_up_proj"])
+        #expect(TargetModule.fused.map(\.address) == [0, 4])
+        for module in TargetModule.allCases + TargetModule.fused {
+            #expect(TargetModule(name: module.name) == module)
+            #expect(AdapterTensorName.modules.contains(module.name))
+        }
+        #expect(TargetModule(name: "kv_proj") == nil)
+    }
+
+    @Test("a target that a design lacks, or has twice, is refused by its name")
+    func targets() throws {
+        let llama = try FamilyGolden(name: "llama").folder().design
+        let phi = try FamilyGolden(name: "phi3").folder().design
+        for design in [llama, phi] { try design.check(TargetModule.allCases, layers: 0..<7) }
+        try phi.check([.queryKeyValue, .output, .gateUp], layers: 3..<7)
+        #expect(
+            throws: TargetError.missing(
+                module: .gateUp, layer: 2, known: TargetModule.allCases)
+        ) { try llama.check([.query, .gateUp], layers: 2..<5) }
+        let twice = TargetError.overlap(module: .queryKeyValue, part: .value)
+        #expect(throws: twice) { try phi.check([.value, .queryKeyValue], layers: 0..<7) }
+        #expect(twice.explanation.what.contains("v_proj is a part of qkv_proj"))
+        let missing = TargetError.missing(module: .gateUp, layer: 2, known: [.query, .down])
+        #expect(missing.explanation.what == "the model has no gate_up_proj to adapt")
+        #expect(missing.explanation.remedy.contains("q_proj, down_proj"))
+    }
+
+    @Test("a fused module's sizes are those of its parts")
+    func sizes() throws {
+        let model = try FamilyGolden(name: "phi3").folder()
+        #expect(model.sizes(of: .queryKeyValue) == (32, 64))
+        #expect(model.sizes(of: .gateUp) == (32, 96))
+        #expect(model.sizes(of: .down) == (48, 32))
+    }
+
+    @Test("an adapter's names may be inside of a model for several inputs, all or none")
+    func names() throws {
+        let text =
+            "base_model.model.model.language_model.layers.3.self_attn.qkv_proj.lora_A.weight"
+        let name = try #require(AdapterTensorName(text))
+        #expect(name.text == text && name.blocks == .multimodal && name.module == "qkv_proj")
+        #expect(
+            AdapterTensorName(layer: 0, module: "gate_up_proj", matrix: .b).text
+                == "base_model.model.model.layers.0.mlp.gate_up_proj.lora_B.weight")
+        for broken in [
+            "base_model.model.language_model.layers.3.self_attn.q_proj.lora_A.weight",
+            "base_model.model.model.language_model.layers.03.self_attn.q_proj.lora_A.weight",
+            "base_model.model.model.language_model.layers.3.mlp.qkv_proj.lora_A.weight",
+        ] { #expect(AdapterTensorName(broken) == nil, "\(broken)") }
+    }
+
+    @Test("an adapter of a module and of its part, or with names of two kinds, is refused")
+    func mixtures() throws {
+        func outline(_ names: [AdapterTensorName]) throws -> AdapterOutline {
+            try TestPaths.withTemporaryDirectory { directory in
+                let tensors = names.map { name in
+                    SafetensorsWriter.Tensor(
+                        name: name.text, shape: name.matrix == .a ? [2, 8] : [8, 2],
+                        floats: [Float](repeating: 0, count: 16))
+                }
+                try SafetensorsWriter.write(
+                    tensors, metadata: [:], to: directory + "/adapter_model.safetensors")
+                try writeConfiguration(to: directory + "/adapter_config.json")
+                return try AdapterFiles.map(directory).outline
+            }
+        }
+        func pair(
+            _ module: String, _ blocks: AdapterTensorName.Blocks = .text
+        ) -> [AdapterTensorName] {
+            AdapterTensorName.Matrix.allCases.map {
+                AdapterTensorName(layer: 0, module: module, matrix: $0, blocks: blocks)
+            }
+        }
+        #expect(try outline(pair("qkv_proj") + pair("o_proj")).layers == [0])
+        #expect(try outline(pair("q_proj", .multimodal)).layers == [0])
+        #expect(throws: FormatError.self) { try outline(pair("qkv_proj") + pair("k_proj")) }
+        #expect(throws: FormatError.self) {
+            try outline(pair("q_proj") + pair("q_proj", .multimodal))
+        }
+    }
+
+    private func writeConfiguration(to path: String) throws {
+        try AtomicFile.write(
+            #"{"peft_type":"LORA","r":2,"lora_alpha":4,"target_modules":["q_proj"]}"#, to: path)
+    }
+}
