@@ -61,9 +61,6 @@ struct ConfigurationFields: Decodable {
     let ropeTheta: Double?
     let ropeScaling: RopeScaling?
     let ropeParameters: RopeScaling?
-    /// The quantization of the weights, if there is one.
-    let quantization: PresentObject?
-    let quantizationConfiguration: PresentObject?
 
     enum CodingKeys: String, CodingKey {
         case modelType = "model_type"
@@ -86,8 +83,6 @@ struct ConfigurationFields: Decodable {
         case ropeTheta = "rope_theta"
         case ropeScaling = "rope_scaling"
         case ropeParameters = "rope_parameters"
-        case quantization
-        case quantizationConfiguration = "quantization_config"
     }
 
     /// Refuses fields that would change the computation.
@@ -104,16 +99,5 @@ struct ConfigurationFields: Decodable {
         guard rotary == 1 else {
             throw check.unsupported("partial_rotary_factor", String(rotary), "1")
         }
-        if quantization != nil { throw check.unsupported("quantization", "set", "no quantization") }
-        if quantizationConfiguration != nil {
-            throw check.unsupported("quantization_config", "set", "no quantization")
-        }
-    }
-}
-
-/// Any JSON object; only its presence matters.
-struct PresentObject: Decodable {
-    init(from decoder: any Swift.Decoder) throws {
-        _ = try decoder.container(keyedBy: NamedKey.self)
     }
 }

@@ -76,9 +76,6 @@ import Testing
         Change("partial_rotary_factor", "0.5") {
             unsupported($0, "partial_rotary_factor", "0.5", "1")
         },
-        Change("quantization_config", #"{"bits":4}"#) {
-            unsupported($0, "quantization_config", "set", "no quantization")
-        },
         Change("rope_scaling", #"{"rope_type":"yarn","factor":4}"#) {
             unsupported($0, "rope_type", "yarn", "default, linear or llama3")
         },
