@@ -4,6 +4,8 @@
 #include "attention_pieces.h"
 #include "attention_rows.h"
 
+#include <string.h>
+
 enum {
     TILE = SKEIN_ATTENTION_TILE,
     PANEL = SKEIN_BF16_COLUMNS,
@@ -13,52 +15,63 @@ enum {
     CHUNK = 128,
 };
 
-/* The scratch of a key/value head and a query head. "Columns" are packed as the right factor of a
-   product over N, "rows" of a product over T. */
+/* The scratch of a segment of `keys` keys of a key/value head and the `span` queries of a query
+   head that see them. Keys and queries are counted from the segment's first key on. "Columns" are
+   packed as the right factor of a product over N, "rows" of a product over queries. */
 struct backward {
-    uint16_t *keys, *values; /* rounded rows [T, N] */
+    uint16_t *keys, *values; /* rounded rows [keys, N] */
     size_t stride;
-    uint16_t *keys_across; /* rounded rows [N, T] */
-    size_t stride_across;
+    float *turned;         /* K^T [N, keys]; the memory of dQ if there is only one segment */
+    uint16_t *keys_across; /* the same, rounded */
+    size_t stride_turned, stride_across;
     uint16_t *q_columns, *d_out_columns, *q_rows, *d_out_rows;
-    float *dq_across; /* [N, T] */
+    float *dq_across; /* [N, span] */
     size_t stride_dq;
-    float *log_sum_exp, *delta; /* [T padded] */
+    float *log_sum_exp, *delta; /* [span padded] */
     float *s, *dp;              /* [TILE, CHUNK] */
-    uint16_t *p, *ds;           /* [TILE, T padded] */
+    uint16_t *p, *ds;           /* [TILE, span padded] */
     size_t stride_p;
-    uint16_t *packed; /* dS^T of a block of keys, a right factor [BLOCK, T] */
+    uint16_t *packed; /* dS^T of a block of keys, a right factor [BLOCK, span] */
 };
 
-static struct backward backward_pieces(struct skein_pieces *scratch, size_t tokens, size_t n) {
-    const size_t stride = skein_bf16_stride(n), across = skein_bf16_stride(tokens);
-    const size_t all = skein_padded(tokens), stride_dq = all + 16;
-    return (struct backward){
-        .keys = skein_halves(scratch, tokens * stride),
-        .values = skein_halves(scratch, tokens * stride),
+static struct backward backward_pieces(
+    const struct skein_attention_shape *shape, struct skein_pieces *scratch) {
+    const size_t n = shape->dimension, window = skein_attention_window(shape);
+    const size_t keys = skein_attention_segment(shape->tokens, window);
+    const size_t span = skein_least(shape->tokens, keys + window);
+    const size_t stride = skein_bf16_stride(n), across = skein_bf16_stride(keys);
+    const size_t all = skein_padded(span), stride_p = skein_bf16_stride(span);
+    /* 16 more, so that rows do not share one set of the first-level cache. */
+    const size_t stride_dq = all + 16, stride_turned = skein_padded(keys) + 16;
+    struct backward b = {
+        .keys = skein_halves(scratch, keys * stride),
+        .values = skein_halves(scratch, keys * stride),
         .stride = stride,
         .keys_across = skein_halves(scratch, n * across),
         .stride_across = across,
-        .q_columns = skein_piece(scratch, skein_bf16_bytes(n, tokens)),
-        .d_out_columns = skein_piece(scratch, skein_bf16_bytes(n, tokens)),
-        .q_rows = skein_piece(scratch, skein_bf16_bytes(tokens, n)),
-        .d_out_rows = skein_piece(scratch, skein_bf16_bytes(tokens, n)),
+        .q_columns = skein_piece(scratch, skein_bf16_bytes(n, span)),
+        .d_out_columns = skein_piece(scratch, skein_bf16_bytes(n, span)),
+        .q_rows = skein_piece(scratch, skein_bf16_bytes(span, n)),
+        .d_out_rows = skein_piece(scratch, skein_bf16_bytes(span, n)),
         .dq_across = skein_floats(scratch, n * stride_dq),
         .stride_dq = stride_dq,
+        .stride_turned = stride_turned,
         .log_sum_exp = skein_floats(scratch, all),
         .delta = skein_floats(scratch, all),
         .s = skein_floats(scratch, TILE * CHUNK),
         .dp = skein_floats(scratch, TILE * CHUNK),
-        .p = skein_halves(scratch, TILE * across),
-        .ds = skein_halves(scratch, TILE * across),
-        .stride_p = across,
+        .p = skein_halves(scratch, TILE * stride_p),
+        .ds = skein_halves(scratch, TILE * stride_p),
+        .stride_p = stride_p,
         .packed = skein_halves(scratch, BLOCK * all),
     };
+    b.turned = keys < shape->tokens ? skein_floats(scratch, n * stride_turned) : b.dq_across;
+    return b;
 }
 
-size_t skein_attention_backward_scratch(size_t tokens, size_t dimension) {
+size_t skein_attention_backward_scratch(const struct skein_attention_shape *shape) {
     struct skein_pieces scratch = {NULL, 0};
-    backward_pieces(&scratch, tokens, dimension);
+    backward_pieces(shape, &scratch);
     return scratch.used / sizeof(float);
 }
 
@@ -67,43 +80,49 @@ struct pass {
     const struct skein_attention_shape *shape;
     const struct skein_attention_gradients *g;
     struct backward b;
+    size_t window;
     size_t head, column; /* columns of a query head and of its key/value head */
     size_t width, key_width;
-    int accumulate; /* whether an earlier head of the group has written dk and dv */
+    int accumulate;          /* whether an earlier head of the group has written dk and dv */
+    size_t base, keys, span; /* the segment's first key, its keys and queries */
+    size_t written;          /* queries of which dq_across holds something */
 };
 
 static void take_keys(const struct pass *a) {
-    const size_t tokens = a->shape->tokens, n = a->shape->dimension;
+    const size_t n = a->shape->dimension, at = a->base * a->key_width + a->column;
     const struct backward *const b = &a->b;
-    const float *const k = a->g->k + a->column;
-    skein_attention_round(a->level, k, a->key_width, tokens, n, b->keys, b->stride);
-    skein_attention_round(
-        a->level, a->g->v + a->column, a->key_width, tokens, n, b->values, b->stride);
-    /* dQ is not in use yet, so its memory is free. */
+    const float *const k = a->g->k + at, *const v = a->g->v + at;
+    skein_attention_round(a->level, k, a->key_width, a->keys, n, b->keys, b->stride);
+    skein_attention_round(a->level, v, a->key_width, a->keys, n, b->values, b->stride);
     skein_attention_transpose(
-        a->level, k, a->key_width, tokens, n, b->dq_across, b->stride_dq);
+        a->level, k, a->key_width, a->keys, n, b->turned, b->stride_turned);
     skein_attention_round(
-        a->level, b->dq_across, b->stride_dq, n, tokens, b->keys_across, b->stride_across);
+        a->level, b->turned, b->stride_turned, n, a->keys, b->keys_across, b->stride_across);
 }
 
 static void take_queries(const struct pass *a, size_t h) {
-    const size_t tokens = a->shape->tokens, n = a->shape->dimension;
+    const size_t span = a->span, n = a->shape->dimension, at = a->base * a->width + a->head;
     const struct backward *const b = &a->b;
-    const float *const q = a->g->q + a->head, *const d_out = a->g->d_out + a->head;
+    const float *const q = a->g->q + at, *const d_out = a->g->d_out + at;
     const struct skein_attention_packing queries = {
-        q, a->width, tokens, n, b->q_rows, b->q_columns};
+        q, a->width, span, n, b->q_rows, b->q_columns};
     const struct skein_attention_packing pulls = {
-        d_out, a->width, tokens, n, b->d_out_rows, b->d_out_columns};
+        d_out, a->width, span, n, b->d_out_rows, b->d_out_columns};
     skein_attention_pack(a->level, &queries);
     skein_attention_pack(a->level, &pulls);
-    skein_attention_delta(
-        a->level, a->g->out + a->head, d_out, a->width, tokens, n, b->delta);
-    for (size_t t = 0; t < tokens; t++) b->log_sum_exp[t] = a->g->log_sum_exp[h * tokens + t];
-    /* Queries that do not exist get probabilities of zero. */
-    for (size_t t = tokens; t < skein_padded(tokens); t++) {
+    skein_attention_delta(a->level, a->g->out + at, d_out, a->width, span, n, b->delta);
+    const float *const sums = a->g->log_sum_exp + h * a->shape->tokens + a->base;
+    for (size_t t = 0; t < span; t++) b->log_sum_exp[t] = sums[t];
+    /* Queries that do not exist, or see no key of the segment, get probabilities of zero. */
+    for (size_t t = span; t < skein_padded(span); t++) {
         b->log_sum_exp[t] = __builtin_inff();
         b->delta[t] = 0;
     }
+}
+
+/* One after the last query that sees the key, at most the segment's. */
+static size_t queries_end(const struct pass *a, size_t key) {
+    return skein_least(a->span, key + a->window);
 }
 
 /* S^T or dP^T of `rows` keys from `first` on and `count` queries from `query` on. */
@@ -132,11 +151,11 @@ static void sum_queries(
         .x = p + query,
         .stride_x = a->b.stride_p,
         .p = right + query * PANEL,
-        .panel = skein_bf16_panel(a->shape->tokens),
-        .y = y + first * a->key_width + a->column,
+        .panel = skein_bf16_panel(a->span),
+        .y = y + (a->base + first) * a->key_width + a->column,
         .stride_y = a->key_width,
         .rows = rows,
-        .k = a->shape->tokens - query,
+        .k = queries_end(a, first + rows - 1) - query,
         .n = a->shape->dimension,
         .accumulate = a->accumulate,
     };
@@ -147,7 +166,7 @@ static void sum_queries(
    processor is busy with products. */
 static void foresee(const struct pass *a, size_t first, size_t rows) {
     const size_t n = a->shape->dimension, next = a->head + n;
-    for (size_t r = first; r < first + rows; r++) {
+    for (size_t r = a->base + first; r < a->base + first + rows; r++) {
         const size_t row = r * a->width;
         for (size_t i = 0; i < n; i += 16) {
             __builtin_prefetch(a->g->dq + row + a->head + i, 1, 2);
@@ -163,9 +182,10 @@ static void foresee(const struct pass *a, size_t first, size_t rows) {
 static void backward_tile(const struct pass *a, size_t start, size_t first, size_t rows) {
     const struct backward *const b = &a->b;
     foresee(a, first, rows);
-    const size_t all = skein_padded(a->shape->tokens), from = first / PANEL * PANEL;
-    for (size_t query = from; query < all; query += CHUNK) {
-        const size_t count = all - query < CHUNK ? all - query : CHUNK;
+    const size_t from = first / PANEL * PANEL;
+    const size_t end = skein_padded(queries_end(a, first + rows - 1));
+    for (size_t query = from; query < end; query += CHUNK) {
+        const size_t count = skein_least(CHUNK, end - query);
         multiply_queries(a, b->keys, b->q_columns, first, rows, query, count, b->s);
         multiply_queries(a, b->values, b->d_out_columns, first, rows, query, count, b->dp);
         const struct skein_attention_tile tile = {
@@ -177,7 +197,9 @@ static void backward_tile(const struct pass *a, size_t start, size_t first, size
             .rows = rows,
             .queries = count,
             .first_seen = (ptrdiff_t)first - (ptrdiff_t)query,
-            .scale = skein_attention_scale(a->shape->dimension),
+            .window = a->window,
+            .scale = a->shape->scale,
+            .cap = a->shape->cap,
             .p = b->p + query,
             .ds = b->ds + query,
             .stride_p = b->stride_p,
@@ -191,30 +213,43 @@ static void backward_tile(const struct pass *a, size_t start, size_t first, size
 }
 
 /* dQ^T += K^T dS^T over the keys of the block at `start`. */
-static void sum_keys(const struct pass *a, size_t start) {
+static void sum_keys(struct pass *a, size_t start) {
     const struct backward *const b = &a->b;
-    const size_t tokens = a->shape->tokens;
-    const size_t keys = tokens - start < BLOCK ? tokens - start : BLOCK;
-    for (size_t query = start; query < tokens; query += PANEL) {
-        const size_t seen = query + PANEL - start;
+    const size_t keys = skein_least(BLOCK, a->keys - start);
+    const size_t end = queries_end(a, start + keys - 1);
+    for (size_t query = start; query < end; query += PANEL) {
+        /* Keys of the block that one of the panel's queries sees, from an even one on: dS^T lies in
+           pairs, and those of other keys may never have been written. */
+        const size_t low = query + 1 > start + a->window
+            ? (query + 1 - a->window - start) / 2 * 2 : 0;
         const struct skein_bf16_product product = {
-            .x = b->keys_across + start,
+            .x = b->keys_across + start + low,
             .stride_x = b->stride_across,
-            .p = b->packed + query * BLOCK,
+            .p = b->packed + query * BLOCK + low * PANEL,
             .panel = skein_bf16_panel(BLOCK),
             .y = b->dq_across + query,
             .stride_y = b->stride_dq,
             .rows = a->shape->dimension,
-            .k = seen < keys ? seen : keys,
+            .k = skein_least(query + PANEL - start, keys) - low,
             .n = PANEL,
-            .accumulate = start > 0,
+            .accumulate = query < a->written,
         };
         skein_bf16_multiply(a->level, &product);
     }
+    if (a->written < skein_padded(end)) a->written = skein_padded(end);
     /* The block's queries see no later block of keys: their dQ is complete. */
     skein_attention_transpose(
         a->level, b->dq_across + start, b->stride_dq, a->shape->dimension, keys,
-        a->g->dq + start * a->width + a->head, a->width);
+        a->g->dq + (a->base + start) * a->width + a->head, a->width);
+}
+
+/* The dQ so far of queries that see keys of the next segment, too. */
+static void carry(struct pass *a) {
+    float *row = a->b.dq_across;
+    a->written -= a->keys;
+    for (size_t i = 0; i < a->shape->dimension; i++, row += a->b.stride_dq) {
+        memmove(row, row + a->keys, a->written * sizeof *row);
+    }
 }
 
 void skein_attention_backward(
@@ -227,22 +262,31 @@ void skein_attention_backward(
         .level = level,
         .shape = shape,
         .g = g,
-        .b = backward_pieces(&pieces, tokens, n),
+        .b = backward_pieces(shape, &pieces),
+        .window = skein_attention_window(shape),
         .width = shape->heads * n,
         .key_width = shape->key_value_heads * n,
     };
+    const size_t segment = skein_attention_segment(tokens, a.window);
     for (size_t h = 0; h < shape->heads; h++) {
         a.head = h * n;
         a.column = h / group * n;
         a.accumulate = h % group > 0;
-        if (!a.accumulate) take_keys(&a);
-        take_queries(&a, h);
-        for (size_t start = 0; start < tokens; start += BLOCK) {
-            for (size_t first = start; first < start + BLOCK && first < tokens; first += TILE) {
-                const size_t left = tokens - first;
-                backward_tile(&a, start, first, left < TILE ? left : TILE);
+        a.written = 0;
+        for (a.base = 0; a.base < tokens; a.base += segment) {
+            if (a.base > 0) carry(&a);
+            a.keys = skein_least(segment, tokens - a.base);
+            a.span = skein_least(a.keys + a.window - 1, tokens - a.base);
+            /* A single segment's keys serve all heads of a group. */
+            if (segment < tokens || !a.accumulate) take_keys(&a);
+            take_queries(&a, h);
+            for (size_t start = 0; start < a.keys; start += BLOCK) {
+                const size_t end = skein_least(start + BLOCK, a.keys);
+                for (size_t first = start; first < end; first += TILE) {
+                    backward_tile(&a, start, first, skein_least(TILE, end - first));
+                }
+                sum_keys(&a, start);
             }
-            sum_keys(&a, start);
         }
     }
 }

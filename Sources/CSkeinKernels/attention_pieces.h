@@ -30,9 +30,19 @@ static inline size_t skein_padded(size_t count) {
     return (count + SKEIN_BF16_COLUMNS - 1) / SKEIN_BF16_COLUMNS * SKEIN_BF16_COLUMNS;
 }
 
-/* 1 / sqrt(N); both operations round correctly everywhere. */
-static inline float skein_attention_scale(size_t dimension) {
-    return 1 / __builtin_sqrtf((float)dimension);
+static inline size_t skein_least(size_t a, size_t b) { return a < b ? a : b; }
+
+/* Tokens that a token sees, at most all. */
+static inline size_t skein_attention_window(const struct skein_attention_shape *shape) {
+    return shape->window == 0 ? shape->tokens : skein_least(shape->window, shape->tokens);
+}
+
+/* Tokens that are packed together, besides those that they see (or that see them): all without a
+   window. Otherwise a multiple of 96, the backward pass's block, and not less than the window, so
+   that the tokens which two segments share at most double the packing. */
+static inline size_t skein_attention_segment(size_t tokens, size_t window) {
+    const size_t least = window < 384 ? 384 : window;
+    return window >= tokens ? tokens : skein_least((least + 95) / 96 * 96, tokens);
 }
 
 #endif

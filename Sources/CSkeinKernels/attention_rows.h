@@ -13,15 +13,18 @@
 enum { SKEIN_ATTENTION_TILE = 12 };
 
 /* Scores s[rows, keys] of consecutive queries become e^(scale (s - largest)) in bf16, p[rows,
-   limit]. Row r sees the first `seen` + r keys and has zeros after them. sums and shifts [16]
-   receive each row's sum and scale * largest. */
+   limit]. Row r sees the first `seen` + r keys but for the first `hidden` + r, if that is above 0,
+   and has zeros elsewhere. sums and shifts [16] receive each row's sum and scale * largest. With a
+   cap above 0 cap tanh(scale * s / cap) takes the place of scale * s, in s, too. */
 struct skein_attention_scores {
-    const float *s;
+    float *s;
     size_t stride_s;
     uint16_t *p;
     size_t stride_p;
-    size_t rows, seen, limit;
-    float scale;
+    size_t rows;
+    ptrdiff_t hidden;
+    size_t seen, limit;
+    float scale, cap;
     float *sums, *shifts;
 };
 
@@ -38,15 +41,16 @@ void skein_attention_delta(
     float *delta);
 
 /* A tile of keys of the backward pass: S^T and dP^T [rows, queries] become P^T and dS^T in bf16,
-   dS^T also in pairs of keys as a right factor. Key r is seen by query lane i if i >= first_seen +
-   r. */
+   dS^T also in pairs of keys as a right factor. Key r is seen by query lane i if first_seen + r <=
+   i < first_seen + r + window. With a cap above 0 scores are capped. */
 struct skein_attention_tile {
     const float *s, *dp;
     size_t stride;
     const float *log_sum_exp, *delta; /* [queries] */
     size_t rows, queries;
     ptrdiff_t first_seen;
-    float scale;
+    size_t window;
+    float scale, cap;
     uint16_t *p, *ds;
     size_t stride_p;
     uint16_t *packed; /* the first pair of keys in the panel of the first query */

@@ -10,6 +10,7 @@ INLINE u16x16 FN(round)(f32x16 v) {
 }
 
 #include "exponential_body.h"
+#include "tanh_body.h"
 
 /* x = m 2^e, m in sqrt(1/2) ..< sqrt(2); ln m = 2 (s + s^3/3 + ... + s^9/9), s = (m-1)/(m+1),
    |s| <= 0.172. For normal positive numbers; NaN stays. */
@@ -51,23 +52,40 @@ INLINE float FN(largest)(const float *s, size_t seen) {
     return one > largest ? one : largest;
 }
 
+/* s = cap tanh(factor * s) for the vectors that hold elements first ..< limit. */
+INLINE void FN(cap_scores)(float *s, size_t first, size_t limit, float factor, float cap) {
+    for (size_t i = first / 16 * 16; i < limit; i += 16) {
+        FN(put)(s + i, FN(tanh)(FN(get)(s + i, 16) * factor) * cap, 16);
+    }
+}
+
 static void FN(attention_exponentiate)(const struct skein_attention_scores *t) {
+    const float scale = t->cap == 0 ? t->scale : 1;
     for (size_t r = 0; r < t->rows; r++) {
-        const float *const s = t->s + r * t->stride_s;
+        float *const s = t->s + r * t->stride_s;
         uint16_t *const p = t->p + r * t->stride_p;
-        const size_t seen = t->seen + r;
-        const float shift = FN(largest)(s, seen) * t->scale;
+        const ptrdiff_t before = t->hidden + (ptrdiff_t)r;
+        const size_t hidden = before > 0 ? (size_t)before : 0, seen = t->seen + r;
+        if (t->cap != 0) FN(cap_scores)(s, hidden, t->limit, t->scale / t->cap, t->cap);
+        const float shift = FN(largest)(s + hidden, seen - hidden) * scale;
         f32x16 lanes = 0;
         size_t i = 0;
+        for (; i < hidden; i += 16) {
+            const f32x16 x = FN(fma)(FN(get)(s + i, 16), (f32x16)scale, (f32x16)-shift);
+            const f32x16 e = FN(kept)(FN(before)(i, seen) & ~FN(before)(i, hidden), FN(exp)(x));
+            const u16x16 half = FN(round)(e);
+            lanes += e;
+            memcpy(p + i, &half, sizeof half);
+        }
         for (; i + 16 <= seen; i += 16) {
-            const f32x16 x = FN(fma)(FN(get)(s + i, 16), (f32x16)t->scale, (f32x16)-shift);
+            const f32x16 x = FN(fma)(FN(get)(s + i, 16), (f32x16)scale, (f32x16)-shift);
             const f32x16 e = FN(exp)(x);
             const u16x16 half = FN(round)(e);
             lanes += e;
             memcpy(p + i, &half, sizeof half);
         }
         for (; i < t->limit; i += 16) {
-            const f32x16 x = FN(fma)(FN(get)(s + i, 16), (f32x16)t->scale, (f32x16)-shift);
+            const f32x16 x = FN(fma)(FN(get)(s + i, 16), (f32x16)scale, (f32x16)-shift);
             const f32x16 e = FN(kept)(FN(before)(i, seen), FN(exp)(x));
             const u16x16 half = FN(round)(e);
             lanes += e;
@@ -105,16 +123,28 @@ static void FN(attention_delta)(
     }
 }
 
+INLINE size_t FN(positive)(ptrdiff_t i) { return i > 0 ? (size_t)i : 0; }
+
 /* One key and 16 queries from `i` on; returns dS^T. */
 INLINE u16x16 FN(differentiate_row)(
-    const struct skein_attention_tile *t, size_t r, size_t i, int masked) {
+    const struct skein_attention_tile *t, size_t r, size_t i, int masked, int capped) {
     const f32x16 s = FN(get)(t->s + r * t->stride + i, 16);
     const f32x16 dp = FN(get)(t->dp + r * t->stride + i, 16);
-    f32x16 p = FN(exp)(FN(fma)(s, (f32x16)t->scale, -FN(get)(t->log_sum_exp + i, 16)));
-    f32x16 ds = p * (dp - FN(get)(t->delta + i, 16)) * t->scale;
+    f32x16 p, ds;
+    if (capped) {
+        const f32x16 y = FN(tanh)(s * (t->scale / t->cap));
+        const f32x16 slope = FN(fma)(-y, y, (f32x16)1.0f);
+        p = FN(exp)(FN(fma)(y, (f32x16)t->cap, -FN(get)(t->log_sum_exp + i, 16)));
+        ds = p * (dp - FN(get)(t->delta + i, 16)) * slope * t->scale;
+    } else {
+        p = FN(exp)(FN(fma)(s, (f32x16)t->scale, -FN(get)(t->log_sum_exp + i, 16)));
+        ds = p * (dp - FN(get)(t->delta + i, 16)) * t->scale;
+    }
     if (masked) {
-        const ptrdiff_t hidden = t->first_seen + (ptrdiff_t)r;
-        const unsigned bits = ~FN(before)(i, hidden > 0 ? (size_t)hidden : 0) & 0xffff;
+        const ptrdiff_t start = t->first_seen + (ptrdiff_t)r;
+        const ptrdiff_t end = start + (ptrdiff_t)t->window;
+        const unsigned hidden = FN(before)(i, FN(positive)(start));
+        const unsigned bits = FN(before)(i, FN(positive)(end)) & ~hidden;
         p = FN(kept)(bits, p);
         ds = FN(kept)(bits, ds);
     }
@@ -125,30 +155,41 @@ INLINE u16x16 FN(differentiate_row)(
 }
 
 INLINE void FN(differentiate_pair)(
-    const struct skein_attention_tile *t, size_t r, size_t i, int both, int masked) {
-    const u16x16 a = FN(differentiate_row)(t, r, i, masked);
+    const struct skein_attention_tile *t, size_t r, size_t i, int both, int masked, int capped) {
+    const u16x16 a = FN(differentiate_row)(t, r, i, masked, capped);
     u32x16 pair = __builtin_convertvector(a, u32x16);
     if (both) {
-        const u16x16 b = FN(differentiate_row)(t, r + 1, i, masked);
+        const u16x16 b = FN(differentiate_row)(t, r + 1, i, masked, capped);
         pair |= __builtin_convertvector(b, u32x16) << 16;
     }
     memcpy(t->packed + i / 32 * t->panel + r * 32 + i % 32 * 2, &pair, sizeof pair);
 }
 
-static void FN(attention_differentiate)(const struct skein_attention_tile *tile) {
+INLINE void FN(differentiate)(const struct skein_attention_tile *tile, int capped) {
     /* A copy, which no store through a pointer can change, so its numbers stay in registers. */
     const struct skein_attention_tile t = *tile;
-    const ptrdiff_t hidden = t.first_seen + (ptrdiff_t)t.rows - 1;
-    size_t masked = hidden > 0 ? ((size_t)hidden + 15) / 16 * 16 : 0;
-    if (masked > t.queries) masked = t.queries;
+    /* Vectors of queries that all see all of the tile's keys: [start, end). */
+    size_t start = (FN(positive)(t.first_seen + (ptrdiff_t)t.rows - 1) + 15) / 16 * 16;
+    if (start > t.queries) start = t.queries;
+    size_t end = FN(positive)(t.first_seen + (ptrdiff_t)t.window) / 16 * 16;
+    if (end > t.queries) end = t.queries;
     size_t r = 0;
     for (; r + 2 <= t.rows; r += 2) {
         size_t i = 0;
-        for (; i < masked; i += 16) FN(differentiate_pair)(&t, r, i, 1, 1);
-        for (; i < t.queries; i += 16) FN(differentiate_pair)(&t, r, i, 1, 0);
+        for (; i < start; i += 16) FN(differentiate_pair)(&t, r, i, 1, 1, capped);
+        for (; i < end; i += 16) FN(differentiate_pair)(&t, r, i, 1, 0, capped);
+        for (; i < t.queries; i += 16) FN(differentiate_pair)(&t, r, i, 1, 1, capped);
     }
     if (r < t.rows) {
-        for (size_t i = 0; i < t.queries; i += 16) FN(differentiate_pair)(&t, r, i, 0, 1);
+        for (size_t i = 0; i < t.queries; i += 16) FN(differentiate_pair)(&t, r, i, 0, 1, capped);
+    }
+}
+
+static void FN(attention_differentiate)(const struct skein_attention_tile *tile) {
+    if (tile->cap == 0) {
+        FN(differentiate)(tile, 0);
+    } else {
+        FN(differentiate)(tile, 1);
     }
 }
 

@@ -1,7 +1,8 @@
-/* Exponentials, softmax, SwiGLU and conversions at one level. A kernel is a step of n lanes,
-   called with the constant 16 in the loop and with what remains after it. */
+/* Exponentials, softmax, soft caps, gated activations and conversions at one level. A kernel is a
+   step of n lanes, called with the constant 16 in the loop and with what remains after it. */
 
 #include "exponential_body.h"
+#include "tanh_body.h"
 
 static float FN(exponential)(float x) {
     const f32x16 e = FN(exp)((f32x16)x);
@@ -45,6 +46,19 @@ static int FN(contains)(const float *x, size_t count, float value) {
     return 0;
 }
 
+INLINE f32x16 FN(exponential_step)(const float *x, float shift, size_t n) {
+    const f32x16 e = FN(exp)(FN(get)(x, n) - shift);
+    return n == 16 ? e : FN(kept)((1u << n) - 1, e);
+}
+
+static float FN(exponential_sum)(const float *x, size_t count, float shift) {
+    f32x16 lanes = 0;
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16) lanes += FN(exponential_step)(x + i, shift, 16);
+    if (i < count) lanes += FN(exponential_step)(x + i, shift, count - i);
+    return FN(sum)(lanes);
+}
+
 INLINE f32x16 FN(exponentiate_step)(float *x, float scale, float shift, size_t n) {
     const f32x16 e = FN(exp)(FN(get)(x, n) * scale - shift);
     FN(put)(x, e, n);
@@ -73,25 +87,100 @@ static float FN(softmax)(float *x, size_t seen, size_t count, float scale, float
     return sum;
 }
 
+/* 1 - t^2 */
+INLINE f32x16 FN(slope)(f32x16 t) { return FN(fma)(-t, t, (f32x16)1.0f); }
+
+/* With a cap of 0 there is none. */
 INLINE void FN(softmax_backward_step)(
-    float *p, float *ds, float log_sum, float delta, float scale, size_t n) {
-    const f32x16 e = FN(exp)(FN(get)(p, n) * scale - log_sum);
-    FN(put)(p, e, n);
-    FN(put)(ds, e * (FN(get)(ds, n) - delta) * scale, n);
+    float *p, float *ds, float log_sum, float delta, float scale, float cap, size_t n) {
+    if (cap == 0) {
+        const f32x16 e = FN(exp)(FN(get)(p, n) * scale - log_sum);
+        FN(put)(p, e, n);
+        FN(put)(ds, e * (FN(get)(ds, n) - delta) * scale, n);
+    } else {
+        const f32x16 t = FN(tanh)(FN(get)(p, n) * (scale / cap));
+        const f32x16 e = FN(exp)(t * cap - log_sum);
+        FN(put)(p, e, n);
+        FN(put)(ds, e * (FN(get)(ds, n) - delta) * FN(slope)(t) * scale, n);
+    }
+}
+
+INLINE void FN(softmax_backward_any)(
+    float *p, float *ds, size_t seen, float log_sum, float delta, float scale, float cap) {
+    size_t i = 0;
+    for (; i + 16 <= seen; i += 16) {
+        FN(softmax_backward_step)(p + i, ds + i, log_sum, delta, scale, cap, 16);
+    }
+    if (i < seen) FN(softmax_backward_step)(p + i, ds + i, log_sum, delta, scale, cap, seen - i);
 }
 
 static void FN(softmax_backward)(
-    float *p, float *ds, size_t seen, size_t count, float log_sum, float delta, float scale) {
-    size_t i = 0;
-    for (; i + 16 <= seen; i += 16) {
-        FN(softmax_backward_step)(p + i, ds + i, log_sum, delta, scale, 16);
+    float *p, float *ds, size_t seen, size_t count, float log_sum, float delta, float scale,
+    float cap) {
+    if (cap == 0) {
+        FN(softmax_backward_any)(p, ds, seen, log_sum, delta, scale, 0);
+    } else {
+        FN(softmax_backward_any)(p, ds, seen, log_sum, delta, scale, cap);
     }
-    if (i < seen) FN(softmax_backward_step)(p + i, ds + i, log_sum, delta, scale, seen - i);
     memset(p + seen, 0, (count - seen) * sizeof(float));
     memset(ds + seen, 0, (count - seen) * sizeof(float));
 }
 
-/* SwiGLU, its inputs and outputs fp32 or bf16 */
+/* Soft caps */
+
+INLINE void FN(softcap_step)(float *x, float factor, float cap, size_t n) {
+    FN(put)(x, FN(tanh)(FN(get)(x, n) * factor) * cap, n);
+}
+
+static void FN(softcap)(float *x, size_t count, float factor, float cap) {
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16) FN(softcap_step)(x + i, factor, cap, 16);
+    if (i < count) FN(softcap_step)(x + i, factor, cap, count - i);
+}
+
+INLINE void FN(softcap_gradient_step)(
+    float *y, float shift, float factor, float inverse, size_t n) {
+    const f32x16 v = FN(get)(y, n);
+    FN(put)(y, FN(exp)(v - shift) * factor * FN(slope)(v * inverse), n);
+}
+
+static void FN(softcap_gradient)(float *y, size_t count, float shift, float factor, float cap) {
+    const float inverse = 1 / cap;
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16) {
+        FN(softcap_gradient_step)(y + i, shift, factor, inverse, 16);
+    }
+    if (i < count) FN(softcap_gradient_step)(y + i, shift, factor, inverse, count - i);
+}
+
+INLINE void FN(softcap_backward_step)(const float *y, float inverse, float *dy, size_t n) {
+    FN(put)(dy, FN(get)(dy, n) * FN(slope)(FN(get)(y, n) * inverse), n);
+}
+
+static void FN(softcap_backward)(const float *y, size_t count, float cap, float *dy) {
+    const float inverse = 1 / cap;
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16) FN(softcap_backward_step)(y + i, inverse, dy + i, 16);
+    if (i < count) FN(softcap_backward_step)(y + i, inverse, dy + i, count - i);
+}
+
+/* Gated activations, their inputs and outputs fp32 or bf16: a = g s(z) u, s(z) = 1 / (1 + e^-z).
+   SwiGLU has z = g. GeGLU's 1/2 g (1 + tanh y) is g s(2 y): z = 2 sqrt(2 / pi) (g + 0.044715
+   g^3). */
+
+/* z. */
+INLINE f32x16 FN(gate_argument)(f32x16 g, int gelu) {
+    if (!gelu) return g;
+    return g * FN(fma)(g * g, (f32x16)0.0713548163f, (f32x16)1.59576912f);
+}
+
+/* g dz/dg. From +-16 on exp is at its ends, and g^3 must not become infinite. */
+INLINE f32x16 FN(gate_push)(f32x16 g, int gelu) {
+    if (!gelu) return g;
+    const f32x16 low = -16.0f, high = 16.0f, least = g < low ? low : g;
+    const f32x16 c = least > high ? high : least;
+    return c * FN(fma)(c * c, (f32x16)0.214064449f, (f32x16)1.59576912f);
+}
 
 INLINE f32x16 FN(get_either)(const void *x, size_t i, int bf16, size_t n) {
     return bf16 ? FN(get_bf16)((const uint16_t *)x + i, n) : FN(get)((const float *)x + i, n);
@@ -105,54 +194,78 @@ INLINE void FN(put_either)(void *x, size_t i, f32x16 v, int bf16, size_t n) {
     }
 }
 
-INLINE void FN(swiglu_forward_step)(
-    const void *gate, const void *up, void *a, int in16, int out16, size_t i, size_t n) {
-    const f32x16 g = FN(get_either)(gate, i, in16, n), u = FN(get_either)(up, i, in16, n);
-    FN(put_either)(a, i, g / (1.0f + FN(exp)(-g)) * u, out16, n);
+INLINE void FN(gated_forward_step)(
+    const void *gate, const void *up, void *a, int gelu, int bf16, size_t i, size_t n) {
+    const f32x16 g = FN(get_either)(gate, i, bf16, n), u = FN(get_either)(up, i, bf16, n);
+    FN(put_either)(a, i, g / (1.0f + FN(exp)(-FN(gate_argument)(g, gelu))) * u, bf16, n);
 }
 
-INLINE void FN(swiglu_forward_any)(
-    const void *gate, const void *up, size_t count, void *a, int in16, int out16) {
+INLINE void FN(gated_forward)(
+    const void *gate, const void *up, size_t count, void *a, int gelu, int bf16) {
     size_t i = 0;
-    for (; i + 16 <= count; i += 16) FN(swiglu_forward_step)(gate, up, a, in16, out16, i, 16);
-    if (i < count) FN(swiglu_forward_step)(gate, up, a, in16, out16, i, count - i);
+    for (; i + 16 <= count; i += 16) FN(gated_forward_step)(gate, up, a, gelu, bf16, i, 16);
+    if (i < count) FN(gated_forward_step)(gate, up, a, gelu, bf16, i, count - i);
 }
 
 static void FN(swiglu_forward)(const float *gate, const float *up, size_t count, float *a) {
-    FN(swiglu_forward_any)(gate, up, count, a, 0, 0);
+    FN(gated_forward)(gate, up, count, a, 0, 0);
 }
 
 static void FN(swiglu_forward_bf16)(
     const uint16_t *gate, const uint16_t *up, size_t count, uint16_t *a) {
-    FN(swiglu_forward_any)(gate, up, count, a, 1, 1);
+    FN(gated_forward)(gate, up, count, a, 0, 1);
 }
 
-INLINE void FN(swiglu_backward_step)(
-    const void *da, const void *gate, const void *up, void *dg, void *du, int bf16, size_t i,
-    size_t n) {
+static void FN(geglu_forward)(const float *gate, const float *up, size_t count, float *a) {
+    FN(gated_forward)(gate, up, count, a, 1, 0);
+}
+
+static void FN(geglu_forward_bf16)(
+    const uint16_t *gate, const uint16_t *up, size_t count, uint16_t *a) {
+    FN(gated_forward)(gate, up, count, a, 1, 1);
+}
+
+INLINE void FN(gated_backward_step)(
+    const void *da, const void *gate, const void *up, void *dg, void *du, int gelu, int bf16,
+    size_t i, size_t n) {
     const f32x16 g = FN(get_either)(gate, i, bf16, n), u = FN(get_either)(up, i, bf16, n);
     const f32x16 d = FN(get_either)(da, i, bf16, n);
-    const f32x16 s = 1.0f / (1.0f + FN(exp)(-g));
+    const f32x16 s = 1.0f / (1.0f + FN(exp)(-FN(gate_argument)(g, gelu)));
+    const f32x16 push = FN(gate_push)(g, gelu);
     FN(put_either)(du, i, d * g * s, bf16, n);
-    FN(put_either)(dg, i, d * u * s * FN(fma)(g, 1.0f - s, (f32x16)1.0f), bf16, n);
+    FN(put_either)(dg, i, d * u * s * FN(fma)(push, 1.0f - s, (f32x16)1.0f), bf16, n);
 }
 
-INLINE void FN(swiglu_backward_any)(
-    const void *da, const void *gate, const void *up, size_t count, void *dg, void *du, int bf16) {
+INLINE void FN(gated_backward)(
+    const void *da, const void *gate, const void *up, size_t count, void *dg, void *du, int gelu,
+    int bf16) {
     size_t i = 0;
-    for (; i + 16 <= count; i += 16) FN(swiglu_backward_step)(da, gate, up, dg, du, bf16, i, 16);
-    if (i < count) FN(swiglu_backward_step)(da, gate, up, dg, du, bf16, i, count - i);
+    for (; i + 16 <= count; i += 16) {
+        FN(gated_backward_step)(da, gate, up, dg, du, gelu, bf16, i, 16);
+    }
+    if (i < count) FN(gated_backward_step)(da, gate, up, dg, du, gelu, bf16, i, count - i);
 }
 
 static void FN(swiglu_backward)(
     const float *da, const float *gate, const float *up, size_t count, float *dg, float *du) {
-    FN(swiglu_backward_any)(da, gate, up, count, dg, du, 0);
+    FN(gated_backward)(da, gate, up, count, dg, du, 0, 0);
 }
 
 static void FN(swiglu_backward_bf16)(
     const uint16_t *da, const uint16_t *gate, const uint16_t *up, size_t count, uint16_t *dg,
     uint16_t *du) {
-    FN(swiglu_backward_any)(da, gate, up, count, dg, du, 1);
+    FN(gated_backward)(da, gate, up, count, dg, du, 0, 1);
+}
+
+static void FN(geglu_backward)(
+    const float *da, const float *gate, const float *up, size_t count, float *dg, float *du) {
+    FN(gated_backward)(da, gate, up, count, dg, du, 1, 0);
+}
+
+static void FN(geglu_backward_bf16)(
+    const uint16_t *da, const uint16_t *gate, const uint16_t *up, size_t count, uint16_t *dg,
+    uint16_t *du) {
+    FN(gated_backward)(da, gate, up, count, dg, du, 1, 1);
 }
 
 /* Conversions */

@@ -29,10 +29,26 @@ void skein_rmsnorm_backward(
     SKEIN_AT(level, rmsnorm_backward)(dy, x, weight, inverse, tokens, width, dx);
 }
 
+void skein_rmsnorm_backward_into(
+    enum skein_level level, const float *dy, const float *x, const float *weight,
+    const float *inverse, size_t tokens, size_t width, float *dx) {
+    SKEIN_AT(level, rmsnorm_backward_into)(dy, x, weight, inverse, tokens, width, dx);
+}
+
 void skein_rotate(
-    enum skein_level level, float *x, size_t tokens, size_t heads, size_t half,
+    enum skein_level level, float *x, size_t tokens, size_t heads, size_t width, size_t half,
     const float *cosines, const float *sines, int inverse) {
-    SKEIN_AT(level, rotate)(x, tokens, heads, half, cosines, sines, inverse);
+    SKEIN_AT(level, rotate)(x, tokens, heads, width, half, cosines, sines, inverse);
+}
+
+void skein_add_scaled(
+    enum skein_level level, const float *x, float factor, size_t count, float *y) {
+    SKEIN_AT(level, add_scaled)(x, factor, count, y);
+}
+
+void skein_add_bias(
+    enum skein_level level, const float *bias, size_t tokens, size_t width, float *y) {
+    SKEIN_AT(level, add_bias)(bias, tokens, width, y);
 }
 
 void skein_dropout_draw(

@@ -1,6 +1,6 @@
 #include "philox_body.h"
 
-/* Normalization, rotation and dropout at one level, in steps of n lanes as in
+/* Normalization, rotation, sums and dropout at one level, in steps of n lanes as in
    elementwise_body.h. */
 
 /* sum of a * b * c, or of a * b without c, in four vectors of partial sums: a single one would wait
@@ -80,24 +80,56 @@ static void FN(rmsnorm_again)(
 }
 
 INLINE void FN(rmsnorm_backward_step)(
-    const float *dy, const float *x, const float *weight, float r, float pull, float *dx, size_t i,
-    size_t n) {
+    const float *dy, const float *x, const float *weight, float r, float pull, float *dx,
+    int adding, size_t i, size_t n) {
     const f32x16 push = FN(get)(dy + i, n) * FN(get)(weight + i, n) * r;
     const f32x16 change = FN(fma)(-FN(get)(x + i, n), (f32x16)pull, push);
-    FN(put)(dx + i, FN(get)(dx + i, n) + change, n);
+    FN(put)(dx + i, adding ? FN(get)(dx + i, n) + change : change, n);
 }
 
-static void FN(rmsnorm_backward)(
+INLINE void FN(rmsnorm_backward_any)(
     const float *dy, const float *x, const float *weight, const float *inverse, size_t tokens,
-    size_t width, float *dx) {
+    size_t width, float *dx, int adding) {
     for (size_t t = 0; t < tokens; t++, dy += width, x += width, dx += width) {
         const float r = inverse[t];
         const float pull = FN(sum_of_products)(dy, x, weight, width) * r * r * r / (float)width;
         size_t i = 0;
         for (; i + 16 <= width; i += 16) {
-            FN(rmsnorm_backward_step)(dy, x, weight, r, pull, dx, i, 16);
+            FN(rmsnorm_backward_step)(dy, x, weight, r, pull, dx, adding, i, 16);
         }
-        if (i < width) FN(rmsnorm_backward_step)(dy, x, weight, r, pull, dx, i, width - i);
+        if (i < width) FN(rmsnorm_backward_step)(dy, x, weight, r, pull, dx, adding, i, width - i);
+    }
+}
+
+static void FN(rmsnorm_backward)(
+    const float *dy, const float *x, const float *weight, const float *inverse, size_t tokens,
+    size_t width, float *dx) {
+    FN(rmsnorm_backward_any)(dy, x, weight, inverse, tokens, width, dx, 1);
+}
+
+static void FN(rmsnorm_backward_into)(
+    const float *dy, const float *x, const float *weight, const float *inverse, size_t tokens,
+    size_t width, float *dx) {
+    FN(rmsnorm_backward_any)(dy, x, weight, inverse, tokens, width, dx, 0);
+}
+
+static void FN(add_scaled)(const float *x, float factor, size_t count, float *y) {
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16) {
+        FN(put)(y + i, FN(fma)(FN(get)(x + i, 16), (f32x16)factor, FN(get)(y + i, 16)), 16);
+    }
+    const size_t n = count - i;
+    if (n > 0) FN(put)(y + i, FN(fma)(FN(get)(x + i, n), (f32x16)factor, FN(get)(y + i, n)), n);
+}
+
+static void FN(add_bias)(const float *bias, size_t tokens, size_t width, float *y) {
+    for (size_t t = 0; t < tokens; t++, y += width) {
+        size_t i = 0;
+        for (; i + 16 <= width; i += 16) {
+            FN(put)(y + i, FN(get)(y + i, 16) + FN(get)(bias + i, 16), 16);
+        }
+        const size_t n = width - i;
+        if (n > 0) FN(put)(y + i, FN(get)(y + i, n) + FN(get)(bias + i, n), n);
     }
 }
 
@@ -110,11 +142,11 @@ INLINE void FN(rotate_step)(
 }
 
 static void FN(rotate)(
-    float *x, size_t tokens, size_t heads, size_t half, const float *cosines, const float *sines,
-    int inverse) {
+    float *x, size_t tokens, size_t heads, size_t width, size_t half, const float *cosines,
+    const float *sines, int inverse) {
     const float sign = inverse ? -1 : 1;
     for (size_t t = 0; t < tokens; t++, cosines += half, sines += half) {
-        for (size_t h = 0; h < heads; h++, x += 2 * half) {
+        for (size_t h = 0; h < heads; h++, x += width) {
             size_t i = 0;
             for (; i + 16 <= half; i += 16) {
                 FN(rotate_step)(x + i, half, cosines + i, sines + i, sign, 16);

@@ -143,6 +143,11 @@ void skein_attend(enum skein_level level, const float *q, const float *k, const 
     DISPATCH(attend, q, k, v, keys, n, scale, scores, out);
 }
 
+void skein_attend_cached(enum skein_level level, const float *q, const struct skein_cached *cached,
+    size_t n, float scale, float cap, float *scores, float *out) {
+    DISPATCH(attend_cached, level, q, cached, n, scale, cap, scores, out);
+}
+
 void skein_softmax_row(enum skein_level level, float *row, size_t seen, size_t count, float scale) {
     DISPATCH(softmax_row, row, seen, count, scale);
 }

@@ -88,3 +88,44 @@ static void NAME(attend)(const float *q, const float *k, const float *v, size_t 
         }
     }
 }
+
+/* The scores of the keys `low` ..< `end`, low a multiple of 16, in at most two pieces. */
+INLINE void NAME(score)(const float *q, const struct skein_cached *c, size_t n, size_t low,
+    size_t end, float *scores) {
+    const size_t slot = low % c->slots, left = c->slots - slot, count = end - low;
+    const size_t whole = count < left ? count : left, rest = count - whole;
+    NAME(groups)(SKEIN_PACKED_F32, (const uint8_t *)(c->k + slot * n), n, (whole + 15) / 16, q, 0,
+        scores, whole, 0);
+    NAME(groups)(SKEIN_PACKED_F32, (const uint8_t *)c->k, n, (rest + 15) / 16, q, 0,
+        scores + whole, rest, 0);
+}
+
+static void NAME(attend_cached)(enum skein_level level, const float *q,
+    const struct skein_cached *cached, size_t n, float scale, float cap, float *scores,
+    float *out) {
+    const struct skein_cached c = *cached;
+    const size_t padded = (n + 15) / 16 * 16, low = c.first / 16 * 16, hidden = c.first - low;
+    const size_t count = c.end - c.first;
+    NAME(score)(q, &c, n, low, c.end, scores);
+    if (cap > 0) skein_softcap(level, scores, hidden + count, scale / cap, cap);
+    for (size_t i = 0; i < hidden; i++) scores[i] = -__builtin_inff();
+    const float factor = 1.0f / NAME(weigh)(scores, hidden + count, cap > 0 ? 1 : scale);
+    const size_t slot = c.first % c.slots, left = c.slots - slot;
+    const size_t whole = count < left ? count : left;
+    const float *const p = scores + hidden, *const v = c.v + slot * padded;
+    for (size_t i = 0; i < n;) {
+        v16f sums[4], others[4];
+        const int groups = padded - i >= 64 ? 4 : 1;
+        if (groups == 4) {
+            NAME(gather)(4, p, v + i, whole, padded, sums);
+            NAME(gather)(4, p + whole, c.v + i, count - whole, padded, others);
+        } else {
+            NAME(gather)(1, p, v + i, whole, padded, sums);
+            NAME(gather)(1, p + whole, c.v + i, count - whole, padded, others);
+        }
+        for (int g = 0; g < groups; g++, i += 16) {
+            const v16f sum = (sums[g] + others[g]) * factor;
+            for (size_t j = 0; j < 16 && i + j < n; j++) out[i + j] = sum[j];
+        }
+    }
+}

@@ -75,7 +75,7 @@ extension FormatError: Explained {
             "use a model in F32, F16 or BF16, or a GGUF in Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, "
                 + "Q2_K to Q6_K, IQ4_NL, IQ4_XS or MXFP4"
         case .missingTensor: "the file is incomplete or of another architecture; fetch it again"
-        case .unexpectedTensor: "use a model of the Llama architecture without additions"
+        case .unexpectedTensor: "use a model of a supported family without additions"
         case .wrongShape: "the weights and their configuration do not match"
         }
     }

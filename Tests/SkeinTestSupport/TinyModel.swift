@@ -73,7 +73,12 @@ package struct TinyModel: Sendable {
         }
         shapes.append(("model.norm.weight", [width]))
         if !tiedEmbeddings { shapes.append(("lm_head.weight", [vocabularySize, width])) }
-        return shapes.enumerated().map { ordinal, entry in
+        return weights(shapes)
+    }
+
+    /// Weights of any names and shapes, drawn like the model's own; a vector is drawn like a norm.
+    package func weights(_ shapes: [(String, [Int])]) -> [Weight] {
+        shapes.enumerated().map { ordinal, entry in
             Weight(
                 name: entry.0, shape: entry.1,
                 floats: randomFloats(shape: entry.1, ordinal: UInt32(ordinal)))

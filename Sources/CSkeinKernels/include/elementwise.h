@@ -40,6 +40,34 @@ void skein_swiglu_backward_bf16(
     enum skein_level level, const uint16_t *da, const uint16_t *gate, const uint16_t *up,
     size_t count, uint16_t *dg, uint16_t *du);
 
+/* GeGLU (Shazeer 2020) with the tanh of Hendrycks and Gimpel 2016: a = gelu(gate) * up, gelu(g) =
+   1/2 g (1 + tanh(sqrt(2 / pi) (g + 0.044715 g^3))). */
+void skein_geglu_forward(
+    enum skein_level level, const float *gate, const float *up, size_t count, float *a);
+void skein_geglu_forward_bf16(
+    enum skein_level level, const uint16_t *gate, const uint16_t *up, size_t count, uint16_t *a);
+
+/* dg = da * up * gelu'(gate), du = da * gelu(gate); dg may be da. */
+void skein_geglu_backward(
+    enum skein_level level, const float *da, const float *gate, const float *up, size_t count,
+    float *dg, float *du);
+void skein_geglu_backward_bf16(
+    enum skein_level level, const uint16_t *da, const uint16_t *gate, const uint16_t *up,
+    size_t count, uint16_t *dg, uint16_t *du);
+
+/* x = cap tanh(factor * x) in place, cap > 0: a score or logit that never leaves +-cap. The
+   hyperbolic tangent is below 3 ulp, for small x, too; NaN stays. */
+void skein_softcap(enum skein_level level, float *x, size_t count, float factor, float cap);
+
+/* dy *= 1 - (y / cap)^2, y being what skein_softcap gave; what `factor` adds is the caller's. */
+void skein_softcap_backward(
+    enum skein_level level, const float *y, size_t count, float cap, float *dy);
+
+/* y = factor e^(y - shift) (1 - (y / cap)^2) in place: softmax of capped logits, and then the cap's
+   gradient. */
+void skein_softcap_gradient(
+    enum skein_level level, float *y, size_t count, float shift, float factor, float cap);
+
 /* y = x * r * weight, r = 1 / sqrt(mean(x^2) + epsilon) of each row.
 
    Reads x [tokens, width], weight [width]; writes y and its bf16 numbers, each [tokens, width]
@@ -58,18 +86,35 @@ void skein_rmsnorm_backward(
     enum skein_level level, const float *dy, const float *x, const float *weight,
     const float *inverse, size_t tokens, size_t width, float *dx);
 
-/* Rotates each head of each token: a' = a c - b s, b' = b c + a s, with s negated if `inverse`.
+/* The same into dx, which may be dy or x: dx = r * (weight * dy) - ... */
+void skein_rmsnorm_backward_into(
+    enum skein_level level, const float *dy, const float *x, const float *weight,
+    const float *inverse, size_t tokens, size_t width, float *dx);
 
-   x [tokens, heads, 2, half] in place; cosines and sines [tokens, half]. */
+/* Rotates the first 2 half elements of each head of each token by halves: a' = a c - b s, b' = b c
+   + a s, with s negated if `inverse`. The others stay.
+
+   x [tokens, heads, width] in place, width >= 2 half; cosines and sines [tokens, half]. */
 void skein_rotate(
-    enum skein_level level, float *x, size_t tokens, size_t heads, size_t half,
+    enum skein_level level, float *x, size_t tokens, size_t heads, size_t width, size_t half,
     const float *cosines, const float *sines, int inverse);
+
+/* y += factor * x */
+void skein_add_scaled(
+    enum skein_level level, const float *x, float factor, size_t count, float *y);
+
+/* y[t] += bias for each row of y [tokens, width]. */
+void skein_add_bias(
+    enum skein_level level, const float *bias, size_t tokens, size_t width, float *y);
 
 /* The largest of count >= 1 numbers; NaN is ignored. */
 float skein_maximum(enum skein_level level, const float *x, size_t count);
 
 /* Whether one of the numbers equals `value`. */
 int skein_contains(enum skein_level level, const float *x, size_t count, float value);
+
+/* The sum of e^(x - shift). */
+float skein_exponential_sum(enum skein_level level, const float *x, size_t count, float shift);
 
 /* x = e^(x - shift) in place; returns the sum. */
 float skein_exponentiate(enum skein_level level, float *x, size_t count, float shift);
@@ -83,10 +128,11 @@ float skein_softmax(
     enum skein_level level, float *x, size_t seen, size_t count, float scale, float *largest);
 
 /* Of the first `seen` numbers: p becomes e^(scale * p - log_sum), then ds becomes p * (ds - delta)
-   * scale; the others up to `count` become 0 in both. */
+   * scale; the others up to `count` become 0 in both. With a cap above 0 cap tanh(scale * p / cap)
+   takes the place of scale * p, and ds is multiplied by the tangent's derivative, too. */
 void skein_softmax_backward(
     enum skein_level level, float *p, float *ds, size_t seen, size_t count, float log_sum,
-    float delta, float scale);
+    float delta, float scale, float cap);
 
 /* The first `bytes` bytes of the mask at the address (a, b, c): byte i is made from the
    Philox-4x32-10 block of counter (i, a, b, c) and the key. Bit j is 1 if the lower half (j < 4)

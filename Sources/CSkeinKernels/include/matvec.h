@@ -63,6 +63,19 @@ void skein_unpack_group(enum skein_level level, enum skein_packed type, const vo
 void skein_attend(enum skein_level level, const float *q, const float *k, const float *v,
     size_t keys, size_t n, float scale, float *scores, float *out);
 
+/* Keys and values laid out as for skein_attend with room for `slots` tokens, a multiple of 16: token
+   t lies at t % slots. The tokens `first` ..< `end` are seen, at least one; no later one was
+   written. */
+struct skein_cached {
+    const float *k, *v;
+    size_t slots, first, end;
+};
+
+/* skein_attend over these tokens; with a cap above 0 cap tanh(scale q . k / cap) takes the place of
+   a score. scores: end - first + 15, rounded up to 16, overwritten. */
+void skein_attend_cached(enum skein_level level, const float *q, const struct skein_cached *cached,
+    size_t n, float scale, float cap, float *scores, float *out);
+
 /* row = softmax(scale row[0 ..< seen]), then zeros up to `count`. seen is at least 1. */
 void skein_softmax_row(enum skein_level level, float *row, size_t seen, size_t count, float scale);
 

@@ -74,10 +74,26 @@ struct AdapterContents {
         guard !names.isEmpty else {
             throw FormatError.missingTensor(path: path, tensor: "base_model.model.*.lora_A.weight")
         }
+        // A module and a part of it would both be added to the part.
+        for (fused, parts) in AdapterTensorName.partsOfModules where targets.contains(fused) {
+            if let part = parts.first(where: targets.contains),
+                let name = names.filter({ $0.module == part }).map(\.text).min()
+            {
+                throw FormatError.unexpectedTensor(path: path, tensor: name)
+            }
+        }
+        let blocks =
+            names.contains { $0.blocks == .text }
+            ? AdapterTensorName.Blocks.text
+            : .multimodal
+        if let name = names.filter({ $0.blocks != blocks }).map(\.text).min() {
+            throw FormatError.unexpectedTensor(path: path, tensor: name)
+        }
         for layer in layers {
             for module in modules {
                 for matrix in AdapterTensorName.Matrix.allCases {
-                    let name = AdapterTensorName(layer: layer, module: module, matrix: matrix)
+                    let name = AdapterTensorName(
+                        layer: layer, module: module, matrix: matrix, blocks: blocks)
                     guard names.contains(name) else {
                         throw FormatError.missingTensor(path: path, tensor: name.text)
                     }

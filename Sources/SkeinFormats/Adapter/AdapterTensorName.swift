@@ -8,39 +8,61 @@ package struct AdapterTensorName: Sendable, Hashable {
         case b = "lora_B"
     }
 
-    /// Projections that can carry an adapter, in the order in which they are computed.
+    /// Projections that can carry an adapter, in the order in which they are computed; then modules
+    /// that hold several of them.
     package static let modules = [
-        "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj",
+        "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj", "qkv_proj",
+        "gate_up_proj",
     ]
+
+    /// Modules that hold several projections, and these.
+    package static let partsOfModules = [
+        "qkv_proj": ["q_proj", "k_proj", "v_proj"], "gate_up_proj": ["gate_proj", "up_proj"],
+    ]
+
+    /// What stands before a block's index in the names of weights.
+    package enum Blocks: String, Sendable, CaseIterable {
+        case text = "model.layers."
+        /// Of the text model inside one for several kinds of input.
+        case multimodal = "model.language_model.layers."
+    }
 
     package let layer: Int
     /// One of `modules`.
     package let module: String
     package let matrix: Matrix
+    package let blocks: Blocks
 
-    package init(layer: Int, module: String, matrix: Matrix) {
+    package init(layer: Int, module: String, matrix: Matrix, blocks: Blocks = .text) {
         precondition(Self.modules.contains(module), "no such module: \(module)")
         self.layer = layer
         self.module = module
         self.matrix = matrix
+        self.blocks = blocks
     }
 
     /// Parses a name; nil unless it is that of a known LoRA matrix.
     package init?(_ text: String) {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 9, let layer = Int(parts[4]),
-            (0..<Limits.adapterLayers).contains(layer), Self.modules.contains(parts[6]),
-            let matrix = Matrix(rawValue: parts[7])
+        guard
+            let blocks = Blocks.allCases.first(where: {
+                text.hasPrefix("base_model.model." + $0.rawValue)
+            })
         else { return nil }
-        self.init(layer: layer, module: parts[6], matrix: matrix)
+        let parts = text.dropFirst("base_model.model.".count + blocks.rawValue.count)
+            .split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 5, let layer = Int(parts[0]),
+            (0..<Limits.adapterLayers).contains(layer), Self.modules.contains(parts[2]),
+            let matrix = Matrix(rawValue: parts[3])
+        else { return nil }
+        self.init(layer: layer, module: parts[2], matrix: matrix, blocks: blocks)
         // Refuses another prefix, another parent and "01" for 1.
         guard self.text == text else { return nil }
     }
 
     /// The name of the weight that the matrix is added to.
     package var weightName: String {
-        let parent = ["gate_proj", "up_proj", "down_proj"].contains(module) ? "mlp" : "self_attn"
-        return "model.layers.\(layer).\(parent).\(module).weight"
+        let parent = ["q", "k", "v", "o", "qkv"].contains(module.dropLast(5)) ? "self_attn" : "mlp"
+        return "\(blocks.rawValue)\(layer).\(parent).\(module).weight"
     }
 
     package var text: String {

@@ -1,13 +1,16 @@
 /// Checks numbers of a configuration file; every error carries the field's name in that file.
 package struct ConfigurationCheck: Sendable {
     package let path: String
+    /// What stands before each field's name: the object that the fields are in, and a dot.
+    private let prefix: String
 
-    package init(path: String) {
+    package init(path: String, prefix: String = "") {
         self.path = path
+        self.prefix = prefix
     }
 
     package func size(_ field: String, _ value: Int?, limit: Int) throws -> Int {
-        guard let value else { throw FormatError.missingField(path: path, field: field) }
+        guard let value else { throw missing(field) }
         guard (1...limit).contains(value) else {
             throw bad(field, "1 to \(limit)", String(value))
         }
@@ -30,11 +33,15 @@ package struct ConfigurationCheck: Sendable {
         return value
     }
 
+    package func missing(_ field: String) -> FormatError {
+        .missingField(path: path, field: prefix + field)
+    }
+
     package func bad(_ field: String, _ expected: String, _ found: String) -> FormatError {
-        .badField(path: path, field: field, expected: expected, found: found)
+        .badField(path: path, field: prefix + field, expected: expected, found: found)
     }
 
     package func unsupported(_ field: String, _ found: String, _ supported: String) -> FormatError {
-        .unsupported(path: path, field: field, found: found, supported: supported)
+        .unsupported(path: path, field: prefix + field, found: found, supported: supported)
     }
 }

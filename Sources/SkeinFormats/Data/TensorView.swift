@@ -97,10 +97,20 @@ package struct TensorView: Sendable {
         precondition(
             range.lowerBound >= 0 && range.upperBound <= rows, "rows outside tensor \(name)")
         guard let headRows = interleavedHeadRows else { return stored(range, into: out) }
+        if shape.count == 1, !range.isEmpty { return deinterleave(headRows, into: out) }
         for row in range {
             let place = Self.interleavedRow(row, headRows)
             stored(place..<(place + 1), into: out + (row - range.lowerBound) * columns)
         }
+    }
+
+    /// A vector whose elements are ordered as rows are: the bias of an interleaved matrix.
+    private func deinterleave(_ headRows: Int, into out: UnsafeMutablePointer<Float>) {
+        let elements = [Float](unsafeUninitializedCapacity: columns) { buffer, count in
+            if let base = buffer.baseAddress { stored(0..<1, into: base) }
+            count = columns
+        }
+        for index in 0..<columns { out[index] = elements[Self.interleavedRow(index, headRows)] }
     }
 
     /// Rows in the file's order.
@@ -173,6 +183,7 @@ package struct TensorView: Sendable {
     package func renamed(_ name: String, interleavedHeadRows: Int? = nil) -> TensorView {
         TensorView(name: name, shape: shape, interleavedHeadRows, storage)
     }
+
     /// Some of its rows as a matrix of their own.
     ///
     /// - Parameters:

@@ -48,6 +48,9 @@ package struct GGUFFields {
         }
     }
 
+    /// The value of any type; nil when the field is missing.
+    package func value(_ field: String) -> GGUFValue? { metadata[field] }
+
     /// - Throws: `FormatError.missingField`, `.badField`.
     package func required(_ field: String) throws -> Double {
         guard let number = try number(field) else {

@@ -8,7 +8,8 @@ enum FolderQuantization {
 
     /// - Throws: `FormatError` for fields that are invalid or of another method.
     init(_ configuration: FolderConfiguration) throws {
-        let fields = try configuration.decode(Fields.self)
+        var fields = try configuration.decode(Fields.self)
+        if fields.isEmpty, let text = try configuration.decode(Outer.self).text { fields = text }
         let check = ConfigurationCheck(path: configuration.path)
         let method = fields.method?.name
         if let affine = fields.affine {
@@ -59,11 +60,20 @@ enum FolderQuantization {
         }
     }
 
+    /// A model for several kinds of input may say it of its text model alone.
+    private struct Outer: Decodable {
+        let text: Fields?
+
+        enum CodingKeys: String, CodingKey { case text = "text_config" }
+    }
+
     private struct Fields: Decodable {
         let affine: AffineFields?
         let method: Method?
         /// MLX writes its fields a second time.
         let otherAffine: AffineFields?
+
+        var isEmpty: Bool { affine == nil && method == nil }
 
         enum CodingKeys: String, CodingKey {
             case affine = "quantization"

@@ -15,7 +15,7 @@ package struct AdapterParameters: Sendable {
         values = [Float](repeating: 0, count: shape.layout.count)
         let random = AddressedRandom(seed: seed, purpose: .adapterInitialization)
         for (layer, pairs) in shape.pairs.enumerated() {
-            for case let pair? in pairs {
+            for case let pair? in pairs where !pair.sharesA {
                 let bound = 1 / Float(pair.inputs).squareRoot()
                 for i in 0..<(shape.configuration.rank * pair.inputs) {
                     let words = random.block(UInt32(i / 4), UInt32(layer), UInt32(pair.address))
@@ -24,6 +24,13 @@ package struct AdapterParameters: Sendable {
                 }
             }
         }
+    }
+
+    /// `values`: as many as the shape's layout has.
+    package init(shape: AdapterShape, values: [Float]) {
+        precondition(values.count == shape.layout.count, "numbers of another adapter")
+        self.shape = shape
+        self.values = values
     }
 
     /// The matrices of a PEFT folder.
@@ -54,6 +61,7 @@ package struct AdapterParameters: Sendable {
             dropout: Float(configuration.dropout),
             targets: configuration.targetModules.compactMap(TargetModule.init(name:)),
             layers: first..<(last + 1))
+        try lora.check(for: model)
         try self.init(shape: AdapterShape(lora, model: model), files: files)
     }
 }
@@ -84,6 +92,12 @@ package enum AdapterError: Error, Equatable {
     case scale(expected: Float, found: Float)
     /// There are gaps between the adapted layers.
     case layersWithGaps([Int])
+    /// The model has no such module.
+    case missingTarget(String, model: String)
+    /// The first contains the second.
+    case overlappingTargets(String, String)
+    /// An adapter of fused modules that is more than adapters of their slices.
+    case notBlockDiagonal
 
     init(_ problem: LayoutProblem) {
         switch problem {
@@ -125,6 +139,23 @@ extension AdapterError: Explained {
                 what: "the adapter's layers are not consecutive: \(layers)",
                 remedy: "use an adapter of all layers or of a range of layers",
                 status: .badData)
+        case .missingTarget(let name, let model):
+            Explanation(
+                what: "this model (\(model)) has no module '\(name)'",
+                place: "--target-modules",
+                remedy: "choose others: Phi-3 alone has qkv_proj and gate_up_proj; all have q_proj, "
+                    + "k_proj, v_proj, o_proj, gate_proj, up_proj and down_proj",
+                status: .usage)
+        case .overlappingTargets(let whole, let part):
+            Explanation(
+                what: "'\(whole)' contains '\(part)'; both cannot be adapted at once",
+                place: "--target-modules",
+                remedy: "leave one of them out of --target-modules", status: .usage)
+        case .notBlockDiagonal:
+            Explanation(
+                what: "the adapter's slices of a fused module depend on each other",
+                remedy: "adapt the module as a whole: --target-modules qkv_proj,gate_up_proj",
+                status: .badData)
         }
     }
 }
@@ -136,6 +167,13 @@ extension AdapterOutline {
     package func check(against model: ModelConfiguration) throws {
         var weights: [String: [Int]] = [:]
         for (name, shape) in model.requiredTensors { weights[name] = shape }
+        // Those of projections that share a tensor are not among these.
+        for (layer, block) in model.design.blocks.enumerated() {
+            for projection in block.projections where projection.rows != nil {
+                weights[model.design.tensor(projection.name + ".weight", in: layer)] =
+                    [projection.outputs, projection.inputs]
+            }
+        }
         for (text, found) in shapes.sorted(by: { $0.key < $1.key }) {
             guard let name = AdapterTensorName(text), let weight = weights[name.weightName],
                 let out = weight.first, let input = weight.last

@@ -12,6 +12,8 @@ package struct AdapterShape: Sendable, Equatable {
         let b: Int
         let inputs: Int
         let outputs: Int
+        /// Whether an earlier pair of the layer has the same A: slices of one fused module.
+        let sharesA: Bool
     }
 
     package let configuration: LoRAConfiguration
@@ -23,19 +25,45 @@ package struct AdapterShape: Sendable, Equatable {
         configuration = lora
         var matrices: [(name: String, shape: [Int])] = []
         var offset = 0
+        func add(_ name: String, inputs: Int, outputs: Int, in layer: Int) -> Int {
+            let name = "base_model.model." + model.design.tensor(name, in: layer)
+            matrices.append((name + ".lora_A.weight", [lora.rank, inputs]))
+            matrices.append((name + ".lora_B.weight", [outputs, lora.rank]))
+            defer { offset += lora.rank * (inputs + outputs) }
+            return offset
+        }
         pairs = model.design.blocks.enumerated().map { layer, block in
-            block.projections.map { projection in
-                guard lora.layers.contains(layer), lora.targets.contains(projection.module)
-                else { return nil }
-                let name = "base_model.model." + model.design.tensor(projection.name, in: layer)
-                let (inputs, outputs) = (projection.inputs, projection.outputs)
-                matrices.append((name + ".lora_A.weight", [lora.rank, inputs]))
-                matrices.append((name + ".lora_B.weight", [outputs, lora.rank]))
-                let pair = Pair(
-                    module: projection.module, address: projection.address, a: offset,
-                    b: offset + lora.rank * inputs, inputs: inputs, outputs: outputs)
-                offset += lora.rank * (inputs + outputs)
-                return pair
+            // Of the fused modules that are adapted as a whole: the first slice and where A is.
+            var fused: [String: (first: Projection, a: Int)] = [:]
+            return block.projections.map { projection -> Pair? in
+                guard lora.layers.contains(layer) else { return nil }
+                if let module = projection.fused, let rows = projection.rows,
+                    lora.adapts(fused: module)
+                {
+                    let known = fused[module]
+                    let (first, a) =
+                        known
+                        ?? (
+                            projection,
+                            add(
+                                module, inputs: projection.inputs,
+                                outputs: block.rows(ofFused: module), in: layer)
+                        )
+                    fused[module] = (first, a)
+                    return Pair(
+                        module: projection.module, address: first.address, a: a,
+                        b: a + lora.rank * (projection.inputs + rows.lowerBound),
+                        inputs: projection.inputs, outputs: projection.outputs,
+                        sharesA: known != nil)
+                }
+                guard lora.targets.contains(projection.module) else { return nil }
+                let a = add(
+                    projection.name, inputs: projection.inputs, outputs: projection.outputs,
+                    in: layer)
+                return Pair(
+                    module: projection.module, address: projection.address, a: a,
+                    b: a + lora.rank * projection.inputs, inputs: projection.inputs,
+                    outputs: projection.outputs, sharesA: false)
             }
         }
         layout = ParameterLayout(matrices)
@@ -53,4 +81,9 @@ package struct AdapterShape: Sendable, Equatable {
     }
 
     func has(_ module: TargetModule, in layer: Int) -> Bool { pair(module, in: layer) != nil }
+
+    /// Whether it is adapted in any layer.
+    func has(_ module: TargetModule) -> Bool {
+        pairs.indices.contains { has(module, in: $0) }
+    }
 }

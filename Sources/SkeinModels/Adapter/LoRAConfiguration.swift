@@ -1,4 +1,5 @@
-/// A projection of a decoder block that can carry a LoRA adapter, in the order of the flat vector.
+/// A projection of a decoder block that can carry a LoRA adapter, in the order of the flat vector,
+/// or a module that some models store in place of several.
 package enum TargetModule: Int, Sendable, CaseIterable, Comparable {
     case query
     case key
@@ -7,6 +8,26 @@ package enum TargetModule: Int, Sendable, CaseIterable, Comparable {
     case gate
     case up
     case down
+    /// Query, key and value as one module with one A.
+    case queryKeyValue
+    /// Gate and up as one module with one A.
+    case gateUp
+
+    /// The seven projections of every block, without the modules that hold several.
+    package static let allCases: [TargetModule] = [
+        .query, .key, .value, .output, .gate, .up, .down,
+    ]
+    /// Modules that hold several projections: some families store these as one tensor.
+    package static let fused: [TargetModule] = [.queryKeyValue, .gateUp]
+
+    /// The projections that it holds, in the order of their rows; itself for one projection.
+    package var parts: [TargetModule] {
+        switch self {
+        case .queryKeyValue: [.query, .key, .value]
+        case .gateUp: [.gate, .up]
+        default: [self]
+        }
+    }
 
     /// The Hugging Face name, as in flags and files.
     package var name: String {
@@ -18,11 +39,14 @@ package enum TargetModule: Int, Sendable, CaseIterable, Comparable {
         case .gate: "gate_proj"
         case .up: "up_proj"
         case .down: "down_proj"
+        case .queryKeyValue: "qkv_proj"
+        case .gateUp: "gate_up_proj"
         }
     }
 
     package init?(name: String) {
-        guard let match = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        let all = Self.allCases + Self.fused
+        guard let match = all.first(where: { $0.name == name }) else { return nil }
         self = match
     }
 
@@ -54,5 +78,29 @@ package struct LoRAConfiguration: Sendable, Equatable {
         self.dropout = dropout
         self.targets = targets.sorted()
         self.layers = layers
+    }
+
+    /// Refuses what the model lacks, and a fused module together with a slice of it: they would be
+    /// added to the same numbers under two names, which no file can say.
+    ///
+    /// - Throws: `AdapterError.missingTarget`, `.overlappingTargets`.
+    package func check(for model: ModelConfiguration) throws(AdapterError) {
+        for block in model.design.blocks[layers] {
+            for target in targets {
+                let slices = block.projections.filter { $0.fused?.hasSuffix("." + target.name) ?? false }
+                if let slice = slices.first(where: { targets.contains($0.module) }) {
+                    throw .overlappingTargets(target.name, slice.module.name)
+                }
+                guard slices.isEmpty,
+                    !block.projections.contains(where: { $0.module == target })
+                else { continue }
+                throw .missingTarget(target.name, model: model.architecture)
+            }
+        }
+    }
+
+    /// Whether a fused module such as "self_attn.qkv_proj" is adapted as a whole, with one A.
+    func adapts(fused module: String) -> Bool {
+        targets.contains { module.hasSuffix("." + $0.name) }
     }
 }

@@ -1,18 +1,16 @@
 import SkeinFormats
-import SkeinTensors
 
 extension ModelConfiguration {
-    /// The tensor of the divisors of the rotation's frequencies; it is not a weight.
-    static let ropeDivisorsName = "rope_freqs.weight"
-
     /// Reads the metadata of a GGUF file, whose keys begin with its architecture.
     ///
-    /// - Throws: `FormatError` for a missing or invalid field, for experts, sliding windows,
-    ///   partial rotation and rope scaling other than "linear" and rope_freqs.
+    /// Absent keys have the values that llama.cpp gives them.
+    ///
+    /// - Throws: `FormatError` for a missing or invalid field and for what the family does not
+    ///   compute.
     init(
         _ gguf: GGUFFile, _ fields: GGUFFields, _ family: any ModelFamily, _ layout: GGUFLayout
     ) throws {
-        let check = fields.check
+        let (check, traits) = (fields.check, family.files)
         architecture = fields.architecture
         if let type = try fields.string("general.type"), type != "model" {
             throw check.unsupported("general.type", type, "model")
@@ -36,102 +34,138 @@ extension ModelConfiguration {
         let epsilonField = fields.key("attention.layer_norm_rms_epsilon")
         normEpsilon = Float(
             try check.positive(epsilonField, try fields.required(epsilonField), below: 1))
-        ropeTheta = try check.ropeTheta(
-            fields.key("rope.freq_base"), try fields.number(fields.key("rope.freq_base")) ?? 10_000)
+        ropeTheta = traits.theta
         tiedEmbeddings = gguf.tensors["output.weight"] == nil
         ropeFrequencyDivisors = nil
-        try Self.refuseVariants(fields, headDimension: headDimension, contextLength)
-        let (factor, isNew) = try Self.linearFactor(fields)
-        ropeFrequencyDivisors = try Self.ropeDivisors(
-            gguf, factor: Float(factor), headDimension: headDimension)
-        newlyReadRopeFactor = isNew ? factor : nil
+        try Self.refuseVariants(fields, headDimension: headDimension)
+        stated.biased = traits.biased.union(
+            TargetModule.allCases.filter { module in
+                layout.fileName(of: module, 0).map { gguf.tensors[$0 + ".bias"] != nil } ?? false
+            })
+        try setScales(fields, traits)
+        let isWindowed = try setWindow(fields, traits, layout)
+        try setRotations(gguf, fields, traits, isWindowed: isWindowed)
         design = family.design(of: self)
         design.normOffset = layout.normOffset
     }
 
-    /// The stated size, else the number of tokens, else the embedding's rows.
+    /// The stated size, else the number of tokens or of the embedding's rows, which may be more.
     private static func vocabularySize(_ fields: GGUFFields, _ gguf: GGUFFile) throws -> Int {
         var size = try fields.integer(fields.key("vocab_size"))
-        if size == nil, case .strings(let tokens) = gguf.metadata["tokenizer.ggml.tokens"] {
-            size = tokens.count
+        if size == nil {
+            size = gguf.tensors["token_embd.weight"]?.shape.first
+            if case .strings(let tokens) = gguf.metadata["tokenizer.ggml.tokens"] {
+                size = max(size ?? 0, tokens.count)
+            }
         }
         return try fields.check.size(
-            fields.key("vocab_size"), size ?? gguf.tensors["token_embd.weight"]?.shape.first,
-            limit: Limits.vocabularySize)
+            fields.key("vocab_size"), size, limit: Limits.vocabularySize)
     }
 
     /// Refuses fields that would change the computation.
-    private static func refuseVariants(
-        _ fields: GGUFFields, headDimension: Int, _ contextLength: Int
-    ) throws {
+    private static func refuseVariants(_ fields: GGUFFields, headDimension: Int) throws {
         let check = fields.check
-        for field in [fields.key("attention.value_length"), fields.key("rope.dimension_count")] {
-            if let value = try fields.integer(field), value != headDimension {
-                throw check.unsupported(
-                    field, String(value), "\(headDimension), the head dimension")
-            }
+        let field = fields.key("attention.value_length")
+        if let value = try fields.integer(field), value != headDimension {
+            throw check.unsupported(field, String(value), "\(headDimension), the head dimension")
         }
         if let experts = try fields.integer(fields.key("expert_count")), experts != 0 {
             throw check.unsupported(fields.key("expert_count"), String(experts), "0")
         }
-        if let window = try fields.integer(fields.key("attention.sliding_window")),
-            window != 0, window < contextLength
-        {
-            throw check.unsupported(
-                fields.key("attention.sliding_window"), String(window), "full attention")
+    }
+
+    /// Factors and soft caps; 0 means none.
+    private mutating func setScales(_ fields: GGUFFields, _ traits: FileTraits) throws {
+        func factor(_ name: String) throws -> Double? {
+            let field = fields.key(name)
+            guard let value = try fields.number(field), value != 0 else { return nil }
+            return try fields.check.factor(field, value)
+        }
+        let scale = try factor("attention.scale").map { Float($0) }
+        let usual = Float(1 / Double(headDimension).squareRoot())
+        if traits.queryScalar != nil {
+            let divisor =
+                layerCount == traits.layersScaledByWidth ? width / headCount : headDimension
+            stated.attentionScale =
+                try scale
+                ?? Float(
+                    1
+                        / fields.check.factor(
+                            fields.key("attention.head_count"), Double(divisor)
+                        ).squareRoot())
+        } else if traits.hasMultipliers {
+            stated.attentionScale = scale ?? usual
+        } else if let scale, scale != usual {
+            throw fields.check.unsupported(
+                fields.key("attention.scale"), "\(scale)", "\(usual), 1 / sqrt(head dimension)")
+        }
+        stated.attentionSoftCap = try softCap(
+            "attn_logit_softcapping", traits.attentionSoftCap, fields)
+        stated.logitsSoftCap = try softCap("final_logit_softcapping", traits.logitsSoftCap, fields)
+        guard traits.hasMultipliers else { return }
+        stated.embeddingMultiplier = Float(try factor("embedding_scale") ?? 1)
+        stated.residualMultiplier = Float(try factor("residual_scale") ?? 1)
+        let field = fields.key("logit_scale")
+        stated.logitsMultiplier =
+            1 / Float(try fields.check.factor(field, fields.required(field)))
+    }
+
+    private func softCap(
+        _ name: String, _ rule: FileTraits.SoftCap, _ fields: GGUFFields
+    ) throws -> Float? {
+        let field = fields.key(name)
+        let value = try fields.number(field)
+        switch rule {
+        case .refused:
+            if let value, value != 0 { throw fields.check.unsupported(field, "\(value)", "none") }
+            return nil
+        case .read(let other):
+            guard let cap = value ?? other, cap != 0 else { return nil }
+            return Float(try fields.check.factor(field, cap))
         }
     }
 
-    /// The divisors of rope_freqs.weight, times the factor of linear scaling.
-    private static func ropeDivisors(
-        _ gguf: GGUFFile, factor: Float, headDimension: Int
-    ) throws -> [Float]? {
-        guard let tensor = gguf.tensors[ropeDivisorsName] else {
-            return factor == 1
-                ? nil : [Float](repeating: factor, count: headDimension / 2)
-        }
-        guard tensor.shape == [headDimension / 2] else {
-            throw FormatError.wrongShape(
-                path: gguf.path, tensor: tensor.name, expected: [headDimension / 2],
-                found: tensor.shape)
-        }
-        let divisors = tensor.floats().map { $0 * factor }
-        let least = RotaryEmbedding.leastDivisor
-        guard divisors.allSatisfy({ $0.isFinite && $0 >= least }) else {
-            throw FormatError.badTensor(
-                path: gguf.path, tensor: tensor.name, field: "elements",
-                expected: "finite and at least \(least)", found: "others")
-        }
-        return divisors
-    }
-
-    /// As in llama.cpp: a factor without a type is linear, "none" disables it, and 0 means none.
-    ///
-    /// Before 2026-11-22 only the type "linear" read the factor; all others read the older key.
-    ///
-    /// - Returns: the factor, 1 for none, and whether older versions read another one.
-    private static func linearFactor(
-        _ fields: GGUFFields
-    ) throws -> (factor: Double, isNew: Bool) {
-        let typeField = fields.key("rope.scaling.type")
-        let factorField = fields.key("rope.scaling.factor")
-        let type = try fields.string(typeField)
-        // The key in older files.
-        let older = try fields.number(fields.key("rope.scale_linear"))
-        func judged(_ factor: Double) -> (Double, Bool) {
-            (factor, type != "linear" && factor != older ?? 1)
-        }
-        switch type ?? "linear" {
-        case "none": return judged(1)
-        case "linear": break
-        case let type: throw fields.check.unsupported(typeField, type, "none or linear")
-        }
-        guard let factor = try fields.number(factorField) ?? older else {
-            guard type == nil else {
-                throw FormatError.missingField(path: fields.check.path, field: factorField)
+    /// Keeps the window, and returns the layers that it is on, whatever its length.
+    private mutating func setWindow(
+        _ fields: GGUFFields, _ traits: FileTraits, _ layout: GGUFLayout
+    ) throws -> [Bool] {
+        let (check, field) = (fields.check, fields.key("attention.sliding_window"))
+        let none = [Bool](repeating: false, count: layerCount)
+        let window = try fields.integer(field) ?? layout.window ?? 0
+        if window == 0 { return none }
+        let pattern = try pattern(fields)
+        let isWindowed: [Bool]
+        switch layout.windows ?? traits.windows {
+        case .everywhere: isWindowed = pattern ?? none.map { _ in true }
+        case .alternating(let period):
+            isWindowed = pattern ?? (0..<layerCount).map { ($0 + 1) % period != 0 }
+        case .none, .upper, .unrotated:
+            guard let pattern else {
+                if window >= contextLength { return none }
+                throw check.unsupported(field, String(window), "full attention")
             }
-            return judged(1)
+            isWindowed = pattern
         }
-        return judged(factor == 0 ? 1 : try fields.check.ropeFactor(factorField, factor))
+        setWindows(try check.size(field, window, limit: Limits.contextLength), of: isWindowed)
+        return isWindowed
+    }
+
+    /// Which layers have the window: a flag for each, or every layer but each nth.
+    private func pattern(_ fields: GGUFFields) throws -> [Bool]? {
+        let field = fields.key("attention.sliding_window_pattern")
+        let flags: [Bool]
+        switch fields.value(field) {
+        case nil: return nil
+        case .bools(let values): flags = values
+        case .integers(let values): flags = values.map { $0 != 0 }
+        default:
+            let period = try fields.size(field, limit: Limits.layers)
+            return (0..<layerCount).map { ($0 + 1) % period != 0 }
+        }
+        guard flags.count == layerCount else {
+            throw fields.check.bad(
+                field, "a list of \(layerCount), one for each layer", "one of \(flags.count)")
+        }
+        return flags
     }
 }

@@ -3,7 +3,7 @@ import SkeinTensors
 
 /// The sizes and constants of a decoder, from GGUF metadata or config.json, and its family's design.
 package struct ModelConfiguration: Sendable, Equatable {
-    /// GGUF's general.architecture, config.json's model_type: "llama" or "mistral".
+    /// GGUF's general.architecture, config.json's model_type, or that of its text_config.
     package var architecture: String
     package var vocabularySize: Int
     /// Elements of the residual stream (hidden_size).
@@ -19,14 +19,17 @@ package struct ModelConfiguration: Sendable, Equatable {
     package var contextLength: Int
     package var normEpsilon: Float
     package var ropeTheta: Double
-    /// `headDimension` / 2 divisors of the inverse frequencies theta^(-2i / headDimension), from
-    /// GGUF's rope_freqs or computed from the scaling that config.json states; nil means none.
+    /// Divisors of the inverse frequencies theta^(-2i / n), half as many as the n elements of a head
+    /// that are rotated, from GGUF's tensors or computed from the scaling that the file states; nil
+    /// means none. Of a model with several rotations, the first.
     package var ropeFrequencyDivisors: [Float]?
     /// The factor of linear scaling in those divisors, if skein read another one from the same file
     /// before 2026-11-22: the engine's fingerprint names it, so that no run mixes the two.
     package var newlyReadRopeFactor: Double?
     /// Whether the output head is the token embedding.
     package var tiedEmbeddings: Bool
+    /// What the files state beyond sizes.
+    package var stated = StatedTraits()
     /// What is computed with these sizes.
     package var design = DecoderDesign()
 
@@ -54,6 +57,11 @@ package struct ModelConfiguration: Sendable, Equatable {
 }
 
 extension ConfigurationCheck {
+    /// What something is multiplied or divided by, or its soft cap.
+    func factor(_ field: String, _ value: Double) throws -> Double {
+        try number(field, value, from: 1e-9, below: 1e9)
+    }
+
     /// Base of the rotation's frequencies: below 1 they would grow instead of shrink.
     func ropeTheta(_ field: String, _ value: Double) throws -> Double {
         try number(field, value, from: 1, below: 1e15)

@@ -9,8 +9,10 @@ package struct ModelDirectory: Sendable {
     package let configuration: ModelConfiguration
     /// The files, with their own names for everything.
     package let raw: ModelFiles
-    /// Bytes of all weights in the file or files.
+    /// Bytes of all weights in the file or files that belong to the model.
     package let weightBytes: Int
+    /// What a person should know of the files: what in them is left alone.
+    package let notes: [String]
     /// By Hugging Face name, rows in Hugging Face's order.
     private let tensors: [String: TensorView]
 
@@ -33,25 +35,61 @@ package struct ModelDirectory: Sendable {
         _ path: String, families: FamilyRegistry = .standard
     ) throws -> ModelDirectory {
         let description = try ModelDescription.open(path)
-        let (family, configuration) = try families.read(description)
-        try Engine.check(configuration, text: family.text, of: path)
+        let family: any ModelFamily
+        var configuration: ModelConfiguration
+        (family, configuration) = try families.read(description)
+        try Engine.check(configuration, of: path)
         let raw = try ModelFiles(description)
-        let tensors: [String: TensorView]
+        var (tensors, others) = (raw.tensors, raw.otherTensors)
+        var notes: [String] = []
         switch (description, family.gguf) {
         case (.gguf, let layout?): tensors = try renamed(raw, layout, configuration)
-        default: tensors = raw.tensors
+        default:
+            if configuration.design.names == .multimodal {
+                let count = tensors.count + others.count
+                tensors = MultimodalNames.ofText(tensors) { $0.renamed($1) }
+                others = MultimodalNames.ofText(others) { type, _ in type }
+                let left = count - tensors.count - others.count
+                // transformers ties no head that is stored there.
+                if tensors[configuration.design.names.head] != nil {
+                    configuration.tiedEmbeddings = false
+                }
+                if left > 0 {
+                    notes.append("\(left) tensors of the model's other inputs are left alone")
+                }
+            }
         }
-        try check(tensors, raw.otherTensors, against: configuration, path: path)
-        return ModelDirectory(configuration: configuration, raw: raw, tensors: tensors)
+        try check(tensors, others, against: configuration, path: path)
+        return ModelDirectory(
+            configuration: configuration, raw: raw, tensors: tensors, notes: notes)
     }
 
     private init(
-        configuration: ModelConfiguration, raw: ModelFiles, tensors: [String: TensorView]
+        configuration: ModelConfiguration, raw: ModelFiles, tensors: [String: TensorView],
+        notes: [String]
     ) {
         self.configuration = configuration
         self.raw = raw
-        self.tensors = tensors
+        self.tensors = tensors.merging(Self.parts(of: tensors, configuration.design)) { $1 }
+        self.notes = notes
         weightBytes = tensors.values.reduce(0) { $0 + $1.byteCount }
+    }
+
+    /// The matrices of projections that share a tensor, under the projections' own names.
+    private static func parts(
+        of tensors: [String: TensorView], _ design: DecoderDesign
+    ) -> [String: TensorView] {
+        var parts: [String: TensorView] = [:]
+        for (layer, block) in design.blocks.enumerated() {
+            for projection in block.projections {
+                guard let rows = projection.rows,
+                    let whole = tensors[design.tensor(projection.tensor + ".weight", in: layer)]
+                else { continue }
+                let name = design.tensor(projection.name + ".weight", in: layer)
+                parts[name] = whole.part(name, rows: rows)
+            }
+        }
+        return parts
     }
 
     /// The weight with this Hugging Face name.
@@ -82,7 +120,8 @@ package struct ModelDirectory: Sendable {
         _ raw: ModelFiles, _ layout: GGUFLayout, _ configuration: ModelConfiguration
     ) throws -> [String: TensorView] {
         var tensors: [String: TensorView] = [:]
-        for (name, view) in raw.tensors where name != ModelConfiguration.ropeDivisorsName {
+        for (name, view) in raw.tensors
+        where ModelConfiguration.RotaryTensor(rawValue: name) == nil {
             guard let match = layout.tensor(name, in: configuration.design) else {
                 throw FormatError.unexpectedTensor(path: raw.path, tensor: name)
             }
@@ -119,5 +158,34 @@ package struct ModelDirectory: Sendable {
         if let name = rest.min() {
             throw FormatError.unexpectedTensor(path: path, tensor: name)
         }
+    }
+}
+
+/// The names of tensors in a folder of a model for several kinds of input.
+enum MultimodalNames {
+    /// Beginnings of names of what is not the text model, in transformers' and in older spellings.
+    private static let others = [
+        "vision_tower.", "multi_modal_projector.", "vision_model.", "model.vision_tower.",
+        "model.multi_modal_projector.", "audio_tower.", "model.audio_tower.",
+    ]
+
+    /// Those of the text model, under the names that transformers gives them today.
+    static func ofText<Value>(
+        _ tensors: [String: Value], _ rename: (Value, String) -> Value
+    ) -> [String: Value] {
+        var found: [String: Value] = [:]
+        for (name, value) in tensors where !others.contains(where: name.hasPrefix) {
+            let newer = newer(name)
+            found[newer] = rename(value, newer)
+        }
+        return found
+    }
+
+    private static func newer(_ name: String) -> String {
+        for (old, new) in [
+            ("language_model.model.", "model.language_model."),
+            ("language_model.lm_head", "lm_head"),
+        ] where name.hasPrefix(old) { return new + name.dropFirst(old.count) }
+        return name
     }
 }

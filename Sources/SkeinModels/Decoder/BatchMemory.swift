@@ -27,6 +27,23 @@ struct BatchMemory {
         let mask: UnsafeMutablePointer<UInt8>
     }
 
+    /// What a norm after a half of a block keeps.
+    struct Branch {
+        /// [T, D], what it norms.
+        let output: UnsafeMutablePointer<Float>
+        let inverse: UnsafeMutablePointer<Float>
+    }
+
+    /// What the norms of queries and keys keep.
+    struct Raw {
+        /// As their projections gave them.
+        let q: UnsafeMutablePointer<Float>
+        let k: UnsafeMutablePointer<Float>
+        /// Of each head of each token, or of each token.
+        let inverseQ: UnsafeMutablePointer<Float>
+        let inverseK: UnsafeMutablePointer<Float>
+    }
+
     /// What a block keeps for the backward pass.
     struct Block {
         let inverseInput: UnsafeMutablePointer<Float>
@@ -37,6 +54,12 @@ struct BatchMemory {
         let logSumExp: UnsafeMutablePointer<Float>
         let attended: UnsafeMutablePointer<Float>
         let middle: UnsafeMutablePointer<Float>
+        /// nil without norms of queries and keys.
+        let raw: Raw?
+        /// nil without a norm after attention.
+        let attentionBranch: Branch?
+        /// nil without a norm after the feed-forward part.
+        let feedForwardBranch: Branch?
         /// [T, F]; with bf16, scratch that all blocks share.
         let gate: UnsafeMutablePointer<Float>
         let up: UnsafeMutablePointer<Float>
@@ -96,20 +119,33 @@ struct BatchMemory {
         let shared = (gate: arena.take(perShared), up: arena.take(perShared))
 
         residual = (0..<(size.training ? layers + 1 : 2)).map { _ in arena.take(t * width) }
+        let designs = model.design.blocks
         blocks = (0..<(keep ? layers : 1)).map { layer in
-            Block(
+            // One for all has what any of them needs.
+            let sharers = keep ? designs[layer...layer] : designs[...]
+            func branch(_ isKept: Bool) -> Branch? {
+                isKept ? Branch(output: arena.take(t * width), inverse: arena.take(t)) : nil
+            }
+            return Block(
                 inverseInput: arena.take(t), inverseMiddle: arena.take(t),
                 q: arena.take(t * queries), k: arena.take(t * keys), v: arena.take(t * keys),
                 logSumExp: arena.take(t * model.headCount), attended: arena.take(t * queries),
                 middle: arena.take(t * width),
+                raw: sharers.contains { $0.headNorms != nil }
+                    ? Raw(
+                        q: arena.take(t * queries), k: arena.take(t * keys),
+                        inverseQ: arena.take(t * model.headCount),
+                        inverseK: arena.take(t * model.keyValueHeadCount)) : nil,
+                attentionBranch: branch(sharers.contains { $0.norms.afterAttention != nil }),
+                feedForwardBranch: branch(sharers.contains { $0.norms.afterFeedForward != nil }),
                 gate: isSingle ? arena.take(perBlock) : shared.gate,
                 up: isSingle ? arena.take(perBlock) : shared.up,
                 roundedGate: arena.takeHalves(rounded), roundedUp: arena.takeHalves(rounded),
-                adapted: model.design.blocks[layer].projections.map { projection in
+                adapted: designs[layer].projections.map { projection in
                     guard let adapter = size.adapter,
                         keep
                             ? adapter.has(projection.module, in: layer)
-                            : adapter.configuration.targets.contains(projection.module)
+                            : adapter.has(projection.module)
                     else { return nil }
                     let maskBytes = size.dropout ? t * Dropout.maskBytes(projection.inputs) : 0
                     return Adapted(
@@ -122,13 +158,15 @@ struct BatchMemory {
         self.rounded = arena.takeHalves(
             isSingle ? 0 : RoundedRows.bytes(rows: t, columns: widest) / 2)
         transposed = arena.take(rank * widest)
-        let roundedAttention = RoundedAttention(
-            heads: model.headCount, keyValueHeads: model.keyValueHeadCount,
-            headDimension: model.headDimension)
         attention = arena.take(
-            isSingle
-                ? Attention.scratchCount(tokens: size.longest)
-                : roundedAttention.scratchCount(tokens: size.longest))
+            designs.indices.reduce(0) { most, layer in
+                let shape = model.attention(layer)
+                return max(
+                    most,
+                    isSingle
+                        ? Attention(shape).scratchCount(tokens: size.longest)
+                        : RoundedAttention(shape).scratchCount(tokens: size.longest))
+            })
         weights = arena.take(size.streamedFloats)
         let rows = size.lossRows
         lossAttended = arena.take(rows * queries)

@@ -106,10 +106,6 @@ struct DecoderPass {
     let progress: PassProgress?
     let memory: BatchMemory
     let matMul: MatMul
-    /// Used with fp32.
-    let attention: Attention
-    /// Used with bf16.
-    let roundedAttention: RoundedAttention
 
     init(
         decoder: Decoder, batch: PackedBatch, parameters: UnsafePointer<Float>?,
@@ -133,12 +129,6 @@ struct DecoderPass {
                 checkpointing: decoder.gradientCheckpointing, dropout: dropout != nil,
                 streamedFloats: decoder.streamedFloats))
         matMul = workspace.matMul.sharing(place)
-        attention = Attention(
-            heads: model.headCount, keyValueHeads: model.keyValueHeadCount,
-            headDimension: model.headDimension)
-        roundedAttention = RoundedAttention(
-            heads: model.headCount, keyValueHeads: model.keyValueHeadCount,
-            headDimension: model.headDimension)
     }
 
     var model: ModelConfiguration { decoder.model }
@@ -162,10 +152,14 @@ struct DecoderPass {
         let index = weights.places[module.rawValue]
         let isUpper = module >= .output
         return LoRALinear(
-            weight: weights.projections[index], adapter: adapter(index, layer, isUpper: isUpper),
+            weight: weights.projections[index], bias: weights.vectors.biases[index],
+            adapter: adapter(index, layer, isUpper: isUpper),
             rows: isUpper ? upperRows(layer) : tokens,
             transposed: memory.transposed, reducedGradient: memory.reducedGradient, tools: tools)
     }
+
+    /// How a layer combines gate and up.
+    func activation(_ layer: Int) -> GatedActivation { model.design.blocks[layer].activation }
 
     /// Whether a projection of a layer has an adapter.
     func has(_ module: TargetModule, _ layer: Int) -> Bool {

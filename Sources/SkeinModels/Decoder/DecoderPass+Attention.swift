@@ -6,36 +6,41 @@ extension DecoderPass {
     /// G * N: numbers of a token's keys.
     var keyWidth: Int { model.keyValueHeadCount * model.headDimension }
 
-    /// Rotates q and k and attends, each sequence by itself.
+    /// Norms and rotates q and k and attends, each sequence by itself.
     func attend(_ kept: BatchMemory.Block, _ layer: Int) {
-        let rotary = decoder.weights.blocks[layer].rotary
+        let weights = decoder.weights.blocks[layer]
+        normHeads(kept, layer)
+        let shape = model.attention(layer)
         for (start, end) in zip(batch.offsets, batch.offsets.dropFirst()) {
             let count = end - start
             let q = kept.q + start * queryWidth
             let k = kept.k + start * keyWidth
-            rotary.rotate(q, tokens: count, heads: model.headCount, firstPosition: 0)
-            rotary.rotate(
-                k, tokens: count, heads: model.keyValueHeadCount, firstPosition: 0)
+            weights.rotation.turnQueries(
+                q, tokens: count, heads: model.headCount, headDimension: model.headDimension,
+                first: 0, length: count)
+            weights.rotation.turnKeys(
+                k, tokens: count, heads: model.keyValueHeadCount, first: 0, length: count)
             let v = kept.v + start * keyWidth
             let out = kept.attended + start * queryWidth
             let logSumExp = kept.logSumExp + start * model.headCount
             switch compute {
             case .fp32:
-                attention.forward(
+                Attention(shape).forward(
                     q: q, k: k, v: v, tokens: count, out: out, logSumExp: logSumExp,
                     scratch: memory.attention, matMul: matMul)
             case .bf16:
-                tellOfAttention(tokens: count, products: 2)
-                roundedAttention.forward(
+                tellOfAttention(shape, tokens: count, products: 2)
+                RoundedAttention(shape).forward(
                     q: q, k: k, v: v, tokens: count, out: out, logSumExp: logSumExp,
                     scratch: memory.attention)
             }
         }
     }
 
-    /// From `attendedGradient` to the gradients of q, k and v before rotation.
+    /// From `attendedGradient` to the gradients of q, k and v as their projections gave them.
     func attendBackward(_ kept: BatchMemory.Block, _ layer: Int) {
-        let rotary = decoder.weights.blocks[layer].rotary
+        let rotation = decoder.weights.blocks[layer].rotation
+        let shape = model.attention(layer)
         for (start, end) in zip(batch.offsets, batch.offsets.dropFirst()) {
             let count = end - start
             let dq = memory.q + start * queryWidth
@@ -47,27 +52,101 @@ extension DecoderPass {
             let logSumExp = kept.logSumExp + start * model.headCount
             switch compute {
             case .fp32:
-                attention.backward(
+                Attention(shape).backward(
                     q: q, k: k, v: v, out: out, dOut: dOut, logSumExp: logSumExp, tokens: count,
                     dq: dq, dk: dk, dv: dv, scratch: memory.attention, matMul: matMul)
             case .bf16:
-                tellOfAttention(tokens: count, products: 5)
-                roundedAttention.backward(
+                tellOfAttention(shape, tokens: count, products: 5)
+                RoundedAttention(shape).backward(
                     q: q, k: k, v: v, out: out, dOut: dOut, logSumExp: logSumExp, tokens: count,
                     dq: dq, dk: dk, dv: dv, scratch: memory.attention)
             }
-            rotary.rotate(
-                dq, tokens: count, heads: model.headCount, firstPosition: 0, inverse: true)
-            rotary.rotate(
-                dk, tokens: count, heads: model.keyValueHeadCount, firstPosition: 0, inverse: true)
+            rotation.turnQueries(
+                dq, tokens: count, heads: model.headCount, headDimension: model.headDimension,
+                first: 0, length: count, inverse: true)
+            rotation.turnKeys(
+                dk, tokens: count, heads: model.keyValueHeadCount, first: 0, length: count,
+                inverse: true)
+        }
+        normHeadsBackward(kept, layer)
+    }
+
+    /// A layer's norms of queries and of keys.
+    private func headNorms(_ kept: BatchMemory.Block, _ layer: Int) -> [HeadNorm] {
+        let vectors = decoder.weights.blocks[layer].vectors
+        guard let query = vectors.query, let key = vectors.key, let raw = kept.raw else {
+            return []
+        }
+        return [
+            HeadNorm(
+                query, tokens: tokens, columns: queryWidth, raw: raw.q, normed: kept.q,
+                gradient: memory.q, inverse: raw.inverseQ),
+            HeadNorm(
+                key, tokens: tokens, columns: keyWidth, raw: raw.k, normed: kept.k,
+                gradient: memory.k, inverse: raw.inverseK),
+        ]
+    }
+
+    /// q and k from what their projections gave.
+    private func normHeads(_ kept: BatchMemory.Block, _ layer: Int) {
+        for norm in headNorms(kept, layer) {
+            RMSNorm.forward(
+                norm.raw, weight: norm.weight, epsilon: model.normEpsilon, tokens: norm.rows,
+                width: norm.width, into: norm.normed, inverse: norm.inverse)
+        }
+    }
+
+    /// From the gradients of the normed q and k to those of what their projections gave, in place.
+    private func normHeadsBackward(_ kept: BatchMemory.Block, _ layer: Int) {
+        for norm in headNorms(kept, layer) {
+            RMSNorm.backward(
+                norm.gradient, x: norm.raw, weight: norm.weight, inverse: norm.inverse,
+                tokens: norm.rows, width: norm.width, into: norm.gradient)
         }
     }
 
     /// Adds `products` causal products of each head to a benchmark's tally.
-    private func tellOfAttention(tokens: Int, products: Int) {
+    private func tellOfAttention(_ shape: AttentionShape, tokens: Int, products: Int) {
         guard let tally = matMul.tally else { return }
-        let shape = MatMulTally.Shape(
-            kind: .packed, m: tokens, n: (tokens + 1) / 2, k: model.headDimension)
-        for _ in 0..<products * model.headCount { tally.add(shape) }
+        let product = MatMulTally.Shape(
+            kind: .packed, m: tokens, n: (shape.pairs(tokens: tokens) + tokens - 1) / tokens,
+            k: model.headDimension)
+        for _ in 0..<products * model.headCount { tally.add(product) }
+    }
+}
+
+/// A norm of queries or keys: its rows are single heads, or all heads of a token.
+private struct HeadNorm {
+    let weight: UnsafePointer<Float>
+    let rows: Int
+    let width: Int
+    let raw: UnsafeMutablePointer<Float>
+    let normed: UnsafeMutablePointer<Float>
+    let gradient: UnsafeMutablePointer<Float>
+    let inverse: UnsafeMutablePointer<Float>
+
+    /// `columns`: numbers of a token's queries or keys.
+    init(
+        _ weight: FloatBuffer, tokens: Int, columns: Int, raw: UnsafeMutablePointer<Float>,
+        normed: UnsafeMutablePointer<Float>, gradient: UnsafeMutablePointer<Float>,
+        inverse: UnsafeMutablePointer<Float>
+    ) {
+        self.weight = UnsafePointer(weight.base)
+        rows = tokens * (columns / weight.count)
+        width = weight.count
+        self.raw = raw
+        self.normed = normed
+        self.gradient = gradient
+        self.inverse = inverse
+    }
+}
+
+extension ModelConfiguration {
+    /// How a layer attends.
+    func attention(_ layer: Int) -> AttentionShape {
+        let block = design.blocks[layer]
+        return AttentionShape(
+            heads: headCount, keyValueHeads: keyValueHeadCount, headDimension: headDimension,
+            scale: block.attentionScale, window: block.window, softCap: block.attentionSoftCap)
     }
 }

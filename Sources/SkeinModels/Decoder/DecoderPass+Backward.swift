@@ -29,59 +29,110 @@ extension DecoderPass {
     private func feedForwardBackward(
         _ layer: Int, _ gradient: UnsafeMutablePointer<Float>, needsInput: Bool
     ) {
-        let weights = decoder.weights.blocks[layer]
+        let vectors = decoder.weights.blocks[layer].vectors
         let kept = block(layer)
         let rows = upperRows(layer)
         if has(.down, layer) {
             switch compute {
             case .fp32:
-                SwiGLU.forward(
+                activation(layer).forward(
                     gate: kept.gate, up: kept.up, count: rows * model.feedForwardWidth,
                     into: memory.activated)
-            case .bf16: widenActivations(kept, rows: rows)
+            case .bf16: widenActivations(kept, layer, rows: rows)
             }
         }
+        let dy = branchGradient(
+            layer, vectors.afterFeedForward, kept.feedForwardBranch, rows: rows)
         let adapts = has(.gate, layer) || has(.up, layer)
         let needsGate = needsInput || adapts
         // Without adapters, the gradients in between are not needed as Float.
         let isRounded = compute == .bf16 && !adapts && !has(.down, layer)
         back(
-            .down, layer, memory.gradient,
-            needsGate ? operand(memory.gradient, rows: rows, columns: model.width) : nil,
+            .down, layer, dy, needsGate ? operand(dy, rows: rows, columns: model.width) : nil,
             x: memory.activated, dx: memory.gateGradient, accumulating: false,
             rounded: isRounded ? roundedActivationGradient : nil, gradient)
         guard needsGate else { return }
-        let (gate, up) = activationBackward(kept, rows: rows, isRounded: isRounded)
-        if adapts {
-            RMSNorm.again(
-                kept.middle, weight: weights.middleNorm.base, inverse: kept.inverseMiddle,
-                tokens: rows, width: model.width, into: memory.normed)
-        }
+        let (gate, up) = activationBackward(kept, layer, rows: rows, isRounded: isRounded)
+        let input = Normed(
+            x: kept.middle, weight: vectors.beforeFeedForward, inverse: kept.inverseMiddle,
+            rows: rows)
+        let x = again(input, isRead: adapts)
         back(
-            .gate, layer, memory.gateGradient, needsInput ? gate : nil, x: memory.normed,
+            .gate, layer, memory.gateGradient, needsInput ? gate : nil, x: x,
             dx: memory.normedGradient, accumulating: false, gradient)
         back(
-            .up, layer, memory.upGradient, needsInput ? up : nil, x: memory.normed,
+            .up, layer, memory.upGradient, needsInput ? up : nil, x: x,
             dx: memory.normedGradient, accumulating: true, gradient)
-        guard needsInput else { return }
+        if needsInput { addGradient(of: input) }
+    }
+
+    /// What a half of a block reads: x, [rows, D], or its norm.
+    private struct Normed {
+        let x: UnsafeMutablePointer<Float>
+        /// nil: x itself.
+        let weight: FloatBuffer?
+        let inverse: UnsafeMutablePointer<Float>
+        let rows: Int
+    }
+
+    /// The input as Float once more; not computed when nobody reads it.
+    private func again(_ input: Normed, isRead: Bool) -> UnsafePointer<Float> {
+        guard let weight = input.weight else { return UnsafePointer(input.x) }
+        if isRead {
+            RMSNorm.again(
+                input.x, weight: weight.base, inverse: input.inverse, tokens: input.rows,
+                width: model.width, into: memory.normed)
+        }
+        return UnsafePointer(memory.normed)
+    }
+
+    /// Adds what flows through the input, in `normedGradient`, to `memory.gradient`.
+    private func addGradient(of input: Normed) {
+        guard let weight = input.weight else {
+            Rows.add(
+                memory.normedGradient, times: 1, count: input.rows * model.width,
+                to: memory.gradient)
+            return
+        }
         RMSNorm.backward(
-            memory.normedGradient, x: kept.middle, weight: weights.middleNorm.base,
-            inverse: kept.inverseMiddle, tokens: rows, width: model.width,
-            addingTo: memory.gradient)
+            memory.normedGradient, x: input.x, weight: weight.base, inverse: input.inverse,
+            tokens: input.rows, width: model.width, addingTo: memory.gradient)
+    }
+
+    /// The gradient of a half's last product from that of the residual stream, which stays:
+    /// through the norm after it and times m.
+    private func branchGradient(
+        _ layer: Int, _ norm: FloatBuffer?, _ branch: BatchMemory.Branch?, rows: Int
+    ) -> UnsafeMutablePointer<Float> {
+        let factor = model.design.blocks[layer].residualMultiplier
+        let count = rows * model.width
+        let out = memory.normedGradient
+        if let norm, let branch {
+            RMSNorm.backward(
+                memory.gradient, x: branch.output, weight: norm.base, inverse: branch.inverse,
+                tokens: rows, width: model.width, into: out)
+        } else if factor == 1 {
+            return memory.gradient
+        } else {
+            out.update(from: memory.gradient, count: count)
+        }
+        if factor != 1 { Rows.scale(out, count: count, by: factor) }
+        return out
     }
 
     /// Adds to `memory.gradient` (that of the block's middle) what flows back to its input.
     private func attentionBackward(
         _ layer: Int, _ gradient: UnsafeMutablePointer<Float>, isLowest: Bool
     ) {
-        let weights = decoder.weights.blocks[layer]
+        let vectors = decoder.weights.blocks[layer].vectors
         let kept = block(layer)
         let adaptsInput = has(.query, layer) || has(.key, layer) || has(.value, layer)
         let needsAttention = !isLowest || adaptsInput
         let rows = upperRows(layer)
+        let dy = branchGradient(layer, vectors.afterAttention, kept.attentionBranch, rows: rows)
         back(
-            .output, layer, memory.gradient,
-            needsAttention ? operand(memory.gradient, rows: rows, columns: model.width) : nil,
+            .output, layer, dy,
+            needsAttention ? operand(dy, rows: rows, columns: model.width) : nil,
             x: outputInput(layer), dx: memory.attendedGradient, accumulating: false, gradient)
         guard needsAttention else { return }
         if isTrimmed(layer) {
@@ -89,11 +140,10 @@ extension DecoderPass {
             scatter(memory.gradient, columns: model.width)
         }
         attendBackward(kept, layer)
-        if adaptsInput {
-            RMSNorm.again(
-                residual(layer), weight: weights.inputNorm.base, inverse: kept.inverseInput,
-                tokens: tokens, width: model.width, into: memory.normed)
-        }
+        let input = Normed(
+            x: residual(layer), weight: vectors.beforeAttention, inverse: kept.inverseInput,
+            rows: tokens)
+        let x = again(input, isRead: adaptsInput)
         let inputs: [(TargetModule, UnsafeMutablePointer<Float>, Int)] = [
             (.query, memory.q, queryWidth), (.key, memory.k, keyWidth),
             (.value, memory.v, keyWidth),
@@ -101,14 +151,10 @@ extension DecoderPass {
         for (module, dy, columns) in inputs {
             back(
                 module, layer, dy,
-                isLowest ? nil : operand(dy, rows: tokens, columns: columns), x: memory.normed,
+                isLowest ? nil : operand(dy, rows: tokens, columns: columns), x: x,
                 dx: memory.normedGradient, accumulating: module != .query, gradient)
         }
-        guard !isLowest else { return }
-        RMSNorm.backward(
-            memory.normedGradient, x: residual(layer), weight: weights.inputNorm.base,
-            inverse: kept.inverseInput, tokens: tokens, width: model.width,
-            addingTo: memory.gradient)
+        if !isLowest { addGradient(of: input) }
     }
 
     /// One projection's backward pass; the gradients of A and B are written to their places.
@@ -123,6 +169,7 @@ extension DecoderPass {
         let pair = decoder.adapter?.pair(module, in: layer)
         linear(module, layer).backward(
             dy, operand, x: x, dx: dx, accumulating: accumulating, rounded: rounded,
-            dA: pair.map { gradient + $0.a }, dB: pair.map { gradient + $0.b })
+            dA: pair.map { gradient + $0.a }, addingToA: pair?.sharesA ?? false,
+            dB: pair.map { gradient + $0.b })
     }
 }

@@ -12,11 +12,15 @@ extension DecoderPass {
             residual(model.layerCount), weight: decoder.weights.finalNorm.base,
             epsilon: model.normEpsilon, tokens: rows, width: width, into: memory.lossNormed,
             inverse: memory.lossInverse)
+        // The head is linear: its input is scaled in place of its many outputs.
+        let factor = model.design.logitsMultiplier
+        if factor != 1 { Rows.scale(memory.lossNormed, count: rows * width, by: factor) }
         var loss = BatchLoss()
         for first in stride(from: 0, to: rows, by: DecoderWorkspace.headRows) {
             loss += chunk(first..<min(first + DecoderWorkspace.headRows, rows), gradient: gradient)
         }
         guard gradient else { return loss }
+        if factor != 1 { Rows.scale(memory.lossNormedGradient, count: rows * width, by: factor) }
         memory.gradient.update(repeating: 0, count: rows * width)
         RMSNorm.backward(
             memory.lossNormedGradient, x: residual(model.layerCount),
@@ -41,7 +45,8 @@ extension DecoderPass {
         for i in 0..<rows.count {
             let row = CrossEntropy.row(
                 memory.logits + i * vocabulary, vocabulary: vocabulary,
-                target: Int(batch.lossTargets[rows.lowerBound + i]), gradient: gradient)
+                target: Int(batch.lossTargets[rows.lowerBound + i]),
+                gradient: gradient, softCap: model.design.logitsSoftCap)
             loss += BatchLoss(lossSum: row.loss, lossTokens: 1, correct: row.correct ? 1 : 0)
         }
         guard gradient else { return loss }

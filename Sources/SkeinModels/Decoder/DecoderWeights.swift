@@ -15,15 +15,12 @@ package enum WeightResidence: String, Sendable, CaseIterable {
 package struct DecoderWeights: Sendable {
     /// One decoder block.
     package struct Block: Sendable {
-        /// [D], before attention.
-        let inputNorm: FloatBuffer
-        /// [D], before the feed-forward part.
-        let middleNorm: FloatBuffer
+        let vectors: BlockVectors
         /// `BlockDesign.places`.
         let places: [Int]
         /// [out, in] each, in the design's order.
         let projections: [WeightMatrix]
-        let rotary: RotaryEmbedding
+        let rotation: Rotation
     }
 
     package let configuration: ModelConfiguration
@@ -60,19 +57,16 @@ package struct DecoderWeights: Sendable {
         }
         var loader = WeightLoader(residence: residence, compute: compute)
         var blocks: [Block] = []
-        let tables = design.rotaryTables(positions: positions)
+        let rotations = Rotation.ofLayers(configuration, positions: positions)
         for (layer, block) in design.blocks.enumerated() {
-            func name(_ part: String) -> String { design.tensor(part + ".weight", in: layer) }
-            let parts = block.computed
             blocks.append(
                 Block(
-                    inputNorm: try Self.vector(model, name(parts.inputNorm)),
-                    middleNorm: try Self.vector(model, name(parts.middleNorm)),
+                    vectors: try BlockVectors(model, layer: layer),
                     places: block.places,
                     projections: try block.projections.map {
-                        try loader.add(model.tensor(name($0.name)))
+                        try loader.add(model.tensor(design.tensor($0.name + ".weight", in: layer)))
                     },
-                    rotary: tables[parts.rotaryTable]))
+                    rotation: rotations[layer]))
         }
         self.blocks = blocks
         let table = try model.tensor(design.names.embedding)
@@ -86,18 +80,11 @@ package struct DecoderWeights: Sendable {
             embedding = WeightMatrix(streaming: table, compute: compute)
             head = try loader.add(tied ? table : model.tensor(design.names.head))
         }
-        finalNorm = try Self.vector(model, design.names.finalNorm)
+        finalNorm = try BlockVectors.norm(model, design.names.finalNorm)
         guard loader.run(threads: threads, progress: progress) else { throw CancellationError() }
         if residence == .resident { model.releasePages() }
         self.configuration = configuration
         self.residence = residence
         self.compute = compute
-    }
-
-    private static func vector(_ model: ModelDirectory, _ name: String) throws -> FloatBuffer {
-        let view = try model.tensor(name)
-        let buffer = FloatBuffer(count: view.rows * view.columns)
-        view.dequantize(rows: 0..<view.rows, into: buffer.base)
-        return buffer
     }
 }

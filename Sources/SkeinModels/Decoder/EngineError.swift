@@ -3,7 +3,7 @@ import SkeinBasics
 /// A model that asks for what the engine does not compute.
 package enum EngineError: Error, Equatable {
     /// - path: the model's.
-    /// - field: of `DecoderDesign`, `BlockDesign`, `Projection` or `TextTraits`, as spelled there.
+    /// - field: of `DecoderDesign`, `BlockDesign` or `Projection`, as spelled there.
     /// - layer: nil when it holds for the whole model.
     case notComputed(path: String, field: String, layer: Int?, found: String, computed: String)
 }

@@ -24,6 +24,8 @@ struct LoRALinear {
     }
 
     let weight: WeightMatrix
+    /// [out]; nil: none.
+    let bias: FloatBuffer?
     let adapter: Adapter?
     let rows: Int
     /// [R, out], room for B or its gradient transposed.
@@ -32,13 +34,17 @@ struct LoRALinear {
     let reducedGradient: UnsafeMutablePointer<Float>
     let tools: WeightMatrix.Tools
 
+    /// Whether the result is more than the product with the frozen weight, which alone can be given
+    /// as bf16.
+    var addsToProduct: Bool { bias != nil || adapter != nil }
+
     /// y = the projection of x, or y += it.
     ///
     /// Shapes and ranges:
     ///   - x: [T, in]; only read when there is an adapter.
     ///   - operand: x as the frozen weight takes it.
     ///   - y: [T, out].
-    ///   - rounded: receives y as bf16 instead; only with a bf16 weight and no adapter.
+    ///   - rounded: receives y as bf16 instead; only with a bf16 weight and nothing added to it.
     func forward(
         _ x: UnsafePointer<Float>, _ operand: Operand, into y: UnsafeMutablePointer<Float>,
         accumulating: Bool = false, rounded: UnsafeMutablePointer<UInt16>? = nil
@@ -48,8 +54,9 @@ struct LoRALinear {
             rows: 0..<outputs, operand, tokens: rows, into: y, strideY: outputs,
             accumulating: accumulating,
             rounded: rounded, tools: tools)
+        precondition(rounded == nil || !addsToProduct, "adapters and biases add to floats")
+        if let bias { Rows.add(bias: bias.base, tokens: rows, width: outputs, to: y) }
         guard let adapter else { return }
-        precondition(rounded == nil, "an adapter adds to floats")
         adapter.dropout?.draw(into: adapter.memory.mask, columns: inputs)
         let rank = adapter.rank
         LowRank.reduce(
@@ -72,13 +79,14 @@ struct LoRALinear {
     ///   - x: [T, in], the forward input.
     ///   - dx: [T, in]; untouched without an operand.
     ///   - rounded: receives dx as bf16 instead; only with a bf16 weight and no adapter.
-    ///   - dA: [R, in], overwritten; nil without an adapter.
+    ///   - dA: [R, in], overwritten or, with `addingToA`, added to; nil without an adapter.
     ///   - dB: [out, R], overwritten; nil without an adapter.
     func backward(
         _ dy: UnsafePointer<Float>, _ operand: Operand?, x: UnsafePointer<Float>,
         dx: UnsafeMutablePointer<Float>, accumulating: Bool,
         rounded: UnsafeMutablePointer<UInt16>? = nil,
-        dA: UnsafeMutablePointer<Float>?, dB: UnsafeMutablePointer<Float>?
+        dA: UnsafeMutablePointer<Float>?, addingToA: Bool = false,
+        dB: UnsafeMutablePointer<Float>?
     ) {
         let (outputs, inputs) = (weight.rows, weight.columns)
         if let operand {
@@ -98,9 +106,11 @@ struct LoRALinear {
             adapter.memory.reduced, tokens: rows, rank: rank, with: dy, columns: outputs,
             into: transposed)
         LowRank.transpose(transposed, rows: rank, columns: outputs, into: dB)
+        // Whose A is shared adds to what the first that has it has written.
         LowRank.outer(
             reducedGradient, tokens: rows, rank: rank, with: x, columns: inputs,
-            mask: adapter.mask, into: dA)
+            mask: adapter.mask, into: addingToA ? transposed : dA)
+        if addingToA { Rows.add(transposed, times: 1, count: rank * inputs, to: dA) }
         count(outputs, 2 * rank)
         count(inputs, rank)
         if operand != nil {

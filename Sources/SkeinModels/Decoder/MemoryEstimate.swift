@@ -113,19 +113,27 @@ extension ModelConfiguration {
     /// Numbers in the base model; a tied head counts once.
     package var parameterCount: Int {
         let blocks = design.blocks.reduce(0) { sum, block in
-            block.projections.reduce(sum + block.norms.names.count * width) {
-                $0 + $1.inputs * $1.outputs
-            }
+            block.projections.reduce(sum + vectorCount(block)) { $0 + $1.inputs * $1.outputs }
         }
         let embeddings = (tiedEmbeddings ? 1 : 2) * vocabularySize * width
         return blocks + embeddings + width
+    }
+
+    /// Numbers in the norms and biases of a block.
+    private func vectorCount(_ block: BlockDesign) -> Int {
+        let heads = block.headNorms.map { norms in
+            norms.extent == .head ? 2 : headCount + keyValueHeadCount
+        }
+        return block.projections.reduce(block.norms.names.count * width) {
+            $0 + ($1.hasBias ? $1.outputs : 0)
+        } + (heads ?? 0) * headDimension
     }
 
     /// Bytes of all weights when resident.
     package func residentBytes(_ compute: ComputeType) -> Int {
         guard compute == .bf16 else { return 4 * parameterCount }
         let blocks = design.blocks.reduce(0) { sum, block in
-            block.projections.reduce(sum + 4 * block.norms.names.count * width) {
+            block.projections.reduce(sum + 4 * vectorCount(block)) {
                 $0 + PackedWeight.bytes(rows: $1.outputs, columns: $1.inputs)
             }
         }

@@ -1,3 +1,5 @@
+import SkeinTensors
+
 /// How one block of a decoder computes: a family states it, the engine reads it.
 ///
 /// A family can state more than is computed: `Engine.check` refuses the rest by the field's name.
@@ -32,12 +34,12 @@ package struct BlockDesign: Sendable, Equatable {
         package var extent: Extent
     }
 
-    /// How gate and up are combined.
-    package enum Activation: Sendable {
-        /// silu(gate) * up.
-        case swiGLU
-        /// gelu(gate) * up, with the tanh approximation.
-        case geGLU
+    /// Growth of queries with their position, after they are rotated:
+    /// q becomes q (1 + beta ln(1 + floor(position / original))).
+    package struct QueryGrowth: Sendable, Equatable {
+        package var beta: Float
+        /// Tokens that a row may have without it; at least 1.
+        package var original: Int
     }
 
     package var norms: Norms
@@ -50,7 +52,10 @@ package struct BlockDesign: Sendable, Equatable {
     package var attentionSoftCap: Float?
     /// Which of `DecoderDesign.rotaryTables` rotates q and k; nil: neither is rotated.
     package var rotaryTable: Int?
-    package var activation: Activation
+    /// nil: queries do not grow.
+    package var queryGrowth: QueryGrowth?
+    /// How gate and up are combined.
+    package var activation: GatedActivation
     /// Factor of what attention and the feed-forward part add to the residual stream.
     package var residualMultiplier: Float
     /// In the order of an adapter's file and flat vector.
@@ -64,9 +69,23 @@ package struct BlockDesign: Sendable, Equatable {
         window = nil
         attentionSoftCap = nil
         rotaryTable = 0
+        queryGrowth = nil
         activation = .swiGLU
         residualMultiplier = 1
         self.projections = projections
+    }
+
+    /// Rows of a tensor that several projections share: it ends with the last row of theirs.
+    func rows(ofFused tensor: String) -> Int {
+        projections.reduce(0) {
+            max($0, $1.tensor == tensor ? $1.rows?.upperBound ?? $1.outputs : 0)
+        }
+    }
+
+    /// Whether what attention and the feed-forward part add to the residual stream are their last
+    /// products as they are.
+    var addsProducts: Bool {
+        norms.afterAttention == nil && norms.afterFeedForward == nil && residualMultiplier == 1
     }
 
     /// The index of each `TargetModule` in `projections` and in what is kept in the same order, by
@@ -87,34 +106,83 @@ package struct Projection: Sendable, Equatable {
     /// 0 ..< 8: addresses, with the layer, its dropout masks and its initial numbers. It is part of
     /// every hash and never changes.
     package var address: Int
-    /// The tensor's name, such as "self_attn.q_proj".
+    /// Its name in an adapter's file, such as "self_attn.q_proj"; `ModelDirectory` knows its matrix
+    /// by this name, even when that is a part of `tensor`.
     package var name: String
     package var inputs: Int
     package var outputs: Int
     /// Whether a vector [outputs] is added to its product.
     package var hasBias: Bool
+    /// The name of the tensor that holds it; other than `name` if several projections share one.
+    package var tensor: String
+    /// Its rows of `tensor`; nil: all of them.
+    package var rows: Range<Int>?
+
+    /// `tensor`: nil for `name`. `rows`: nil for all of the tensor's.
+    package init(
+        module: TargetModule, address: Int, name: String, inputs: Int, outputs: Int, hasBias: Bool,
+        tensor: String? = nil, rows: Range<Int>? = nil
+    ) {
+        self.module = module
+        self.address = address
+        self.name = name
+        self.inputs = inputs
+        self.outputs = outputs
+        self.hasBias = hasBias
+        self.tensor = tensor ?? name
+        self.rows = rows
+    }
+
+    /// The module that holds this projection and others, such as "self_attn.qkv_proj"; nil: it is a
+    /// module by itself.
+    package var fused: String? { rows == nil ? nil : tensor }
 
     /// The seven matrices of a block with separate query, key, value, gate and up, under their
     /// Hugging Face names.
     package static func separate(
         _ model: ModelConfiguration, biased: Set<TargetModule> = []
     ) -> [Projection] {
-        let (width, forward) = (model.width, model.feedForwardWidth)
-        let queries = model.headCount * model.headDimension
-        let keys = model.keyValueHeadCount * model.headDimension
-        return TargetModule.allCases.map { module in
-            let (inputs, outputs) =
-                switch module {
-                case .query: (width, queries)
-                case .key, .value: (width, keys)
-                case .output: (queries, width)
-                case .gate, .up: (width, forward)
-                case .down: (forward, width)
-                }
+        TargetModule.allCases.map { module in
+            let (inputs, outputs) = model.sizes(of: module)
             return Projection(
                 module: module, address: module.rawValue,
                 name: "\(module < .gate ? "self_attn" : "mlp").\(module.name)", inputs: inputs,
                 outputs: outputs, hasBias: biased.contains(module))
+        }
+    }
+
+    /// The same seven, of which some lie one after the other in a tensor; `tensors`: its name by what
+    /// it holds.
+    package static func fused(
+        _ model: ModelConfiguration, _ tensors: [TargetModule: String]
+    ) -> [Projection] {
+        var projections = separate(model)
+        for (fused, tensor) in tensors {
+            var first = 0
+            for part in fused.parts {
+                let count = projections[part.rawValue].outputs
+                projections[part.rawValue].tensor = tensor
+                projections[part.rawValue].rows = first..<first + count
+                first += count
+            }
+        }
+        return projections
+    }
+}
+
+extension ModelConfiguration {
+    /// Columns and rows of a projection's matrix, or of one that holds several.
+    package func sizes(of module: TargetModule) -> (inputs: Int, outputs: Int) {
+        let queries = headCount * headDimension
+        let keys = keyValueHeadCount * headDimension
+        return switch module {
+        case .query: (width, queries)
+        case .key, .value: (width, keys)
+        case .output: (queries, width)
+        case .gate, .up: (width, feedForwardWidth)
+        case .down: (feedForwardWidth, width)
+        case .queryKeyValue: (width, queries + 2 * keys)
+        case .gateUp: (width, 2 * feedForwardWidth)
         }
     }
 }

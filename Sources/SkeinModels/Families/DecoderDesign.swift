@@ -16,6 +16,11 @@ package struct DecoderDesign: Sendable, Equatable {
         package var theta: Double
         /// [dimension / 2], at least 1/4; nil: none.
         package var divisors: [Float]?
+        /// The divisors for rows of more than `longFrom` tokens; nil: `divisors`.
+        package var longDivisors: [Float]?
+        package var longFrom = Int.max
+        /// Factor of cosines and sines.
+        package var attentionFactor: Float = 1
         /// How many elements of a head are rotated, from the first.
         package var dimension: Int
     }
@@ -56,10 +61,13 @@ extension ModelConfiguration {
             name.map { [($0 + ".weight", [width])] } ?? []
         }
         func matrices(_ isWanted: (TargetModule) -> Bool) -> [(String, [Int])] {
-            block.projections.filter { isWanted($0.module) }.flatMap { projection in
-                [(projection.name + ".weight", [projection.outputs, projection.inputs])]
-                    + (projection.hasBias
-                        ? [(projection.name + ".bias", [projection.outputs])] : [])
+            var known: Set<String> = []
+            return block.projections.filter {
+                isWanted($0.module) && known.insert($0.tensor).inserted
+            }.flatMap { projection in
+                let outputs = block.rows(ofFused: projection.tensor)
+                return [(projection.tensor + ".weight", [outputs, projection.inputs])]
+                    + (projection.hasBias ? [(projection.tensor + ".bias", [outputs])] : [])
             }
         }
         let headNorms = block.headNorms.map { norms in

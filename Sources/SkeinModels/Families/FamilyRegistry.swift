@@ -2,7 +2,10 @@ import SkeinFormats
 
 /// The known families, found by the names in a model's files.
 package struct FamilyRegistry: Sendable {
-    package static let standard = FamilyRegistry([Llama(), Mistral()])
+    package static let standard = FamilyRegistry([
+        Llama(), Mistral(), Ministral3(), Qwen2(), Qwen3(), SmolLM3(), Granite(), Olmo2(), Olmo3(),
+        Gemma2(), Gemma3(), Phi3(),
+    ])
 
     private let families: [any ModelFamily]
 
@@ -22,30 +25,52 @@ package struct FamilyRegistry: Sendable {
             let fields = GGUFFields(file)
             let (family, layout) = try family(of: fields)
             return (family, try ModelConfiguration(file, fields, family, layout))
-        case .folder(let folder):
-            let fields = try folder.decode(ConfigurationFields.self)
-            let check = ConfigurationCheck(path: folder.path)
-            guard let family = families.first(where: { $0.modelTypes.contains(fields.modelType) })
-            else {
-                throw check.unsupported(
-                    "model_type", fields.modelType, Self.list(families.flatMap(\.modelTypes)))
-            }
+        case .folder(let folder): return try read(folder)
+        }
+    }
+
+    private func read(
+        _ folder: FolderConfiguration
+    ) throws -> (family: any ModelFamily, configuration: ModelConfiguration) {
+        let check = ConfigurationCheck(path: folder.path)
+        guard let type = try folder.decode(ModelTypeField.self).modelType else {
+            throw check.missing("model_type")
+        }
+        if let family = families.first(where: { $0.modelTypes.contains(type) }) {
+            let fields = try folder.decode(NullableFields.self)
             return (family, try ModelConfiguration(fields, family, check))
         }
+        guard let outer = families.first(where: { $0.multimodalTypes.contains(type) }) else {
+            throw unknown(
+                "model_type", type, families.flatMap { $0.modelTypes + $0.multimodalTypes },
+                check)
+        }
+        let text = try folder.decode(TextConfigurationField.self).text
+        let within = ConfigurationCheck(path: folder.path, prefix: "text_config.")
+        let inner = text.fields.modelType ?? outer.modelTypes[0]
+        guard let family = families.first(where: { $0.modelTypes.contains(inner) }) else {
+            throw unknown("model_type", inner, families.flatMap(\.modelTypes), within)
+        }
+        let around = try folder.decode(ConfigurationFields.self)
+        return (family, try ModelConfiguration(text, outer: around, family, within))
     }
 
     private func family(of fields: GGUFFields) throws -> (any ModelFamily, GGUFLayout) {
         let field = "general.architecture"
-        guard let name = try fields.string(field) else {
-            throw FormatError.missingField(path: fields.check.path, field: field)
-        }
+        guard let name = try fields.string(field) else { throw fields.check.missing(field) }
         for family in families {
             if let layout = family.gguf, layout.architectures.contains(name) {
                 return (family, layout)
             }
         }
-        let known = families.flatMap { $0.gguf?.architectures ?? [] }
-        throw fields.check.unsupported(field, name, Self.list(known))
+        throw unknown(field, name, families.flatMap { $0.gguf?.architectures ?? [] }, fields.check)
+    }
+
+    private func unknown(
+        _ field: String, _ name: String, _ known: [String], _ check: ConfigurationCheck
+    ) -> FormatError {
+        let why = OtherArchitectures.what(name).map { " (\($0))" } ?? ""
+        return check.unsupported(field, name + why, Self.list(known))
     }
 
     /// "a", "a or b", "a, b or c".
@@ -53,4 +78,39 @@ package struct FamilyRegistry: Sendable {
         guard let last = names.last, names.count > 1 else { return names.joined() }
         return names.dropLast().joined(separator: ", ") + " or " + last
     }
+}
+
+/// What well-known models have that no family here computes, to say so in the error.
+enum OtherArchitectures {
+    /// What a model of this name has; nil for an unknown name.
+    ///
+    /// `name`: of config.json's model_type or general.architecture.
+    static func what(_ name: String) -> String? {
+        let bare = name.filter { $0 != "_" && $0 != "-" && $0 != "." }.lowercased()
+        return parts.first { part in part.names.contains { bare.hasPrefix($0) } }?.what
+            ?? (bare.contains("moe") ? "a mixture of experts" : nil)
+    }
+
+    private static let parts: [(names: [String], what: String)] = [
+        (
+            [
+                "granitemoehybrid", "granitehybrid", "mamba", "falconmamba", "falconh1", "jamba",
+                "zamba", "bamba", "nemotronh", "plamo2",
+            ], "with Mamba layers"
+        ),
+        (["lfm2", "lfm3"], "with short convolutions between attention layers"),
+        (["qwen35", "qwen3next", "olmohybrid", "kimilinear"], "with Gated DeltaNet layers"),
+        (["gemma3n", "gemma4"], "with embeddings in each layer and shared keys and values"),
+        (
+            [
+                "mixtral", "gptoss", "deepseekv2", "deepseekv3", "deepseek2", "llama4", "mistral4",
+                "dbrx",
+            ], "a mixture of experts"
+        ),
+        (
+            ["qwen2vl", "qwen25vl", "qwen3vl", "llava", "mllama", "smolvlm", "idefics", "clip"],
+            "with vision"
+        ),
+        (["t5", "bart", "whisper"], "an encoder and a decoder"),
+    ]
 }

@@ -12,14 +12,14 @@ extension DecoderSession {
     ///   - tokens: of the residual stream, which follow the `count` cached ones.
     ///   - isLast: the block's last token is the one whose logits are wanted.
     func readBlock(_ layer: Int, tokens: Int, isLast: Bool) {
-        let block = weights.blocks[layer]
+        let vectors = weights.blocks[layer].vectors
         let isLastLayer = layer == model.layerCount - 1
-        normalize(tokens, block.inputNorm)
+        let input = normalize(tokens, vectors.beforeAttention)
         let keys: [Product] = [
             (projections[layer, .key], memory.k), (projections[layer, .value], memory.v),
         ]
         if isLastLayer {
-            multiply(keys, memory.normed, tokens: tokens)
+            multiply(keys, input, tokens: tokens)
             store(layer, tokens: tokens, rotatesQueries: false)
             let last = memory.residual + (tokens - 1) * model.width
             if isLast {
@@ -27,17 +27,28 @@ extension DecoderSession {
             }
             return
         }
-        multiply([(projections[layer, .query], memory.q)] + keys, memory.normed, tokens: tokens)
+        multiply([(projections[layer, .query], memory.q)] + keys, input, tokens: tokens)
         store(layer, tokens: tokens, rotatesQueries: true)
         attend(layer, tokens: tokens)
-        multiply(
-            [(projections[layer, .output], memory.residual)], memory.attended, tokens: tokens,
-            adding: true)
-        normalize(tokens, block.middleNorm)
-        activate(layer, tokens: tokens)
-        multiply(
-            [(projections[layer, .down], memory.residual)], memory.gate, tokens: tokens,
-            adding: true)
+        add(.output, layer, memory.attended, tokens: tokens, norm: vectors.afterAttention)
+        activate(layer, normalize(tokens, vectors.beforeFeedForward), tokens: tokens)
+        add(.down, layer, memory.gate, tokens: tokens, norm: vectors.afterFeedForward)
+    }
+
+    /// residual += m norm(X W^T).
+    private func add(
+        _ module: TargetModule, _ layer: Int, _ x: UnsafePointer<Float>, tokens: Int,
+        norm: FloatBuffer?
+    ) {
+        let projection = projections[layer, module]
+        guard addsDirectly(layer, norm) else {
+            multiply([(projection, memory.branch)], x, tokens: tokens)
+            run(tokens: tokens) {
+                self.addBranch(layer, norm, tokens: $0, to: self.memory.residual)
+            }
+            return
+        }
+        multiply([(projection, memory.residual)], x, tokens: tokens, adding: true)
     }
 
     /// Splits tokens into pieces of equal size.
@@ -47,8 +58,10 @@ extension DecoderSession {
         }
     }
 
-    private func normalize(_ tokens: Int, _ weight: FloatBuffer) {
+    /// The residual stream, or its norm.
+    private func normalize(_ tokens: Int, _ weight: FloatBuffer?) -> UnsafePointer<Float> {
         let (model, memory) = (self.model, self.memory)
+        guard let weight else { return UnsafePointer(memory.residual) }
         run(tokens: tokens) { range in
             let first = range.lowerBound * model.width
             RMSNorm.forward(
@@ -56,25 +69,22 @@ extension DecoderSession {
                 tokens: range.count, width: model.width, into: memory.normed + first,
                 inverse: memory.inverse + range.lowerBound)
         }
+        return UnsafePointer(memory.normed)
     }
 
     /// Rotates keys, and queries if there are any, and puts keys and values into the cache.
     private func store(_ layer: Int, tokens: Int, rotatesQueries: Bool) {
-        let (model, memory, rotary, count) = (
-            self.model, self.memory, self.rotary[layer], self.count
-        )
-        let (attention, cached) = (self.attention, cached(layer))
+        let (model, memory, count) = (self.model, self.memory, self.count)
+        let (attention, cached) = (attentions[layer], cached(layer))
         run(tokens: tokens) { range in
             let position = count + range.lowerBound
             if rotatesQueries {
-                rotary.rotate(
-                    memory.q + range.lowerBound * model.headCount * model.headDimension,
-                    tokens: range.count, heads: model.headCount, firstPosition: position)
+                self.turnQueries(
+                    layer, memory.q + range.lowerBound * model.headCount * model.headDimension,
+                    tokens: range.count, position: position)
             }
             let first = range.lowerBound * model.keyValueHeadCount * model.headDimension
-            rotary.rotate(
-                memory.k + first, tokens: range.count, heads: model.keyValueHeadCount,
-                firstPosition: position)
+            self.turnKeys(layer, memory.k + first, tokens: range.count, position: position)
             attention.append(
                 k: memory.k + first, v: memory.v + first, tokens: range.count,
                 position: position, to: cached)
@@ -82,15 +92,15 @@ extension DecoderSession {
     }
 
     private func attend(_ layer: Int, tokens: Int) {
-        let (attention, memory, count) = (self.attention, self.memory, self.count)
+        let (attention, memory, count) = (attentions[layer], self.memory, self.count)
         let cached = cached(layer)
-        let width = attention.heads * attention.headDimension
+        let (heads, width) = (model.headCount, model.headCount * model.headDimension)
         let blocks = (tokens + CachedAttention.block - 1) / CachedAttention.block
-        team.run(blocks * attention.heads) { piece, thread in
+        team.run(blocks * heads) { piece, thread in
             // Longest first.
-            let first = (blocks - 1 - piece / attention.heads) * CachedAttention.block
+            let first = (blocks - 1 - piece / heads) * CachedAttention.block
             attention.attend(
-                block: min(CachedAttention.block, tokens - first), head: piece % attention.heads,
+                block: min(CachedAttention.block, tokens - first), head: piece % heads,
                 q: memory.q + first * width, position: count + first, layer: cached,
                 out: memory.attended + first * width, scratch: memory.scratch[thread])
         }
@@ -147,13 +157,14 @@ extension DecoderSession {
         }
     }
 
-    /// gate = silu(gate(normed)) * up(normed).
-    private func activate(_ layer: Int, tokens: Int) {
+    /// gate = f(gate(x)) * up(x).
+    private func activate(_ layer: Int, _ x: UnsafePointer<Float>, tokens: Int) {
         let (gate, up) = (projections[layer, .gate], projections[layer, .up])
         let memory = self.memory
         let rows = gate.weight.rows
-        reduce([gate, up], memory.normed, tokens: tokens)
-        let operand = operand(memory.normed, tokens: tokens, columns: gate.weight.columns)
+        let activation = model.design.blocks[layer].activation
+        reduce([gate, up], x, tokens: tokens)
+        let operand = operand(x, tokens: tokens, columns: gate.weight.columns)
         team.run(gate.weight.panels) { piece, thread in
             for (i, (projection, out)) in [(gate, memory.gate), (up, memory.up)].enumerated() {
                 projection.multiply(
@@ -164,7 +175,7 @@ extension DecoderSession {
             let columns = gate.weight.rows(ofPanel: piece)
             for t in 0..<tokens {
                 let (g, u) = (memory.gate + t * rows, memory.up + t * rows)
-                SwiGLU.forward(
+                activation.forward(
                     gate: g + columns.lowerBound, up: u + columns.lowerBound,
                     count: columns.count, into: g + columns.lowerBound)
             }

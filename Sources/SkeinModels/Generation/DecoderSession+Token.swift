@@ -10,7 +10,7 @@ extension DecoderSession {
     /// A projection and where its result goes.
     typealias Product = (projection: GenerationProjection, out: UnsafeMutablePointer<Float>)
 
-    /// x' = x + attention(norm(x)); x'' = x' + feedForward(norm(x')) for one token, in place.
+    /// One token's x through a layer, in place, as `DecoderPass.blockForward` states it.
     ///
     /// Shapes and ranges:
     ///   - x: [D].
@@ -18,28 +18,40 @@ extension DecoderSession {
     func readToken(
         _ layer: Int, _ x: UnsafeMutablePointer<Float>, position: Int, isCached: Bool = false
     ) {
-        let block = weights.blocks[layer]
+        let vectors = weights.blocks[layer].vectors
         let query = (projections[layer, .query], memory.q)
-        normalize(x, block.inputNorm)
+        let input = normalize(x, vectors.beforeAttention)
         if isCached {
-            multiply([query], memory.normed)
+            multiply([query], input)
         } else {
             multiply(
                 [
                     query, (projections[layer, .key], memory.k),
                     (projections[layer, .value], memory.v),
-                ], memory.normed)
-            rotary[layer].rotate(
-                memory.k, tokens: 1, heads: model.keyValueHeadCount, firstPosition: position)
-            attention.append(
+                ], input)
+            turnKeys(layer, memory.k, tokens: 1, position: position)
+            attentions[layer].append(
                 k: memory.k, v: memory.v, tokens: 1, position: position, to: cached(layer))
         }
-        rotary[layer].rotate(memory.q, tokens: 1, heads: model.headCount, firstPosition: position)
+        turnQueries(layer, memory.q, tokens: 1, position: position)
         attend(layer, keys: position + 1)
-        multiply([(projections[layer, .output], x)], memory.attended, adding: true)
-        normalize(x, block.middleNorm)
-        activate(layer)
-        multiply([(projections[layer, .down], x)], memory.gate, adding: true)
+        add(.output, layer, memory.attended, norm: vectors.afterAttention, to: x)
+        activate(layer, normalize(x, vectors.beforeFeedForward))
+        add(.down, layer, memory.gate, norm: vectors.afterFeedForward, to: x)
+    }
+
+    /// y += m norm(W x).
+    private func add(
+        _ module: TargetModule, _ layer: Int, _ x: UnsafePointer<Float>, norm: FloatBuffer?,
+        to y: UnsafeMutablePointer<Float>
+    ) {
+        let projection = projections[layer, module]
+        guard addsDirectly(layer, norm) else {
+            multiply([(projection, memory.branch)], x)
+            addBranch(layer, norm, tokens: 0..<1, to: y)
+            return
+        }
+        multiply([(projection, y)], x, adding: true)
     }
 
     /// logits = head(normed).
@@ -48,10 +60,15 @@ extension DecoderSession {
         multiply([(head, memory.logits)], normed)
     }
 
-    private func normalize(_ x: UnsafePointer<Float>, _ weight: FloatBuffer) {
+    /// x, or its norm.
+    private func normalize(
+        _ x: UnsafePointer<Float>, _ weight: FloatBuffer?
+    ) -> UnsafePointer<Float> {
+        guard let weight else { return x }
         RMSNorm.forward(
             x, weight: weight.base, epsilon: model.normEpsilon, tokens: 1, width: model.width,
             into: memory.normed, inverse: memory.inverse)
+        return UnsafePointer(memory.normed)
     }
 
     /// Splits `groups` into pieces; the result does not depend on how many.
@@ -90,10 +107,11 @@ extension DecoderSession {
         }
     }
 
-    /// gate = silu(gate(normed)) * up(normed), in one fork.
-    private func activate(_ layer: Int) {
+    /// gate = f(gate(x)) * up(x), in one fork.
+    private func activate(_ layer: Int, _ x: UnsafePointer<Float>) {
         let (gate, up) = (projections[layer, .gate], projections[layer, .up])
-        let (g, u, x) = (memory.gate, memory.up, memory.normed)
+        let activation = model.design.blocks[layer].activation
+        let (g, u) = (memory.gate, memory.up)
         let (spread, reduced) = (memory.spread, memory.reduced)
         InterleavedMatrix.spread(x, columns: gate.weight.columns, into: spread)
         gate.reduce(x, into: reduced[0])
@@ -105,12 +123,12 @@ extension DecoderSession {
                 groups: range, x, spread: spread, reduced: reduced[1], into: u, adding: false)
             let first = range.lowerBound * InterleavedMatrix.groupRows
             let end = min(gate.weight.rows, range.upperBound * InterleavedMatrix.groupRows)
-            SwiGLU.forward(gate: g + first, up: u + first, count: end - first, into: g + first)
+            activation.forward(gate: g + first, up: u + first, count: end - first, into: g + first)
         }
     }
 
     private func attend(_ layer: Int, keys: Int) {
-        let (attention, memory, cached) = (self.attention, self.memory, cached(layer))
+        let (attention, memory, cached) = (attentions[layer], self.memory, cached(layer))
         func attend(_ head: Int, _ thread: Int) {
             attention.attend(
                 head: head, q: memory.q, layer: cached, keys: keys, out: memory.attended,

@@ -18,10 +18,17 @@ package final class DecoderSession {
     let team: ComputeTeam
     let memory: GenerationMemory
     /// One for each layer.
-    let rotary: [RotaryEmbedding]
-    let attention: CachedAttention
-    /// Keys and values per layer.
+    let rotations: [Rotation]
+    /// One for each layer.
+    let attentions: [CachedAttention]
+    /// Where each layer's keys and values begin in `cache`.
+    private let places: [Int]
+    /// Keys and values.
     private let cache: FloatBuffer
+    /// The tokens that the cache holds, if some would be turned differently in a longer row.
+    private var history: [Int32] = []
+    /// Tokens of the row as far as it was known when the cached keys were turned.
+    private(set) var rowLength = 0
     /// Tokens that fit.
     private let capacity: Int
     /// Tokens that the cache holds.
@@ -29,7 +36,18 @@ package final class DecoderSession {
 
     /// Bytes of keys and values for `tokens` tokens of prompt and answer.
     package static func cacheBytes(_ tokens: Int, of model: ModelConfiguration) -> Int {
-        8 * model.layerCount * model.keyValueHeadCount * model.headDimension * tokens
+        attentions(model, capacity: tokens, appended: blockTokens(.bf16)).reduce(0) {
+            $0 + 4 * $1.layerCount
+        }
+    }
+
+    /// How each layer attends; `appended`: tokens whose keys are cached before the first attends.
+    static func attentions(
+        _ model: ModelConfiguration, capacity: Int, appended: Int
+    ) -> [CachedAttention] {
+        (0..<model.layerCount).map {
+            CachedAttention(model.attention($0), capacity: capacity, appended: appended)
+        }
     }
 
     /// Shapes and ranges:
@@ -70,16 +88,19 @@ package final class DecoderSession {
         self.capacity = capacity
         self.compute = compute
         projections = GenerationProjections(weights, adapter: shape, parameters: parameters)
+        let tokens = max(1, min(Self.blockTokens(compute), capacity))
+        attentions = Self.attentions(model, capacity: capacity, appended: tokens)
         memory = GenerationMemory(
-            model, compute: compute, tokens: max(1, min(Self.blockTokens(compute), capacity)),
-            capacity: capacity,
-            rank: projections.rank, threads: team.threadCount)
-        let tables = model.design.rotaryTables(positions: capacity)
-        rotary = model.design.blocks.map { tables[$0.computed.rotaryTable] }
-        attention = CachedAttention(
-            heads: model.headCount, keyValueHeads: model.keyValueHeadCount,
-            headDimension: model.headDimension, capacity: capacity)
-        cache = FloatBuffer(count: model.layerCount * attention.layerCount)
+            model, compute: compute, tokens: tokens, rank: projections.rank,
+            attention: attentions.reduce(0) { max($0, $1.scratchCount(keys: capacity)) },
+            threads: team.threadCount)
+        rotations = Rotation.ofLayers(model, positions: capacity)
+        var count = 0
+        places = attentions.map { attention in
+            defer { count += attention.layerCount }
+            return count
+        }
+        cache = FloatBuffer(count: count)
     }
 
     var model: ModelConfiguration { weights.configuration }
@@ -89,13 +110,17 @@ package final class DecoderSession {
 
     /// Bytes of weights and cache read for a token that sees `keys` tokens, itself included.
     package func bytesOfToken(keys: Int) -> Int {
-        weights.bytesPerToken + model.layerCount * attention.byteCount(keys: keys)
+        attentions.reduce(weights.bytesPerToken) { $0 + $1.byteCount(keys: keys) }
     }
 
     /// Forgets the last tokens, to continue from an earlier place.
     package func truncate(to tokens: Int) {
         precondition(tokens <= count, "only what was read can be forgotten")
+        precondition(
+            tokens == 0 || attentions.allSatisfy { $0.holds(whatIsSeenAt: tokens, of: count) },
+            "a window has forgotten what came before")
         count = tokens
+        if history.count > tokens { history.removeLast(history.count - tokens) }
     }
 
     /// The `check` of a caller that wants what it asks for.
@@ -136,12 +161,14 @@ package final class DecoderSession {
         _ tokens: [Int32], check: () throws -> Void, observe: (UnsafePointer<Float>) -> Void
     ) rethrows {
         precondition(!tokens.isEmpty && tokens.count <= room, "tokens fit the cache")
+        let tokens = turnAgain(before: tokens)
         var last = memory.residual
         let blockTokens = Self.blockTokens(compute)
         for first in stride(from: 0, to: tokens.count, by: blockTokens) {
             let block = tokens[first..<min(tokens.count, first + blockTokens)]
             let isLast = block.endIndex == tokens.count
             embed(block)
+            if rotations.contains(where: \.dependsOnLength) { history += block }
             last = memory.residual + (block.count - 1) * model.width
             for layer in 0..<model.layerCount {
                 try check()
@@ -159,7 +186,28 @@ package final class DecoderSession {
             last, weight: weights.finalNorm.base, epsilon: model.normEpsilon, tokens: 1,
             width: model.width, into: memory.normed, inverse: memory.inverse)
         observe(memory.normed)
+        let design = model.design
+        if design.logitsMultiplier != 1 {
+            Rows.scale(memory.normed, count: model.width, by: design.logitsMultiplier)
+        }
         predict(memory.normed)
+        if let cap = design.logitsSoftCap {
+            SoftCap.forward(memory.logits, count: model.vocabularySize, cap: cap)
+        }
+    }
+
+    /// All that must be read for `tokens` to be: with what is cached already when a row of this
+    /// length turns it differently.
+    private func turnAgain(before tokens: [Int32]) -> [Int32] {
+        let length = count + tokens.count
+        defer { rowLength = length }
+        guard count > 0, rotations.contains(where: { $0.differs(rowLength, length) }) else {
+            return tokens
+        }
+        let all = history + tokens
+        history = []
+        count = 0
+        return all
     }
 
     private func embed(_ tokens: ArraySlice<Int32>) {
@@ -167,10 +215,12 @@ package final class DecoderSession {
             weights.embedding.copyRow(
                 Int(token), into: memory.residual + i * model.width, scratch: memory.scratch[0])
         }
+        let factor = model.design.embeddingMultiplier
+        if factor != 1 {
+            Rows.scale(memory.residual, count: tokens.count * model.width, by: factor)
+        }
     }
 
     /// A layer's keys and values.
-    func cached(_ layer: Int) -> UnsafeMutablePointer<Float> {
-        cache.base + layer * attention.layerCount
-    }
+    func cached(_ layer: Int) -> UnsafeMutablePointer<Float> { cache.base + places[layer] }
 }

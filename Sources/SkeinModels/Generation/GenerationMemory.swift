@@ -9,6 +9,8 @@ struct GenerationMemory {
     let residual: UnsafeMutablePointer<Float>
     /// [T, D].
     let normed: UnsafeMutablePointer<Float>
+    /// [T, D], what is added to the residual stream where that is not a product alone.
+    let branch: UnsafeMutablePointer<Float>
     /// [T].
     let inverse: UnsafeMutablePointer<Float>
     /// [T, H * N].
@@ -35,26 +37,28 @@ struct GenerationMemory {
     let scratch: [UnsafeMutablePointer<Float>]
     private let buffer: FloatBuffer
 
+    /// `attention`: floats of scratch that a thread needs to attend.
     init(
-        _ model: ModelConfiguration, compute: ComputeType, tokens: Int, capacity: Int, rank: Int,
+        _ model: ModelConfiguration, compute: ComputeType, tokens: Int, rank: Int, attention: Int,
         threads: Int
     ) {
         var count = Arena()
-        _ = Self.carve(&count, model, compute, tokens, capacity, rank, threads)
+        _ = Self.carve(&count, model, compute, tokens, rank, attention, threads)
         buffer = FloatBuffer(count: count.used)
         var arena = Arena(buffer.base)
-        let pieces = Self.carve(&arena, model, compute, tokens, capacity, rank, threads)
+        let pieces = Self.carve(&arena, model, compute, tokens, rank, attention, threads)
         (residual, normed, inverse) = (pieces[0], pieces[1], pieces[2])
         (q, k, v, attended) = (pieces[3], pieces[4], pieces[5], pieces[6])
         (gate, up, spread, logits) = (pieces[7], pieces[8], pieces[9], pieces[10])
         reduced = Array(pieces[11..<14])
         rounded = UnsafeMutableRawPointer(pieces[14]).assumingMemoryBound(to: UInt16.self)
-        scratch = Array(pieces[15...])
+        branch = pieces[15]
+        scratch = Array(pieces[16...])
     }
 
     private static func carve(
         _ arena: inout Arena, _ model: ModelConfiguration, _ compute: ComputeType, _ tokens: Int,
-        _ capacity: Int, _ rank: Int, _ threads: Int
+        _ rank: Int, _ attention: Int, _ threads: Int
     ) -> [UnsafeMutablePointer<Float>] {
         let queries = model.headCount * model.headDimension
         let keys = model.keyValueHeadCount * model.headDimension
@@ -65,9 +69,9 @@ struct GenerationMemory {
             tokens * model.feedForwardWidth, InterleavedMatrix.spreadCount(columns: widest),
             model.vocabularySize, tokens * rank, tokens * rank, tokens * rank,
             compute == .fp32 ? 0 : (RoundedRows.bytes(rows: tokens, columns: widest) + 3) / 4,
+            model.design.blocks.allSatisfy(\.addsProducts) ? 0 : tokens * model.width,
         ]
-        let own = max(
-            InterleavedMatrix.scratchCount, CachedAttention.scratchCount(keys: capacity))
+        let own = max(InterleavedMatrix.scratchCount, attention)
         return (sizes + Array(repeating: own, count: threads)).map { arena.take($0) }
     }
 }

@@ -1,6 +1,6 @@
 import SkeinTensors
 
-/// One projection for generation: y = W x + scale * B (A x).
+/// One projection for generation: y = W x + bias + scale * B (A x).
 struct GenerationProjection {
     /// An adapter's two matrices, packed as F32.
     struct Adapter {
@@ -12,6 +12,8 @@ struct GenerationProjection {
     }
 
     let weight: InterleavedMatrix
+    /// [out]; nil: none.
+    var bias: FloatBuffer?
     let adapter: Adapter?
 
     /// reduced = scale * (A x), [R]; nothing without an adapter.
@@ -33,16 +35,21 @@ struct GenerationProjection {
         for i in 0..<(tokens * adapter.a.rows) { reduced[i] *= adapter.scale }
     }
 
-    /// y = (adding ? y : 0) + W x + B reduced for the rows of some groups.
+    /// y = (adding ? y : 0) + W x + bias + B reduced for the rows of some groups.
     func multiply(
         groups: Range<Int>, _ x: UnsafePointer<Float>, spread: UnsafePointer<Float>,
         reduced: UnsafePointer<Float>, into y: UnsafeMutablePointer<Float>, adding: Bool
     ) {
         weight.multiply(groups: groups, x, spread: spread, into: y, adding: adding)
+        if let bias {
+            let first = groups.lowerBound * InterleavedMatrix.groupRows
+            let count = min(weight.rows, groups.upperBound * InterleavedMatrix.groupRows) - first
+            Rows.add(bias.base + first, times: 1, count: count, to: y + first)
+        }
         adapter?.b.multiply(groups: groups, reduced, spread: reduced, into: y, adding: true)
     }
 
-    /// Y = (adding ? Y : 0) + X W^T + reduced B^T for the rows of some panels.
+    /// Y = (adding ? Y : 0) + X W^T + bias + reduced B^T for the rows of some panels.
     func multiply(
         panels: Range<Int>, tokens: Int, _ x: Operand,
         reduced: UnsafePointer<Float>, into y: UnsafeMutablePointer<Float>, adding: Bool,
@@ -54,6 +61,16 @@ struct GenerationProjection {
                 panels: panels, tokens: tokens, x, into: y, adding: adding, scratch: scratch)
         case .rounded(let x):
             weight.multiply(panels: panels, x, into: y, adding: adding, scratch: scratch)
+        }
+        if let bias {
+            for panel in panels {
+                let rows = weight.rows(ofPanel: panel)
+                for t in 0..<tokens {
+                    Rows.add(
+                        bias.base + rows.lowerBound, times: 1, count: rows.count,
+                        to: y + t * weight.rows + rows.lowerBound)
+                }
+            }
         }
         adapter?.b.multiply(
             panels: panels, tokens: tokens, reduced, into: y, adding: true, scratch: scratch)
@@ -74,7 +91,9 @@ struct GenerationProjections {
         places = weights.blocks.map(\.places)
         guard let adapter, let parameters else {
             layers = weights.blocks.map { block in
-                block.projections.map { GenerationProjection(weight: $0, adapter: nil) }
+                zip(block.projections, block.vectors.biases).map {
+                    GenerationProjection(weight: $0, bias: $1, adapter: nil)
+                }
             }
             rank = 0
             memory = nil
@@ -102,10 +121,10 @@ struct GenerationProjections {
             return matrix
         }
         layers = zip(weights.blocks, adapter.pairs).map { block, pairs in
-            zip(block.projections, pairs).map { weight, pair in
+            block.projections.indices.map { index in
                 GenerationProjection(
-                    weight: weight,
-                    adapter: pair.map { pair in
+                    weight: block.projections[index], bias: block.vectors.biases[index],
+                    adapter: pairs[index].map { pair in
                         GenerationProjection.Adapter(
                             a: packed(rank, pair.inputs, at: pair.a),
                             b: packed(pair.outputs, rank, at: pair.b),

@@ -9,10 +9,7 @@ import SkeinTensors
 package final class GenerationWeights: Sendable {
     /// One decoder block.
     struct Block: Sendable {
-        /// [D], before attention.
-        let inputNorm: FloatBuffer
-        /// [D], before the feed-forward part.
-        let middleNorm: FloatBuffer
+        let vectors: BlockVectors
         /// `BlockDesign.places`.
         let places: [Int]
         /// [out, in] each, in the design's order.
@@ -41,60 +38,54 @@ package final class GenerationWeights: Sendable {
     ) throws {
         let configuration = model.configuration
         func matrix(_ name: String) throws -> MatrixSource { .file(try model.tensor(name)) }
-        func vector(_ name: String) throws -> FloatBuffer {
-            let view = try model.tensor(name)
-            let buffer = FloatBuffer(count: view.elementCount)
-            view.dequantize(rows: 0..<view.rows, into: buffer.base)
-            return buffer
-        }
         let design = configuration.design
-        var norms: [FloatBuffer] = []
+        var vectors: [BlockVectors] = []
         var sources = [try matrix(design.names.embedding)]
         for (layer, block) in design.blocks.enumerated() {
-            func name(_ part: String) -> String { design.tensor(part + ".weight", in: layer) }
-            norms.append(try vector(name(block.computed.inputNorm)))
-            norms.append(try vector(name(block.computed.middleNorm)))
-            sources += try block.projections.map { try matrix(name($0.name)) }
+            vectors.append(try BlockVectors(model, layer: layer))
+            sources += try block.projections.map {
+                try matrix(design.tensor($0.name + ".weight", in: layer))
+            }
         }
-        norms.append(try vector(design.names.finalNorm))
         if !configuration.tiedEmbeddings { sources.append(try matrix(design.names.head)) }
-        try self.init(configuration, sources, norms: norms, team: team, check: check)
+        try self.init(
+            configuration, sources, vectors,
+            finalNorm: BlockVectors.norm(model, design.names.finalNorm), team: team, check: check)
     }
 
     /// Packs, as F32, the weights of a loaded decoder that computes in fp32.
     package convenience init(decoder: Decoder, team: ComputeTeam) {
         let weights = decoder.weights
         var sources = [MatrixSource.decoder(weights.embedding)]
-        var norms: [FloatBuffer] = []
         for block in weights.blocks {
-            norms += [block.inputNorm, block.middleNorm]
             sources += block.projections.map { MatrixSource.decoder($0) }
         }
-        norms.append(weights.finalNorm)
         if !weights.configuration.tiedEmbeddings { sources.append(.decoder(weights.head)) }
-        self.init(weights.configuration, sources, norms: norms, team: team, check: {})
+        self.init(
+            weights.configuration, sources, weights.blocks.map(\.vectors),
+            finalNorm: weights.finalNorm, team: team, check: {})
     }
 
     /// Shapes and ranges:
     ///   - sources: the embedding, each layer's projections, the head when it is not the embedding.
-    ///   - norms: two of each layer, the final one.
+    ///   - vectors: of each layer.
     private init(
-        _ configuration: ModelConfiguration, _ sources: [MatrixSource], norms: [FloatBuffer],
-        team: ComputeTeam, check: () throws -> Void
+        _ configuration: ModelConfiguration, _ sources: [MatrixSource],
+        _ vectors: [BlockVectors], finalNorm: FloatBuffer, team: ComputeTeam,
+        check: () throws -> Void
     ) rethrows {
         let (memory, matrices) = try MatrixSource.pack(sources, team: team, check: check)
         self.configuration = configuration
         self.memory = memory
         embedding = matrices[0]
         head = configuration.tiedEmbeddings ? matrices[0] : matrices[matrices.count - 1]
-        finalNorm = norms[norms.count - 1]
+        self.finalNorm = finalNorm
         var first = 1
         blocks = configuration.design.blocks.enumerated().map { layer, design in
             let end = first + design.projections.count
             defer { first = end }
             return Block(
-                inputNorm: norms[2 * layer], middleNorm: norms[2 * layer + 1],
-                places: design.places,
+                vectors: vectors[layer], places: design.places,
                 projections: Array(matrices[first..<end]))
         }
     }

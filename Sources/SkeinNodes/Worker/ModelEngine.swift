@@ -44,6 +44,7 @@ final class ModelEngine: LeaseEngine {
                     + "\(RecipeOptions.mostTokens) are possible")
         }
         let lora = try configuration.lora(layerCount: model.configuration.layerCount)
+        try lora.check(for: model.configuration)
         let shape = AdapterShape(lora, model: model.configuration)
         positions = Int(offer.longestRow)
         engine = try MicroBatchEngine(

@@ -2,31 +2,39 @@
 ///
 /// Letters: `T` tokens of the sequence, `H` query heads, `G` key/value heads, `N` head dimension,
 /// `B` queries in a block. Scores of a block, [B, keys], exist one at a time; T x T is never
-/// stored, and keys after the block's last query are never multiplied.
+/// stored, and keys after the block's last query, or before its first one's window, are never
+/// multiplied.
 /// Backward needs only each row's log-sum-exp (Dao et al. 2022, "FlashAttention", section 3.1).
 package struct Attention: Sendable {
-    package let heads: Int
-    package let keyValueHeads: Int
-    package let headDimension: Int
+    package let shape: AttentionShape
 
     /// Queries in a block: tall enough for the products, little waste above the diagonal.
     static let block = 64
 
-    package init(heads: Int, keyValueHeads: Int, headDimension: Int) {
-        self.heads = heads
-        self.keyValueHeads = keyValueHeads
-        self.headDimension = headDimension
+    package init(_ shape: AttentionShape) {
+        self.shape = shape
     }
 
-    /// Floats of scratch that a sequence of T tokens needs.
+    package init(heads: Int, keyValueHeads: Int, headDimension: Int) {
+        self.init(
+            AttentionShape(
+                heads: heads, keyValueHeads: keyValueHeads, headDimension: headDimension))
+    }
+
+    /// Floats of scratch that a sequence of T tokens needs, whatever its window.
     package static func scratchCount(tokens: Int) -> Int { 2 * block * tokens }
 
-    private var group: Int { heads / keyValueHeads }
-    private var queryWidth: Int { heads * headDimension }
-    private var keyWidth: Int { keyValueHeads * headDimension }
-    private var scale: Float { 1 / Float(headDimension).squareRoot() }
+    /// Floats of scratch that a sequence of up to `tokens` tokens needs.
+    package func scratchCount(tokens: Int) -> Int {
+        Self.scratchCount(tokens: min(tokens, (shape.window ?? tokens) + Self.block))
+    }
 
-    /// out = softmax(q k^T / sqrt(N)) v, each token over itself and those before it.
+    private var heads: Int { shape.heads }
+    private var group: Int { heads / shape.keyValueHeads }
+    private var queryWidth: Int { heads * shape.headDimension }
+    private var keyWidth: Int { shape.keyValueHeads * shape.headDimension }
+
+    /// out = softmax(capped(scale q k^T)) v, each token over itself and those before it in the window.
     ///
     /// Shapes and ranges:
     ///   - q: [T, H * N], rotated.
@@ -41,21 +49,25 @@ package struct Attention: Sendable {
         logSumExp: UnsafeMutablePointer<Float>?, scratch: UnsafeMutablePointer<Float>,
         matMul: MatMul
     ) {
-        let n = headDimension
+        let n = shape.headDimension
         for h in 0..<heads {
-            let key = k + h / group * n
-            let value = v + h / group * n
             for first in stride(from: 0, to: tokens, by: Self.block) {
                 let rows = min(Self.block, tokens - first)
-                let keys = first + rows
+                let seen = shape.firstSeen(from: first)
+                let keys = first + rows - seen
+                let key = k + seen * keyWidth + h / group * n
+                let value = v + seen * keyWidth + h / group * n
                 let query = q + first * queryWidth + h * n
                 matMul(
                     m: rows, n: keys, k: n, query, strideA: queryWidth,
                     key, .transposed, strideB: keyWidth, into: scratch, strideC: keys)
                 for i in 0..<rows {
+                    let hidden = shape.firstSeen(from: first + i) - seen
                     let row = scratch + i * keys
+                    Softmax.clear(row, hidden)
                     let (largest, sum) = Softmax.row(
-                        row, seen: first + i + 1, count: keys, scale: scale)
+                        row + hidden, seen: first + i + 1 - seen - hidden, count: keys - hidden,
+                        scale: shape.scale, cap: shape.softCap)
                     if let logSumExp {
                         logSumExp[h * tokens + first + i] =
                             largest + Float(logarithm(Double(sum)))
@@ -70,8 +82,8 @@ package struct Attention: Sendable {
 
     /// Gradients of q, k and v of one sequence; overwrites dq, dk and dv.
     ///
-    /// P = e^(S / sqrt(N) - logSumExp); dV = P^T dO; dP = dO V^T; dS = P * (dP - rowsum(dO * O)) / sqrt(N);
-    /// dQ = dS K; dK = dS^T Q.
+    /// P = e^(S - logSumExp); dV = P^T dO; dP = dO V^T; dS = scale P * (dP - rowsum(dO * O)), times
+    /// 1 - (S / cap)^2 with a cap; dQ = dS K; dK = dS^T Q.
     ///
     /// Shapes and ranges:
     ///   - out: [T, H * N], the forward result.
@@ -86,16 +98,17 @@ package struct Attention: Sendable {
         dq: UnsafeMutablePointer<Float>, dk: UnsafeMutablePointer<Float>,
         dv: UnsafeMutablePointer<Float>, scratch: UnsafeMutablePointer<Float>, matMul: MatMul
     ) {
-        let n = headDimension
+        let n = shape.headDimension
         Softmax.clear(dk, tokens * keyWidth)
         Softmax.clear(dv, tokens * keyWidth)
         let p = scratch
-        let ds = scratch + Self.block * tokens
+        let ds = scratch + scratchCount(tokens: tokens) / 2
         for h in 0..<heads {
-            let column = h / group * n
             for first in stride(from: 0, to: tokens, by: Self.block) {
                 let rows = min(Self.block, tokens - first)
-                let keys = first + rows
+                let seen = shape.firstSeen(from: first)
+                let keys = first + rows - seen
+                let column = seen * keyWidth + h / group * n
                 let place = first * queryWidth + h * n
                 matMul(
                     m: rows, n: keys, k: n, q + place, strideA: queryWidth,
@@ -104,11 +117,16 @@ package struct Attention: Sendable {
                     m: rows, n: keys, k: n, dOut + place, strideA: queryWidth,
                     v + column, .transposed, strideB: keyWidth, into: ds, strideC: keys)
                 for i in 0..<rows {
+                    let hidden = shape.firstSeen(from: first + i) - seen
                     let at = place + i * queryWidth
                     let delta = dot(out + at, dOut + at, n)
+                    Softmax.clear(p + i * keys, hidden)
+                    Softmax.clear(ds + i * keys, hidden)
                     Softmax.backward(
-                        p: p + i * keys, ds: ds + i * keys, seen: first + i + 1, count: keys,
-                        logSumExp: logSumExp[h * tokens + first + i], delta: delta, scale: scale)
+                        p: p + i * keys + hidden, ds: ds + i * keys + hidden,
+                        seen: first + i + 1 - seen - hidden, count: keys - hidden,
+                        logSumExp: logSumExp[h * tokens + first + i], delta: delta,
+                        scale: shape.scale, cap: shape.softCap)
                 }
                 matMul(
                     m: rows, n: n, k: keys, ds, strideA: keys, k + column, strideB: keyWidth,

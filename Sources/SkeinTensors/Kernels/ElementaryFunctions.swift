@@ -54,6 +54,13 @@ package enum ElementaryFunctions {
         return (logarithm(base) * DoubleDouble(exponent)).exponential
     }
 
+    /// The natural logarithm of a number above 0, as exact as `power`.
+    package static func logarithm(_ number: Double) -> Double {
+        precondition(number > 0 && number.isFinite, "logarithms of positive numbers only")
+        let log: DoubleDouble = logarithm(number)
+        return log.high + log.low
+    }
+
     /// log(2^e m) = e log 2 + 2 artanh((m - 1) / (m + 1)), m within a factor of sqrt 2 of 1.
     private static func logarithm(_ number: Double) -> DoubleDouble {
         var (m, e) = (number.significand, Double(number.exponent))

@@ -2,7 +2,8 @@ import CSkeinKernels
 
 /// Root mean square normalization (Zhang and Sennrich 2019).
 ///
-/// Letters: `T` tokens, `D` width. Results are written as floats, as bf16 for the products that
+/// Letters: `T` rows, `D` width: tokens of the model's width or, for norms of q and k, T * H heads of
+/// their dimension. Results are written as floats, as bf16 for the products that
 /// take it, or as both.
 package enum RMSNorm {
     /// y = x * r * w, r = 1 / sqrt(mean(x^2) + epsilon), per token.
@@ -10,7 +11,7 @@ package enum RMSNorm {
     /// Shapes and ranges:
     ///   - x: [T, D].
     ///   - weight: [D], frozen.
-    ///   - y: [T, D]; may not overlap x; nil if not needed.
+    ///   - y: [T, D]; may be x but not overlap it otherwise; nil if not needed.
     ///   - bf16: [T, D], rows `RoundedRows.stride(columns: width)` apart, receives y rounded to
     ///     bf16; nil if not needed.
     ///   - inverse: [T], receives r for the backward pass.
@@ -47,5 +48,18 @@ package enum RMSNorm {
         addingTo dx: UnsafeMutablePointer<Float>
     ) {
         skein_rmsnorm_backward(skein_level(), dy, x, weight, inverse, tokens, width, dx)
+    }
+
+    /// The same into dx, for norms whose input has no other use: dx = r * (w dy) - ...
+    ///
+    /// Shapes and ranges:
+    ///   - x: [T, D], what was normalized.
+    ///   - dx: [T, D]; may be dy or x.
+    package static func backward(
+        _ dy: UnsafePointer<Float>, x: UnsafePointer<Float>, weight: UnsafePointer<Float>,
+        inverse: UnsafePointer<Float>, tokens: Int, width: Int,
+        into dx: UnsafeMutablePointer<Float>
+    ) {
+        skein_rmsnorm_backward_into(skein_level(), dy, x, weight, inverse, tokens, width, dx)
     }
 }

@@ -5,38 +5,39 @@ import CSkeinKernels
 /// q, k, v, dO, the exponentials, P and dS are rounded (to nearest, ties to even), each once, where
 /// it enters a product. Scores, exponentials, log-sum-exp, dS and all results are computed in fp32.
 /// Rounding changes a result by about 2^-9. Letters as in `Attention`; T x T is never stored:
-/// forward has scores of 12 queries at a time, backward of 96 keys.
+/// forward has scores of 12 queries at a time, backward of 96 keys. Scratch grows with T, or with a
+/// window up to some times its tokens.
 ///
 /// Bits are a function of this sequence's q, k, v (and dO) and of the shape. They are the same at
 /// all levels of the processor that have fused multiply-add, as far as `PackedMatrix` products are.
 package struct RoundedAttention: Sendable {
-    package let heads: Int
-    package let keyValueHeads: Int
-    package let headDimension: Int
+    package let shape: AttentionShape
     /// Replaces the process's level in tests.
     let level: skein_level?
 
-    package init(heads: Int, keyValueHeads: Int, headDimension: Int) {
-        self.init(
-            heads: heads, keyValueHeads: keyValueHeads, headDimension: headDimension, level: nil)
+    package init(_ shape: AttentionShape) {
+        self.init(shape, level: nil)
     }
 
-    init(heads: Int, keyValueHeads: Int, headDimension: Int, level: skein_level?) {
-        precondition(keyValueHeads > 0 && heads % keyValueHeads == 0 && headDimension > 0)
-        self.heads = heads
-        self.keyValueHeads = keyValueHeads
-        self.headDimension = headDimension
+    package init(heads: Int, keyValueHeads: Int, headDimension: Int) {
+        self.init(
+            AttentionShape(
+                heads: heads, keyValueHeads: keyValueHeads, headDimension: headDimension))
+    }
+
+    init(_ shape: AttentionShape, level: skein_level?) {
+        self.shape = shape
         self.level = level
     }
 
     /// Floats of scratch that forward and backward need for sequences of up to `tokens` tokens.
     package func scratchCount(tokens: Int) -> Int {
-        max(
-            skein_attention_forward_scratch(tokens, headDimension),
-            skein_attention_backward_scratch(tokens, headDimension))
+        var shape = kernelShape(tokens)
+        return max(
+            skein_attention_forward_scratch(&shape), skein_attention_backward_scratch(&shape))
     }
 
-    /// out = softmax(q k^T / sqrt(N)) v, each token over itself and those before it.
+    /// out = softmax(capped(scale q k^T)) v, each token over itself and those before it in the window.
     ///
     /// Shapes and ranges:
     ///   - q: [T, H * N], rotated.
@@ -51,7 +52,7 @@ package struct RoundedAttention: Sendable {
         scratch: UnsafeMutablePointer<Float>
     ) {
         precondition(Int(bitPattern: scratch) % 64 == 0)
-        var shape = shape(tokens)
+        var shape = kernelShape(tokens)
         skein_attention_forward(
             level ?? currentLevel(), &shape, q, k, v, out, logSumExp, scratch)
     }
@@ -74,15 +75,17 @@ package struct RoundedAttention: Sendable {
         dv: UnsafeMutablePointer<Float>, scratch: UnsafeMutablePointer<Float>
     ) {
         precondition(Int(bitPattern: scratch) % 64 == 0)
-        var shape = shape(tokens)
+        var shape = kernelShape(tokens)
         var gradients = skein_attention_gradients(
             q: q, k: k, v: v, out: out, d_out: dOut, log_sum_exp: logSumExp, dq: dq, dk: dk,
             dv: dv)
         skein_attention_backward(level ?? currentLevel(), &shape, &gradients, scratch)
     }
 
-    private func shape(_ tokens: Int) -> skein_attention_shape {
+    private func kernelShape(_ tokens: Int) -> skein_attention_shape {
         skein_attention_shape(
-            heads: heads, key_value_heads: keyValueHeads, dimension: headDimension, tokens: tokens)
+            heads: shape.heads, key_value_heads: shape.keyValueHeads,
+            dimension: shape.headDimension, tokens: tokens, window: shape.window ?? 0,
+            scale: shape.scale, cap: shape.softCap ?? 0)
     }
 }

@@ -26,21 +26,27 @@ enum Softmax {
 
     /// The first `seen` >= 1 of `count` numbers become the softmax of scale * x, scale > 0, the others
     /// 0. Returns the largest scale * x and the sum of e^(scale * x - largest).
+    ///
+    /// With a cap c, c tanh(scale * x / c) takes the place of scale * x.
     static func row(
-        _ x: UnsafeMutablePointer<Float>, seen: Int, count: Int, scale: Float
+        _ x: UnsafeMutablePointer<Float>, seen: Int, count: Int, scale: Float, cap: Float? = nil
     ) -> (largest: Float, sum: Float) {
+        let level = skein_level()
         var largest: Float = 0
-        let sum = skein_softmax(skein_level(), x, seen, count, scale, &largest)
+        if let cap { skein_softcap(level, x, seen, scale / cap, cap) }
+        let sum = skein_softmax(level, x, seen, count, cap == nil ? scale : 1, &largest)
         return (largest, sum)
     }
 
     /// Turns the first `seen` of `count` scores p into probabilities, p = e^(scale * p -
-    /// logSumExp), and dP in ds into dS, ds = p * (ds - delta) * scale; the others become 0.
+    /// logSumExp), and dP in ds into dS, ds = p * (ds - delta) * scale; the others become 0. With a
+    /// cap as in `row`, and ds times the tangent's derivative.
     static func backward(
         p: UnsafeMutablePointer<Float>, ds: UnsafeMutablePointer<Float>, seen: Int, count: Int,
-        logSumExp: Float, delta: Float, scale: Float
+        logSumExp: Float, delta: Float, scale: Float, cap: Float? = nil
     ) {
-        skein_softmax_backward(skein_level(), p, ds, seen, count, logSumExp, delta, scale)
+        skein_softmax_backward(
+            skein_level(), p, ds, seen, count, logSumExp, delta, scale, cap ?? 0)
     }
 
     /// x = 0.

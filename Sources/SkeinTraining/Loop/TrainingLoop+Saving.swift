@@ -117,8 +117,9 @@ extension TrainingLoop {
 
     private func writeAdapter(_ parameters: [Float]) throws {
         try AdapterFiles.write(
-            configuration: job.adapterConfiguration,
-            tensors: job.shape.layout.tensors(parameters),
+            configuration: job.exportedConfiguration,
+            tensors: (job.export?.shape ?? job.shape).layout.tensors(
+                job.export?.exported(parameters) ?? parameters),
             to: directory.adapter, in: directory.store)
     }
 

@@ -210,10 +210,9 @@ package struct TrainingLoop {
 
     /// The adapter that was kept, for the test rows.
     package func keptParameters() throws -> [Float] {
-        let files = try AdapterFiles.read(directory.adapter, in: directory.store) {
-            try job.shape.admit($0)
-        }
-        return try AdapterParameters(shape: job.shape, files: files).values
+        try TrainingJob.exported(
+            directory.adapter, shape: job.shape, export: job.export, in: directory.store
+        ).values
     }
 
     private static func isDue(_ step: Int, every count: Int) -> Bool {

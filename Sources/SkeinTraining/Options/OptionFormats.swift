@@ -12,9 +12,9 @@ extension ValueFormat where Value == LayerSelection {
 }
 
 extension ValueFormat where Value == [TargetModule] {
-    /// Names separated by commas, or `all-linear` for all of them, as in PEFT.
+    /// Names separated by commas, or `all-linear` for all projections, as in PEFT.
     package static var targetModules: ValueFormat {
-        let names = TargetModule.allCases.map(\.name)
+        let names = (TargetModule.allCases + TargetModule.fused).map(\.name)
         return ValueFormat(
             placeholder: "LIST",
             accepted: "all-linear, or with commas between them any of \(Words.either(names))",

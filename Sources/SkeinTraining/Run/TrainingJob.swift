@@ -15,6 +15,8 @@ package struct TrainingJob: Sendable {
     package let test: [TokenizedRow]
     package let plan: StepPlan
     package let shape: AdapterShape
+    /// How the adapter is written for others; nil: as it is.
+    package let export: FusedExport?
     /// Where the adapter starts: random A and zero B, or an adapter from disk.
     package let initial: AdapterParameters
     package let report: DataReport
@@ -45,8 +47,10 @@ package struct TrainingJob: Sendable {
         // Hashing a gigabyte takes half a second; only `runFile`, at the end, waits for it.
         let modelDigest = Background("skein-hash") { model.contentDigest() }
         let lora = try configuration.lora(layerCount: model.configuration.layerCount)
+        try lora.check(for: model.configuration)
         let shape = AdapterShape(lora, model: model.configuration)
-        let start = try Self.initialAdapter(configuration, shape: shape)
+        export = FusedExport(shape, model: model.configuration)
+        let start = try Self.initialAdapter(configuration, shape: shape, export: export)
 
         let text = try TextEncoder(model: model)
         beginToken = text.beginToken
@@ -109,17 +113,29 @@ package struct TrainingJob: Sendable {
     }
 
     private static func initialAdapter(
-        _ configuration: TrainingConfiguration, shape: AdapterShape
+        _ configuration: TrainingConfiguration, shape: AdapterShape, export: FusedExport?
     ) throws -> (parameters: AdapterParameters, digest: SHA256.Digest?) {
         guard let directory = configuration.initAdapter else {
             return (AdapterParameters(shape: shape, seed: configuration.addressedSeed), nil)
         }
-        let files = try AdapterFiles.read(directory) { try shape.admit($0) }
+        let parameters = try Self.exported(directory, shape: shape, export: export)
         let weights = FilePath.join(directory, AdapterFiles.weightsName)
-        return (
-            try AdapterParameters(shape: shape, files: files),
-            try RegularFile.digest(of: weights).digest
-        )
+        return (parameters, try RegularFile.digest(of: weights).digest)
+    }
+
+    /// The adapter in a folder, as such a run writes its result.
+    static func exported(
+        _ directory: String, shape: AdapterShape, export: FusedExport?,
+        in store: any Store = DiskStore()
+    ) throws -> AdapterParameters {
+        let written = export?.shape ?? shape
+        let files = try AdapterFiles.read(directory, in: store) { try written.admit($0) }
+        var parameters = try AdapterParameters(shape: written, files: files)
+        if let export {
+            parameters = AdapterParameters(
+                shape: shape, values: try export.restored(parameters.values))
+        }
+        return parameters
     }
 
     /// Makes sure that the run in `directory`, if there is one to continue, is this job's.
@@ -134,12 +150,18 @@ package struct TrainingJob: Sendable {
         return recorded
     }
 
-    /// What adapter_config.json says.
-    package var adapterConfiguration: AdapterConfiguration {
+    /// What adapter_config.json says in a checkpoint.
+    package var adapterConfiguration: AdapterConfiguration { adapterConfiguration(shape) }
+
+    /// What it says of the result.
+    var exportedConfiguration: AdapterConfiguration { adapterConfiguration(export?.shape ?? shape) }
+
+    private func adapterConfiguration(_ shape: AdapterShape) -> AdapterConfiguration {
         let lora = shape.configuration
         let isWhole = lora.layers == 0..<model.configuration.layerCount
         return AdapterConfiguration(
-            rank: lora.rank, alpha: configuration.alpha, dropout: configuration.dropout,
+            rank: lora.rank,
+            alpha: configuration.alpha * Double(lora.rank / configuration.rank), dropout: configuration.dropout,
             targetModules: lora.targets.map(\.name),
             layersToTransform: isWhole ? nil : Array(lora.layers),
             baseModelName: FilePath.name(of: model.path),

@@ -128,7 +128,7 @@ import Testing
             bad(
                 "target-modules", "q_proj,x_proj",
                 "all-linear, or with commas between them any of q_proj, k_proj, v_proj, o_proj, "
-                    + "gate_proj, up_proj or down_proj")
+                    + "gate_proj, up_proj, down_proj, qkv_proj or gate_up_proj")
         ),
         (["d.jsonl"], .unexpectedPositional("d.jsonl", command: "train")),
     ]

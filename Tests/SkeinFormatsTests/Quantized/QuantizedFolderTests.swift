@@ -124,6 +124,18 @@ import Testing
         }
     }
 
+    @Test("what is said of the text model alone counts, too")
+    func text() throws {
+        var raw = try RawFolder("fp8")
+        let said = try #require(raw.configuration.removeValue(forKey: "quantization_config"))
+        #expect(try raw.problem() == nil)
+        raw.configuration["text_config"] = ["quantization_config": said]
+        try TestPaths.withTemporaryDirectory { directory in
+            try raw.write(to: directory)
+            #expect(try ModelFiles.open(directory).otherTensors.isEmpty)
+        }
+    }
+
     @Test("modules that config.json excludes or names must be as it says")
     func modules() throws {
         var raw = try RawFolder("mlx")

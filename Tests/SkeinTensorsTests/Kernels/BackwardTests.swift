@@ -76,15 +76,25 @@ import Testing
 
     @Test(
         "attention's dq, dk and dv are the derivatives of its forward pass",
-        arguments: [(1, 1, 1), (7, 4, 2), (70, 3, 1)])
-    func attention(tokens: Int, heads: Int, groups: Int) {
-        let n = 8
-        let attention = Attention(heads: heads, keyValueHeads: groups, headDimension: n)
+        arguments: [
+            (1, AttentionShape(heads: 1, keyValueHeads: 1, headDimension: 8)),
+            (7, AttentionShape(heads: 4, keyValueHeads: 2, headDimension: 8)),
+            (70, AttentionShape(heads: 3, keyValueHeads: 1, headDimension: 8)),
+            (70, AttentionShape(heads: 3, keyValueHeads: 1, headDimension: 8, window: 9)),
+            (
+                70,
+                AttentionShape(
+                    heads: 1, keyValueHeads: 1, headDimension: 8, scale: 1, window: 66, softCap: 2)
+            ),
+        ])
+    func attention(tokens: Int, shape: AttentionShape) {
+        let (heads, groups, n) = (shape.heads, shape.keyValueHeads, shape.headDimension)
+        let attention = Attention(shape)
         let q = numbers(tokens * heads * n, 9)
         let k = numbers(tokens * groups * n, 10)
         let v = numbers(tokens * groups * n, 11)
         let pull = numbers(q.count, 12)
-        var scratch = [Float](repeating: 0, count: Attention.scratchCount(tokens: tokens))
+        var scratch = [Float](repeating: 0, count: attention.scratchCount(tokens: tokens))
         func forward(_ q: [Float], _ k: [Float], _ v: [Float]) -> (out: [Float], lse: [Float]) {
             var out = [Float](repeating: 0, count: q.count)
             var lse = [Float](repeating: 0, count: tokens * heads)

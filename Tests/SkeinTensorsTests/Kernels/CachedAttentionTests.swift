@@ -18,14 +18,20 @@ import Testing
         let attention: CachedAttention
         let layer: FloatBuffer
 
-        init(n: Int, tokens: Int) {
+        init(
+            n: Int, tokens: Int, scale: Float? = nil, window: Int? = nil, softCap: Float? = nil,
+            appended: Int = CachedAttention.block
+        ) {
             self.n = n
             self.tokens = tokens
             q = CentralDifference.numbers(tokens * 4 * n, seed: 2, stream: 1, spread: 2)
             k = CentralDifference.numbers(tokens * 2 * n, seed: 2, stream: 2)
             v = CentralDifference.numbers(tokens * 2 * n, seed: 2, stream: 3)
             attention = CachedAttention(
-                heads: 4, keyValueHeads: 2, headDimension: n, capacity: tokens + 3)
+                AttentionShape(
+                    heads: 4, keyValueHeads: 2, headDimension: n, scale: scale, window: window,
+                    softCap: softCap),
+                capacity: tokens + 3, appended: appended)
             layer = FloatBuffer(count: attention.layerCount)
             // What was never written must not be seen.
             layer.base.update(repeating: .nan, count: layer.count)
@@ -45,18 +51,141 @@ import Testing
 
         func expected(token: Int, head: Int) -> [Double] {
             let own = head / 2
-            let scores = (0...token).map { key in
-                (0..<n).reduce(0.0) { sum, i in
+            let shape = attention.shape
+            let first = max(0, token + 1 - (shape.window ?? token + 1))
+            let scores = (first...token).map { key in
+                let score = (0..<n).reduce(0.0) { sum, i in
                     sum + Double(q[(token * 4 + head) * n + i]) * Double(k[(key * 2 + own) * n + i])
-                } / Double(n).squareRoot()
+                }
+                guard let cap = shape.softCap.map(Double.init) else {
+                    return score * Double(shape.scale)
+                }
+                return cap * tanh(score * Double(shape.scale) / cap)
             }
             let most = scores.max() ?? 0
             let weights = scores.map { exp($0 - most) }
             let sum = weights.reduce(0, +)
             return (0..<n).map { i in
-                (0...token).reduce(0.0) { $0 + weights[$1] * Double(v[($1 * 2 + own) * n + i]) }
-                    / sum
+                scores.indices.reduce(0.0) {
+                    $0 + weights[$1] * Double(v[((first + $1) * 2 + own) * n + i])
+                } / sum
             }
+        }
+
+        /// All heads of `tokens`, blocks of at most `CachedAttention.block`, [tokens, H * N].
+        func attend(_ tokens: Range<Int>) -> [Float] {
+            var out = [Float](repeating: .nan, count: tokens.count * 4 * n)
+            let count = attention.scratchCount(keys: tokens.upperBound)
+            var scratch = [Float](repeating: .nan, count: count + 8)
+            scratch.replaceSubrange(count..., with: repeatElement(17, count: 8))
+            q.withUnsafeBufferPointer { q in
+                out.withUnsafeMutableBufferPointer { out in
+                    guard let q = q.baseAddress, let out = out.baseAddress else { return }
+                    for head in 0..<4 {
+                        for first in stride(
+                            from: tokens.lowerBound, to: tokens.upperBound,
+                            by: CachedAttention.block)
+                        {
+                            attention.attend(
+                                block: min(CachedAttention.block, tokens.upperBound - first),
+                                head: head, q: q + first * 4 * n, position: first,
+                                layer: layer.base, out: out + (first - tokens.lowerBound) * 4 * n,
+                                scratch: &scratch)
+                        }
+                    }
+                }
+            }
+            #expect(scratch[count...].allSatisfy { $0 == 17 })
+            return out
+        }
+
+        /// All heads of one token, [H * N].
+        func attendAlone(_ token: Int) -> [Float] {
+            let row = token * 4 * n..<(token + 1) * 4 * n
+            var out = [Float](repeating: .nan, count: 4 * n)
+            var scratch = [Float](
+                repeating: .nan, count: attention.scratchCount(keys: token + 1))
+            for head in 0..<4 {
+                attention.attend(
+                    head: head, q: Array(q[row]), layer: layer.base, keys: token + 1, out: &out,
+                    scratch: &scratch)
+            }
+            return out
+        }
+
+        func expectedRow(_ token: Int) -> [Double] {
+            (0..<4).flatMap { expected(token: token, head: $0) }
+        }
+    }
+
+    @Test(
+        "with a window, a cap or a scale they attend as a plain loop does, in a ring of slots",
+        arguments: [
+            (16, 1, nil), (20, 5, 2), (64, 16, nil), (80, 17, 0.5), (24, 31, nil), (16, 70, 3),
+            (20, nil, 2), (64, 1000, nil),
+        ] as [(Int, Int?, Float?)])
+    func windows(n: Int, window: Int?, cap: Float?) {
+        for appended in [1, 7, 32, 50] {
+            let tokens = 230
+            let sample = Sample(
+                n: n, tokens: tokens, scale: 0.3, window: window, softCap: cap, appended: appended)
+            if let window, window < 100 {
+                let slots = sample.attention.layerCount / (2 * (n + (n + 15) / 16 * 16))
+                #expect(slots < window + appended + 16 && slots >= window + appended - 1)
+            }
+            for first in stride(from: 0, to: tokens, by: appended) {
+                let range = first..<min(first + appended, tokens)
+                sample.append(range)
+                let out = sample.attend(range).map(Double.init)
+                for (i, token) in range.enumerated() {
+                    let expected = sample.expectedRow(token)
+                    let row = Array(out[i * 4 * n..<(i + 1) * 4 * n])
+                    #expect(
+                        CentralDifference.relativeError(row, expected) < 5e-6,
+                        "token \(token), \(appended) appended")
+                }
+                let last = range.upperBound - 1
+                #expect(
+                    CentralDifference.relativeError(
+                        sample.attendAlone(last).map(Double.init), sample.expectedRow(last)) < 5e-6,
+                    "token \(last) alone, \(appended) appended")
+            }
+        }
+    }
+
+    @Test("a ring knows which earlier places it can return to")
+    func earlier() {
+        let shape = AttentionShape(heads: 1, keyValueHeads: 1, headDimension: 8, window: 20)
+        let ring = CachedAttention(shape, capacity: 500, appended: 28)
+        // 48 slots: of 100 tokens those from 52 on, which tokens from 71 on see.
+        #expect(!ring.holds(whatIsSeenAt: 70, of: 100) && ring.holds(whatIsSeenAt: 71, of: 100))
+        #expect(ring.holds(whatIsSeenAt: 100, of: 100) && ring.holds(whatIsSeenAt: 0, of: 48))
+        #expect(!ring.holds(whatIsSeenAt: 0, of: 49))
+        let all = CachedAttention(heads: 1, keyValueHeads: 1, headDimension: 8, capacity: 500)
+        #expect(all.holds(whatIsSeenAt: 0, of: 500))
+    }
+
+    @Test("every level attends in a ring alike, those with fused multiply-add with the same bits")
+    func levelsOfRings() {
+        let n = 72
+        let q = CentralDifference.numbers(n, seed: 9, stream: 1)
+        let k = CentralDifference.numbers(48 * n, seed: 9, stream: 2)
+        let v = CentralDifference.numbers(48 * 80, seed: 9, stream: 3)
+        let results = Levels.all.map { level in
+            var out = [Float](repeating: .nan, count: n)
+            k.withUnsafeBufferPointer { k in
+                v.withUnsafeBufferPointer { v in
+                    var cached = skein_cached(
+                        k: k.baseAddress, v: v.baseAddress, slots: 48, first: 133, end: 170)
+                    var scores = [Float](repeating: .nan, count: 48)
+                    skein_attend_cached(level, q, &cached, n, 0.125, 1.5, &scores, &out)
+                }
+            }
+            return out
+        }
+        for (level, out) in zip(Levels.all, results) {
+            for i in 0..<n { #expect(abs(out[i] - results[0][i]) < 2e-6, "\(level)") }
+            if level.rawValue >= SKEIN_AVX2.rawValue { #expect(out == results[1]) }
         }
     }
 

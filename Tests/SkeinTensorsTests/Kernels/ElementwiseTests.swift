@@ -87,7 +87,7 @@ import Testing
         Self.check("backward", expected: p + [0, 0] + ds + [0, 0]) {
             var own = x.map { 8 * $0 } + [5, 6]
             var gradient = pull + [7, 8]
-            skein_softmax_backward($0, &own, &gradient, count, count + 2, 2, 0.5, 0.125)
+            skein_softmax_backward($0, &own, &gradient, count, count + 2, 2, 0.5, 0.125, 0)
             return own + gradient
         }
     }
@@ -193,9 +193,9 @@ import Testing
         }
         Self.check("rotate", expected: expected + x.map(Double.init)) {
             var own = x
-            skein_rotate($0, &own, tokens, heads, half, cosines, sines, 0)
+            skein_rotate($0, &own, tokens, heads, 2 * half, half, cosines, sines, 0)
             var back = own
-            skein_rotate($0, &back, tokens, heads, half, cosines, sines, 1)
+            skein_rotate($0, &back, tokens, heads, 2 * half, half, cosines, sines, 1)
             return own + back
         }
     }

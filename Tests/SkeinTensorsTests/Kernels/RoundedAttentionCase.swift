@@ -50,9 +50,7 @@ struct RoundedAttentionCase {
     }
 
     private func attention(_ level: skein_level?) -> RoundedAttention {
-        RoundedAttention(
-            heads: shape.heads, keyValueHeads: shape.groups, headDimension: shape.dimension,
-            level: level)
+        RoundedAttention(shape.attention, level: level)
     }
 
     private func empty(_ number: Float) -> Results<Float> {
@@ -87,9 +85,9 @@ struct RoundedAttentionCase {
 
     /// By `Attention`, in fp32.
     func inSingle() -> Results<Double> {
-        let attention = Attention(
-            heads: shape.heads, keyValueHeads: shape.groups, headDimension: shape.dimension)
-        var scratch = [Float](repeating: 0, count: Attention.scratchCount(tokens: shape.tokens))
+        let attention = Attention(shape.attention)
+        var scratch = [Float](
+            repeating: 0, count: attention.scratchCount(tokens: shape.tokens))
         var results = empty(0)
         attention.forward(
             q: q, k: k, v: v, tokens: shape.tokens, out: &results.out,
@@ -109,7 +107,8 @@ struct RoundedAttentionCase {
     func inDouble() -> Results<Double> {
         let (n, width) = (shape.dimension, shape.heads * shape.dimension)
         let keyWidth = shape.groups * n
-        let scale = 1 / Double(n).squareRoot()
+        let scale = shape.scale.map(Double.init) ?? 1 / Double(n).squareRoot()
+        let cap = shape.cap.map(Double.init)
         let zeros = { (count: Int) in [Double](repeating: 0, count: count) }
         var r = Results(
             out: zeros(q.count), logSumExp: zeros(shape.heads * shape.tokens), dq: zeros(q.count),
@@ -121,16 +120,21 @@ struct RoundedAttentionCase {
             let column = h / (shape.heads / shape.groups) * n
             for t in 0..<shape.tokens {
                 let row = t * width + h * n
-                let scores = (0...t).map { dot(q, row, k, $0 * keyWidth + column) * scale }
+                let seen = max(0, t + 1 - (shape.window ?? t + 1))...t
+                let scores = seen.map {
+                    let score = dot(q, row, k, $0 * keyWidth + column) * scale
+                    return cap.map { $0 * tanh(score / $0) } ?? score
+                }
                 let largest = scores.max() ?? 0
                 let sum = scores.reduce(0) { $0 + exp($1 - largest) }
                 r.logSumExp[h * shape.tokens + t] = largest + log(sum)
                 let p = scores.map { exp($0 - largest) / sum }
-                let dp = (0...t).map { dot(dOut, row, v, $0 * keyWidth + column) }
+                let dp = seen.map { dot(dOut, row, v, $0 * keyWidth + column) }
                 let delta = zip(p, dp).reduce(0) { $0 + $1.0 * $1.1 }
-                for j in 0...t {
-                    let key = j * keyWidth + column
-                    let ds = p[j] * (dp[j] - delta) * scale
+                for (j, score) in scores.enumerated() {
+                    let key = (seen.lowerBound + j) * keyWidth + column
+                    let slope = cap.map { 1 - score / $0 * score / $0 } ?? 1
+                    let ds = p[j] * (dp[j] - delta) * slope * scale
                     for d in 0..<n {
                         r.out[row + d] += p[j] * Double(v[key + d])
                         r.dv[key + d] += p[j] * Double(dOut[row + d])

@@ -11,16 +11,43 @@ import Testing
 
     struct Shape: CustomTestStringConvertible, Sendable {
         let tokens, heads, groups, dimension: Int
+        var window: Int?
+        var cap: Float?
+        var scale: Float?
         var testDescription: String {
-            "\(tokens) tokens, \(heads) heads over \(groups), dimension \(dimension)"
+            "\(tokens) tokens, \(heads) heads over \(groups), dimension \(dimension), "
+                + "window \(window ?? 0), cap \(cap ?? 0), scale \(scale ?? 0)"
+        }
+        var attention: AttentionShape {
+            AttentionShape(
+                heads: heads, keyValueHeads: groups, headDimension: dimension, scale: scale,
+                window: window, softCap: cap)
         }
     }
 
-    static let shapes: [Shape] = [1, 2, 63, 64, 65, 130].flatMap { tokens in
+    static let plain: [Shape] = [1, 2, 63, 64, 65, 130].flatMap { tokens in
         [(3, 1, 16), (4, 2, 64), (2, 2, 80), (1, 1, 10)].map {
             Shape(tokens: tokens, heads: $0.0, groups: $0.1, dimension: $0.2)
         }
     }
+
+    /// Segments of a window are 384 tokens or more: from one token on to three segments.
+    static let limited: [Shape] = [
+        Shape(tokens: 1, heads: 1, groups: 1, dimension: 10, window: 1, cap: 2),
+        Shape(tokens: 65, heads: 3, groups: 1, dimension: 16, window: 1),
+        Shape(tokens: 65, heads: 3, groups: 1, dimension: 16, cap: 0.5),
+        Shape(tokens: 97, heads: 2, groups: 1, dimension: 18, window: 2, scale: 0.4),
+        Shape(tokens: 130, heads: 4, groups: 2, dimension: 64, window: 17, cap: 3),
+        Shape(tokens: 130, heads: 2, groups: 2, dimension: 10, window: 129),
+        Shape(tokens: 130, heads: 2, groups: 1, dimension: 24, window: 500, cap: 1, scale: 0.7),
+        Shape(tokens: 385, heads: 2, groups: 1, dimension: 16, window: 31),
+        Shape(tokens: 447, heads: 2, groups: 1, dimension: 20, window: 384, cap: 2),
+        Shape(tokens: 803, heads: 2, groups: 1, dimension: 16, window: 100),
+        Shape(tokens: 805, heads: 1, groups: 1, dimension: 12, window: 391, cap: 2),
+        Shape(tokens: 1201, heads: 1, groups: 1, dimension: 10, window: 385, scale: 1),
+    ]
+
+    static let shapes = plain + limited
 
     @Test(
         "forward and backward are a loop in Double up to bf16's rounding, at every level",
@@ -49,6 +76,21 @@ import Testing
         }
     }
 
+    @Test("attention in fp32 is a loop in Double", arguments: shapes)
+    func singleAgainstLoop(shape: Shape) {
+        let inputs = RoundedAttentionCase(shape, seed: Self.seed + 9)
+        let own = inputs.inSingle()
+        let exact = inputs.inDouble()
+        let pairs = [
+            (own.out, exact.out), (own.logSumExp, exact.logSumExp), (own.dq, exact.dq),
+            (own.dk, exact.dk), (own.dv, exact.dv),
+        ]
+        for (part, (a, b)) in pairs.enumerated() {
+            let difference = Self.difference(a.map { Float($0) }, b)
+            #expect(difference < 3e-6, "part \(part), seed \(Self.seed + 9)")
+        }
+    }
+
     @Test("levels with fused multiply-add give the same bits", arguments: shapes)
     func levels(shape: Shape) {
         let inputs = RoundedAttentionCase(shape, seed: Self.seed + 2)
@@ -69,17 +111,53 @@ import Testing
 
     @Test("scratch for a longer sequence is enough, and nothing after it is written")
     func scratchEnd() {
-        var last = 0
-        let attention = RoundedAttention(heads: 2, keyValueHeads: 1, headDimension: 34)
-        for tokens in 0..<1300 {
-            let count = attention.scratchCount(tokens: tokens)
-            #expect(count >= last)
-            last = count
+        for window in [nil, 1, 100, 400] {
+            var last = 0
+            let shape = Shape(tokens: 0, heads: 2, groups: 1, dimension: 34, window: window)
+            let attention = RoundedAttention(shape.attention)
+            for tokens in 0..<1300 {
+                let count = attention.scratchCount(tokens: tokens)
+                #expect(count >= last)
+                last = count
+            }
+            if window != nil { #expect(attention.scratchCount(tokens: 1 << 20) == last) }
         }
-        for tokens in [1, 31, 33, 65, 97] {
-            let shape = Shape(tokens: tokens, heads: 2, groups: 1, dimension: 34)
+        let limited = Self.limited.filter { $0.tokens < 400 || $0.tokens % 2 == 1 }
+        let plain = [1, 31, 33, 65, 97].map {
+            Shape(tokens: $0, heads: 2, groups: 1, dimension: 34)
+        }
+        for shape in plain + limited {
             let inputs = RoundedAttentionCase(shape, seed: Self.seed + 4)
-            for level in KernelLevel.all { #expect(inputs.staysInScratch(level: level)) }
+            for level in KernelLevel.all {
+                #expect(inputs.staysInScratch(level: level), "\(shape.testDescription)")
+            }
+        }
+    }
+
+    @Test("a window of all tokens has the bits of none, and a token outside changes nothing")
+    func windows() {
+        let shape = Shape(tokens: 500, heads: 2, groups: 1, dimension: 16)
+        var wide = shape
+        wide.window = 500
+        let seed = Self.seed + 8
+        let plain = RoundedAttentionCase(shape, seed: seed)
+        #expect(plain.rounded().bits == RoundedAttentionCase(wide, seed: seed).rounded().bits)
+        var narrow = shape
+        narrow.window = 45
+        let inputs = RoundedAttentionCase(narrow, seed: seed)
+        let before = inputs.rounded()
+        for changed in [0, 31, 383, 384, 430] {
+            var other = inputs
+            other.k[changed * 16] += 8
+            other.v[changed * 16 + 1] -= 4
+            let after = other.rounded()
+            for token in 0..<500 where token < changed || token >= changed + 45 {
+                let row = token * 32..<token * 32 + 32
+                #expect(after.out[row] == before.out[row], "\(changed) \(token)")
+                #expect(after.dq[row] == before.dq[row], "\(changed) \(token)")
+            }
+            let last = (changed + 44) * 32..<(changed + 45) * 32
+            #expect(after.out[last] != before.out[last])
         }
     }
 
@@ -112,6 +190,7 @@ import Testing
         arguments: [
             Shape(tokens: 7, heads: 4, groups: 2, dimension: 8),
             Shape(tokens: 70, heads: 3, groups: 1, dimension: 16),
+            Shape(tokens: 70, heads: 3, groups: 1, dimension: 16, window: 21, cap: 3),
         ])
     func centralDifferences(shape: Shape) {
         var inputs = RoundedAttentionCase(shape, seed: Self.seed + 6)

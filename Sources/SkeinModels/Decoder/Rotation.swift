@@ -1,0 +1,77 @@
+import SkeinTensors
+
+/// How a layer turns queries and keys by their positions.
+struct Rotation: Sendable {
+    /// nil: it does not.
+    private let table: RotaryEmbedding?
+    /// For rows of more tokens than `longFrom`; nil: one table for all.
+    private let long: RotaryEmbedding?
+    private let longFrom: Int
+    /// Of queries; nil: they do not grow.
+    private let growth: PositionScale?
+
+    /// The rotations of all layers for positions 0 ..< `positions`; layers share tables.
+    static func ofLayers(_ model: ModelConfiguration, positions: Int) -> [Rotation] {
+        let (design, headDimension) = (model.design, model.headDimension)
+        let tables = design.rotaryTables.map { table in
+            (
+                short: table.made(table.divisors, headDimension, positions: positions),
+                long: table.longDivisors.map {
+                    table.made($0, headDimension, positions: positions)
+                }
+            )
+        }
+        return design.blocks.map { block in
+            let index = block.rotaryTable
+            return Rotation(
+                table: index.map { tables[$0].short }, long: index.flatMap { tables[$0].long },
+                longFrom: index.map { design.rotaryTables[$0].longFrom } ?? 0,
+                growth: block.queryGrowth.map {
+                    PositionScale(beta: $0.beta, original: $0.original, positions: positions)
+                })
+        }
+    }
+
+    /// Whether rows of some lengths are turned differently from others.
+    var dependsOnLength: Bool { long != nil }
+
+    /// Whether rows of these two lengths are turned differently.
+    func differs(_ one: Int, _ other: Int) -> Bool {
+        long != nil && (one > longFrom) != (other > longFrom)
+    }
+
+    /// Turns queries, [tokens, heads * N], in place.
+    ///
+    /// Shapes and ranges:
+    ///   - x: the queries, or their gradient.
+    ///   - first: position of the first; the others follow.
+    ///   - length: tokens of the whole row, as far as it is known.
+    ///   - inverse: the backward pass.
+    func turnQueries(
+        _ x: UnsafeMutablePointer<Float>, tokens: Int, heads: Int, headDimension: Int, first: Int,
+        length: Int, inverse: Bool = false
+    ) {
+        turnKeys(x, tokens: tokens, heads: heads, first: first, length: length, inverse: inverse)
+        growth?.apply(x, tokens: tokens, width: heads * headDimension, firstPosition: first)
+    }
+
+    /// Turns keys, [tokens, heads * N], in place. Arguments as in `turnQueries`.
+    func turnKeys(
+        _ x: UnsafeMutablePointer<Float>, tokens: Int, heads: Int, first: Int, length: Int,
+        inverse: Bool = false
+    ) {
+        (length > longFrom ? long ?? table : table)?.rotate(
+            x, tokens: tokens, heads: heads, firstPosition: first, inverse: inverse)
+    }
+}
+
+extension DecoderDesign.RotaryTable {
+    /// The table for positions 0 ..< `positions`.
+    fileprivate func made(
+        _ divisors: [Float]?, _ headDimension: Int, positions: Int
+    ) -> RotaryEmbedding {
+        RotaryEmbedding(
+            headDimension: headDimension, theta: theta, divisors: divisors, positions: positions,
+            dimension: dimension, factor: attentionFactor)
+    }
+}

@@ -1,0 +1,132 @@
+import SkeinTestSupport
+import Testing
+
+@testable import SkeinModels
+
+@Suite struct FusedExportTests {
+    /// Llama's blocks over Phi-3's two fused modules.
+    struct Fused: ModelFamily {
+        let modelTypes = ["fused"]
+        let gguf: GGUFLayout? = nil
+
+        func design(of model: ModelConfiguration) -> DecoderDesign {
+            var design = Llama().design(of: model)
+            for layer in design.blocks.indices {
+                var next: [String: Int] = [:]
+                for i in design.blocks[layer].projections.indices {
+                    let module = design.blocks[layer].projections[i].module
+                    let tensor: String
+                    switch module {
+                    case .query, .key, .value: tensor = "self_attn.qkv_proj"
+                    case .gate, .up: tensor = "mlp.gate_up_proj"
+                    default: continue
+                    }
+                    let first = next[tensor, default: 0]
+                    let end = first + design.blocks[layer].projections[i].outputs
+                    next[tensor] = end
+                    design.blocks[layer].projections[i].tensor = tensor
+                    design.blocks[layer].projections[i].rows = first..<end
+                }
+            }
+            return design
+        }
+    }
+
+    static let model = ModelConfiguration(
+        architecture: "fused", vocabularySize: 320, width: 12, feedForwardWidth: 10,
+        layerCount: 2, headCount: 4, keyValueHeadCount: 2, headDimension: 4, contextLength: 64,
+        normEpsilon: 1e-5, ropeTheta: 10_000, ropeFrequencyDivisors: nil, tiedEmbeddings: true,
+        family: Fused())
+
+    private func shape(_ targets: [TargetModule], layers: Range<Int> = 0..<2) -> AdapterShape {
+        AdapterShape(
+            LoRAConfiguration(rank: 2, scale: 1.5, dropout: 0, targets: targets, layers: layers),
+            model: Self.model)
+    }
+
+    @Test("a fused module has one pair of matrices, whose slices share A")
+    func fused() {
+        let shape = shape([.queryKeyValue, .down])
+        #expect(
+            shape.layout.entries.prefix(4).map { "\($0.name.split(separator: ".")[6]) \($0.shape)" }
+                == [
+                    "qkv_proj [2, 12]", "qkv_proj [32, 2]", "down_proj [2, 10]",
+                    "down_proj [12, 2]",
+                ])
+        let pairs = shape.pairs[1].compactMap { $0 }
+        #expect(pairs.map(\.module) == [.query, .key, .value, .down])
+        #expect(pairs.map(\.sharesA) == [false, true, true, false])
+        #expect(Set(pairs[..<3].map(\.a)).count == 1 && Set(pairs[..<3].map(\.address)) == [0])
+        #expect(pairs[1].b - pairs[0].b == 16 * 2 && pairs[2].b - pairs[1].b == 8 * 2)
+        #expect(FusedExport(shape, model: Self.model) == nil)
+    }
+
+    @Test(
+        "adapters of slices become one of the module with the same product, and come back",
+        arguments: [
+            [TargetModule.query, .value], [.query, .key, .value, .output, .gate, .up, .down],
+            [.up, .down], [.key],
+        ])
+    func slices(targets: [TargetModule]) throws {
+        for layers in [0..<2, 1..<2] {
+            let own = shape(targets, layers: layers)
+            let values = CentralDifference.numbers(own.layout.count, seed: 3, stream: 0)
+            let export = try #require(FusedExport(own, model: Self.model))
+            let written = export.exported(values)
+            for layer in layers {
+                for (index, pair) in own.pairs[layer].enumerated() {
+                    guard let module = export.shape.pairs[layer][index] else {
+                        #expect(pair == nil)
+                        continue
+                    }
+                    let found = product(written, module, rank: export.shape.configuration.rank)
+                    let expected =
+                        pair.map { product(values, $0, rank: 2) }
+                        ?? [Float](repeating: 0, count: found.count)
+                    #expect(found == expected)
+                }
+            }
+            #expect(try export.restored(written) == values)
+            var mixed = written
+            let spare = try #require(written.firstIndex(of: 0) ?? written.indices.last)
+            if written[spare] == 0 {
+                mixed[spare] = 1
+                #expect(throws: AdapterError.notBlockDiagonal) { try export.restored(mixed) }
+            }
+        }
+    }
+
+    /// B A of one slice.
+    private func product(_ values: [Float], _ pair: AdapterShape.Pair, rank: Int) -> [Float] {
+        var out = [Float](repeating: 0, count: pair.outputs * pair.inputs)
+        for row in 0..<pair.outputs {
+            for column in 0..<pair.inputs {
+                for r in 0..<rank {
+                    out[row * pair.inputs + column] +=
+                        values[pair.b + row * rank + r] * values[pair.a + r * pair.inputs + column]
+                }
+            }
+        }
+        return out
+    }
+
+    @Test("what a model lacks and a module together with its slice are refused")
+    func refused() {
+        func lora(_ targets: [TargetModule]) -> LoRAConfiguration {
+            LoRAConfiguration(rank: 2, scale: 1, dropout: 0, targets: targets, layers: 0..<2)
+        }
+        var plain = Self.model
+        plain.design = Llama().design(of: plain)
+        #expect(throws: AdapterError.missingTarget("qkv_proj", model: "fused")) {
+            try lora([.output, .queryKeyValue]).check(for: plain)
+        }
+        #expect(throws: AdapterError.overlappingTargets("gate_up_proj", "up_proj")) {
+            try lora([.up, .gateUp]).check(for: Self.model)
+        }
+        #expect(throws: Never.self) { try lora([.query, .down]).check(for: Self.model) }
+        #expect(throws: Never.self) {
+            try lora([.queryKeyValue, .output]).check(for: Self.model)
+        }
+        #expect(throws: Never.self) { try lora(TargetModule.allCases).check(for: plain) }
+    }
+}
