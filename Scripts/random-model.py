@@ -1,9 +1,12 @@
-"""Writes a GGUF file of Llama's architecture with random Q4_0 weights, to see whether a large model fits.
+"""Writes a GGUF file with random Q4_0 weights, to see whether a large model fits.
 
-usage: random-model.py TOKENIZER.gguf OUTPUT.gguf [layers width feed-forward heads key-value-heads]
+usage: random-model.py [--architecture llama|qwen3] TOKENIZER.gguf OUTPUT.gguf
+                       [layers width feed-forward heads key-value-heads]
 
-The tokenizer is copied from TOKENIZER.gguf. The default has 3.97 billion parameters. Needs only the
-standard library; the bytes are a function of the arguments.
+The tokenizer is copied from TOKENIZER.gguf. The default is of Llama's architecture and has 3.97 billion
+parameters. Qwen3's has the sizes of Qwen3-4B, heads of 128 with norms, and rows of the embedding for its
+vocabulary of 151,936: 4.02 billion. Needs only the standard library; the bytes are a function of the
+arguments.
 """
 
 import math
@@ -15,6 +18,12 @@ UINT32, FLOAT32, STRING, ARRAY = 4, 6, 8, 9
 WIDTHS = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 F32, Q4_0 = 0, 2
 ALIGNMENT = 32
+# Default sizes; the width of a head, else width / heads; rows of the embedding, else the tokenizer's;
+# the base of the rotation's frequencies, the context and the norms' epsilon.
+ARCHITECTURES = {
+    "llama": ([32, 3072, 10240, 24, 8], None, None, 1e4, 4096, 1e-5),
+    "qwen3": ([36, 2560, 9728, 32, 8], 128, 151936, 1e6, 40960, 1e-6),
+}
 
 
 def text(value):
@@ -56,17 +65,20 @@ def tokenizer_entries(path):
     return entries, vocabulary
 
 
-def tensors(vocabulary, layers, width, forward, heads, key_heads):
-    keys = width // heads * key_heads
+def tensors(vocabulary, head, layers, width, forward, heads, key_heads):
+    queries, keys = (head or width // heads) * heads, (head or width // heads) * key_heads
     yield "token_embd.weight", (vocabulary, width)
     yield "output_norm.weight", (width,)
     for layer in range(layers):
         prefix = f"blk.{layer}."
         yield prefix + "attn_norm.weight", (width,)
         yield prefix + "ffn_norm.weight", (width,)
+        if head:
+            yield prefix + "attn_q_norm.weight", (head,)
+            yield prefix + "attn_k_norm.weight", (head,)
         for name, shape in [
-            ("attn_q", (width, width)), ("attn_k", (keys, width)), ("attn_v", (keys, width)),
-            ("attn_output", (width, width)), ("ffn_gate", (forward, width)),
+            ("attn_q", (queries, width)), ("attn_k", (keys, width)), ("attn_v", (keys, width)),
+            ("attn_output", (width, queries)), ("ffn_gate", (forward, width)),
             ("ffn_up", (forward, width)), ("ffn_down", (width, forward)),
         ]:
             yield f"{prefix}{name}.weight", shape
@@ -90,25 +102,31 @@ def write_tensor(file, shape, source):
 
 
 def main():
-    tokenizer, output = sys.argv[1:3]
-    sizes = [int(word) for word in sys.argv[3:]] or [32, 3072, 10240, 24, 8]
+    words = sys.argv[1:]
+    architecture = "llama"
+    if words[0] == "--architecture":
+        architecture, words = words[1], words[2:]
+    tokenizer, output = words[:2]
+    default, head, rows, base, context, epsilon = ARCHITECTURES[architecture]
+    sizes = [int(word) for word in words[2:]] or default
     layers, width, forward, heads, key_heads = sizes
     entries, vocabulary = tokenizer_entries(tokenizer)
+    vocabulary = rows or vocabulary
 
     def entry(key, kind, value):
         return text(key) + struct.pack("<I", kind) + value
 
-    entries.append(entry("general.architecture", STRING, text("llama")))
+    entries.append(entry("general.architecture", STRING, text(architecture)))
     for key, value in [
-        ("block_count", layers), ("context_length", 4096), ("embedding_length", width),
+        ("block_count", layers), ("context_length", context), ("embedding_length", width),
         ("feed_forward_length", forward), ("attention.head_count", heads),
         ("attention.head_count_kv", key_heads), ("vocab_size", vocabulary),
-    ]:
-        entries.append(entry("llama." + key, UINT32, struct.pack("<I", value)))
-    for key, value in [("rope.freq_base", 1e4), ("attention.layer_norm_rms_epsilon", 1e-5)]:
-        entries.append(entry("llama." + key, FLOAT32, struct.pack("<f", value)))
+    ] + ([("attention.key_length", head), ("attention.value_length", head)] if head else []):
+        entries.append(entry(f"{architecture}.{key}", UINT32, struct.pack("<I", value)))
+    for key, value in [("rope.freq_base", base), ("attention.layer_norm_rms_epsilon", epsilon)]:
+        entries.append(entry(f"{architecture}.{key}", FLOAT32, struct.pack("<f", value)))
 
-    plan = list(tensors(vocabulary, *sizes))
+    plan = list(tensors(vocabulary, head, *sizes))
     header = b"GGUF" + struct.pack("<IQQ", 3, len(plan), len(entries)) + b"".join(entries)
     offset = 0
     for name, shape in plan:

@@ -19,7 +19,7 @@ extension FormatError: Explained {
             "\(field) is \(found), above the limit of \(limit)"
         case .notText(_, _, let field): "\(field) is not UTF-8 text"
         case .duplicate(_, let name): "'\(name)' is in the file twice"
-        case .splitFile(_, let parts): 
+        case .splitFile(_, let parts):
             "this is one of \(parts) parts of a split GGUF file, but its name does not say which"
         case .badShardName(_, let found): "the index names the file '\(found)'"
         case .badJSON(_, let reason): "this is not valid JSON: \(reason)"

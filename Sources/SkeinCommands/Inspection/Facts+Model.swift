@@ -66,7 +66,7 @@ extension Facts {
 
     /// Adds how many tensors and numbers there are of each element type, most numbers first.
     private mutating func addTypes(of views: [TensorView]) {
-        let types = Dictionary(grouping: views) { $0.elementType.name }.map { name, views in
+        let types = Dictionary(grouping: views) { $0.typeName }.map { name, views in
             (name: name, tensors: views.count, numbers: views.reduce(0) { $0 + $1.elementCount })
         }.sorted { (-$0.numbers, $0.name) < (-$1.numbers, $1.name) }
         add(

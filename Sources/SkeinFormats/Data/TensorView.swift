@@ -4,13 +4,18 @@ import SkeinBasics
 package struct TensorView: Sendable {
     /// The file's own name, until `renamed`.
     package let name: String
-    package let elementType: ElementType
     /// Row-major, outermost first: a projection is [out, in], a norm [width].
     package let shape: [Int]
     /// Rows of one head if its two halves are interleaved in the file; nil if rows are in order.
     let interleavedHeadRows: Int?
-    private let file: MappedFile
-    private let offset: Int
+    private let storage: Storage
+
+    private enum Storage: Sendable {
+        /// One run of blocks from `offset`.
+        case blocks(ElementType, MappedFile, offset: Int)
+        /// The rows from `firstRow` on of a matrix that several tensors make.
+        case composite(any CompositeMatrix, firstRow: Int)
+    }
 
     /// The caller has checked that the tensor's bytes lie inside the file and that the last dimension
     /// is a whole number of blocks.
@@ -19,11 +24,43 @@ package struct TensorView: Sendable {
         interleavedHeadRows: Int? = nil
     ) {
         self.name = name
-        self.elementType = elementType
         self.shape = shape
-        self.file = file
-        self.offset = offset
         self.interleavedHeadRows = interleavedHeadRows
+        storage = .blocks(elementType, file, offset: offset)
+    }
+
+    /// A matrix that several tensors make.
+    init(name: String, _ matrix: any CompositeMatrix) {
+        self.init(name: name, shape: matrix.shape, nil, .composite(matrix, firstRow: 0))
+    }
+
+    private init(name: String, shape: [Int], _ interleavedHeadRows: Int?, _ storage: Storage) {
+        self.name = name
+        self.shape = shape
+        self.interleavedHeadRows = interleavedHeadRows
+        self.storage = storage
+    }
+
+    /// How the numbers lie in the file; nil for a matrix that several tensors make.
+    package var elementType: ElementType? {
+        guard case .blocks(let type, _, _) = storage else { return nil }
+        return type
+    }
+
+    /// What the format calls the type, for people: "Q4_1".
+    package var typeName: String {
+        switch storage {
+        case .blocks(let type, _, _): type.name
+        case .composite(let matrix, _): matrix.typeName
+        }
+    }
+
+    /// The plain type that holds each number exactly: F32 for most.
+    package var exactType: ElementType {
+        switch storage {
+        case .blocks(let type, _, _): type.blockElements == 1 ? type : .f32
+        case .composite(let matrix, _): matrix.exactType
+        }
     }
 
     /// The product of all dimensions but the last; 1 for a vector.
@@ -31,11 +68,22 @@ package struct TensorView: Sendable {
     /// The last dimension; 1 for a scalar.
     package var columns: Int { shape.last ?? 1 }
     package var elementCount: Int { rows * columns }
-    /// Bytes in the file.
-    package var byteCount: Int { elementCount / elementType.blockElements * elementType.blockBytes }
+
+    /// Bytes in the file; of some rows of a composite matrix, their share.
+    package var byteCount: Int {
+        switch storage {
+        case .blocks(let type, _, _): elementCount / type.blockElements * type.blockBytes
+        case .composite(let matrix, _): matrix.byteCount / max(1, matrix.shape[0]) * rows
+        }
+    }
 
     /// The path of the file that holds it.
-    package var path: String { file.path }
+    package var path: String {
+        switch storage {
+        case .blocks(_, let file, _): file.path
+        case .composite(let matrix, _): matrix.path
+        }
+    }
 
     /// Writes rows `range` as Float, row-major, columns contiguous.
     ///
@@ -48,45 +96,42 @@ package struct TensorView: Sendable {
     package func dequantize(rows range: Range<Int>, into out: UnsafeMutablePointer<Float>) {
         precondition(
             range.lowerBound >= 0 && range.upperBound <= rows, "rows outside tensor \(name)")
-        withExtendedLifetime(file) {
-            guard let base = file.bytes.baseAddress else { return }
-            let first = base + offset
-            let blocks = columns / elementType.blockElements
-            let rowBytes = blocks * elementType.blockBytes
-            if let headRows = interleavedHeadRows, shape.count == 1, range.count == 1 {
-                deinterleave(first, blocks, headRows, into: out)
-                return
-            }
-            guard let headRows = interleavedHeadRows else {
-                QuantizationBlocks.dequantize(
-                    elementType, from: first + range.lowerBound * rowBytes,
-                    blocks: range.count * blocks, into: out)
-                return
-            }
-            for row in range {
-                QuantizationBlocks.dequantize(
-                    elementType, from: first + Self.interleavedRow(row, headRows) * rowBytes,
-                    blocks: blocks, into: out + (row - range.lowerBound) * columns)
-            }
+        guard let headRows = interleavedHeadRows else { return stored(range, into: out) }
+        if shape.count == 1, !range.isEmpty { return deinterleave(headRows, into: out) }
+        for row in range {
+            let place = Self.interleavedRow(row, headRows)
+            stored(place..<(place + 1), into: out + (row - range.lowerBound) * columns)
         }
     }
 
     /// A vector whose elements are ordered as rows are: the bias of an interleaved matrix.
-    private func deinterleave(
-        _ first: UnsafeRawPointer, _ blocks: Int, _ headRows: Int,
-        into out: UnsafeMutablePointer<Float>
-    ) {
-        let stored = [Float](unsafeUninitializedCapacity: columns) { buffer, count in
-            if let base = buffer.baseAddress {
-                QuantizationBlocks.dequantize(elementType, from: first, blocks: blocks, into: base)
-            }
+    private func deinterleave(_ headRows: Int, into out: UnsafeMutablePointer<Float>) {
+        let elements = [Float](unsafeUninitializedCapacity: columns) { buffer, count in
+            if let base = buffer.baseAddress { stored(0..<1, into: base) }
             count = columns
         }
-        for index in 0..<columns { out[index] = stored[Self.interleavedRow(index, headRows)] }
+        for index in 0..<columns { out[index] = elements[Self.interleavedRow(index, headRows)] }
+    }
+
+    /// Rows in the file's order.
+    private func stored(_ range: Range<Int>, into out: UnsafeMutablePointer<Float>) {
+        switch storage {
+        case .blocks(let type, let file, let offset):
+            withExtendedLifetime(file) {
+                guard let base = file.bytes.baseAddress else { return }
+                let blocks = columns / type.blockElements
+                QuantizationBlocks.dequantize(
+                    type, from: base + offset + range.lowerBound * blocks * type.blockBytes,
+                    blocks: range.count * blocks, into: out)
+            }
+        case .composite(let matrix, let firstRow):
+            matrix.dequantize(
+                rows: (firstRow + range.lowerBound)..<(firstRow + range.upperBound), into: out)
+        }
     }
 
     /// Calls `body` with the addresses of rows `range` in the file, each the row that `dequantize`
-    /// reads. They have any alignment and are valid during the call.
+    /// reads. They have any alignment and are valid during the call. `elementType` is not nil.
     ///
     /// - Parameters:
     ///   - range: Rows within 0 ..< `rows`.
@@ -97,10 +142,13 @@ package struct TensorView: Sendable {
     ) -> Result {
         precondition(
             range.lowerBound >= 0 && range.upperBound <= rows, "rows outside tensor \(name)")
+        guard case .blocks(let type, let file, let offset) = storage else {
+            preconditionFailure("the rows of \(name) are in several tensors")
+        }
         return withExtendedLifetime(file) {
             guard let base = file.bytes.baseAddress else { return body([]) }
             let first = base + offset
-            let rowBytes = columns / elementType.blockElements * elementType.blockBytes
+            let rowBytes = columns / type.blockElements * type.blockBytes
             return body(
                 range.map { row in
                     let place = interleavedHeadRows.map { Self.interleavedRow(row, $0) } ?? row
@@ -133,9 +181,7 @@ package struct TensorView: Sendable {
     ///   - interleavedHeadRows: rows of one head, even, if its halves are interleaved in the file.
     /// - Returns: a view of the same file.
     package func renamed(_ name: String, interleavedHeadRows: Int? = nil) -> TensorView {
-        TensorView(
-            name: name, elementType: elementType, shape: shape, file: file, offset: offset,
-            interleavedHeadRows: interleavedHeadRows)
+        TensorView(name: name, shape: shape, interleavedHeadRows, storage)
     }
 
     /// Some of its rows as a matrix of their own.
@@ -149,9 +195,15 @@ package struct TensorView: Sendable {
             range.lowerBound >= 0 && range.upperBound <= rows
                 && (interleavedHeadRows.map { range.lowerBound % $0 == 0 } ?? true),
             "rows outside tensor \(self.name)")
-        let rowBytes = columns / elementType.blockElements * elementType.blockBytes
+        let storage: Storage
+        switch self.storage {
+        case .blocks(let type, let file, let offset):
+            let rowBytes = columns / type.blockElements * type.blockBytes
+            storage = .blocks(type, file, offset: offset + range.lowerBound * rowBytes)
+        case .composite(let matrix, let firstRow):
+            storage = .composite(matrix, firstRow: firstRow + range.lowerBound)
+        }
         return TensorView(
-            name: name, elementType: elementType, shape: [range.count, columns], file: file,
-            offset: offset + range.lowerBound * rowBytes, interleavedHeadRows: interleavedHeadRows)
+            name: name, shape: [range.count, columns], interleavedHeadRows, storage)
     }
 }

@@ -71,7 +71,8 @@ package struct ModelFiles: Sendable {
 
     private init(_ configuration: FolderConfiguration) throws {
         path = configuration.directory
-        let weights = try FolderWeights(path)
+        var weights = try FolderWeights(path)
+        try weights.compose(FolderQuantization(configuration), path: path)
         let tokenizer = try FolderTokenizer(path)
         tensors = weights.tensors
         otherTensors = weights.otherTensors

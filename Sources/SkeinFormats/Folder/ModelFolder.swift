@@ -7,6 +7,8 @@ struct FolderWeights {
     private(set) var tensors: [String: TensorView] = [:]
     /// Element types of tensors that cannot be weights, by name.
     private(set) var otherTensors: [String: String] = [:]
+    /// All tensors as bytes.
+    private(set) var stored: [String: StoredTensor] = [:]
     private(set) var sources: [ModelFiles.SourceFile] = []
 
     init(_ directory: String) throws {
@@ -16,6 +18,7 @@ struct FolderWeights {
             let file = try SafetensorsFile(path: single)
             tensors = file.tensors
             otherTensors = file.otherTensors
+            stored = file.stored
             sources = [ModelFiles.SourceFile(name: "model.safetensors", file: file.file)]
         } else if FileManager.default.fileExists(atPath: index) {
             try readShards(directory, index: index)
@@ -65,14 +68,24 @@ struct FolderWeights {
         for name in names {
             guard let shard = shards[name] else { continue }
             // A tensor that the index does not list counts, too: it may change what is computed.
-            try tensors.merge(shard.tensors) { view, _ in
-                throw FormatError.duplicate(path: index, name: view.name)
+            tensors.merge(shard.tensors) { $1 }
+            otherTensors.merge(shard.otherTensors) { $1 }
+            try stored.merge(shard.stored) { tensor, _ in
+                throw FormatError.duplicate(path: index, name: tensor.name)
             }
-            otherTensors.merge(shard.otherTensors) { first, _ in first }
         }
-        if let twice = Set(tensors.keys).intersection(otherTensors.keys).min() {
-            throw FormatError.duplicate(path: index, name: twice)
+    }
+}
+
+extension FolderWeights {
+    /// Puts `matrix` under `name` and takes `parts` away.
+    mutating func replace(_ name: String, by matrix: any CompositeMatrix, parts: [String]) {
+        for part in parts {
+            tensors[part] = nil
+            otherTensors[part] = nil
+            stored[part] = nil
         }
+        tensors[name] = TensorView(name: name, matrix)
     }
 }
 

@@ -9,6 +9,8 @@ package struct SafetensorsFile: Sendable {
     package let tensors: [String: TensorView]
     /// The element type of every other tensor, such as "I64".
     package let otherTensors: [String: String]
+    /// All tensors as bytes.
+    let stored: [String: StoredTensor]
     /// The header's `__metadata__`.
     package let metadata: [String: String]
     let file: MappedFile
@@ -60,6 +62,11 @@ package struct SafetensorsFile: Sendable {
         }
         metadata = header.metadata
         otherTensors = header.otherTensors
+        stored = header.entries.reduce(into: [:]) { stored, entry in
+            stored[entry.key] = StoredTensor(
+                name: entry.key, type: entry.value.type, shape: entry.value.shape,
+                range: entry.value.range, file: file)
+        }
         tensors = header.tensors.reduce(into: [:]) { tensors, tensor in
             tensors[tensor.key] = TensorView(
                 name: tensor.key, elementType: tensor.value.type, shape: tensor.value.shape,

@@ -11,7 +11,16 @@ package struct SafetensorsHeader: Sendable {
         let offset: Int
     }
 
+    /// Any tensor, with its place in the file.
+    struct Stored {
+        let type: String
+        let shape: [Int]
+        let range: Range<Int>
+    }
+
     package let tensors: [String: Tensor]
+    /// All tensors.
+    let entries: [String: Stored]
     /// The element type of every other tensor, such as "I64".
     package let otherTensors: [String: String]
     /// The header's `__metadata__`.
@@ -55,6 +64,7 @@ package struct SafetensorsHeader: Sendable {
         metadata = header.metadata
         var tensors: [String: Tensor] = [:]
         var others: [String: String] = [:]
+        var entries: [String: Stored] = [:]
         var end = 0
         for (name, entry) in header.entries.sorted(by: Self.liesBefore) {
             let range = try Self.checkedRange(entry, name: name, path: path)
@@ -70,6 +80,9 @@ package struct SafetensorsHeader: Sendable {
                     expected: UInt64(range.count),
                     found: fileBytes - dataStart - range.lowerBound)
             }
+            entries[name] = Stored(
+                type: entry.dtype, shape: entry.shape,
+                range: (dataStart + range.lowerBound)..<(dataStart + end))
             if let type = Self.weightTypes[entry.dtype] {
                 tensors[name] = Tensor(
                     type: type, shape: entry.shape, offset: dataStart + range.lowerBound)
@@ -83,6 +96,7 @@ package struct SafetensorsHeader: Sendable {
                 found: "\(fileBytes - dataStart) bytes")
         }
         self.tensors = tensors
+        self.entries = entries
         otherTensors = others
     }
 }

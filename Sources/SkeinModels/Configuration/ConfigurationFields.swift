@@ -38,9 +38,6 @@ struct ConfigurationFields: Decodable {
     let embeddingMultiplier: Double?
     let residualMultiplier: Double?
     let logitsDivisor: Double?
-    /// The quantization of the weights, if there is one.
-    let quantization: PresentObject?
-    let quantizationConfiguration: PresentObject?
 
     enum CodingKeys: String, CodingKey {
         case modelType = "model_type"
@@ -79,15 +76,6 @@ struct ConfigurationFields: Decodable {
         case embeddingMultiplier = "embedding_multiplier"
         case residualMultiplier = "residual_multiplier"
         case logitsDivisor = "logits_scaling"
-        case quantization
-        case quantizationConfiguration = "quantization_config"
-    }
-
-    func refuseQuantization(_ check: ConfigurationCheck) throws {
-        if quantization != nil { throw check.unsupported("quantization", "set", "no quantization") }
-        if quantizationConfiguration != nil {
-            throw check.unsupported("quantization_config", "set", "no quantization")
-        }
     }
 }
 
@@ -125,11 +113,4 @@ struct TextConfigurationField: Decodable {
     let text: NullableFields
 
     private enum CodingKeys: String, CodingKey { case text = "text_config" }
-}
-
-/// Any JSON object; only its presence matters.
-struct PresentObject: Decodable {
-    init(from decoder: any Swift.Decoder) throws {
-        _ = try decoder.container(keyedBy: NamedKey.self)
-    }
 }

@@ -53,8 +53,6 @@ extension ModelConfiguration {
         design = family.design(of: self)
         design.normOffset = family.folderNormOffset
         if outer != nil { design.names = .multimodal }
-        try fields.refuseQuantization(check)
-        try outer?.refuseQuantization(ConfigurationCheck(path: check.path))
     }
 
     /// Factors and soft caps.

@@ -13,10 +13,10 @@ enum MatrixSource: Sendable {
         }
     }
 
-    /// F32 for a type without a packed form.
+    /// Of a type without a packed form, the plain one that holds its numbers exactly.
     private var element: InterleavedMatrix.Element {
         guard case .file(let view) = self else { return .f32 }
-        return InterleavedMatrix.Element(view.elementType) ?? .f32
+        return view.packedElement ?? InterleavedMatrix.Element(view.exactType) ?? .f32
     }
 
     /// Pieces between two calls of `check`: at least 16 MiB, which take some ten milliseconds.
@@ -64,7 +64,7 @@ enum MatrixSource: Sendable {
 
     private func pack(_ group: Int, of matrix: InterleavedMatrix) {
         let rows = matrix.rows(ofGroup: group)
-        if case .file(let view) = self, InterleavedMatrix.Element(view.elementType) != nil {
+        if case .file(let view) = self, view.packedElement != nil {
             view.withRowAddresses(rows) { matrix.pack(group: group, $0) }
             return
         }
@@ -76,7 +76,14 @@ enum MatrixSource: Sendable {
                 weights.copyRow(row, into: floats.base + i * matrix.columns)
             }
         }
-        matrix.pack(group: group, rowMajor: floats.base)
+        matrix.pack(group: group, rowMajor: floats.base, element)
+    }
+}
+
+extension TensorView {
+    /// The packed form of the numbers as the file has them; nil if there is none.
+    fileprivate var packedElement: InterleavedMatrix.Element? {
+        elementType.flatMap { InterleavedMatrix.Element($0) }
     }
 }
 
@@ -96,9 +103,23 @@ extension InterleavedMatrix.Element {
 }
 
 extension InterleavedMatrix {
-    /// Packs one group of F32 from its rows, which are contiguous.
-    func pack(group: Int, rowMajor floats: UnsafePointer<Float>) {
+    /// Packs one group of a plain type, which holds the numbers exactly, from its rows, which are
+    /// contiguous.
+    func pack(group: Int, rowMajor floats: UnsafePointer<Float>, _ element: Element = .f32) {
         let count = rows(ofGroup: group).count
-        pack(group: group, (0..<count).map { UnsafeRawPointer(floats + $0 * columns) })
+        let numbers = UnsafeBufferPointer(start: floats, count: count * columns)
+        switch element {
+        case .bf16: pack(group: group, halves: numbers.map { UInt16($0.bitPattern >> 16) })
+        case .f16: pack(group: group, halves: numbers.map { Float16($0).bitPattern })
+        default:
+            pack(group: group, (0..<count).map { UnsafeRawPointer(floats + $0 * columns) })
+        }
+    }
+
+    private func pack(group: Int, halves: [UInt16]) {
+        halves.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress else { return }
+            pack(group: group, (0..<rows(ofGroup: group).count).map { base + $0 * columns * 2 })
+        }
     }
 }

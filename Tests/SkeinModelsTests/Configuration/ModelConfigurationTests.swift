@@ -78,9 +78,6 @@ import Testing
         Change("partial_rotary_factor", "0.5") {
             unsupported($0, "partial_rotary_factor", "0.5", "1")
         },
-        Change("quantization_config", #"{"bits":4}"#) {
-            unsupported($0, "quantization_config", "set", "no quantization")
-        },
         Change("rope_scaling", #"{"type":"dynamic","factor":4}"#) {
             unsupported($0, "rope_type", "dynamic", "default, linear, llama3, longrope or yarn")
         },
