@@ -3,6 +3,8 @@ import SkeinBasics
 /// What must never happen in a benchmark.
 package enum BenchError: Error, Equatable {
     case failed(what: String, place: String)
+    /// The plan of `ModelProbe` at `place` cannot be computed.
+    case badPlan(what: String, place: String)
     /// The run at `place` did not end with the adapter that it must have.
     case adaptersDiffer(place: String)
     /// `place` has a run already.
@@ -18,7 +20,7 @@ package enum BenchError: Error, Equatable {
     package var lastLines: [String] {
         switch self {
         case .memberFailed(_, _, _, let lines), .deadline(_, _, let lines): lines
-        case .failed, .adaptersDiffer, .hasRun, .interrupted: []
+        case .failed, .badPlan, .adaptersDiffer, .hasRun, .interrupted: []
         }
     }
 }
@@ -30,7 +32,7 @@ extension BenchError: Explained {
     package var explanation: Explanation {
         let (what, place) =
             switch self {
-            case .failed(let what, let place): (what, place)
+            case .failed(let what, let place), .badPlan(let what, let place): (what, place)
             case .adaptersDiffer(let place):
                 ("this adapter differs from that of an equal run", place)
             case .hasRun(let place): ("this directory has a run already", place)
@@ -46,6 +48,7 @@ extension BenchError: Explained {
             case .adaptersDiffer:
                 ("report it, with the run directories: no load may change a hash", .internalError)
             case .hasRun: ("give a new directory", .usage)
+            case .badPlan: ("write it as Scripts/check-families does", .badData)
             case .memberFailed(_, _, let status, _) where Self.mistakes.contains(status):
                 ("see its lines above", status)
             case .failed, .memberFailed, .deadline:

@@ -101,7 +101,10 @@ struct ArgumentParser {
         else {
             throw UsageError.unexpectedPositional(word, command: table.command)
         }
-        guard expected.choices.isEmpty || expected.choices.contains(word) else {
+        guard
+            expected.choices.isEmpty || expected.choices.contains(word)
+                || expected.hidden.contains(word)
+        else {
             throw UsageError.badPositional(
                 word, command: table.command, accepted: Words.either(expected.choices),
                 suggestion: Words.nearest(to: word, among: expected.choices))

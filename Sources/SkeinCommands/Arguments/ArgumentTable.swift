@@ -45,11 +45,17 @@ struct Positional: Sendable {
     let count: Count
     /// The words that are accepted; empty: any.
     let choices: [String]
+    /// Words for scripts, which are accepted, too, and not shown.
+    let hidden: [String]
 
-    init(_ placeholder: String, count: Count, choices: [String] = [], _ help: String) {
+    init(
+        _ placeholder: String, count: Count, choices: [String] = [], hidden: [String] = [],
+        _ help: String
+    ) {
         self.placeholder = placeholder
         self.count = count
         self.choices = choices
+        self.hidden = hidden
         self.help = help
     }
 }

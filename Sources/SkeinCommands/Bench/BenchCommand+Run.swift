@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinBench
 import SkeinLaunch
+import SkeinModels
 import SkeinNodes
 
 // Runs the benchmark that the options name and prints its report.
@@ -46,6 +47,10 @@ extension BenchCommand {
             }
             let digest = try demo.run()
             if options.json { try io.print(json: [("sha256", .string(digest.description))]) }
+        case .model:
+            let written = try ModelProbe.run(
+                ModelDirectory.open(model), plan: options.data ?? "")
+            for path in written { try io.print(path) }
         case .tokenize:
             let report = try TokenizeBench.report(modelPath: model, dataPath: options.data) {
                 CommandLineTool.commands.map { HelpText.text(of: $0.table) }

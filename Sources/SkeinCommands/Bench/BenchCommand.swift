@@ -17,6 +17,8 @@ struct BenchCommand: Command {
         case cluster
         case demo
         case tokenize
+        /// Not shown: for Scripts/check-families.
+        case model
     }
 
     struct Options: Sendable, Equatable {
@@ -97,7 +99,8 @@ struct BenchCommand: Command {
         summary:
             "benchmarks kernels, training, generation, network and recovery",
         positional: Positional(
-            "WHAT", count: .one, choices: Subject.allCases.map(\.rawValue),
+            "WHAT", count: .one, choices: Subject.allCases.filter { $0 != .model }.map(\.rawValue),
+            hidden: [Subject.model.rawValue],
             "kernels: each kernel alone; step: a whole training step; generate: a prompt and an "
                 + "answer; wire: a coordinator with many workers that do not compute; recovery: a "
                 + "cluster whose workers are killed and stopped; chaos: one hash, whichever "
@@ -150,7 +153,8 @@ struct BenchCommand: Command {
             ("model", ![.kernels, .wire].contains(subject) && options.model == nil),
             (
                 "data",
-                [.recovery, .chaos, .cluster, .demo].contains(subject) && options.data == nil
+                [.recovery, .chaos, .cluster, .demo, .model].contains(subject)
+                    && options.data == nil
             ),
             ("output", subject == .demo && options.output == nil),
         ]

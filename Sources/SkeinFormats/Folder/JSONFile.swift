@@ -2,9 +2,9 @@ import Foundation
 import SkeinBasics
 
 /// Reads JSON of bounded size into typed values, and turns Foundation's errors into `FormatError`.
-enum JSONFile {
+package enum JSONFile {
     /// Decodes the file at `path`.
-    static func decode<Value: Decodable>(
+    package static func decode<Value: Decodable>(
         _ type: Value.Type, path: String, limit: Int, in store: any Store = DiskStore()
     ) throws -> Value {
         try decode(type, file: read(path, limit: limit, in: store), limit: limit)

@@ -6,7 +6,8 @@ import SkeinFormats
 /// Every tensor that the family's design asks for exists and has its shape; there is no other that
 /// a decoder would have to use; and the engine computes all that the design asks for.
 package struct ModelDirectory: Sendable {
-    package let configuration: ModelConfiguration
+    /// Its design may be replaced by one that asks for fewer tensors, to see what each field does.
+    package var configuration: ModelConfiguration
     /// The files, with their own names for everything.
     package let raw: ModelFiles
     /// Bytes of all weights in the file or files that belong to the model.

@@ -89,6 +89,16 @@ package struct Decoder: Sendable {
         return pass.forward() ? pass.head(gradient: false) : nil
     }
 
+    /// The logits of a batch's loss rows, [M, V], as the training pass makes them.
+    package func logits(
+        of batch: PackedBatch, parameters: UnsafePointer<Float>?, workspace: DecoderWorkspace
+    ) -> [Float] {
+        let pass = DecoderPass(
+            decoder: self, batch: batch, parameters: parameters, dropout: nil, training: false,
+            workspace: workspace)
+        return pass.forward() ? pass.logits() : []
+    }
+
     /// Room for the largest piece of a streamed matrix; 0 when all weights are resident.
     var streamedFloats: Int {
         weights.residence == .resident ? 0 : model.largestStreamedFloats(weights.compute)

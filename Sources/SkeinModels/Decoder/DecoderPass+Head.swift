@@ -8,13 +8,8 @@ extension DecoderPass {
     func head(gradient: Bool) -> BatchLoss {
         let width = model.width
         let rows = batch.lossRows.count
-        RMSNorm.forward(
-            residual(model.layerCount), weight: decoder.weights.finalNorm.base,
-            epsilon: model.normEpsilon, tokens: rows, width: width, into: memory.lossNormed,
-            inverse: memory.lossInverse)
-        // The head is linear: its input is scaled in place of its many outputs.
         let factor = model.design.logitsMultiplier
-        if factor != 1 { Rows.scale(memory.lossNormed, count: rows * width, by: factor) }
+        prepareHead()
         var loss = BatchLoss()
         for first in stride(from: 0, to: rows, by: DecoderWorkspace.headRows) {
             loss += chunk(first..<min(first + DecoderWorkspace.headRows, rows), gradient: gradient)
@@ -29,18 +24,55 @@ extension DecoderPass {
         return loss
     }
 
+    /// The logits of all loss rows, [M, V].
+    func logits() -> [Float] {
+        let vocabulary = model.vocabularySize
+        let rows = batch.lossRows.count
+        prepareHead()
+        var logits: [Float] = []
+        logits.reserveCapacity(rows * vocabulary)
+        for first in stride(from: 0, to: rows, by: DecoderWorkspace.headRows) {
+            let chunk = first..<min(first + DecoderWorkspace.headRows, rows)
+            predict(chunk)
+            let count = chunk.count * vocabulary
+            if let cap = model.design.logitsSoftCap {
+                SoftCap.forward(memory.logits, count: count, cap: cap)
+            }
+            logits += UnsafeBufferPointer(start: memory.logits, count: count)
+        }
+        return logits
+    }
+
+    /// The head's input: the loss rows after the final norm, in `lossNormed`.
+    private func prepareHead() {
+        let rows = batch.lossRows.count
+        RMSNorm.forward(
+            residual(model.layerCount), weight: decoder.weights.finalNorm.base,
+            epsilon: model.normEpsilon, tokens: rows, width: model.width,
+            into: memory.lossNormed, inverse: memory.lossInverse)
+        // The head is linear: its input is scaled in place of its many outputs.
+        let factor = model.design.logitsMultiplier
+        if factor != 1 { Rows.scale(memory.lossNormed, count: rows * model.width, by: factor) }
+    }
+
+    /// Logits of some of the loss rows, before the soft cap.
+    private func predict(_ rows: Range<Int>) {
+        let width = model.width
+        let input = operand(
+            memory.lossNormed + rows.lowerBound * width, rows: rows.count, columns: width)
+        forEachPanel { panel in
+            decoder.weights.head.forward(
+                rows: panel, input, tokens: rows.count, into: memory.logits + panel.lowerBound,
+                strideY: model.vocabularySize, accumulating: false, tools: tools)
+        }
+    }
+
     /// Logits, losses and, in `lossNormedGradient`, the gradient for some of the loss rows.
     private func chunk(_ rows: Range<Int>, gradient: Bool) -> BatchLoss {
         let vocabulary = model.vocabularySize
         let width = model.width
         let head = decoder.weights.head
-        let input = operand(
-            memory.lossNormed + rows.lowerBound * width, rows: rows.count, columns: width)
-        forEachPanel { panel in
-            head.forward(
-                rows: panel, input, tokens: rows.count, into: memory.logits + panel.lowerBound,
-                strideY: vocabulary, accumulating: false, tools: tools)
-        }
+        predict(rows)
         var loss = BatchLoss()
         for i in 0..<rows.count {
             let row = CrossEntropy.row(

@@ -1,0 +1,129 @@
+"""What transformers and PEFT make of a model, in float64."""
+
+import contextlib
+import importlib
+
+import torch
+from peft import LoraConfig, get_peft_model
+
+TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+FUSED = ["qkv_proj", "o_proj", "gate_up_proj", "down_proj"]
+
+
+@contextlib.contextmanager
+def double_precision():
+    """transformers computes norms, rotations and softmax in float32 on purpose; here in float64."""
+    single, to_single = torch.float32, torch.Tensor.float
+    torch.float32, torch.Tensor.float = torch.float64, torch.Tensor.double
+    try:
+        yield
+    finally:
+        torch.float32, torch.Tensor.float = single, to_single
+
+
+def logits_of(model, ids):
+    """[n, V] of one row; a row by itself, because transformers chooses longrope's factors by batch."""
+    with double_precision():
+        return model(torch.tensor([ids]), use_cache=False).logits[0]
+
+
+def text_model(model):
+    inner = model.model
+    return getattr(inner, "language_model", inner)
+
+
+def measured_scores(model, rows):
+    """The standard deviation of each layer's scores before a soft cap."""
+    module = importlib.import_module(type(text_model(model)).__module__)
+    original = module.eager_attention_forward
+    found = {}
+
+    def measure(attention, query, key, value, mask, scaling=None, **more):
+        keys = key.repeat_interleave(query.shape[1] // key.shape[1], dim=1)
+        scale = attention.head_dim**-0.5 if scaling is None else scaling
+        scores = query @ keys.transpose(2, 3) * scale
+        seen = scores[:, :, *torch.tril_indices(*scores.shape[-2:])]
+        found.setdefault(attention.layer_idx, []).append(seen.flatten())
+        return original(attention, query, key, value, mask, scaling=scaling, **more)
+
+    module.eager_attention_forward = measure
+    try:
+        with torch.no_grad():
+            for row in rows:
+                logits_of(model, row["ids"])
+    finally:
+        module.eager_attention_forward = original
+    return [torch.cat(found[layer]).std().item() for layer in sorted(found)]
+
+
+def sharpen(model, rows, is_offset, scores=3.5, logits=4.0):
+    """Scales queries and the final norm until scores and logits spread so far that mistakes show."""
+    text = text_model(model)
+    for index, layer in enumerate(text.layers):
+        factor = scores / measured_scores(model, rows)[index]
+        attention = layer.self_attn
+        if hasattr(attention, "q_norm"):
+            weight = attention.q_norm.weight
+            weight.data = ((weight.data + is_offset) * factor - is_offset).float().to(weight.dtype)
+        else:
+            linear = attention.qkv_proj if hasattr(attention, "qkv_proj") else attention.q_proj
+            queries = attention.o_proj.in_features
+            for p in (linear.weight, linear.bias):
+                if p is not None:
+                    p.data[:queries] = (p.data[:queries] * factor).float().to(p.dtype)
+    config = model.config.get_text_config()
+    cap = getattr(config, "final_logit_softcapping", None)
+    config.final_logit_softcapping = None
+    with torch.no_grad():
+        spread = torch.cat([logits_of(model, row["ids"]) for row in rows]).std().item()
+    config.final_logit_softcapping = cap
+    norm = text.norm.weight
+    norm.data = ((norm.data + is_offset) * (logits / spread) - is_offset).float().to(norm.dtype)
+    return min(measured_scores(model, rows))
+
+
+def adapted(model, source, folder):
+    """A PEFT model with random matrices, A and B alike, saved to `folder`."""
+    names = FUSED if hasattr(text_model(model).layers[0].self_attn, "qkv_proj") else TARGETS
+    targets = source.sample(names, source.randint(1, len(names)))
+    tower = "(?!.*vision).*" if hasattr(model.model, "language_model") else ".*"
+    config = LoraConfig(
+        r=source.choice([1, 2, 3, 5, 7]), lora_alpha=source.choice([1, 4, 11]), lora_dropout=0.0,
+        target_modules=tower + r"\.(" + "|".join(targets) + ")" if tower != ".*" else targets,
+        use_rslora=source.random() < 0.2, task_type="CAUSAL_LM")
+    adapted = get_peft_model(model, config)
+    generator = torch.Generator().manual_seed(source.getrandbits(48))
+    for name, p in adapted.named_parameters():
+        if "lora_" in name:
+            noise = torch.randn(p.shape, generator=generator, dtype=torch.float64)
+            p.data = (noise * 0.5 * p.shape[-1] ** -0.5).float()
+    if tower != ".*":
+        adapted.peft_config["default"].target_modules = set(targets)
+    adapted.save_pretrained(folder)
+    return adapted.double()
+
+
+def expected(model, rows, prompts, tokens):
+    """The tensors that `skein bench model` writes, in float64."""
+    out = {}
+    loss = torch.zeros((), dtype=torch.float64)
+    for index, row in enumerate(rows):
+        logits = logits_of(model, row["ids"])
+        out[f"logits.{index}"] = logits[:-1].detach()
+        targets = torch.tensor(row["targets"])
+        wanted = torch.tensor(row["ids"])[targets]
+        loss = loss + torch.nn.functional.cross_entropy(logits[targets - 1], wanted, reduction="sum")
+    count = sum(len(row["targets"]) for row in rows)
+    out["loss"] = torch.tensor([loss.item(), count], dtype=torch.float64)
+    parameters = {n: p for n, p in model.named_parameters() if "lora_" in n}
+    for (name, _), gradient in zip(parameters.items(), torch.autograd.grad(loss, list(parameters.values()))):
+        out[name.replace(".default", "")] = gradient
+    with torch.no_grad():
+        for index, prompt in enumerate(prompts):
+            ids, steps = list(prompt), []
+            for _ in range(tokens):
+                steps.append(logits_of(model, ids)[-1])
+                ids.append(int(steps[-1].argmax()))
+            out[f"tokens.{index}"] = torch.tensor(ids[len(prompt):], dtype=torch.float64)
+            out[f"steps.{index}"] = torch.stack(steps)
+    return out
