@@ -27,44 +27,10 @@ struct BytePairEncoding: Sendable {
                 pieces.id(of: $0) ?? -1
             }
         }
-        var table = MergeTable(count: definition.merges.count)
-        var flaw: TokenizerError.Flaw?
-        for (rank, var line) in definition.merges.enumerated() where flaw == nil {
-            flaw = line.withUTF8 { Self.add($0, rank: rank, pieces: pieces, to: &table) }
-        }
-        if let flaw { throw .invalid(flaw, source: definition.source) }
-        merges = table
+        merges = try MergeTable(definition, pieces: pieces)
         self.wholeTokens = wholeTokens
         unknownID = definition.unknownID
         fusesUnknown = definition.fusesUnknown
-    }
-
-    /// Adds the merge "left right" to the table.
-    private static func add(
-        _ line: UnsafeBufferPointer<UInt8>, rank: Int, pieces: TokenTable,
-        to table: inout MergeTable
-    ) -> TokenizerError.Flaw? {
-        let space = UInt8(ascii: " ")
-        guard let middle = line.firstIndex(of: space), middle > 0, middle < line.count - 1,
-            line.lastIndex(of: space) == middle
-        else { return .malformedMerge(rank: rank, text: String(decoding: line, as: UTF8.self)) }
-        let left = UnsafeBufferPointer(rebasing: line[..<middle])
-        let right = UnsafeBufferPointer(rebasing: line[(middle + 1)...])
-        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: line.count - 1) { both in
-            _ = both.update(fromContentsOf: left)
-            _ = both[middle...].update(fromContentsOf: right)
-            let result = UnsafeBufferPointer(both)
-            func unknown(_ piece: UnsafeBufferPointer<UInt8>) -> TokenizerError.Flaw {
-                .unknownMergeToken(rank: rank, piece: String(decoding: piece, as: UTF8.self))
-            }
-            guard let leftID = pieces.id(of: left) else { return unknown(left) }
-            guard let rightID = pieces.id(of: right) else { return unknown(right) }
-            guard let resultID = pieces.id(of: result) else { return unknown(result) }
-            guard let earlier = table.append(left: leftID, right: rightID, into: resultID)
-            else { return nil }
-            return .duplicateMerge(
-                first: earlier, second: rank, text: String(decoding: line, as: UTF8.self))
-        }
     }
 
     /// Appends the tokens of one pre-token.

@@ -44,6 +44,17 @@ extension Tokenizer {
                 case .text(let range):
                     let section = UTF8Reader(
                         bytes: UnsafeBufferPointer(rebasing: bytes[range]), classes: classes)
+                    if let characters, let sentencePieces {
+                        let text = String(validating: section.bytes, as: UTF8.self)
+                            .map { Array($0.normalized(by: normalizer).utf8) }
+                        let spelled = sentencePieces.normalize(
+                            text ?? Array(section.bytes), isFirst: range.lowerBound == 0)
+                        encodeCharacters(
+                            spelled, by: characters, classes: classes,
+                            parsingSpecialTokens: parsingSpecialTokens, workspace: &workspace,
+                            into: &out)
+                        return
+                    }
                     normalize(section) {
                         encodeNormalized(
                             $0, parsingSpecialTokens: parsingSpecialTokens,
@@ -87,6 +98,26 @@ extension Tokenizer {
                     }
                 } else {
                     encodePreTokens(of: section, workspace: &workspace, into: &out)
+                }
+            }
+        }
+    }
+
+    /// Cuts the added tokens out of spelled text and encodes what is between them.
+    private func encodeCharacters(
+        _ text: [UInt8], by characters: CharacterPairEncoding, classes: CharacterClasses.Reader,
+        parsingSpecialTokens: Bool, workspace: inout MergeWorkspace, into out: inout [Int32]
+    ) {
+        text.withUnsafeBufferPointer { bytes in
+            let reader = UTF8Reader(bytes: bytes, classes: classes)
+            normalizedTokens.forEachSection(of: reader, parsingSpecialTokens: parsingSpecialTokens)
+            {
+                switch $0 {
+                case .token(let id): out.append(id)
+                case .text(let range):
+                    characters.encode(
+                        UnsafeBufferPointer(rebasing: bytes[range]), workspace: &workspace,
+                        into: &out)
                 }
             }
         }

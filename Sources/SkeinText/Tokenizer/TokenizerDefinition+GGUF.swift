@@ -15,6 +15,10 @@ extension TokenizerDefinition {
         guard let model = try reader.string("model") else {
             throw reader.invalid(.missingValue(path: "tokenizer.ggml.model"))
         }
+        if model == "llama" {
+            try self.init(sentencePieces: reader)
+            return
+        }
         guard model == "gpt2" else {
             throw .unsupported(.model(model), source: GGUFTokenizerReader.source)
         }
@@ -36,6 +40,40 @@ extension TokenizerDefinition {
         templateTokens = TemplateTokens(
             begin: beginID.map { pieces[Int($0)] } ?? "", end: endID.map { pieces[Int($0)] } ?? "")
         addsBeginToken = try reader.bool("add_bos_token") ?? (preTokenizer == .llama3)
+    }
+}
+
+extension TokenizerDefinition {
+    /// Reads a SentencePiece model of pairs with scores (`llama`). Defaults are llama.cpp's.
+    ///
+    /// A user-defined token is matched in the text as its spaces are spelled, as SentencePiece
+    /// does: "▁▁" in a run of spaces comes before any merge.
+    fileprivate init(sentencePieces reader: GGUFTokenizerReader) throws(TokenizerError) {
+        let pieces = try reader.strings("tokens")
+        self.init(
+            source: GGUFTokenizerReader.source, pieces: pieces, merges: [], preTokenizer: .whole)
+        let types = try reader.types(count: pieces.count)
+        addedTokens = try reader.addedTokens(count: pieces.count)
+        for index in addedTokens.indices where !addedTokens[index].isSpecial {
+            addedTokens[index].isNormalized = true
+        }
+        var design = SentencePieces()
+        design.scores = try reader.scores(count: pieces.count)
+        design.unmergeable = Set(types.indices.filter { types[$0] != 1 })
+        design.prefix = try reader.bool("add_space_prefix") ?? true ? .always : .none
+        design.dropsPrefix = design.prefix != .none
+        design.fallsBackToBytes = true
+        sentencePieces = design
+        func id(_ key: String, _ usual: Int) throws(TokenizerError) -> Int32? {
+            try reader.id(key, count: pieces.count)
+                ?? (usual < pieces.count ? Int32(usual) : nil)
+        }
+        unknownID = try id("unknown_token_id", 0)
+        beginID = try id("bos_token_id", 1)
+        endID = try id("eos_token_id", 2)
+        templateTokens = TemplateTokens(
+            begin: beginID.map { pieces[Int($0)] } ?? "", end: endID.map { pieces[Int($0)] } ?? "")
+        addsBeginToken = try reader.bool("add_bos_token") ?? true
     }
 }
 
@@ -93,19 +131,25 @@ private struct GGUFTokenizerReader {
         return id
     }
 
-    /// The tokens that are cut out of the text because of their type.
-    func addedTokens(count: Int) throws(TokenizerError) -> [TokenizerDefinition.AddedToken] {
-        let types: [Int64]
-        switch metadata["tokenizer.ggml.token_type"] {
-        case nil: return []
-        case .integers(let values)?: types = values
-        default: throw wrongType("token_type", "a list of whole numbers")
+    /// A score for each token.
+    func scores(count: Int) throws(TokenizerError) -> [Float] {
+        let scores: [Float]
+        switch metadata["tokenizer.ggml.scores"] {
+        case nil: throw invalid(.missingValue(path: "tokenizer.ggml.scores"))
+        case .floats(let values)?: scores = values
+        default: throw wrongType("scores", "a list of numbers")
         }
-        guard types.count == count else {
+        guard scores.count == count else {
             throw invalid(
                 .countMismatch(
-                    path: "tokenizer.ggml.token_type", expected: count, found: types.count))
+                    path: "tokenizer.ggml.scores", expected: count, found: scores.count))
         }
+        return scores
+    }
+
+    /// The tokens that are cut out of the text because of their type.
+    func addedTokens(count: Int) throws(TokenizerError) -> [TokenizerDefinition.AddedToken] {
+        let types = try types(count: count)
         var added: [TokenizerDefinition.AddedToken] = []
         for (id, type) in types.enumerated() {
             switch type {
@@ -117,5 +161,21 @@ private struct GGUFTokenizerReader {
             }
         }
         return added
+    }
+
+    /// The type of each token; none without the key.
+    func types(count: Int) throws(TokenizerError) -> [Int64] {
+        let types: [Int64]
+        switch metadata["tokenizer.ggml.token_type"] {
+        case nil: return []
+        case .integers(let values)?: types = values
+        default: throw wrongType("token_type", "a list of whole numbers")
+        }
+        guard types.count == count else {
+            throw invalid(
+                .countMismatch(
+                    path: "tokenizer.ggml.token_type", expected: count, found: types.count))
+        }
+        return types
     }
 }

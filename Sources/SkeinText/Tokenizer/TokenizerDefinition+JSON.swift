@@ -49,9 +49,10 @@ extension TokenizerDefinition {
         guard model.type == "BPE" else {
             throw .unsupported(.model(model.type), source: source)
         }
+        let isOfPieces = Self.spellsSpaces(file)
         let options: [(String, String?)] = [
             ("dropout", model.dropout.flatMap { $0 == 0 ? nil : "\($0)" }),
-            ("byte_fallback", model.byteFallback == true ? "true" : nil),
+            ("byte_fallback", model.byteFallback == true && !isOfPieces ? "true" : nil),
             ("continuing_subword_prefix", model.subwordPrefix.flatMap { $0.isEmpty ? nil : $0 }),
             ("end_of_word_suffix", model.wordSuffix.flatMap { $0.isEmpty ? nil : $0 }),
         ]
@@ -59,21 +60,17 @@ extension TokenizerDefinition {
             guard let value else { continue }
             throw .unsupported(.option(name: name, value: value), source: source)
         }
-        for step in file.decoder?.steps ?? [] where step.type != "ByteLevel" {
-            throw .unsupported(.decoder(step.type), source: source)
-        }
-        let (preTokenizer, addsPrefixSpace) = try Self.preTokenizer(
-            file.preTokenizer, source: source)
-        self.init(
-            source: source, pieces: [], merges: model.merges, preTokenizer: preTokenizer,
-            addsPrefixSpace: addsPrefixSpace)
-        for step in file.normalizer?.steps ?? [] {
-            guard step.type == Normalizer.composed.rawValue else {
-                throw .unsupported(.normalizer(step.type), source: source)
+        if isOfPieces {
+            let (design, normalizer) = try Self.sentencePieces(of: file, source: source)
+            guard model.ignoresMerges != true else {
+                throw .unsupported(.option(name: "ignore_merges", value: "true"), source: source)
             }
-            normalizer = .composed
+            self.init(source: source, pieces: [], merges: model.merges, preTokenizer: .whole)
+            sentencePieces = design
+            self.normalizer = normalizer
+        } else {
+            try self.init(ofBytes: file, source: source)
         }
-        ignoresMerges = model.ignoresMerges ?? false
         fusesUnknown = model.fusesUnknown ?? false
         let listed = try Listed(model.vocabulary, source: source)
         if let piece = model.unknownToken {
@@ -83,6 +80,25 @@ extension TokenizerDefinition {
             unknownID = Int32(exactly: id)
         }
         try setPieces(listed, adding: file.addedTokens ?? [])
+    }
+
+    /// Reads the stages of a byte-level tokenizer, without its vocabulary.
+    private init(ofBytes file: TokenizerFile, source: String) throws(TokenizerError) {
+        for step in file.decoder?.steps ?? [] where step.type != "ByteLevel" {
+            throw .unsupported(.decoder(step.type), source: source)
+        }
+        let (preTokenizer, addsPrefixSpace) = try Self.preTokenizer(
+            file.preTokenizer, source: source)
+        self.init(
+            source: source, pieces: [], merges: file.model.merges, preTokenizer: preTokenizer,
+            addsPrefixSpace: addsPrefixSpace)
+        for step in file.normalizer?.steps ?? [] {
+            guard step.type == Normalizer.composed.rawValue else {
+                throw .unsupported(.normalizer(step.type), source: source)
+            }
+            normalizer = .composed
+        }
+        ignoresMerges = file.model.ignoresMerges ?? false
     }
 
     /// Which supported pre-tokenizer the stages amount to.

@@ -1,6 +1,6 @@
 import SkeinBasics
 
-/// Everything that defines a byte-level BPE tokenizer, whatever file it was read from.
+/// Everything that defines a BPE tokenizer, whatever file it was read from.
 ///
 /// Readers check types and ids. `TokenTable` and `BytePairEncoding` check whether the vocabulary
 /// and the merges agree, when a `Tokenizer` is made.
@@ -50,6 +50,8 @@ struct TokenizerDefinition: Sendable {
     var addsBeginToken = false
     /// What a chat template sees as `bos_token` and `eos_token`.
     var templateTokens = TemplateTokens()
+    /// Not nil: characters, not bytes, are merged, and `preTokenizer` is `whole`.
+    var sentencePieces: SentencePieces?
 }
 
 extension TokenizerDefinition {
@@ -109,6 +111,17 @@ extension TokenizerDefinition {
             append(
                 token.isSpecial, token.isNormalized, token.isSingleWord, token.stripsLeft,
                 token.stripsRight)
+        }
+        // Without this, the digest of a byte-level tokenizer, which keys caches, is as it was.
+        if let design = sentencePieces {
+            append("sentencepiece")
+            append(design.prefix.rawValue)
+            append(
+                design.keepsGivenPrefix, design.cutsAtEverySpace, design.fallsBackToBytes,
+                design.dropsPrefix, design.scores != nil)
+            append(design.unmergeable.count)
+            for id in design.unmergeable.sorted() { append(id) }
+            for score in design.scores ?? [] { append(Int(score.bitPattern)) }
         }
         return SHA256.digest(of: content)
     }

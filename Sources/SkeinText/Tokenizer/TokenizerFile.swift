@@ -1,6 +1,6 @@
 import Foundation
 
-/// The parts of tokenizer.json that byte-level BPE needs, as in the file.
+/// The parts of tokenizer.json that BPE needs, as in the file.
 struct TokenizerFile: Decodable {
     private(set) var model: Model
     let normalizer: Stage?
@@ -121,6 +121,14 @@ struct TokenizerFile: Decodable {
         let pattern: [String: String]?
         let behavior: String?
         let isInverted: Bool?
+        /// Fields of Prepend, Replace, Strip and Metaspace.
+        let prepended: String?
+        let content: String?
+        let start: Int?
+        let stop: Int?
+        let replacement: String?
+        let prependScheme: String?
+        let splits: Bool?
         /// A field of TemplateProcessing: what surrounds a single text.
         let single: [TemplatePart]?
 
@@ -143,6 +151,13 @@ struct TokenizerFile: Decodable {
             case pattern
             case behavior
             case isInverted = "invert"
+            case prepended = "prepend"
+            case content
+            case start
+            case stop
+            case replacement
+            case prependScheme = "prepend_scheme"
+            case splits = "split"
             case single
         }
     }

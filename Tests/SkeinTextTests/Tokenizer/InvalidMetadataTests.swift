@@ -39,7 +39,7 @@ import Testing
 
     private static let cases: [Case] = [
         Case("model", nil, .missingValue(path: "tokenizer.ggml.model")),
-        Case("model", .string("llama"), .model("llama")),
+        Case("model", .string("bert"), .model("bert")),
         Case("model", .bool(true), wrongType("model", "a text")),
         Case("pre", nil, .preTokenizer(nil)),
         Case("pre", .string("default"), .preTokenizer("default")),
