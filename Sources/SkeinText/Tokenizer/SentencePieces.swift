@@ -31,6 +31,7 @@ extension TokenizerDefinition {
         /// - Parameters:
         ///   - text: UTF-8, or any bytes.
         ///   - isFirst: whether the text begins here.
+        /// - Returns: its bytes, with U+2581 for each space.
         func normalize(_ text: some Collection<UInt8>, isFirst: Bool) -> [UInt8] {
             guard let head = text.first else { return [] }
             let space = CharacterPairEncoding.space

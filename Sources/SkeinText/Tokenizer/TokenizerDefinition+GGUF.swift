@@ -33,13 +33,15 @@ extension TokenizerDefinition {
         addedTokens = try reader.addedTokens(count: pieces.count)
         // The file does not say this: it is what the published models of these families used.
         normalizer = preTokenizer == .qwen2 ? .composed : .none
-        ignoresMerges = preTokenizer == .llama3
+        // llama.cpp sets both for these names only; others share Llama 3's expression.
+        let isWhole = ["llama-bpe", "llama3", "llama-v3", "tekken"].contains(name)
+        ignoresMerges = isWhole
         beginID = try reader.id("bos_token_id", count: pieces.count)
         endID = try reader.id("eos_token_id", count: pieces.count)
         // As in llama.cpp: empty where the file has no such token.
         templateTokens = TemplateTokens(
             begin: beginID.map { pieces[Int($0)] } ?? "", end: endID.map { pieces[Int($0)] } ?? "")
-        addsBeginToken = try reader.bool("add_bos_token") ?? (preTokenizer == .llama3)
+        addsBeginToken = try reader.bool("add_bos_token") ?? isWhole
     }
 }
 

@@ -117,6 +117,8 @@ struct SentencePieceTests {
         let path = try #require(environment["SKEIN_TEST_GEMMA"])
         let tokenizer = try Tokenizer(ggufMetadata: GGUFFile(path: path).metadata)
         #expect(tokenizer.beginID == 2 && tokenizer.endID == 1 && tokenizer.addsBeginToken)
+        let text = String(repeating: "The keeper didn't count 214 steps.\n", count: 30_000)
+        #expect(tokenizer.encode(text).count > 30_000)
         let reference = try Fixtures.decode(Reference.self, "gemma_reference")
         for example in reference.strings {
             #expect(tokenizer.encode(example.text) == example.ids, "\(example.text)")
