@@ -56,6 +56,7 @@ extension TokenizerError.Flaw {
             "added token \(quoted(piece)) has id \(listed), but \(vocabulary) in the vocabulary"
         case .addedTokenTooLong(let id, let bytes, let limit):
             "added token \(id) has \(bytes) bytes; the limit is \(limit)"
+        case .malformedField(let offset): "the field at byte \(offset) is malformed or cut"
         case .scoreNotFinite(let id): "the score of token \(id) is not a finite number"
         case .scoredPieceTooLong(let id, let bytes, let limit):
             "token \(id) has \(bytes) bytes; the limit for one with a score is \(limit)"

@@ -184,6 +184,9 @@ extension Tokenizer {
         case .gguf(let metadata): try self.init(ggufMetadata: metadata)
         case .files(let tokenizerJSON, let tokenizerConfig):
             try self.init(tokenizerJSON: tokenizerJSON, tokenizerConfig: tokenizerConfig)
+        case .sentencePiece(let path, let tokenizerConfig):
+            try self.init(
+                TokenizerDefinition(sentencePieceModel: path, tokenizerConfig: tokenizerConfig))
         case nil: throw TokenizerError.missing(model: model.path)
         }
     }

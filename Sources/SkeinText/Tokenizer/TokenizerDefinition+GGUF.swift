@@ -20,15 +20,15 @@ extension TokenizerDefinition {
             return
         }
         guard model == "gpt2" else {
-            throw .unsupported(.model(model), source: GGUFTokenizerReader.source)
+            throw .unsupported(.model(model), source: reader.source)
         }
         let name = try reader.string("pre")
         guard let name, let preTokenizer = PreTokenizer(gguf: name) else {
-            throw .unsupported(.preTokenizer(name), source: GGUFTokenizerReader.source)
+            throw .unsupported(.preTokenizer(name), source: reader.source)
         }
         let pieces = try reader.strings("tokens")
         self.init(
-            source: GGUFTokenizerReader.source, pieces: pieces,
+            source: reader.source, pieces: pieces,
             merges: try reader.strings("merges"), preTokenizer: preTokenizer)
         addedTokens = try reader.addedTokens(count: pieces.count)
         // The file does not say this: it is what the published models of these families used.
@@ -46,6 +46,12 @@ extension TokenizerDefinition {
 }
 
 extension TokenizerDefinition {
+    /// Reads a tokenizer.model that was turned into GGUF metadata.
+    init(sentencePieces metadata: [String: GGUFValue], source: String) throws(TokenizerError) {
+        try self.init(
+            sentencePieces: GGUFTokenizerReader(source: source, metadata: metadata))
+    }
+
     /// Reads a SentencePiece model of pairs with scores (`llama`). Defaults are llama.cpp's.
     ///
     /// A user-defined token is matched in the text as its spaces are spelled, as SentencePiece
@@ -53,7 +59,7 @@ extension TokenizerDefinition {
     fileprivate init(sentencePieces reader: GGUFTokenizerReader) throws(TokenizerError) {
         let pieces = try reader.strings("tokens")
         self.init(
-            source: GGUFTokenizerReader.source, pieces: pieces, merges: [], preTokenizer: .whole)
+            source: reader.source, pieces: pieces, merges: [], preTokenizer: .whole)
         let types = try reader.types(count: pieces.count)
         addedTokens = try reader.addedTokens(count: pieces.count)
         for index in addedTokens.indices where !addedTokens[index].isSpecial {
@@ -81,11 +87,11 @@ extension TokenizerDefinition {
 
 /// Typed access to the values below `tokenizer.ggml.`.
 private struct GGUFTokenizerReader {
-    static let source = "GGUF metadata"
+    var source = "GGUF metadata"
     let metadata: [String: GGUFValue]
 
     func invalid(_ flaw: TokenizerError.Flaw) -> TokenizerError {
-        .invalid(flaw, source: Self.source)
+        .invalid(flaw, source: source)
     }
 
     private func wrongType(_ key: String, _ expected: String) -> TokenizerError {

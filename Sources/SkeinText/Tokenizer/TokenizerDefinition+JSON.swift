@@ -17,23 +17,27 @@ extension TokenizerDefinition {
             return
         }
         let roles = try JSONFile.decode(TokenizerConfigurationFile.self, at: configurationPath)
-        func id(_ role: String, _ name: TokenizerConfigurationFile.Name?) throws -> Int32? {
-            guard let name else { return nil }
-            guard let id = pieceID(of: name.piece) else {
-                throw TokenizerError.invalid(
-                    .unknownRoleToken(role: role, piece: name.piece), source: configurationPath)
-            }
-            return id
-        }
         let firstID = first.flatMap { pieceID(of: $0) }
         // A configuration that names none does not cancel what the post-processor adds; a chat
         // template does not see that token then, as in transformers.
-        beginID = try id("bos_token", roles.beginToken) ?? firstID
-        endID = try id("eos_token", roles.endToken)
+        beginID = try id(of: roles.beginToken, "bos_token", configurationPath) ?? firstID
+        endID = try id(of: roles.endToken, "eos_token", configurationPath)
         templateTokens = TemplateTokens(
             begin: roles.beginToken?.piece, end: roles.endToken?.piece)
         // An explicit setting comes first, as in llama.cpp's conversion.
         addsBeginToken = roles.addsBeginToken ?? (firstID.map { $0 == beginID } ?? false)
+    }
+
+    /// The id of the token that a role in tokenizer_config.json names.
+    func id(
+        of name: TokenizerConfigurationFile.Name?, _ role: String, _ configurationPath: String
+    ) throws(TokenizerError) -> Int32? {
+        guard let name else { return nil }
+        guard let id = pieceID(of: name.piece) else {
+            throw .invalid(
+                .unknownRoleToken(role: role, piece: name.piece), source: configurationPath)
+        }
+        return id
     }
 
     /// The id of a piece, by bytes: equal texts may be two spellings of an accent.

@@ -63,6 +63,7 @@ def main():
             "pieces": pieces, "scores": scores, "types": types, "addsPrefix": prefix,
             "examples": [{"text": t, "ids": sp.encode(t), "decoded": sp.decode(sp.encode(t))}
                          for t in texts]})
+        open("pieces.model" if prefix else "pieces_bare.model", "wb").write(raw)
     json.dump(models_, open("pieces.json", "w"), ensure_ascii=True)
     added = [AddedToken("<s>", special=True, normalized=False),
              AddedToken("</s>", special=True, normalized=False),

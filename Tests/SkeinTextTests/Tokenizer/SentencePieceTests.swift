@@ -63,6 +63,36 @@ struct SentencePieceTests {
         }
     }
 
+    @Test("reads a tokenizer.model, and refuses one that is cut at any byte")
+    func models() throws {
+        for (golden, name) in zip(
+            try Fixtures.decode([Golden].self, "pieces"), ["pieces", "pieces_bare"])
+        {
+            let path = TestPaths.fixture("tokenizers/\(name).model")
+            let tokenizer = try Tokenizer(
+                TokenizerDefinition(sentencePieceModel: path, tokenizerConfig: nil))
+            #expect(tokenizer.beginID == 1 && tokenizer.endID == 2)
+            for example in golden.examples {
+                let ids = tokenizer.encode(example.text, parsingSpecialTokens: false)
+                #expect(ids == example.ids, "\(example.text.debugDescription)")
+            }
+            let whole = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+            var refused = 0
+            for count in 0..<whole.count {
+                do {
+                    let file = try whole[..<count].withUnsafeBufferPointer {
+                        try SentencePieceFile($0, source: "cut")
+                    }
+                    _ = try TokenizerDefinition(file, source: "cut")
+                } catch is TokenizerError {
+                    refused += 1
+                }
+            }
+            // A cut between two fields of the last message, the options, can leave a whole file.
+            #expect(refused > whole.count - 200)
+        }
+    }
+
     @Test("roles and prefix default to what llama.cpp takes for granted")
     func defaults() throws {
         var metadata = try #require(Fixtures.decode([Golden].self, "pieces").first).metadata
