@@ -15,6 +15,10 @@ enum TokenizerLimits {
     /// and so the time of a hostile file. Real ones have up to 50 bytes.
     static let addedTokenBytes = 512
 
+    /// Bytes of one piece with a score: it is looked up in every two parts, which takes the square of
+    /// its length. SentencePiece's own limit is 16 characters if not told otherwise.
+    static let scoredPieceBytes = 256
+
     /// Bytes of a tokenizer.json: the largest published ones have 35 MB.
     static let fileBytes = 1 << 28
 

@@ -56,6 +56,10 @@ extension TokenizerError.Flaw {
             "added token \(quoted(piece)) has id \(listed), but \(vocabulary) in the vocabulary"
         case .addedTokenTooLong(let id, let bytes, let limit):
             "added token \(id) has \(bytes) bytes; the limit is \(limit)"
+        case .malformedField(let offset): "the field at byte \(offset) is malformed or cut"
+        case .scoreNotFinite(let id): "the score of token \(id) is not a finite number"
+        case .scoredPieceTooLong(let id, let bytes, let limit):
+            "token \(id) has \(bytes) bytes; the limit for one with a score is \(limit)"
         case .unknownRoleToken(let role, let piece):
             "\(role) is \(quoted(piece)), which is not in the vocabulary"
         }
@@ -86,7 +90,7 @@ extension TokenizerError.Feature {
     /// What is supported instead.
     fileprivate var remedy: String {
         switch self {
-        case .model: "use a model with a byte-level BPE tokenizer (GGUF: \"gpt2\")"
+        case .model: "use a model with a BPE tokenizer (GGUF: \"gpt2\" or \"llama\")"
         case .preTokenizer:
             "use a model with one of the pre-tokenizers "
                 + PreTokenizer.namesInGGUF.joined(separator: ", ")

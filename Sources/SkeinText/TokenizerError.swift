@@ -43,6 +43,11 @@ package enum TokenizerError: Error, Equatable {
         /// An added token has one id in its list and another in the vocabulary.
         case addedTokenConflict(piece: String, listed: Int, vocabulary: Int)
         case addedTokenTooLong(id: Int, bytes: Int, limit: Int)
+        /// A field of a tokenizer.model is malformed or cut.
+        case malformedField(offset: Int)
+        /// The score of this token is infinite or not a number.
+        case scoreNotFinite(id: Int)
+        case scoredPieceTooLong(id: Int, bytes: Int, limit: Int)
         /// The piece that `role` (such as "eos_token") names is not in the vocabulary.
         case unknownRoleToken(role: String, piece: String)
     }

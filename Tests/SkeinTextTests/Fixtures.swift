@@ -5,7 +5,7 @@ import SkeinTestSupport
 
 /// The small tokenizers of Tests/Fixtures/tokenizers, made by make_fixtures.py there.
 enum Fixtures {
-    static let names = ["gpt2", "smollm", "llama3", "qwen2", "prefix"]
+    static let names = ["gpt2", "smollm", "llama3", "qwen2", "prefix", "tekken", "o200k"]
 
     static func tokenizer(_ name: String) throws -> Tokenizer {
         try Tokenizer(tokenizerJSON: path(name), tokenizerConfig: nil)

@@ -10,6 +10,8 @@ package struct ModelFiles: Sendable {
         case gguf([String: GGUFValue])
         /// Paths of tokenizer.json and, if there is one, tokenizer_config.json.
         case files(tokenizerJSON: String, tokenizerConfig: String?)
+        /// Paths of tokenizer.model, in a folder without tokenizer.json, and of its configuration.
+        case sentencePiece(model: String, tokenizerConfig: String?)
     }
 
     /// The path that was given to `open`.

@@ -104,10 +104,15 @@ struct FolderTokenizer {
             return file
         }
         let tokenizer = try map("tokenizer.json")
+        let pieces = try tokenizer == nil ? map("tokenizer.model") : nil
         let config = try map("tokenizer_config.json")
         let template = try map("chat_template.jinja")
-        source = tokenizer.map {
-            .files(tokenizerJSON: $0.path, tokenizerConfig: config?.path)
+        if let tokenizer {
+            source = .files(tokenizerJSON: tokenizer.path, tokenizerConfig: config?.path)
+        } else {
+            source = pieces.map {
+                .sentencePiece(model: $0.path, tokenizerConfig: config?.path)
+            }
         }
         let configured = try config.flatMap { file in
             try JSONFile.decode(TemplateField.self, file: file, limit: Limits.indexBytes).text

@@ -12,15 +12,6 @@ struct BytePairEncoding: Sendable {
     private let unknownID: Int32?
     private let fusesUnknown: Bool
 
-    /// Of nothing.
-    init() {
-        byteTokens = [Int32](repeating: -1, count: 256)
-        merges = MergeTable(count: 0)
-        wholeTokens = nil
-        unknownID = nil
-        fusesUnknown = false
-    }
-
     /// Resolves the merges of a definition.
     ///
     /// - Parameters:
@@ -58,7 +49,7 @@ struct BytePairEncoding: Sendable {
             if count == 1 { out.append(workspace.symbols[0].id) }
             return
         }
-        merges.withReader { Self.merge(count, in: &workspace, by: $0) { $0 } }
+        merges.withReader { Self.merge(count, in: &workspace, by: $0) }
         var position = 0
         while position >= 0 {
             out.append(workspace.symbols[position].id)
@@ -97,25 +88,19 @@ struct BytePairEncoding: Sendable {
     }
 
     /// Merges the first `count` symbols of the workspace until no two neighbours merge.
-    ///
-    /// `urgency`: of the merge with a rank, 0 the most; equal ones are made from left to right.
     @inline(__always)
-    static func merge(
-        _ count: Int, in workspace: inout MergeWorkspace, by table: MergeTable.Reader,
-        urgency: (UInt32) -> UInt32
+    private static func merge(
+        _ count: Int, in workspace: inout MergeWorkspace, by table: MergeTable.Reader
     ) {
         let symbols = workspace.symbols
         for position in 0..<(count - 1) {
             let rank = table.rank(symbols[position].id, symbols[position + 1].id)
             symbols[position].rank = rank
-            if rank != MergeTable.none {
-                workspace.push(urgency: urgency(rank), position: position)
-            }
+            if rank != MergeTable.none { workspace.push(rank: rank, position: position) }
         }
-        while let (urgent, position) = workspace.pop() {
-            // A stale candidate is not as urgent as what is there now, or equally: then that is next.
-            let rank = symbols[position].rank
-            guard rank != MergeTable.none, urgency(rank) == urgent else { continue }
+        while let (rank, position) = workspace.pop() {
+            // A stale candidate is recognised by its rank: a rank belongs to one pair.
+            guard symbols[position].rank == rank else { continue }
             let merged = table.merged[Int(rank)]
             let dead = Int(symbols[position].next)
             let after = Int(symbols[dead].next)
@@ -128,16 +113,12 @@ struct BytePairEncoding: Sendable {
                 symbols[after].previous = Int32(truncatingIfNeeded: position)
                 let rank = table.rank(merged, symbols[after].id)
                 symbols[position].rank = rank
-                if rank != MergeTable.none {
-                    workspace.push(urgency: urgency(rank), position: position)
-                }
+                if rank != MergeTable.none { workspace.push(rank: rank, position: position) }
             }
             if before >= 0 {
                 let rank = table.rank(symbols[before].id, merged)
                 symbols[before].rank = rank
-                if rank != MergeTable.none {
-                    workspace.push(urgency: urgency(rank), position: before)
-                }
+                if rank != MergeTable.none { workspace.push(rank: rank, position: before) }
             }
         }
     }

@@ -1,7 +1,7 @@
 /// The classes of all code points in two stages: 4,352 blocks of 256, equal blocks of one class
 /// stored once.
 struct CharacterClasses: Sendable {
-    /// What a code point belongs to; no bit: punctuation, symbols, marks, controls, unassigned.
+    /// What a code point belongs to; no bit: punctuation, symbols, controls, unassigned.
     struct Class: OptionSet, Sendable {
         let rawValue: UInt8
 
@@ -12,6 +12,12 @@ struct CharacterClasses: Sendable {
         static let newline = Class(rawValue: 8)
         /// What `Digits` isolates: the numbers, and a few more code points.
         static let digit = Class(rawValue: 16)
+        /// Capitals and title case, beside `letter`.
+        static let upper = Class(rawValue: 32)
+        /// Small letters, beside `letter`.
+        static let lower = Class(rawValue: 64)
+        /// Combining marks.
+        static let mark = Class(rawValue: 128)
     }
 
     /// The tables of `CharacterRanges`, made at the first use (under a millisecond).
@@ -31,6 +37,9 @@ struct CharacterClasses: Sendable {
         mark(CharacterRanges.numbers, .number)
         mark(CharacterRanges.whiteSpace, .whiteSpace)
         mark(CharacterRanges.digits, .digit)
+        mark(CharacterRanges.upper, .upper)
+        mark(CharacterRanges.lower, .lower)
+        mark(CharacterRanges.marks, .mark)
         mark("A D", .newline)
 
         // Block 0 stays first, so that the class of an ASCII byte is one look-up.

@@ -81,7 +81,7 @@ struct MergeTable: Sendable {
 }
 
 extension MergeTable {
-    /// The merges that a definition lists.
+    /// The merges of a definition.
     ///
     /// - Throws: `TokenizerError` when a merge is malformed, repeated or names an unknown token.
     init(_ definition: TokenizerDefinition, pieces: TokenTable) throws(TokenizerError) {

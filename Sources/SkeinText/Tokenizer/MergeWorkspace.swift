@@ -12,7 +12,7 @@ struct MergeWorkspace: ~Copyable {
     }
 
     private(set) var symbols: UnsafeMutablePointer<Symbol>
-    /// A binary min-heap of `urgency << 32 | position`: the most urgent merge, the leftmost of equals.
+    /// A binary min-heap of `rank << 32 | position`: the most urgent merge, the leftmost of equals.
     private var heap: UnsafeMutablePointer<UInt64>
     private var heapCount = 0
     private var capacity: Int
@@ -47,8 +47,8 @@ struct MergeWorkspace: ~Copyable {
 
     /// Adds a candidate merge of the symbol at `position` with its right neighbour.
     @inline(__always)
-    mutating func push(urgency: UInt32, position: Int) {
-        let entry = UInt64(urgency) << 32 | UInt64(UInt32(truncatingIfNeeded: position))
+    mutating func push(rank: UInt32, position: Int) {
+        let entry = UInt64(rank) << 32 | UInt64(UInt32(truncatingIfNeeded: position))
         var hole = heapCount
         heapCount += 1
         while hole > 0 {
@@ -62,7 +62,7 @@ struct MergeWorkspace: ~Copyable {
 
     /// Takes the most urgent candidate.
     @inline(__always)
-    mutating func pop() -> (urgency: UInt32, position: Int)? {
+    mutating func pop() -> (rank: UInt32, position: Int)? {
         guard heapCount > 0 else { return nil }
         let top = heap[0]
         heapCount -= 1

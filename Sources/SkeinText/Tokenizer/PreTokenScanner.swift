@@ -32,6 +32,8 @@ struct PreTokenScanner {
         case .smollm: spacedRun(from: start, boundary: .digit)
         case .llama3: prefixedRun(from: start, numbers: 3)
         case .qwen2: prefixedRun(from: start, numbers: 1)
+        case .tekken: casedRun(from: start, numbers: 1, takesContraction: false)
+        case .o200k: casedRun(from: start, numbers: 3, takesContraction: true)
         case .whole: text.count
         }
     }
@@ -103,6 +105,51 @@ struct PreTokenScanner {
         }
         let space = whiteSpace(from: start, boundary: [])
         return space.newlineEnd ?? space.end
+    }
+
+    /// The alternatives of tekken and o200k: letters as `endOfCasedLetters` has them, then Llama
+    /// 3's, but a slash may stand among the line ends after other characters.
+    private func casedRun(from start: Int, numbers: Int, takesContraction: Bool) -> Int {
+        if let end = text.endOfCasedLetters(at: start) {
+            guard takesContraction, end < text.count, text.bytes[end] == UInt8(ascii: "'") else {
+                return end
+            }
+            return anyCaseContraction(at: end) ?? end
+        }
+        let (kind, length) = text.character(at: start)
+        var other = start
+        if text.bytes[start] == UInt8(ascii: " "), start + length < text.count {
+            other = start + length
+        }
+        let isOther = text.character(at: other).kind
+            .isDisjoint(with: [.letter, .number, .whiteSpace])
+        guard isOther else { return plainRun(from: start, kind, length, numbers: numbers) }
+        var end = text.end(ofRunFrom: other) {
+            $0.isDisjoint(with: [.letter, .number, .whiteSpace])
+        }
+        while end < text.count, [0x0A, 0x0D, UInt8(ascii: "/")].contains(text.bytes[end]) {
+            end += 1
+        }
+        return end
+    }
+
+    /// Numbers, up to `numbers` of them, or white space.
+    private func plainRun(
+        from start: Int, _ kind: CharacterClasses.Class, _ length: Int, numbers: Int
+    ) -> Int {
+        guard kind.contains(.number) else {
+            let space = whiteSpace(from: start, boundary: [])
+            return space.newlineEnd ?? space.end
+        }
+        var end = start + length
+        var left = numbers - 1
+        while left > 0, end < text.count {
+            let next = text.character(at: end)
+            guard next.kind.contains(.number) else { break }
+            end += next.length
+            left -= 1
+        }
+        return end
     }
 
     /// The white space from `start` on.

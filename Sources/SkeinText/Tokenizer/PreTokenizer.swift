@@ -8,6 +8,10 @@ enum PreTokenizer: String, Sendable, CaseIterable {
     case smollm
     case llama3 = "llama-bpe"
     case qwen2
+    /// Mistral's: letters are cut before a capital.
+    case tekken
+    /// GPT-4o's: likewise, and contractions stay with their word.
+    case o200k = "gpt-4o"
     /// The whole text is one pre-token.
     case whole
 
@@ -23,6 +27,16 @@ enum PreTokenizer: String, Sendable, CaseIterable {
             + #"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"#
     }
 
+    /// The expression of tekken, or with a contraction after letters of o200k.
+    private static func casedPattern(suffix: String, numbers: String) -> String {
+        let prefix = #"[^\r\n\p{L}\p{N}]?"#
+        let capitals = #"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"#
+        let small = #"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"#
+        return prefix + capitals + "*" + small + "+" + suffix + "|" + prefix + capitals + "+"
+            + small + "*" + suffix + "|" + numbers
+            + #"| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"#
+    }
+
     /// The pre-tokenizer with exactly this regular expression, or nil.
     init?(pattern: String) {
         if Self.gpt2Patterns.contains(pattern) {
@@ -31,6 +45,13 @@ enum PreTokenizer: String, Sendable, CaseIterable {
             self = .llama3
         } else if pattern == Self.llama3Pattern(numbers: #"\p{N}"#) {
             self = .qwen2
+        } else if pattern == Self.casedPattern(suffix: "", numbers: #"\p{N}"#) {
+            self = .tekken
+        } else if pattern
+            == Self.casedPattern(
+                suffix: "(?i:'s|'t|'re|'ve|'m|'ll|'d)?", numbers: #"\p{N}{1,3}"#)
+        {
+            self = .o200k
         } else {
             return nil
         }
@@ -41,7 +62,8 @@ enum PreTokenizer: String, Sendable, CaseIterable {
     private static let gguf: [(name: String, preTokenizer: PreTokenizer)] = [
         ("gpt-2", .gpt2), ("phi-2", .gpt2), ("smollm", .smollm), ("starcoder", .smollm),
         ("llama-bpe", .llama3), ("llama3", .llama3), ("llama-v3", .llama3), ("qwen2", .qwen2),
-        ("deepseek-r1-qwen", .qwen2),
+        ("deepseek-r1-qwen", .qwen2), ("refact", .smollm), ("olmo", .gpt2), ("dbrx", .llama3),
+        ("smaug-bpe", .llama3), ("tekken", .tekken), ("gpt-4o", .o200k),
     ]
 
     /// The supported names in GGUF files.

@@ -103,8 +103,7 @@ extension TokenTable {
     ///   - addedTokens: the tokens that the vocabulary holds as plain text.
     ///   - indexed: whether ordinary tokens will be looked up by their bytes.
     init(
-        decoding pieces: TokenTable, addedTokens: [TokenizerDefinition.AddedToken], indexed: Bool,
-        ofCharacters: Bool = false
+        decoding pieces: TokenTable, addedTokens: [TokenizerDefinition.AddedToken], indexed: Bool
     ) {
         self.init()
         reserve(count: pieces.count, bytes: pieces.bytes.count)
@@ -113,9 +112,7 @@ extension TokenTable {
         for id in 0..<pieces.count {
             pieces.withString(id) { piece in
                 append { bytes in
-                    if ofCharacters {
-                        Self.append(spelled: piece, to: &bytes)
-                    } else if isOrdinary[id] {
+                    if isOrdinary[id] {
                         isOrdinary[id] = ByteAlphabet.append(piece, to: &bytes)
                     } else {
                         bytes.append(contentsOf: piece)
@@ -125,27 +122,5 @@ extension TokenTable {
         }
         // The alphabet spells different bytes differently, so no two ordinary tokens are equal.
         if indexed { _ = index { isOrdinary[$0] } }
-    }
-
-    /// Appends what a piece of SentencePiece's means: "▁" is a space, "<0x0A>" a byte.
-    private static func append(
-        spelled piece: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]
-    ) {
-        if piece.count == 6, piece[0] == UInt8(ascii: "<"), piece[1] == UInt8(ascii: "0"),
-            piece[2] == UInt8(ascii: "x"), piece[5] == UInt8(ascii: ">"),
-            let byte = UInt8(String(decoding: piece[3..<5], as: UTF8.self), radix: 16)
-        {
-            return bytes.append(byte)
-        }
-        var at = 0
-        while at < piece.count {
-            if piece[at...].starts(with: CharacterEncoding.space) {
-                bytes.append(UInt8(ascii: " "))
-                at += CharacterEncoding.space.count
-            } else {
-                bytes.append(piece[at])
-                at += 1
-            }
-        }
     }
 }

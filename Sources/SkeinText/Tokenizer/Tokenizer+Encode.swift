@@ -41,14 +41,20 @@ extension Tokenizer {
             rawTokens.forEachSection(of: text, parsingSpecialTokens: parsingSpecialTokens) {
                 switch $0 {
                 case .token(let id): out.append(id)
-                case .text(let range) where characters != nil:
-                    encodeCharacters(
-                        UnsafeBufferPointer(rebasing: bytes[range]), classes: classes,
-                        parsingSpecialTokens: parsingSpecialTokens, workspace: &workspace,
-                        into: &out)
                 case .text(let range):
                     let section = UTF8Reader(
                         bytes: UnsafeBufferPointer(rebasing: bytes[range]), classes: classes)
+                    if let characters, let sentencePieces {
+                        let text = String(validating: section.bytes, as: UTF8.self)
+                            .map { Array($0.normalized(by: normalizer).utf8) }
+                        let spelled = sentencePieces.normalize(
+                            text ?? Array(section.bytes), isFirst: range.lowerBound == 0)
+                        encodeCharacters(
+                            spelled, by: characters, classes: classes,
+                            parsingSpecialTokens: parsingSpecialTokens, workspace: &workspace,
+                            into: &out)
+                        return
+                    }
                     normalize(section) {
                         encodeNormalized(
                             $0, parsingSpecialTokens: parsingSpecialTokens,
@@ -60,47 +66,11 @@ extension Tokenizer {
         return out
     }
 
-    /// Encodes text between added tokens of the raw text, for symbols that begin as characters.
-    private func encodeCharacters(
-        _ bytes: UnsafeBufferPointer<UInt8>, classes: CharacterClasses.Reader,
-        parsingSpecialTokens: Bool, workspace: inout MergeWorkspace, into out: inout [Int32]
-    ) {
-        func cut(_ bytes: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
-            normalizedTokens.forEachSection(
-                of: UTF8Reader(bytes: bytes, classes: classes),
-                parsingSpecialTokens: parsingSpecialTokens
-            ) {
-                switch $0 {
-                case .token(let id): out.append(id)
-                case .text(let range): body(UnsafeBufferPointer(rebasing: bytes[range]))
-                }
-            }
-        }
-        normalize(UTF8Reader(bytes: bytes, classes: classes)) { text in
-            if spaces.isNormalization {
-                let replaced = spaces.replaced(in: text.bytes, isFirst: out.isEmpty)
-                replaced.withUnsafeBufferPointer { replaced in
-                    cut(replaced) {
-                        characters?.encode($0, workspace: &workspace, into: &out)
-                    }
-                }
-            } else {
-                cut(text.bytes) {
-                    let replaced = spaces.replaced(in: $0, isFirst: out.isEmpty)
-                    replaced.withUnsafeBufferPointer {
-                        characters?.encode($0, workspace: &workspace, into: &out)
-                    }
-                }
-            }
-        }
-    }
-
     /// Calls `body` with the normalized text.
     private func normalize(_ text: UTF8Reader, _ body: (UTF8Reader) -> Void) {
         // Below U+0300 there is neither a combining mark nor anything that composes differently;
         // U+0300 begins with the byte 0xCC.
-        let first: UInt8 = normalizer == .composed ? 0xCC : 0x80
-        guard normalizer != .none, text.bytes.contains(where: { $0 >= first }),
+        guard normalizer == .composed, text.bytes.contains(where: { $0 >= 0xCC }),
             let valid = String(validating: text.bytes, as: UTF8.self)
         else { return body(text) }
         var composed = valid.normalized(by: normalizer)
@@ -133,6 +103,26 @@ extension Tokenizer {
         }
     }
 
+    /// Cuts the added tokens out of spelled text and encodes what is between them.
+    private func encodeCharacters(
+        _ text: [UInt8], by characters: CharacterPairEncoding, classes: CharacterClasses.Reader,
+        parsingSpecialTokens: Bool, workspace: inout MergeWorkspace, into out: inout [Int32]
+    ) {
+        text.withUnsafeBufferPointer { bytes in
+            let reader = UTF8Reader(bytes: bytes, classes: classes)
+            normalizedTokens.forEachSection(of: reader, parsingSpecialTokens: parsingSpecialTokens)
+            {
+                switch $0 {
+                case .token(let id): out.append(id)
+                case .text(let range):
+                    characters.encode(
+                        UnsafeBufferPointer(rebasing: bytes[range]), workspace: &workspace,
+                        into: &out)
+                }
+            }
+        }
+    }
+
     /// Encodes text without added tokens.
     private func encodePreTokens(
         of text: UTF8Reader, workspace: inout MergeWorkspace, into out: inout [Int32]
@@ -155,43 +145,6 @@ extension String {
         switch normalizer {
         case .none: self
         case .composed: precomposedStringWithCanonicalMapping
-        case .compatible: precomposedStringWithCompatibilityMapping
         }
-    }
-}
-
-extension TokenizerDefinition {
-    /// An added token's text as it is found in normalized text.
-    func normalized(_ content: String) -> String {
-        let content = content.normalized(by: normalizer)
-        guard isOfCharacters, spaces.isNormalization else { return content }
-        let bytes = Array(content.utf8).withUnsafeBufferPointer {
-            spaces.replaced(in: $0, isFirst: scores.isEmpty)
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-}
-
-extension TokenizerDefinition.Spaces {
-    /// The text with "▁" for each space, and one before it where it belongs.
-    ///
-    /// `isFirst`: nothing comes before it.
-    fileprivate func replaced(in text: UnsafeBufferPointer<UInt8>, isFirst: Bool) -> [UInt8] {
-        let space = UInt8(ascii: " ")
-        var out: [UInt8] = []
-        out.reserveCapacity(text.count + text.count / 2 + 3)
-        if prefix == .always || (prefix == .first && isFirst), !text.isEmpty,
-            doublesPrefix || (text.first != space && !text.starts(with: CharacterEncoding.space))
-        {
-            out += CharacterEncoding.space
-        }
-        for byte in text {
-            if byte == space {
-                out += CharacterEncoding.space
-            } else {
-                out.append(byte)
-            }
-        }
-        return out
     }
 }

@@ -1,7 +1,8 @@
 import SkeinBasics
 import SkeinFormats
 
-/// Text to token ids and back: byte pair encoding as the model's own files define it.
+/// Text to token ids and back: byte-level byte pair encoding, or SentencePiece's of characters, as
+/// the model's own files define it.
 ///
 /// A text goes through four stages: added tokens are cut out, the text between them is normalized
 /// and cut into pre-tokens, and each pre-token is merged to tokens on its own. Every stage is a
@@ -37,9 +38,9 @@ package struct Tokenizer: Sendable {
     let rawTokens: AddedTokenMatcher
     let normalizedTokens: AddedTokenMatcher
     let encoding: BytePairEncoding
-    /// Takes the place of `encoding` where symbols begin as characters.
-    let characters: CharacterEncoding?
-    let spaces: TokenizerDefinition.Spaces
+    /// Not nil: this merges, in place of `encoding`.
+    let characters: CharacterPairEncoding?
+    let sentencePieces: TokenizerDefinition.SentencePieces?
 
     /// Reads the tokenizer of a GGUF file from its metadata.
     ///
@@ -66,18 +67,23 @@ package struct Tokenizer: Sendable {
         }
         if let flaw = definition.sizeFlaw { throw invalid(flaw) }
         pieces = try TokenTable(pieces: definition.pieces, source: definition.source)
-        decodings = TokenTable(
-            decoding: pieces, addedTokens: definition.addedTokens,
-            indexed: definition.ignoresMerges, ofCharacters: definition.isOfCharacters)
-        if definition.isOfCharacters {
-            characters = try CharacterEncoding(definition, pieces: pieces)
-            encoding = BytePairEncoding()
+        sentencePieces = definition.sentencePieces
+        if let design = definition.sentencePieces {
+            decodings = TokenTable(
+                decoding: pieces, addedTokens: definition.addedTokens, design)
+            characters = try CharacterPairEncoding(definition, design, pieces: pieces)
+            var unmerged = definition
+            unmerged.merges = []
+            encoding = try BytePairEncoding(unmerged, pieces: pieces, wholeTokens: nil)
         } else {
+            decodings = TokenTable(
+                decoding: pieces, addedTokens: definition.addedTokens,
+                indexed: definition.ignoresMerges)
             characters = nil
             encoding = try BytePairEncoding(
-                definition, pieces: pieces, wholeTokens: definition.ignoresMerges ? decodings : nil)
+                definition, pieces: pieces,
+                wholeTokens: definition.ignoresMerges ? decodings : nil)
         }
-        spaces = definition.spaces
 
         var isSpecial = [Bool](repeating: false, count: pieces.count)
         var rawTokens = AddedTokenMatcher()
@@ -85,7 +91,7 @@ package struct Tokenizer: Sendable {
         for token in definition.addedTokens {
             isSpecial[Int(token.id)] = token.isSpecial
             var content = definition.pieces[Int(token.id)]
-            if token.isNormalized { content = definition.normalized(content) }
+            if token.isNormalized { content = definition.normalizedContent(content) }
             guard content.utf8.count <= TokenizerLimits.addedTokenBytes else {
                 throw invalid(
                     .addedTokenTooLong(
@@ -145,7 +151,9 @@ extension Tokenizer {
             if skippingSpecialTokens && isSpecial[Int(id)] { continue }
             decodings.withString(Int(id)) { bytes.append(contentsOf: $0) }
         }
-        if spaces.stripsFirst, bytes.first == UInt8(ascii: " ") { bytes.removeFirst() }
+        if sentencePieces?.dropsPrefix == true, bytes.first == UInt8(ascii: " ") {
+            bytes.removeFirst()
+        }
         return String(decoding: bytes, as: UTF8.self)
     }
 
@@ -176,6 +184,9 @@ extension Tokenizer {
         case .gguf(let metadata): try self.init(ggufMetadata: metadata)
         case .files(let tokenizerJSON, let tokenizerConfig):
             try self.init(tokenizerJSON: tokenizerJSON, tokenizerConfig: tokenizerConfig)
+        case .sentencePiece(let path, let tokenizerConfig):
+            try self.init(
+                TokenizerDefinition(sentencePieceModel: path, tokenizerConfig: tokenizerConfig))
         case nil: throw TokenizerError.missing(model: model.path)
         }
     }

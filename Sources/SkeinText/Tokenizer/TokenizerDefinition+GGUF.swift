@@ -16,66 +16,69 @@ extension TokenizerDefinition {
             throw reader.invalid(.missingValue(path: "tokenizer.ggml.model"))
         }
         if model == "llama" {
-            try self.init(characters: reader)
+            try self.init(sentencePieces: reader)
             return
         }
         guard model == "gpt2" else {
-            throw .unsupported(.model(model), source: GGUFTokenizerReader.source)
+            throw .unsupported(.model(model), source: reader.source)
         }
         let name = try reader.string("pre")
         guard let name, let preTokenizer = PreTokenizer(gguf: name) else {
-            throw .unsupported(.preTokenizer(name), source: GGUFTokenizerReader.source)
+            throw .unsupported(.preTokenizer(name), source: reader.source)
         }
         let pieces = try reader.strings("tokens")
         self.init(
-            source: GGUFTokenizerReader.source, pieces: pieces,
+            source: reader.source, pieces: pieces,
             merges: try reader.strings("merges"), preTokenizer: preTokenizer)
         addedTokens = try reader.addedTokens(count: pieces.count)
         // The file does not say this: it is what the published models of these families used.
         normalizer = preTokenizer == .qwen2 ? .composed : .none
-        ignoresMerges = preTokenizer == .llama3
+        // llama.cpp sets both for these names only; others share Llama 3's expression.
+        let isWhole = ["llama-bpe", "llama3", "llama-v3", "tekken"].contains(name)
+        ignoresMerges = isWhole
         beginID = try reader.id("bos_token_id", count: pieces.count)
         endID = try reader.id("eos_token_id", count: pieces.count)
         // As in llama.cpp: empty where the file has no such token.
         templateTokens = TemplateTokens(
             begin: beginID.map { pieces[Int($0)] } ?? "", end: endID.map { pieces[Int($0)] } ?? "")
-        addsBeginToken = try reader.bool("add_bos_token") ?? (preTokenizer == .llama3)
+        addsBeginToken = try reader.bool("add_bos_token") ?? isWhole
     }
 }
 
 extension TokenizerDefinition {
-    /// Reads a tokenizer of SentencePiece's: tokens with scores, characters, bytes for what they lack.
+    /// Reads a tokenizer.model that was turned into GGUF metadata.
+    init(sentencePieces metadata: [String: GGUFValue], source: String) throws(TokenizerError) {
+        try self.init(
+            sentencePieces: GGUFTokenizerReader(source: source, metadata: metadata))
+    }
+
+    /// Reads a SentencePiece model of pairs with scores (`llama`). Defaults are llama.cpp's.
     ///
-    /// What the file leaves out is as in llama.cpp: a space is added before the text, BOS is 1, EOS 2,
-    /// the unknown token 0, and BOS begins a text.
-    private init(characters reader: GGUFTokenizerReader) throws(TokenizerError) {
+    /// A user-defined token is matched in the text as its spaces are spelled, as SentencePiece
+    /// does: "▁▁" in a run of spaces comes before any merge.
+    fileprivate init(sentencePieces reader: GGUFTokenizerReader) throws(TokenizerError) {
         let pieces = try reader.strings("tokens")
         self.init(
-            source: GGUFTokenizerReader.source, pieces: pieces, merges: [], preTokenizer: .whole)
-        isOfCharacters = true
-        fallsBackToBytes = true
-        scores = try reader.scores(count: pieces.count)
+            source: reader.source, pieces: pieces, merges: [], preTokenizer: .whole)
         let types = try reader.types(count: pieces.count)
-        // As transformers reads such a file: tokens that are text are found among the replaced spaces.
-        addedTokens = try reader.addedTokens(count: pieces.count).map { token in
-            var token = token
-            token.isNormalized = !token.isSpecial
-            return token
+        addedTokens = try reader.addedTokens(count: pieces.count)
+        for index in addedTokens.indices where !addedTokens[index].isSpecial {
+            addedTokens[index].isNormalized = true
         }
-        unmergedIDs = Set(
-            types.indices.filter { types[$0] == 5 || types[$0] == 6 }.map {
-                Int32(truncatingIfNeeded: $0)
-            })
-        let isPrefixed = try reader.bool("add_space_prefix") ?? true
-        spaces.prefix = isPrefixed ? .always : .never
-        spaces.doublesPrefix = true
-        spaces.stripsFirst = isPrefixed
-        func id(_ key: String, _ usual: Int32) throws(TokenizerError) -> Int32? {
-            try reader.id(key, count: pieces.count) ?? (Int(usual) < pieces.count ? usual : nil)
+        var design = SentencePieces()
+        design.scores = try reader.scores(count: pieces.count)
+        design.unmergeable = Set(types.indices.filter { types[$0] != 1 })
+        design.prefix = try reader.bool("add_space_prefix") ?? true ? .always : .none
+        design.dropsPrefix = design.prefix != .none
+        design.fallsBackToBytes = true
+        sentencePieces = design
+        func id(_ key: String, _ usual: Int) throws(TokenizerError) -> Int32? {
+            try reader.id(key, count: pieces.count)
+                ?? (usual < pieces.count ? Int32(usual) : nil)
         }
+        unknownID = try id("unknown_token_id", 0)
         beginID = try id("bos_token_id", 1)
         endID = try id("eos_token_id", 2)
-        unknownID = try id("unknown_token_id", 0)
         templateTokens = TemplateTokens(
             begin: beginID.map { pieces[Int($0)] } ?? "", end: endID.map { pieces[Int($0)] } ?? "")
         addsBeginToken = try reader.bool("add_bos_token") ?? true
@@ -84,11 +87,11 @@ extension TokenizerDefinition {
 
 /// Typed access to the values below `tokenizer.ggml.`.
 private struct GGUFTokenizerReader {
-    static let source = "GGUF metadata"
+    var source = "GGUF metadata"
     let metadata: [String: GGUFValue]
 
     func invalid(_ flaw: TokenizerError.Flaw) -> TokenizerError {
-        .invalid(flaw, source: Self.source)
+        .invalid(flaw, source: source)
     }
 
     private func wrongType(_ key: String, _ expected: String) -> TokenizerError {
@@ -136,38 +139,20 @@ private struct GGUFTokenizerReader {
         return id
     }
 
-    /// A finite number for each token.
+    /// A score for each token.
     func scores(count: Int) throws(TokenizerError) -> [Float] {
-        let key = "tokenizer.ggml.scores"
         let scores: [Float]
-        switch metadata[key] {
-        case nil: throw invalid(.missingValue(path: key))
+        switch metadata["tokenizer.ggml.scores"] {
+        case nil: throw invalid(.missingValue(path: "tokenizer.ggml.scores"))
         case .floats(let values)?: scores = values
         default: throw wrongType("scores", "a list of numbers")
         }
         guard scores.count == count else {
-            throw invalid(.countMismatch(path: key, expected: count, found: scores.count))
-        }
-        guard scores.allSatisfy(\.isFinite) else {
-            throw wrongType("scores", "a list of finite numbers")
-        }
-        return scores
-    }
-
-    /// The type of each token; empty without the key.
-    func types(count: Int) throws(TokenizerError) -> [Int64] {
-        let types: [Int64]
-        switch metadata["tokenizer.ggml.token_type"] {
-        case nil: return []
-        case .integers(let values)?: types = values
-        default: throw wrongType("token_type", "a list of whole numbers")
-        }
-        guard types.count == count else {
             throw invalid(
                 .countMismatch(
-                    path: "tokenizer.ggml.token_type", expected: count, found: types.count))
+                    path: "tokenizer.ggml.scores", expected: count, found: scores.count))
         }
-        return types
+        return scores
     }
 
     /// The tokens that are cut out of the text because of their type.
@@ -184,5 +169,21 @@ private struct GGUFTokenizerReader {
             }
         }
         return added
+    }
+
+    /// The type of each token; none without the key.
+    func types(count: Int) throws(TokenizerError) -> [Int64] {
+        let types: [Int64]
+        switch metadata["tokenizer.ggml.token_type"] {
+        case nil: return []
+        case .integers(let values)?: types = values
+        default: throw wrongType("token_type", "a list of whole numbers")
+        }
+        guard types.count == count else {
+            throw invalid(
+                .countMismatch(
+                    path: "tokenizer.ggml.token_type", expected: count, found: types.count))
+        }
+        return types
     }
 }

@@ -17,23 +17,27 @@ extension TokenizerDefinition {
             return
         }
         let roles = try JSONFile.decode(TokenizerConfigurationFile.self, at: configurationPath)
-        func id(_ role: String, _ name: TokenizerConfigurationFile.Name?) throws -> Int32? {
-            guard let name else { return nil }
-            guard let id = pieceID(of: name.piece) else {
-                throw TokenizerError.invalid(
-                    .unknownRoleToken(role: role, piece: name.piece), source: configurationPath)
-            }
-            return id
-        }
         let firstID = first.flatMap { pieceID(of: $0) }
         // A configuration that names none does not cancel what the post-processor adds; a chat
         // template does not see that token then, as in transformers.
-        beginID = try id("bos_token", roles.beginToken) ?? firstID
-        endID = try id("eos_token", roles.endToken)
+        beginID = try id(of: roles.beginToken, "bos_token", configurationPath) ?? firstID
+        endID = try id(of: roles.endToken, "eos_token", configurationPath)
         templateTokens = TemplateTokens(
             begin: roles.beginToken?.piece, end: roles.endToken?.piece)
         // An explicit setting comes first, as in llama.cpp's conversion.
         addsBeginToken = roles.addsBeginToken ?? (firstID.map { $0 == beginID } ?? false)
+    }
+
+    /// The id of the token that a role in tokenizer_config.json names.
+    func id(
+        of name: TokenizerConfigurationFile.Name?, _ role: String, _ configurationPath: String
+    ) throws(TokenizerError) -> Int32? {
+        guard let name else { return nil }
+        guard let id = pieceID(of: name.piece) else {
+            throw .invalid(
+                .unknownRoleToken(role: role, piece: name.piece), source: configurationPath)
+        }
+        return id
     }
 
     /// The id of a piece, by bytes: equal texts may be two spellings of an accent.
@@ -49,8 +53,10 @@ extension TokenizerDefinition {
         guard model.type == "BPE" else {
             throw .unsupported(.model(model.type), source: source)
         }
+        let isOfPieces = Self.spellsSpaces(file)
         let options: [(String, String?)] = [
             ("dropout", model.dropout.flatMap { $0 == 0 ? nil : "\($0)" }),
+            ("byte_fallback", model.byteFallback == true && !isOfPieces ? "true" : nil),
             ("continuing_subword_prefix", model.subwordPrefix.flatMap { $0.isEmpty ? nil : $0 }),
             ("end_of_word_suffix", model.wordSuffix.flatMap { $0.isEmpty ? nil : $0 }),
         ]
@@ -58,32 +64,17 @@ extension TokenizerDefinition {
             guard let value else { continue }
             throw .unsupported(.option(name: name, value: value), source: source)
         }
-        if let spaces = try Spaces(file, source: source) {
+        if isOfPieces {
+            let (design, normalizer) = try Self.sentencePieces(of: file, source: source)
+            guard model.ignoresMerges != true else {
+                throw .unsupported(.option(name: "ignore_merges", value: "true"), source: source)
+            }
             self.init(source: source, pieces: [], merges: model.merges, preTokenizer: .whole)
-            isOfCharacters = true
-            self.spaces = spaces
-            fallsBackToBytes = model.byteFallback ?? false
+            sentencePieces = design
+            self.normalizer = normalizer
         } else {
-            guard model.byteFallback != true else {
-                throw .unsupported(.option(name: "byte_fallback", value: "true"), source: source)
-            }
-            for step in file.decoder?.steps ?? [] where step.type != "ByteLevel" {
-                throw .unsupported(.decoder(step.type), source: source)
-            }
-            let (preTokenizer, addsPrefixSpace) = try Self.preTokenizer(
-                file.preTokenizer, source: source)
-            self.init(
-                source: source, pieces: [], merges: model.merges, preTokenizer: preTokenizer,
-                addsPrefixSpace: addsPrefixSpace)
+            try self.init(ofBytes: file, source: source)
         }
-        for step in file.normalizer?.steps ?? []
-        where !isOfCharacters || !["Prepend", "Replace"].contains(step.type) {
-            guard let form = Normalizer(rawValue: step.type), form != .none else {
-                throw .unsupported(.normalizer(step.type), source: source)
-            }
-            normalizer = form
-        }
-        ignoresMerges = model.ignoresMerges ?? false
         fusesUnknown = model.fusesUnknown ?? false
         let listed = try Listed(model.vocabulary, source: source)
         if let piece = model.unknownToken {
@@ -93,6 +84,25 @@ extension TokenizerDefinition {
             unknownID = Int32(exactly: id)
         }
         try setPieces(listed, adding: file.addedTokens ?? [])
+    }
+
+    /// Reads the stages of a byte-level tokenizer, without its vocabulary.
+    private init(ofBytes file: TokenizerFile, source: String) throws(TokenizerError) {
+        for step in file.decoder?.steps ?? [] where step.type != "ByteLevel" {
+            throw .unsupported(.decoder(step.type), source: source)
+        }
+        let (preTokenizer, addsPrefixSpace) = try Self.preTokenizer(
+            file.preTokenizer, source: source)
+        self.init(
+            source: source, pieces: [], merges: file.model.merges, preTokenizer: preTokenizer,
+            addsPrefixSpace: addsPrefixSpace)
+        for step in file.normalizer?.steps ?? [] {
+            guard step.type == Normalizer.composed.rawValue else {
+                throw .unsupported(.normalizer(step.type), source: source)
+            }
+            normalizer = .composed
+        }
+        ignoresMerges = file.model.ignoresMerges ?? false
     }
 
     /// Which supported pre-tokenizer the stages amount to.

@@ -1,7 +1,6 @@
 import SkeinBasics
 
-/// Everything that defines a BPE tokenizer, byte-level or of characters as SentencePiece has them,
-/// whatever file it was read from.
+/// Everything that defines a BPE tokenizer, whatever file it was read from.
 ///
 /// Readers check types and ids. `TokenTable` and `BytePairEncoding` check whether the vocabulary
 /// and the merges agree, when a `Tokenizer` is made.
@@ -26,31 +25,6 @@ struct TokenizerDefinition: Sendable {
         case none
         /// Unicode normalization form C.
         case composed = "NFC"
-        /// Unicode normalization form KC.
-        case compatible = "NFKC"
-    }
-
-    /// How spaces become "▁" in a tokenizer of characters.
-    struct Spaces: Sendable, Equatable {
-        enum Prefix: String, Sendable {
-            case never
-            /// Before a text that does not begin with an added token.
-            case first
-            /// Before every stretch between added tokens.
-            case always
-        }
-
-        /// Spaces are replaced before added tokens are cut out of the normalized text, whose own
-        /// spaces are replaced, too; else after that.
-        var isNormalization = true
-        /// Where a space is added.
-        var prefix = Prefix.never
-        /// Whether one is added even before a space.
-        var doublesPrefix = false
-        /// Every space begins a pre-token.
-        var cutsAtEach = false
-        /// The space before a decoded text is left out.
-        var stripsFirst = false
     }
 
     /// Where it was read: the file, or "GGUF metadata". For errors.
@@ -70,21 +44,14 @@ struct TokenizerDefinition: Sendable {
     var unknownID: Int32?
     /// One unknown token for a run of such bytes.
     var fusesUnknown = false
-    /// Symbols begin as characters, not as bytes; then pieces are spelled as they are.
-    var isOfCharacters = false
-    var spaces = Spaces()
-    /// A character without a token becomes the tokens of its bytes.
-    var fallsBackToBytes = false
-    /// By id, the higher the more urgent; empty: `merges` says it.
-    var scores: [Float] = []
-    /// Tokens that no text is merged to; added ones are not either.
-    var unmergedIDs: Set<Int32> = []
     var beginID: Int32?
     var endID: Int32?
     /// Whether the model expects `beginID` before every text.
     var addsBeginToken = false
     /// What a chat template sees as `bos_token` and `eos_token`.
     var templateTokens = TemplateTokens()
+    /// Not nil: characters, not bytes, are merged, and `preTokenizer` is `whole`.
+    var sentencePieces: SentencePieces?
 }
 
 extension TokenizerDefinition {
@@ -112,15 +79,6 @@ extension TokenizerDefinition {
             return .idOutOfRange(piece: role, id: Int(id), limit: pieces.count)
         }
         return nil
-    }
-
-    /// Whether text can be merged to each token.
-    var isPlain: [Bool] {
-        var isPlain = [Bool](repeating: true, count: pieces.count)
-        for id in addedTokens.filter(\.isSpecial).map(\.id) + unmergedIDs {
-            isPlain[Int(id)] = false
-        }
-        return isPlain
     }
 
     /// SHA-256 of all that the tokens of a text depend on. Which token begins or ends a text is not
@@ -154,15 +112,16 @@ extension TokenizerDefinition {
                 token.isSpecial, token.isNormalized, token.isSingleWord, token.stripsLeft,
                 token.stripsRight)
         }
-        // What only tokenizers of characters have; those of bytes keep their digests.
-        if isOfCharacters {
-            append("characters")
-            append(spaces.prefix.rawValue)
-            append(spaces.isNormalization, spaces.doublesPrefix, spaces.cutsAtEach, fallsBackToBytes)
-            append(scores.count)
-            for score in scores { append(Int(score.bitPattern)) }
-            append(unmergedIDs.count)
-            for id in unmergedIDs.sorted() { append(Int(id)) }
+        // Without this, the digest of a byte-level tokenizer, which keys caches, is as it was.
+        if let design = sentencePieces {
+            append("sentencepiece")
+            append(design.prefix.rawValue)
+            append(
+                design.keepsGivenPrefix, design.cutsAtEverySpace, design.fallsBackToBytes,
+                design.dropsPrefix, design.scores != nil)
+            append(design.unmergeable.count)
+            for id in design.unmergeable.sorted() { append(id) }
+            for score in design.scores ?? [] { append(Int(score.bitPattern)) }
         }
         return SHA256.digest(of: content)
     }

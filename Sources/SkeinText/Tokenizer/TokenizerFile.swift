@@ -121,17 +121,14 @@ struct TokenizerFile: Decodable {
         let pattern: [String: String]?
         let behavior: String?
         let isInverted: Bool?
-        /// Fields of Metaspace.
+        /// Fields of Prepend, Replace, Strip and Metaspace.
+        let prepended: String?
+        let content: String?
+        let start: Int?
+        let stop: Int?
         let replacement: String?
         let prependScheme: String?
         let splits: Bool?
-        /// A field of Prepend.
-        let prepended: String?
-        /// A field of Replace and Strip.
-        let content: String?
-        /// Fields of Strip.
-        let start: Int?
-        let stop: Int?
         /// A field of TemplateProcessing: what surrounds a single text.
         let single: [TemplatePart]?
 
@@ -154,13 +151,13 @@ struct TokenizerFile: Decodable {
             case pattern
             case behavior
             case isInverted = "invert"
-            case replacement
-            case prependScheme = "prepend_scheme"
-            case splits = "split"
             case prepended = "prepend"
             case content
             case start
             case stop
+            case replacement
+            case prependScheme = "prepend_scheme"
+            case splits = "split"
             case single
         }
     }

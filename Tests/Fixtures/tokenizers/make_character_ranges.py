@@ -68,6 +68,10 @@ parts = [
     ("letters", "`\\p{L}` of the library's regular expressions.", matching(r"\p{L}")),
     ("numbers", "`\\p{N}` of the library's regular expressions.", matching(r"\p{N}")),
     ("whiteSpace", "`\\s` of the library's regular expressions.", matching(r"\s")),
+    ("upper", "`[\\p{Lu}\\p{Lt}]`: letters that tekken and o200k take for capitals.",
+     matching(r"[\p{Lu}\p{Lt}]")),
+    ("lower", "`\\p{Ll}`.", matching(r"\p{Ll}")),
+    ("marks", "`\\p{M}`.", matching(r"\p{M}")),
     ("digits", "What the `Digits` pre-tokenizer isolates; of a newer Unicode than `numbers`.",
      isolated_digits()),
 ]

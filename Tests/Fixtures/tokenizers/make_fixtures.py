@@ -10,6 +10,7 @@ Made with Python 3.11, tokenizers 0.23.3. The result is the same on every run.
 | smollm.json | Digits + ByteLevel | lacks some bytes, which are dropped; merges as "a b" |
 | llama3.json | Split + ByteLevel | ignore_merges, tokens that no merge makes, TemplateProcessing |
 | qwen2.json | Split + ByteLevel | NFC, added tokens with every flag |
+| tekken.json, o200k.json | Split + ByteLevel | letters cut before capitals |
 | prefix.json | ByteLevel with a prefix space | lacks most bytes: unknown token, fused |
 
 smollm2_reference.json is not made here: texts, chats and training examples with the ids that
@@ -51,6 +52,17 @@ QWEN2 = LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}")
 B = pre_tokenizers.ByteLevel
 byte_level = B(add_prefix_space=False, use_regex=False)
 
+
+CONTRACTION = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+CAPITALS, SMALL = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+
+
+def cased(suffix, numbers):
+    letters = [r"[^\r\n\p{L}\p{N}]?" + x + suffix for x in (CAPITALS + "*" + SMALL + "+", CAPITALS + "+" + SMALL + "*")]
+    return "|".join(letters + [numbers, r" ?[^\s\p{L}\p{N}]+[\r\n/]*", r"\s*[\r\n]+", r"\s+(?!\S)", r"\s+"])
+
+
+TEKKEN, O200K = cased("", r"\p{N}"), cased(CONTRACTION + "?", r"\p{N}{1,3}")
 
 def split(pattern, behavior="isolated", invert=False):
     return pre_tokenizers.Split(Regex(pattern), behavior, invert)
@@ -136,6 +148,10 @@ def make():
                                 if all(p in d["model"]["vocab"] for p in (*m, "".join(m)))]
 
     made["prefix"] = edited(prefix, without_rare)
+    for name, pattern in (("tekken", TEKKEN), ("o200k", O200K)):
+        made[name] = edited(
+            train(pre_tokenizers.Sequence([split(pattern), byte_level]), 430, every, ["<|im_end|>"]),
+            lambda d: None)
     return made
 
 

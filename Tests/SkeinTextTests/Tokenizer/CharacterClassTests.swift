@@ -12,6 +12,8 @@ import Testing
             for value in 0..<UInt32(0x110000) {
                 guard let scalar = Unicode.Scalar(value) else { continue }
                 let properties = scalar.properties
+                // U+0295 became a letter without case after some of these tables were made.
+                if value == 0x295 { continue }
                 // The library's tables are of several newer versions; only CharacterRanges pins
                 // those characters.
                 guard let age = properties.age, age.major <= 14 else { continue }
@@ -20,6 +22,11 @@ import Testing
                 case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter,
                     .otherLetter:
                     expected = .letter
+                    if properties.generalCategory == .lowercaseLetter { expected.insert(.lower) }
+                    if [.uppercaseLetter, .titlecaseLetter].contains(properties.generalCategory) {
+                        expected.insert(.upper)
+                    }
+                case .nonspacingMark, .spacingMark, .enclosingMark: expected = .mark
                 case .decimalNumber, .letterNumber, .otherNumber: expected = [.number, .digit]
                 default: break
                 }

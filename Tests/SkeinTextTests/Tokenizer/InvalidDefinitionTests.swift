@@ -104,11 +104,11 @@ import Testing
         Case(
             "\"merges\"", "\"continuing_subword_prefix\": \"##\", \"merges\"",
             .option(name: "continuing_subword_prefix", value: "##")),
-        Case("\"normalizer\": null", "\"normalizer\": {\"type\": \"NFKD\"}", .normalizer("NFKD")),
+        Case("\"normalizer\": null", "\"normalizer\": {\"type\": \"NFKC\"}", .normalizer("NFKC")),
         Case(
             "\"normalizer\": null",
             #""normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Prepend"}]}"#,
-            .option(name: "prepend", value: "")),
+            .normalizer("Prepend")),
         Case("{\"type\": \"ByteLevel\"}", "{\"type\": \"Metaspace\"}", .decoder("Metaspace")),
         Case(byteLevel, "null", .preTokenizer(nil)),
         Case(byteLevel, #"{"type": "Sequence", "pretokenizers": []}"#, .preTokenizer(nil)),

@@ -1,0 +1,159 @@
+import Foundation
+import SkeinFormats
+
+/// A tokenizer.model: sentencepiece_model.proto of SentencePiece, as far as it decides tokens.
+struct SentencePieceFile {
+    private(set) var pieces: [String] = []
+    private(set) var scores: [Float] = []
+    private(set) var types: [Int64] = []
+    private var modelType: UInt64 = 1
+    private var suffixesSpace = false
+    private var roles: [Int: Int32] = [40: 0, 41: 1, 42: 2]
+    private var normalizer = ""
+    private var hasCharacterMap = false
+    private var addsPrefix = true
+    private var removesSpaces = true
+
+    /// Reads the bytes of a file.
+    ///
+    /// - Throws: `TokenizerError` with the offset of what is malformed or cut.
+    init(_ bytes: UnsafeBufferPointer<UInt8>, source: String) throws(TokenizerError) {
+        try read(bytes, source: source)
+    }
+
+    private mutating func read(
+        _ bytes: UnsafeBufferPointer<UInt8>, source: String
+    ) throws(TokenizerError) {
+        var message = ProtobufReader(bytes, 0..<bytes.count, source: source)
+        while let (number, value) = try message.next() {
+            guard case .bytes(let range) = value else { continue }
+            let part = ProtobufReader(bytes, range, source: source)
+            switch number {
+            case 1:
+                guard pieces.count < TokenizerLimits.tokens else {
+                    throw .invalid(
+                        .tooManyTokens(found: pieces.count + 1, limit: TokenizerLimits.tokens),
+                        source: source)
+                }
+                try readPiece(part, bytes, source: source)
+            case 2: try readTraining(part)
+            case 3: try readNormalizer(part, bytes)
+            default: continue
+            }
+        }
+    }
+
+    private mutating func readPiece(
+        _ part: ProtobufReader, _ bytes: UnsafeBufferPointer<UInt8>, source: String
+    ) throws(TokenizerError) {
+        var part = part
+        var piece = ""
+        var score: Float = 0
+        var type: Int64 = 1
+        while let (number, value) = try part.next() {
+            switch (number, value) {
+            case (1, .bytes(let range)):
+                guard let text = String(validating: bytes[range], as: UTF8.self) else {
+                    throw .invalid(.malformedField(offset: range.lowerBound), source: source)
+                }
+                piece = text
+            case (2, .fixed32(let bits)): score = Float(bitPattern: bits)
+            case (3, .varint(let number)): type = Int64(truncatingIfNeeded: number)
+            default: continue
+            }
+        }
+        pieces.append(piece)
+        scores.append(score)
+        types.append(type)
+    }
+
+    private mutating func readTraining(_ part: ProtobufReader) throws(TokenizerError) {
+        var part = part
+        while let (number, value) = try part.next() {
+            guard case .varint(let value) = value else { continue }
+            switch number {
+            case 3: modelType = value
+            case 24: suffixesSpace = value != 0
+            case 40...42: roles[number] = Int32(truncatingIfNeeded: value)
+            default: continue
+            }
+        }
+    }
+
+    private mutating func readNormalizer(
+        _ part: ProtobufReader, _ bytes: UnsafeBufferPointer<UInt8>
+    ) throws(TokenizerError) {
+        var part = part
+        while let (number, value) = try part.next() {
+            switch (number, value) {
+            case (1, .bytes(let range)): normalizer = String(decoding: bytes[range], as: UTF8.self)
+            case (2, .bytes(let range)): hasCharacterMap = !range.isEmpty
+            case (3, .varint(let flag)): addsPrefix = flag != 0
+            case (4, .varint(let flag)): removesSpaces = flag != 0
+            default: continue
+            }
+        }
+    }
+
+    /// What the file says in the words of GGUF metadata, into which llama.cpp converts it.
+    ///
+    /// - Throws: `TokenizerError.unsupported` for a model that is not of pairs with scores, or that
+    ///   rewrites characters or spaces.
+    func metadata(source: String) throws(TokenizerError) -> [String: GGUFValue] {
+        let kinds: [UInt64: String] = [1: "Unigram", 3: "Word", 4: "Char"]
+        guard modelType == 2 else {
+            throw .unsupported(.model(kinds[modelType] ?? "\(modelType)"), source: source)
+        }
+        guard !hasCharacterMap else {
+            throw .unsupported(.normalizer(normalizer), source: source)
+        }
+        for (name, flag) in [
+            ("remove_extra_whitespaces", removesSpaces),
+            ("treat_whitespace_as_suffix", suffixesSpace),
+        ] where flag {
+            throw .unsupported(.option(name: name, value: "true"), source: source)
+        }
+        var metadata: [String: GGUFValue] = [
+            "tokenizer.ggml.tokens": .strings(pieces),
+            "tokenizer.ggml.scores": .floats(scores),
+            "tokenizer.ggml.token_type": .integers(types),
+            "tokenizer.ggml.add_space_prefix": .bool(addsPrefix),
+        ]
+        for (number, key) in [(40, "unknown"), (41, "bos"), (42, "eos")] {
+            guard let id = id(ofRole: number) else { continue }
+            metadata["tokenizer.ggml.\(key)_token_id"] = .integer(Int64(id))
+        }
+        return metadata
+    }
+
+    /// The id that field `number` of the training options gives; nil for -1, which means none.
+    func id(ofRole number: Int) -> Int32? { roles[number].flatMap { $0 < 0 ? nil : $0 } }
+}
+
+extension TokenizerDefinition {
+    /// Reads a tokenizer.model and, if given, tokenizer_config.json.
+    ///
+    /// - Throws: `TokenizerError`; `FileError`.
+    init(sentencePieceModel path: String, tokenizerConfig configurationPath: String?) throws {
+        let file = try JSONFile.contents(of: path).withUnsafeBytes {
+            try SentencePieceFile($0.bindMemory(to: UInt8.self), source: path)
+        }
+        try self.init(file, source: path)
+        guard let configurationPath else { return }
+        let roles = try JSONFile.decode(TokenizerConfigurationFile.self, at: configurationPath)
+        beginID = try id(of: roles.beginToken, "bos_token", configurationPath) ?? beginID
+        endID = try id(of: roles.endToken, "eos_token", configurationPath) ?? endID
+        templateTokens = TemplateTokens(
+            begin: roles.beginToken?.piece, end: roles.endToken?.piece)
+        addsBeginToken = roles.addsBeginToken ?? addsBeginToken
+    }
+
+    init(_ file: SentencePieceFile, source: String) throws(TokenizerError) {
+        try self.init(sentencePieces: file.metadata(source: source), source: source)
+        unknownID = file.id(ofRole: 40)
+        beginID = file.id(ofRole: 41)
+        endID = file.id(ofRole: 42)
+        // SentencePiece makes one unknown token of a run; llama.cpp does not.
+        fusesUnknown = true
+    }
+}
