@@ -62,6 +62,22 @@ package indirect enum ChatJSON: Sendable, Equatable {
         if case .text(let text) = self { return text }
         return nil
     }
+
+    /// A text that no other value has, for digests.
+    package var described: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): "\(value)"
+        case .integer(let value): "\(value)"
+        case .number(let value): PythonText.float(value)
+        case .text(let text): PythonText.literal(text)
+        case .list(let items): "[" + items.map(\.described).joined(separator: ",") + "]"
+        case .object(let fields):
+            "{"
+                + fields.map { PythonText.literal($0.name) + ":" + $0.value.described }
+                .joined(separator: ",") + "}"
+        }
+    }
 }
 
 extension TemplateInterpreter {
