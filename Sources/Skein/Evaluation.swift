@@ -37,7 +37,8 @@ public struct Evaluation: Sendable, Equatable {
                 model: model.directory, adapter: adapter?.path, threads: machine.threads,
                 weights: machine.values.weights)
             let encoder = try RowEncoder(
-                encoder: TextEncoder(model: model.directory), format: options.promptFormat,
+                encoder: TextEncoder(model: model.directory, template: options.chat),
+                format: options.promptFormat,
                 trainedTurns: options.trainOn, maximumLength: options.maxLength)
             let rows = try encoder.encode(PairFile(path: path, skippingBadLines: false)).rows
             let engine = try adapted.engine(

@@ -167,6 +167,25 @@ public struct Recipe: Sendable, Equatable {
         set { values.trainOn = .init(named: newValue) }
     }
 
+    /// The chat template: the name of a built-in one or the path of a file; nil: the model's.
+    public var chatTemplate: String? {
+        get { values.chatTemplate }
+        set { values.chatTemplate = newValue }
+    }
+
+    /// What the chat template sees besides the messages: `enable_thinking=false`, several with
+    /// commas between them, or a JSON object.
+    public var templateArgument: String? {
+        get { values.templateArgument }
+        set { values.templateArgument = newValue }
+    }
+
+    /// The day, such as 2024-07-26, that the chat template sees as today; nil: that one.
+    public var templateDate: String? {
+        get { values.templateDate }
+        set { values.templateDate = newValue }
+    }
+
     // MARK: Numbers
 
     /// Precision of a micro-batch's gradient.

@@ -53,7 +53,7 @@ public enum TrainingEvent: Sendable, Equatable {
 
 extension TrainingEvent.Plan {
     init(_ job: TrainingJob) {
-        trainingRows = job.training.count
+        trainingRows = job.trainingGroups.count
         validationRows = job.validation.count
         steps = job.plan.stepCount
         trainedParameters = job.shape.layout.count

@@ -38,6 +38,13 @@ enum TemplateLimits {
     /// smallest thread stack (512 KiB, a secondary thread on macOS).
     static let nesting = 64
 
+    /// Inline ifs after each other, `a if b if c`: each is one level of the expression.
+    static let inlineIfs = 8
+
+    /// Nested statements and expressions around the call of a macro or a recursive loop. What is
+    /// inside of the call is bounded by `nesting` again: 96 levels of 2 KiB, and 256 KiB.
+    static let callDepth = 96
+
     /// Units of work of one rendering. An expression node costs 1, a copied or compared text 1 for
     /// every `bytesPerStep` bytes, a list item 2. A thousand messages in Qwen 3's template cost
     /// about 100,000. 4 million take about a second.

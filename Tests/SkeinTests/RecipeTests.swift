@@ -22,6 +22,9 @@ import Testing
         ("max-length", { $0.maxLength = 7 }), ("seed", { $0.seed = 7 }),
         ("shuffle", { $0.shuffle = false }), ("validation-split", { $0.validationSplit = 0.25 }),
         ("prompt-format", { $0.promptFormat = .raw }), ("train-on", { $0.trainOn = .last }),
+        ("chat-template", { $0.chatTemplate = "chatml" }),
+        ("template-argument", { $0.templateArgument = "a=1" }),
+        ("template-date", { $0.templateDate = "2025-01-02" }),
         ("early-stop-patience", { $0.earlyStopPatience = 7 }),
         ("gradient-codec", { $0.gradientCodec = .int8 }), ("compute", { $0.compute = .bf16 }),
     ]

@@ -26,7 +26,7 @@ package struct TokenizeBench {
         switch row {
         case .text(let text): [text]
         case .pair(let prompt, let completion): [prompt, completion]
-        case .conversation(let turns): turns.map(\.content)
+        case .conversation(let turns, _): turns.map(\.content)
         }
     }
 

@@ -1,16 +1,3 @@
-/// One turn of a conversation.
-package struct ChatMessage: Sendable, Equatable {
-    /// The speaker, as the template names it: "system", "user", "assistant".
-    package var role: String
-    /// What is said.
-    package var content: String
-
-    package init(role: String, content: String) {
-        self.role = role
-        self.content = content
-    }
-}
-
 /// What a chat template sees as `bos_token` and `eos_token`. One that is nil is undefined there: it
 /// writes nothing by itself and cannot be added to a text.
 package struct TemplateTokens: Sendable, Equatable {
@@ -26,15 +13,15 @@ package struct TemplateTokens: Sendable, Equatable {
 /// A model's chat template: turns a conversation into the one text that the model was tuned on.
 ///
 /// Chat templates are Jinja programs that come with a model file, so they are untrusted input. This
-/// is an interpreter for the part of Jinja that the templates of our model families use; anything
-/// else is `TemplateError.unsupported` at `init`, with its line, and never a guess. What is
-/// supported does what Jinja2 does in the environment that Hugging Face transformers sets up
+/// is an interpreter for the part of Jinja that published templates use (Scripts/check-templates
+/// lists them); anything else is `TemplateError.unsupported`, with its line, and never a guess. What
+/// is supported does what Jinja2 does in the environment that Hugging Face transformers sets up
 /// (`trim_blocks`, `lstrip_blocks`, `tojson` without HTML escapes); the goldens in
 /// Tests/Fixtures/templates were made by Jinja2 itself.
 ///
-/// The interpreter knows which characters of the result came from `messages[i].content`: training
-/// needs to know exactly where an assistant's words begin and end, and searching the rendered text
-/// for them cannot tell (a question may quote the answer).
+/// The interpreter knows which characters of the result came from message i: training needs to know
+/// exactly where an assistant's words begin and end, and searching the rendered text for them
+/// cannot tell (a question may quote the answer).
 package struct ChatTemplate: Sendable {
     /// What errors call this template: the file that it came from.
     package let name: String
@@ -60,37 +47,38 @@ package struct ChatTemplate: Sendable {
 
     /// Renders `messages`.
     ///
-    /// The template sees `messages`, `add_generation_prompt`, `bos_token`, `eos_token`, and `tools`
-    /// and `documents` as none, which is what transformers passes for a plain conversation.
+    /// The template sees `messages`, `add_generation_prompt`, `bos_token`, `eos_token`, `tools`
+    /// (none without any), `documents` as none, which is what transformers passes for a plain
+    /// conversation, and `arguments`, which come before all but the messages.
     ///
     /// - Parameters:
     ///   - messages: The conversation.
     ///   - addGenerationPrompt: Whether the text ends with the opening of an assistant's turn.
     ///   - tokens: `bos_token` and `eos_token`.
-    /// - Returns: The text, and which of its parts are a message's content.
+    ///   - tools: what the model may call, as JSON schemas.
+    ///   - arguments: further variables, such as `enable_thinking`.
+    /// - Returns: The text, and which of its parts come from which message.
     /// - Throws: `TemplateError` when the template refuses the conversation (`raised`), fails, or
     ///   exceeds a limit.
     package func render(
-        _ messages: [ChatMessage], addGenerationPrompt: Bool, tokens: TemplateTokens
+        _ messages: [ChatMessage], addGenerationPrompt: Bool, tokens: TemplateTokens,
+        tools: ChatJSON? = nil, arguments: [ChatMessage.Field] = []
     ) throws -> RenderedChat {
         var interpreter = TemplateInterpreter(template: name, date: date)
-        let conversation = messages.enumerated().map { index, message in
-            TemplateValue.mapping(
-                TemplateMapping(
-                    keys: [TemplateText("role"), TemplateText("content")],
-                    values: [
-                        .text(TemplateText(message.role)),
-                        .text(TemplateText(message.content, origin: index)),
-                    ]))
+        let conversation = try messages.enumerated().map { index, message in
+            try interpreter.value(of: message, origin: index)
         }
-        var variables: [String: TemplateValue] = [
-            "messages": .list(try interpreter.collection(conversation)),
-            "add_generation_prompt": .bool(addGenerationPrompt),
-            "tools": .none,
-            "documents": .none,
-        ]
+        var variables: [String: TemplateValue] = ["documents": .none]
         variables["bos_token"] = tokens.begin.map { .text(TemplateText($0)) }
         variables["eos_token"] = tokens.end.map { .text(TemplateText($0)) }
+        variables["tools"] =
+            try tools.map { try interpreter.value(of: $0, origin: nil) }
+            ?? TemplateValue.none
+        for argument in arguments {
+            variables[argument.name] = try interpreter.value(of: argument.value, origin: nil)
+        }
+        variables["messages"] = .list(try interpreter.collection(conversation))
+        variables["add_generation_prompt"] = .bool(addGenerationPrompt)
         return RenderedChat(try interpreter.render(body, variables: variables))
     }
 }
@@ -100,8 +88,8 @@ package struct RenderedChat: Sendable, Equatable {
     /// A stretch of the text with one origin.
     package struct Piece: Sendable, Equatable {
         package var text: String
-        /// The message whose content this is (or what the template left of it after trimming),
-        /// nil for the template's own text.
+        /// The message that this is from (its content or its tool calls, or what the template
+        /// left of them after trimming), nil for the template's own text.
         package var messageIndex: Int?
 
         package init(text: String, messageIndex: Int?) {
@@ -114,20 +102,38 @@ package struct RenderedChat: Sendable, Equatable {
     package var text: String
     /// The same text in pieces, in order. None is empty, and two neighbours differ in origin.
     package var pieces: [Piece]
+    /// The bytes of the text that `{% generation %}` blocks wrote: ascending, neither empty nor
+    /// adjacent.
+    package var generated: [Range<Int>]
 
-    package init(text: String, pieces: [Piece]) {
+    package init(text: String, pieces: [Piece], generated: [Range<Int>] = []) {
         self.text = text
         self.pieces = pieces
+        self.generated = generated
     }
 
     init(_ output: TemplateText) {
         text = output.string
-        var start = 0
-        pieces = output.runs.map { run in
-            defer { start = run.end }
-            return Piece(
-                text: String(decoding: output.bytes[start..<run.end], as: UTF8.self),
-                messageIndex: run.origin)
+        pieces = []
+        generated = []
+        var (start, runStart) = (0, 0)
+        for (index, run) in output.runs.enumerated() {
+            if run.isGenerated {
+                if generated.last?.upperBound == runStart {
+                    generated[generated.count - 1] =
+                        generated[generated.count - 1].lowerBound..<run.end
+                } else {
+                    generated.append(runStart..<run.end)
+                }
+            }
+            runStart = run.end
+            let isLast = index + 1 == output.runs.count
+            if !isLast, output.runs[index + 1].origin == run.origin { continue }
+            pieces.append(
+                Piece(
+                    text: String(decoding: output.bytes[start..<run.end], as: UTF8.self),
+                    messageIndex: run.origin))
+            start = run.end
         }
     }
 }

@@ -93,6 +93,7 @@ extension TemplateError.Limit {
         switch self {
         case .sourceBytes(let limit): "the limit of \(limit) bytes of source"
         case .nesting(let limit): "the limit of \(limit) nested blocks and expressions"
+        case .calls(let limit): "the limit of \(limit) nested statements around a call"
         case .steps(let limit): "the limit of \(limit) steps"
         case .textBytes(let limit): "the limit of \(limit) bytes of text"
         case .items(let limit): "the limit of \(limit) items in a list"

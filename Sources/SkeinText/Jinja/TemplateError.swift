@@ -58,6 +58,7 @@ package enum TemplateError: Error, Equatable {
     package enum Limit: Equatable, Sendable {
         case sourceBytes(Int)
         case nesting(Int)
+        case calls(Int)
         case steps(Int)
         case textBytes(Int)
         case items(Int)

@@ -6,14 +6,17 @@ extension TemplateInterpreter {
         case .undefined(let hint):
             throw undefined(hint)
         case .mapping(let mapping):
-            try refuseMethod(name, of: value)
+            if Self.mappingAttributes.contains(name) { return .function(name) }
             if let found = try lookUp(TemplateText(name), in: mapping) { return found }
         case .namespace(let namespace):
             if let found = namespace.attributes[name] { return found }
         case .loop(let loop):
             if let found = try attribute(name, of: loop) { return found }
-        default:
-            try refuseMethod(name, of: value)
+        case .text:
+            if TemplateVocabulary.textMethods.contains(name) { return .function(name) }
+        case .list, .tuple:
+            if TemplateVocabulary.listMethods.contains(name) { return .function(name) }
+        default: break
         }
         return .undefined(
             hint:
@@ -136,25 +139,15 @@ extension TemplateInterpreter {
         case "revindex": return .integer(try length(of: loop) - loop.index0)
         case "previtem": return loop.previous ?? .undefined(hint: "there is no previous item")
         case "nextitem": return try peek(loop) ?? .undefined(hint: "there is no next item")
-        case "cycle", "changed", "depth", "depth0": throw unsupported("loop.\(name)")
+        case "depth0": return .integer(loop.depth)
+        case "depth": return .integer(loop.depth + 1)
+        case "cycle", "changed": return .function(name)
         default: return nil
         }
     }
 
-    /// In Python a method without a call is a value. No template needs it, so it is refused.
-    private func refuseMethod(_ name: String, of value: TemplateValue) throws {
-        let isMethod =
-            switch value {
-            case .mapping: Self.mappingAttributes.contains(name)
-            case .text: TemplateVocabulary.textMethods.contains(name)
-            default: false
-            }
-        if isMethod {
-            throw unsupported("the method \"\(TemplateError.excerpt(name))\" without a call")
-        }
-    }
-
-    private static let mappingAttributes: Set<String> = [
+    /// Python's methods of dicts. `dict.name` is a method before it is an item, as in Python.
+    static let mappingAttributes: Set<String> = [
         "clear", "copy", "fromkeys", "get", "items", "keys", "pop", "popitem", "setdefault",
         "update", "values",
     ]

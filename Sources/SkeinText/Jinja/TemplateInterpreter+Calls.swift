@@ -31,13 +31,28 @@ extension TemplateInterpreter {
         return bound
     }
 
+    /// `callee(arguments)`
     mutating func call(
-        _ function: TemplateFunction, _ arguments: Arguments, line: Int
+        _ callee: TemplateValue, _ arguments: Arguments
     ) throws -> TemplateValue {
-        self.line = line
-        guard case .function = variable(function.rawValue) else {
-            throw fault(.notCallable(function.rawValue))
+        switch callee {
+        case .undefined(let hint): throw undefined(hint)
+        case .macro(let macro): return .text(try call(macro, arguments))
+        case .loop(let loop):
+            let items = try bind(arguments, ["iterable"], "loop()", required: 1)[0]
+            return .text(try recurse(loop, into: items ?? .none))
+        case .function(let name):
+            guard let function = TemplateFunction(rawValue: name) else {
+                throw unsupported("the function \"\(TemplateError.excerpt(name))\"")
+            }
+            return try call(function, arguments)
+        default: throw fault(.notCallable(callee.typeName))
         }
+    }
+
+    private mutating func call(
+        _ function: TemplateFunction, _ arguments: Arguments
+    ) throws -> TemplateValue {
         switch function {
         case .raiseException:
             let message = try bind(arguments, ["message"], "raise_exception()", required: 1)[0]
@@ -49,7 +64,97 @@ extension TemplateInterpreter {
             return try date(format ?? .none)
         case .namespace:
             return try namespace(arguments)
+        case .range:
+            return try range(arguments)
+        case .dict:
+            return try dict(arguments)
         }
+    }
+
+    /// Binds the arguments as Jinja2 does: a missing one is undefined unless it has a default.
+    private mutating func call(
+        _ macro: TemplateMacro, _ arguments: Arguments
+    ) throws -> TemplateText {
+        let syntax = macro.syntax
+        var frame: [String: TemplateValue] = [:]
+        for (name, value) in zip(syntax.parameters, arguments.positional) { frame[name] = value }
+        let extra = Array(arguments.positional.dropFirst(syntax.parameters.count))
+        var others: [(name: String, value: TemplateValue)] = []
+        for (name, value) in arguments.keywords {
+            if syntax.parameters.contains(name) || name == "caller" {
+                guard frame[name] == nil else { throw fault(.arguments(function: syntax.name)) }
+                frame[name] = value
+            } else {
+                others.append((name, value))
+            }
+        }
+        if syntax.accepted.contains("caller"), frame["caller"] == nil {
+            frame["caller"] = .undefined(hint: "No caller defined")
+        }
+        guard extra.isEmpty || syntax.accepted.contains("varargs"),
+            others.isEmpty || syntax.accepted.contains("kwargs"),
+            frame["caller"] == nil || syntax.accepted.contains("caller")
+                || syntax.parameters.contains("caller")
+        else { throw fault(.arguments(function: syntax.name)) }
+        frame["varargs"] = .tuple(try collection(extra))
+        frame["kwargs"] = .mapping(
+            TemplateMapping(
+                keys: others.map { TemplateText($0.name) }, values: others.map(\.value)))
+        let missing = syntax.parameters.enumerated().filter { frame[$0.element] == nil }
+        let firstDefault = syntax.parameters.count - syntax.defaults.count
+        return try run(macro, in: frame) { interpreter in
+            for (index, name) in missing {
+                let value: TemplateValue =
+                    index >= firstDefault
+                    ? try interpreter.evaluate(syntax.defaults[index - firstDefault])
+                    : .undefined(
+                        hint: "parameter '\(TemplateError.excerpt(name))' was not provided")
+                interpreter.frames[interpreter.frames.count - 1][name] = value
+            }
+        }
+    }
+
+    /// `range(end)`, `range(start, end, step)`
+    private mutating func range(_ arguments: Arguments) throws -> TemplateValue {
+        let numbers = try bind(arguments, [], "range()", positionalOnly: 3, required: 1).map {
+            (value: TemplateValue?) throws -> Int? in
+            guard let value else { return nil }
+            guard case .some(let number) = value.number else {
+                throw fault(.operand(function: "range", type: value.typeName))
+            }
+            return number
+        }
+        let start = numbers[1] == nil ? 0 : numbers[0] ?? 0
+        let end = numbers[1] ?? numbers[0] ?? 0
+        let step = numbers[2] ?? 1
+        guard step != 0 else { throw fault(.zeroSliceStep) }
+        var items: [TemplateValue] = []
+        var next = start
+        while step > 0 ? next < end : next > end {
+            guard items.count < TemplateLimits.items else {
+                throw limit(.items(TemplateLimits.items))
+            }
+            items.append(.integer(next))
+            let (sum, overflows) = next.addingReportingOverflow(step)
+            if overflows { break }
+            next = sum
+        }
+        return .list(try collection(items))
+    }
+
+    private mutating func dict(_ arguments: Arguments) throws -> TemplateValue {
+        var result = TemplateMapping(keys: [], values: [])
+        if let first = arguments.positional.first {
+            guard arguments.positional.count == 1 else { throw fault(.arguments(function: "dict")) }
+            guard case .mapping(let mapping) = first else {
+                throw unsupported("a dict from anything but a dict")
+            }
+            result = mapping
+        }
+        for (name, value) in arguments.keywords {
+            try set(TemplateText(name), to: value, in: &result)
+        }
+        return .mapping(try limited(result))
     }
 
     private mutating func date(_ format: TemplateValue) throws -> TemplateValue {

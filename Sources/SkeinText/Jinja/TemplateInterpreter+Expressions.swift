@@ -2,6 +2,8 @@
 extension TemplateInterpreter {
     mutating func evaluate(_ expression: TemplateExpression) throws -> TemplateValue {
         try charge(1)
+        depth += 1
+        defer { depth -= 1 }
         line = expression.line
         switch expression.form {
         case .literal(let literal): return value(of: literal)
@@ -23,13 +25,40 @@ extension TemplateInterpreter {
                 return .undefined(hint: "the inline if was false and has no else")
             }
             return try evaluate(otherwise)
-        case .call(let function, let arguments):
-            return try call(function, try evaluate(arguments), line: expression.line)
         case .chain(let base, let links):
-            var value = try evaluate(base)
-            for link in links { value = try follow(link, from: value) }
-            return value
+            return try follow(links, from: try evaluate(base))
         }
+    }
+
+    /// What the links lead to, one after the other.
+    mutating func follow(
+        _ links: [TemplateExpression.Link], from value: TemplateValue
+    ) throws -> TemplateValue {
+        var value = value
+        for link in links { value = try follow(link, from: value) }
+        return value
+    }
+
+    /// Evaluates the call of a `call` block, whose last link is the call.
+    mutating func evaluate(
+        _ expression: TemplateExpression, caller: TemplateValue
+    ) throws -> TemplateValue {
+        guard case .chain(let base, let links) = expression.form, let last = links.last else {
+            return .none
+        }
+        var callee = try follow(Array(links.dropLast()), from: try evaluate(base))
+        let arguments: TemplateArguments
+        switch last.form {
+        case .call(let given): arguments = given
+        case .method(let name, let given):
+            callee = try attribute(name, of: callee)
+            arguments = given
+        default: return .none
+        }
+        var values = try evaluate(arguments)
+        values.keywords.append(("caller", caller))
+        line = last.line
+        return try call(callee, values)
     }
 
     private func value(of literal: TemplateLiteral) -> TemplateValue {
@@ -37,6 +66,7 @@ extension TemplateInterpreter {
         case .none: .none
         case .bool(let value): .bool(value)
         case .integer(let value): .integer(value)
+        case .float(let value): .float(value)
         case .text(let text): .text(text)
         }
     }
@@ -86,19 +116,32 @@ extension TemplateInterpreter {
                 throw unsupported("a dict whose keys are not all strings")
             }
             let value = try evaluate(valueExpression)
-            try charge(1 + result.keys.count)
-            if let index = result.keys.firstIndex(of: key) {
-                result.values[index] = value
-            } else {
-                result.keys.append(key)
-                result.values.append(value)
-            }
+            try set(key, to: value, in: &result)
         }
         self.line = line
-        let limited = try collection(result.values)
-        result.depth = limited.depth
-        result.weight = limited.weight
-        return .mapping(result)
+        return .mapping(try limited(result))
+    }
+
+    /// Sets one key of a dict that is being made.
+    mutating func set(
+        _ key: TemplateText, to value: TemplateValue, in mapping: inout TemplateMapping
+    ) throws {
+        try charge(1 + mapping.keys.count)
+        if let index = mapping.keys.firstIndex(of: key) {
+            mapping.values[index] = value
+        } else {
+            mapping.keys.append(key)
+            mapping.values.append(value)
+        }
+    }
+
+    /// The dict, once its size and depth are found to be allowed.
+    mutating func limited(_ mapping: TemplateMapping) throws -> TemplateMapping {
+        let collected = try collection(mapping.values)
+        var mapping = mapping
+        mapping.depth = collected.depth
+        mapping.weight = collected.weight
+        return mapping
     }
 
     private mutating func concatenation(
@@ -130,6 +173,7 @@ extension TemplateInterpreter {
     ) throws -> TemplateValue {
         let value = try evaluate(operand)
         if case .undefined(let hint) = value { throw undefined(hint) }
+        if case .float(let number) = value { return .float(isNegative ? -number : number) }
         guard let number = value.number else {
             throw fault(.operand(function: isNegative ? "-" : "+", type: value.typeName))
         }
@@ -174,6 +218,10 @@ extension TemplateInterpreter {
             let arguments = try evaluate(arguments)
             line = link.line
             return try call(name, of: value, arguments)
+        case .call(let arguments):
+            let arguments = try evaluate(arguments)
+            line = link.line
+            return try call(value, arguments)
         case .filter(let name, let arguments):
             let arguments = try evaluate(arguments)
             line = link.line

@@ -7,10 +7,10 @@ extension TemplateInterpreter {
         case "trim":
             let characters = try bind(arguments, ["chars"], name)[0]
             return .text(try strip(try text(of: value), .both, characters, for: name))
-        case "string", "upper", "lower":
+        case "string", "upper", "lower", "safe", "capitalize":
             _ = try bind(arguments, [], name)
             let text = try text(of: value)
-            return .text(name == "string" ? text : try recased(text, name))
+            return .text(name == "string" || name == "safe" ? text : try recased(text, name))
         case "length", "count":
             _ = try bind(arguments, [], name)
             return .integer(try length(of: value))
@@ -34,7 +34,7 @@ extension TemplateInterpreter {
         case "tojson":
             return try toJSON(value, arguments)
         default:
-            throw unsupported("the filter \"\(TemplateError.excerpt(name))\"")
+            return try filterMore(name, value, arguments)
         }
     }
 
@@ -56,12 +56,13 @@ extension TemplateInterpreter {
         _ value: TemplateValue, _ arguments: Arguments
     ) throws -> TemplateValue {
         let bound = try bind(arguments, ["d", "attribute"], "join")
-        if bound[1] != nil { throw unsupported("join with an attribute") }
+        let attribute = try optionalText(bound[1], for: "join")
         let separator = try text(of: bound[0] ?? .text(TemplateText()))
         var result = TemplateText()
         for (index, item) in try items(of: value).enumerated() {
             if index > 0 { try append(separator, to: &result) }
-            try append(try text(of: item), to: &result)
+            let part = try attribute.map { try descend($0, into: item) } ?? item
+            try append(try text(of: part), to: &result)
         }
         return .text(result)
     }
@@ -104,7 +105,7 @@ extension TemplateInterpreter {
         }
     }
 
-    private func generator(_ items: [TemplateValue]) -> TemplateValue {
+    func generator(_ items: [TemplateValue]) -> TemplateValue {
         .iterator(TemplateIterator(items, isView: false))
     }
 
@@ -143,7 +144,7 @@ extension TemplateInterpreter {
     }
 
     /// `a.b.0` as a path of items.
-    private mutating func descend(
+    mutating func descend(
         _ path: TemplateText, into value: TemplateValue
     ) throws -> TemplateValue {
         var value = value

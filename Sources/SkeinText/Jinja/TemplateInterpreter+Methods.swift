@@ -10,10 +10,52 @@ extension TemplateInterpreter {
             return try call(name, of: text, arguments)
         case .mapping(let mapping) where TemplateVocabulary.mappingMethods.contains(name):
             return try call(name, of: mapping, arguments)
+        case .mapping where Self.mappingAttributes.contains(name):
+            // transformers' sandbox refuses what changes a value.
+            throw unsupported("the method \"\(name)\", which changes a dict")
+        case .list(let items) where TemplateVocabulary.listMethods.contains(name),
+            .tuple(let items) where TemplateVocabulary.listMethods.contains(name):
+            return try call(name, of: items, arguments)
+        case .list where Self.listChanges.contains(name):
+            throw unsupported("the method \"\(name)\", which changes a list")
+        case .loop(let loop) where TemplateVocabulary.loopMethods.contains(name):
+            return try call(name, of: loop, arguments)
         default:
-            if case .undefined(let hint) = try attribute(name, of: value) { throw undefined(hint) }
-            throw fault(.notCallable(TemplateError.excerpt(name)))
+            return try call(try attribute(name, of: value), arguments)
         }
+    }
+
+    private static let listChanges: Set<String> = [
+        "append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort",
+    ]
+
+    private mutating func call(
+        _ name: String, of items: TemplateCollection, _ arguments: Arguments
+    ) throws -> TemplateValue {
+        if name == "copy" { return .list(items) }
+        let wanted = try bind(arguments, [], "\(name)()", positionalOnly: 1, required: 1)[0]
+        var count = 0
+        for (index, item) in items.items.enumerated() where try equals(item, wanted ?? .none) {
+            if name == "index" { return .integer(index) }
+            count += 1
+        }
+        if name == "index" { throw fault(.arguments(function: "index()")) }
+        return .integer(count)
+    }
+
+    private mutating func call(
+        _ name: String, of loop: TemplateLoop, _ arguments: Arguments
+    ) throws -> TemplateValue {
+        let values = arguments.positional
+        if name == "cycle" {
+            guard !values.isEmpty else { throw fault(.arguments(function: "loop.cycle()")) }
+            return values[loop.index0 % values.count]
+        }
+        let last = loop.lastChanged
+        loop.lastChanged = values
+        guard let last, last.count == values.count else { return .bool(true) }
+        for (one, other) in zip(last, values) where try !equals(one, other) { return .bool(true) }
+        return .bool(false)
     }
 
     private mutating func call(
@@ -30,11 +72,13 @@ extension TemplateInterpreter {
             return .bool(try hasAffix(text, affix ?? .none, isPrefix: name == "startswith"))
         case "split":
             return try split(text, arguments)
-        case "upper", "lower":
+        case "upper", "lower", "capitalize", "title":
             _ = try bind(arguments, [], "\(name)()")
             return .text(try recased(text, name))
+        case "format":
+            throw unsupported("the method \"\(name)\"")
         default:
-            throw fault(.notCallable(name))
+            return try callMore(name, of: text, arguments)
         }
     }
 
@@ -52,12 +96,16 @@ extension TemplateInterpreter {
     /// `text` in upper or lower case. Unicode's mappings are slow, so each byte costs a step.
     mutating func recased(_ text: TemplateText, _ name: String) throws -> TemplateText {
         try charge(text.bytes.count)
-        return name == "upper" ? text.uppercased() : text.lowercased()
+        switch name {
+        case "upper": return text.uppercased()
+        case "lower": return text.lowercased()
+        case "capitalize": return text.capitalized()
+        default: return text.titled()
+        }
     }
 
     /// The text in an optional argument; nil when it is none or absent.
-    private func optionalText(_ value: TemplateValue?, for function: String) throws -> TemplateText?
-    {
+    func optionalText(_ value: TemplateValue?, for function: String) throws -> TemplateText? {
         switch value {
         case nil, .some(.none): return nil
         case .text(let text): return text
@@ -112,6 +160,7 @@ extension TemplateInterpreter {
             return try lookUp(key, in: mapping) ?? bound[1] ?? .none
         }
         _ = try bind(arguments, [], "\(name)()")
+        if name == "copy" { return .mapping(mapping) }
         switch name {
         case "keys": return try view(mapping.keys.map { .text($0) })
         case "values": return try view(mapping.values)

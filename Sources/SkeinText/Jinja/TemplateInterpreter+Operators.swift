@@ -6,7 +6,13 @@ extension TemplateInterpreter {
     ) throws -> TemplateValue {
         if case .undefined(let hint) = left { throw undefined(hint) }
         if let first = left.number, let second = right.number {
+            if symbol == .power || symbol == .divide {
+                return try fraction(first, symbol, second)
+            }
             return .integer(try combine(first, symbol, second))
+        }
+        if let first = left.real, let second = right.real {
+            return .float(try combine(first, symbol, second))
         }
         switch (symbol, left, right) {
         case (.add, .text(let first), .text(let second)):
@@ -20,14 +26,77 @@ extension TemplateInterpreter {
             return .tuple(try collection(first.items + second.items))
         case (.modulo, .text, _):
             throw unsupported("formatting with \"%\"")
-        case (.multiply, .text, _), (.multiply, .list, _), (.multiply, .tuple, _):
-            if right.number != nil { throw unsupported("repetition with \"*\"") }
-            throw mismatch(left, symbol, right)
-        case (.multiply, _, .text), (.multiply, _, .list), (.multiply, _, .tuple):
-            if left.number != nil { throw unsupported("repetition with \"*\"") }
+        case (.multiply, _, _):
+            if let count = right.number { return try repeated(left, count, mismatch: right) }
+            if let count = left.number { return try repeated(right, count, mismatch: left) }
             throw mismatch(left, symbol, right)
         default:
             throw mismatch(left, symbol, right)
+        }
+    }
+
+    /// `/` and `**` of two integers.
+    private func fraction(
+        _ left: Int, _ symbol: TemplateToken.Symbol, _ right: Int
+    ) throws -> TemplateValue {
+        guard symbol == .power, right >= 0 else {
+            return .float(try combine(Double(left), symbol, Double(right)))
+        }
+        var result = 1
+        var left = left
+        var rest = right
+        // By squaring: a huge exponent takes 63 steps, or overflows.
+        while rest > 0 {
+            if rest & 1 == 1 { result = try combine(result, .multiply, left) }
+            rest >>= 1
+            if rest > 0 { left = try combine(left, .multiply, left) }
+        }
+        return .integer(result)
+    }
+
+    private func combine(
+        _ left: Double, _ symbol: TemplateToken.Symbol, _ right: Double
+    ) throws -> Double {
+        switch symbol {
+        case .add: return left + right
+        case .subtract: return left - right
+        case .multiply: return left * right
+        case .divide, .floorDivide, .modulo:
+            if right == 0 { throw fault(.divisionByZero) }
+            if symbol == .divide { return left / right }
+            // Python's fmod rule: the remainder has the divisor's sign.
+            var remainder = left.truncatingRemainder(dividingBy: right)
+            if remainder != 0, (remainder < 0) != (right < 0) { remainder += right }
+            return symbol == .modulo ? remainder : ((left - remainder) / right).rounded()
+        default: throw unsupported("\"\(symbol.rawValue)\" between these numbers")
+        }
+    }
+
+    /// `value * count` of a text, list or tuple.
+    private mutating func repeated(
+        _ value: TemplateValue, _ count: Int, mismatch other: TemplateValue
+    ) throws -> TemplateValue {
+        switch value {
+        case .text(let text):
+            var result = TemplateText()
+            guard !text.isEmpty, count > 0 else { return .text(result) }
+            for _ in 0..<count { try append(text, to: &result) }
+            return .text(result)
+        case .list(let items), .tuple(let items):
+            var result: [TemplateValue] = []
+            if !items.items.isEmpty, count > 0 {
+                for _ in 0..<count {
+                    try charge(items.items.count)
+                    result += items.items
+                    guard result.count <= TemplateLimits.items else {
+                        throw limit(.items(TemplateLimits.items))
+                    }
+                }
+            }
+            let collected = try collection(result)
+            if case .list = value { return .list(collected) }
+            return .tuple(collected)
+        default: throw mismatch(value, .multiply, other)
         }
     }
 
@@ -84,6 +153,7 @@ extension TemplateInterpreter {
     mutating func equals(_ left: TemplateValue, _ right: TemplateValue) throws -> Bool {
         try charge(1)
         if let first = left.number, let second = right.number { return first == second }
+        if let first = left.real, let second = right.real { return first == second }
         switch (left, right) {
         case (.undefined, .undefined), (.none, .none): return true
         case (.text(let first), .text(let second)):
@@ -107,16 +177,18 @@ extension TemplateInterpreter {
         case (.iterator(let first), .iterator(let second)): return first === second
         case (.namespace(let first), .namespace(let second)): return first === second
         case (.loop(let first), .loop(let second)): return first === second
+        case (.macro(let first), .macro(let second)): return first === second
         case (.function(let first), .function(let second)): return first == second
         default: return false
         }
     }
 
     /// Whether `left < right`; `comparison` is what the template wrote.
-    private mutating func precedes(
+    mutating func precedes(
         _ left: TemplateValue, _ right: TemplateValue, _ comparison: TemplateComparison
     ) throws -> Bool {
         if let first = left.number, let second = right.number { return first < second }
+        if let first = left.real, let second = right.real { return first < second }
         switch (left, right) {
         case (.undefined(let hint), _), (_, .undefined(let hint)):
             throw undefined(hint)
@@ -124,8 +196,12 @@ extension TemplateInterpreter {
             try charge(bytes: min(first.bytes.count, second.bytes.count))
             // UTF-8 sorts as its code points do.
             return first.bytes.lexicographicallyPrecedes(second.bytes)
-        case (.list, .list), (.tuple, .tuple):
-            throw unsupported("the order of lists")
+        case (.list(let first), .list(let second)), (.tuple(let first), .tuple(let second)):
+            for (one, other) in zip(first.items, second.items)
+            where try !equals(one, other) {
+                return try precedes(one, other, comparison)
+            }
+            return first.items.count < second.items.count
         default:
             throw fault(
                 .operands(
@@ -176,14 +252,54 @@ extension TemplateInterpreter {
     }
 
     /// Python's `str(value)`, which is what `{{ }}`, `~` and most filters write.
-    func text(of value: TemplateValue) throws -> TemplateText {
+    mutating func text(of value: TemplateValue) throws -> TemplateText {
         switch value {
         case .text(let text): return text
         case .undefined: return TemplateText()
         case .none: return TemplateText("None")
         case .bool(let value): return TemplateText(value ? "True" : "False")
         case .integer(let value): return TemplateText(String(value))
+        case .float(let value): return TemplateText(PythonText.float(value))
+        case .list, .tuple, .mapping:
+            var result = TemplateText()
+            try represent(value, in: &result)
+            return result
         default: throw unsupported("the conversion of a \(value.typeName) to text")
+        }
+    }
+
+    /// Python's `repr(value)`, which `str` of a list or dict writes of what is in it. The texts keep
+    /// their origins.
+    private mutating func represent(
+        _ value: TemplateValue, in result: inout TemplateText
+    ) throws {
+        func items(_ collection: TemplateCollection, _ open: String, _ close: String) throws {
+            try append(TemplateText(open), to: &result)
+            for (index, item) in collection.items.enumerated() {
+                if index > 0 { try append(TemplateText(", "), to: &result) }
+                try represent(item, in: &result)
+            }
+            try append(TemplateText(close), to: &result)
+        }
+        switch value {
+        case .text(let text):
+            try charge(text.bytes.count)
+            try append(
+                TemplateText(PythonText.literal(text.string), origin: text.soleOrigin), to: &result)
+        case .list(let collection): try items(collection, "[", "]")
+        case .tuple(let collection):
+            try items(collection, "(", collection.items.count == 1 ? ",)" : ")")
+        case .mapping(let mapping):
+            try append(TemplateText("{"), to: &result)
+            for (index, (key, item)) in zip(mapping.keys, mapping.values).enumerated() {
+                if index > 0 { try append(TemplateText(", "), to: &result) }
+                try represent(.text(key), in: &result)
+                try append(TemplateText(": "), to: &result)
+                try represent(item, in: &result)
+            }
+            try append(TemplateText("}"), to: &result)
+        case .undefined: try append(TemplateText("Undefined"), to: &result)
+        default: try append(try text(of: value), to: &result)
         }
     }
 

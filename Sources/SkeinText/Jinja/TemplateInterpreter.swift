@@ -8,9 +8,18 @@ struct TemplateInterpreter {
     let date: TemplateDate
     /// The line of what is being evaluated, for errors.
     var line = 1
-    private var frames: [[String: TemplateValue]] = []
+    var frames: [[String: TemplateValue]] = []
     private var output = TemplateText()
     private var steps = 0
+    /// Statements and expressions around the current one.
+    var depth = 0
+    /// A `break` or `continue` on its way out to its loop.
+    private var interruption: Interruption?
+
+    private enum Interruption {
+        case leave
+        case goOn
+    }
 
     init(template: String, date: TemplateDate) {
         self.template = template
@@ -29,11 +38,16 @@ struct TemplateInterpreter {
     // MARK: - Statements
 
     private mutating func run(_ statements: [TemplateStatement]) throws {
-        for statement in statements { try run(statement) }
+        for statement in statements {
+            try run(statement)
+            if interruption != nil { return }
+        }
     }
 
     private mutating func run(_ statement: TemplateStatement) throws {
         try charge(1)
+        depth += 1
+        defer { depth -= 1 }
         switch statement {
         case .text(let text):
             try write(text)
@@ -52,33 +66,109 @@ struct TemplateInterpreter {
             let value = try evaluate(expression)
             line = expression.line
             try assign(value, to: target)
-        case .capture(let target, let line, let body):
-            let outer = output
-            output = TemplateText()
-            try inFrame([:]) { try $0.run(body) }
-            let captured = output
-            output = outer
+        case .capture(let target, let line, let filters, let body):
+            let captured = try capturing { try $0.inFrame([:]) { try $0.run(body) } }
+            if interruption != nil { return }
             self.line = line
-            try assign(.text(captured), to: target)
-        case .scope(let body):
-            try inFrame([:]) { try $0.run(body) }
+            try assign(try follow(filters, from: .text(captured)), to: target)
+        case .filtered(let filters, let body):
+            let captured = try capturing { try $0.inFrame([:]) { try $0.run(body) } }
+            try write(try text(of: try follow(filters, from: .text(captured))))
+        case .generation(let body):
+            let captured = try capturing { try $0.inFrame([:]) { try $0.run(body) } }
+            try write(captured.generated())
+        case .with(let assignments, let body):
+            var frame: [String: TemplateValue] = [:]
+            for (target, expression) in assignments {
+                guard case .name(let name) = target else { continue }
+                frame[name] = try evaluate(expression)
+            }
+            try inFrame(frame) { try $0.run(body) }
+        case .macro(let syntax):
+            let macro = TemplateMacro(syntax, visibleFrames: frames.count)
+            frames[frames.count - 1][syntax.name] = .macro(macro)
+        case .callBlock(let call, let syntax):
+            let caller = TemplateMacro(syntax, visibleFrames: frames.count, frames: frames)
+            try write(try text(of: try evaluate(call, caller: .macro(caller))))
+        case .interruption(let isBreak):
+            interruption = isBreak ? .leave : .goOn
         }
     }
 
+    /// What `body` writes.
+    private mutating func capturing(
+        _ body: (inout TemplateInterpreter) throws -> Void
+    ) throws -> TemplateText {
+        let outer = output
+        output = TemplateText()
+        try body(&self)
+        let captured = output
+        output = outer
+        return captured
+    }
+
+    /// Runs a macro whose arguments are in `frame`, which `prepare` completes, with the macro's
+    /// variables in sight.
+    mutating func run(
+        _ macro: TemplateMacro, in frame: [String: TemplateValue],
+        preparing prepare: (inout TemplateInterpreter) throws -> Void
+    ) throws -> TemplateText {
+        try inCall(seeing: macro.frames ?? Array(frames.prefix(macro.visibleFrames))) {
+            try $0.inFrame(frame) { interpreter in
+                try prepare(&interpreter)
+                return try interpreter.capturing { try $0.run(macro.syntax.body) }
+            }
+        }
+    }
+
+    /// `loop(items)` inside of a recursive loop.
+    mutating func recurse(_ loop: TemplateLoop, into items: TemplateValue) throws -> TemplateText {
+        guard loop.syntax.isRecursive else { throw fault(.notCallable("loop")) }
+        return try inCall(seeing: Array(frames.prefix(loop.outerFrames))) {
+            try $0.capturing { try $0.run(loop.syntax, over: items, depth: loop.depth + 1) }
+        }
+    }
+
+    private mutating func inCall(
+        seeing visible: [[String: TemplateValue]],
+        _ body: (inout TemplateInterpreter) throws -> TemplateText
+    ) throws -> TemplateText {
+        guard depth <= TemplateLimits.callDepth else {
+            throw limit(.calls(TemplateLimits.callDepth))
+        }
+        try charge(visible.count)
+        let outer = frames
+        frames = visible
+        let result = try body(&self)
+        frames = outer
+        return result
+    }
+
     private mutating func run(_ syntax: TemplateLoopSyntax) throws {
-        let iterable = try evaluate(syntax.items)
+        try run(syntax, over: try evaluate(syntax.items), depth: 0)
+    }
+
+    mutating func run(
+        _ syntax: TemplateLoopSyntax, over iterable: TemplateValue, depth: Int
+    ) throws {
         line = syntax.items.line
         let loop = TemplateLoop(
-            source: try items(of: iterable), filter: syntax.filter, target: syntax.target,
-            outerFrames: frames.count)
+            source: try items(of: iterable), syntax: syntax, outerFrames: frames.count,
+            depth: depth)
+        var hasRun = false
         while let item = try advance(loop) {
             try inFrame(["loop": .loop(loop)]) { interpreter in
                 interpreter.line = syntax.items.line
                 try interpreter.assign(item, to: syntax.target)
                 try interpreter.run(syntax.body)
             }
+            // As in Jinja2, an iteration that is cut short does not count for `else`.
+            if interruption == nil { hasRun = true }
+            let isLeft = interruption == .leave
+            interruption = nil
+            if isLeft { break }
         }
-        if loop.index0 < 0 { try inFrame([:]) { try $0.run(syntax.otherwise) } }
+        if !hasRun { try inFrame([:]) { try $0.run(syntax.otherwise) } }
     }
 
     private mutating func write(_ text: TemplateText) throws {
@@ -190,7 +280,7 @@ struct TemplateInterpreter {
             throw unsupported("a namespace attribute that begins with an underscore")
         }
         switch value {
-        case .namespace, .loop, .iterator:
+        case .namespace, .loop, .macro:
             throw unsupported("a \(value.typeName) inside a namespace")
         default: namespace.attributes[attribute] = value
         }
@@ -231,7 +321,7 @@ struct TemplateInterpreter {
         var weight = 1
         for item in items {
             switch item {
-            case .namespace, .loop, .iterator:
+            case .namespace, .loop, .iterator, .macro:
                 throw unsupported("a \(item.typeName) inside a list")
             default:
                 depth = max(depth, item.depth)
@@ -260,63 +350,4 @@ struct TemplateInterpreter {
     func limit(_ limit: TemplateError.Limit) -> TemplateError {
         .limit(limit, line: line, template: template)
     }
-}
-
-/// Tests, `value is name(arguments)`, as jinja2/tests.py (3.1.6) has them.
-extension TemplateInterpreter {
-    mutating func test(
-        _ name: String, _ value: TemplateValue, _ arguments: [TemplateValue]
-    ) throws -> Bool {
-        if let comparison = Self.comparisons[name] {
-            guard arguments.count == 1 else { throw fault(.arguments(function: "is \(name)")) }
-            return try compare(value, comparison, arguments[0])
-        }
-        guard arguments.isEmpty else { throw fault(.arguments(function: "is \(name)")) }
-        switch (name, value) {
-        case ("defined", .undefined): return false
-        case ("defined", _): return true
-        case ("undefined", .undefined): return true
-        case ("none", .none): return true
-        case ("boolean", .bool): return true
-        case ("true", .bool(let isTrue)): return isTrue
-        case ("false", .bool(let isTrue)): return !isTrue
-        case ("integer", .integer): return true
-        case ("number", .integer), ("number", .bool): return true
-        case ("string", .text): return true
-        case ("mapping", .mapping): return true
-        case ("iterable", _): return isIterable(value)
-        case ("sequence", _): return isSequence(value)
-        case ("odd", _), ("even", _):
-            if case .undefined(let hint) = value { throw undefined(hint) }
-            guard let number = value.number else {
-                throw fault(.operand(function: "is \(name)", type: value.typeName))
-            }
-            return (number % 2 != 0) == (name == "odd")
-        default: return false
-        }
-    }
-
-    private func isIterable(_ value: TemplateValue) -> Bool {
-        switch value {
-        case .undefined, .text, .list, .tuple, .mapping, .iterator, .loop: true
-        default: false
-        }
-    }
-
-    private func isSequence(_ value: TemplateValue) -> Bool {
-        switch value {
-        case .undefined, .text, .list, .tuple, .mapping: true
-        default: false
-        }
-    }
-
-    private static let comparisons: [String: TemplateComparison] = [
-        "==": .equal, "eq": .equal, "equalto": .equal,
-        "!=": .notEqual, "ne": .notEqual,
-        "<": .less, "lt": .less, "lessthan": .less,
-        "<=": .lessOrEqual, "le": .lessOrEqual,
-        ">": .greater, "gt": .greater, "greaterthan": .greater,
-        ">=": .greaterOrEqual, "ge": .greaterOrEqual,
-        "in": .contained,
-    ]
 }

@@ -7,9 +7,8 @@ extension TemplateLexer {
         position = end
     }
 
-    /// A decimal number. Floats and other bases are unsupported: the templates of our families have
-    /// none.
-    mutating func lexInteger() throws {
+    /// A decimal number. Other bases are unsupported: no known template has any.
+    mutating func lexNumber() throws {
         // In `x.0.1` both are positions, not the number 0.1.
         let isAfterDot = previousByte == .dot
         var end = position
@@ -27,7 +26,7 @@ extension TemplateLexer {
         let text = String(decoding: digits, as: UTF8.self)
         if end < bytes.count {
             let next = bytes[end]
-            if !isAfterDot, isFloatTail(end) { throw unsupported("a floating-point number") }
+            if !isAfterDot, isFloatTail(end) { return try lexFloat(wholeEnd: end) }
             let bases: [UInt8] = Array("xXoObB".utf8)
             if text == "0", bases.contains(next) {
                 throw unsupported("a number that is not decimal")
@@ -41,6 +40,31 @@ extension TemplateLexer {
             throw fault(.integerTooLarge(TemplateError.excerpt(text)))
         }
         emit(.integer(value))
+        position = end
+    }
+
+    /// The rest of a number that has a fraction, an exponent or both.
+    private mutating func lexFloat(wholeEnd: Int) throws {
+        var end = wholeEnd
+        func skipDigits(_ start: Int) -> Int {
+            var index = start
+            while index < bytes.count, bytes[index].isDigit || bytes[index] == .underscore {
+                index += 1
+            }
+            return index
+        }
+        if bytes[end] == .dot { end = skipDigits(end + 1) }
+        if end < bytes.count, bytes[end] != .dot, isFloatTail(end) {
+            end += 1
+            if bytes[end] == .plus || bytes[end] == .minus { end += 1 }
+            end = skipDigits(end)
+        }
+        let text = String(
+            decoding: bytes[position..<end].filter { $0 != .underscore }, as: UTF8.self)
+        guard let value = Double(text) else {
+            throw fault(.unexpectedCharacter(TemplateError.excerpt(text)))
+        }
+        emit(.float(value))
         position = end
     }
 

@@ -48,20 +48,18 @@ struct TemplateLexer {
             lexText(upTo: open)
             let opener = bytes[open + 1]
             let openedLine = line
+            if let raw = rawTag("raw", at: open) {
+                try lexRaw(raw, openedLine: openedLine)
+                continue
+            }
             position = open + 2
             if let sign = peek(), sign == .minus || sign == .plus { position += 1 }
             switch opener {
             case .hash:
                 try skipComment(openedLine: openedLine)
             case .percent:
-                let first = tokens.count
                 emit(.tagBegin)
                 try lexTag(openedLine: openedLine, isOutput: false)
-                if tokens[first + 1].kind == .name("raw") {
-                    // What follows is literal text and must not be cut into tokens.
-                    throw TemplateError.unsupported(
-                        construct: "{% raw %}", line: openedLine, template: name)
-                }
             default:
                 emit(.outputBegin)
                 try lexTag(openedLine: openedLine, isOutput: true)
@@ -72,6 +70,51 @@ struct TemplateLexer {
         advance(to: bytes.count)
         emit(.end)
         return tokens
+    }
+
+    /// `{% raw %}...{% endraw %}`: what is between the tags is literal text.
+    private mutating func lexRaw(_ opening: RawTag, openedLine: Int) throws {
+        advance(to: opening.end)
+        if opening.sign == .minus {
+            advance(to: UTF8Scalars.endOfSpace(from: position, in: bytes))
+        }
+        isAtLineStart = bytes[position - 1] == .newline
+        var index = position
+        while index < bytes.count {
+            if bytes[index] == .leftBrace, let closing = rawTag("endraw", at: index) {
+                lexText(upTo: index)
+                advance(to: closing.end)
+                skipAfterTag(sign: closing.sign)
+                isAtLineStart = bytes[position - 1] == .newline
+                return
+            }
+            index += 1
+        }
+        throw TemplateError.syntax(.unclosedBlock(tag: "raw"), line: openedLine, template: name)
+    }
+
+    /// A tag that is nothing but its name.
+    private struct RawTag {
+        var end: Int
+        /// Before the closing bracket.
+        var sign: UInt8?
+    }
+
+    /// The tag `{% name %}` at `start`, if it is there.
+    private func rawTag(_ name: String, at start: Int) -> RawTag? {
+        guard bytes[start...].starts(with: [.leftBrace, .percent]) else { return nil }
+        var index = start + 2
+        if index < bytes.count, bytes[index] == .minus || bytes[index] == .plus { index += 1 }
+        index = UTF8Scalars.endOfSpace(from: index, in: bytes)
+        guard bytes[index...].starts(with: name.utf8) else { return nil }
+        index = UTF8Scalars.endOfSpace(from: index + name.utf8.count, in: bytes)
+        var sign: UInt8?
+        if index < bytes.count, bytes[index] == .minus || bytes[index] == .plus {
+            sign = bytes[index]
+            index += 1
+        }
+        guard bytes[index...].starts(with: [.percent, .rightBrace]) else { return nil }
+        return RawTag(end: index + 2, sign: sign)
     }
 
     /// The position of the next `{%`, `{{` or `{#`.
@@ -141,7 +184,7 @@ struct TemplateLexer {
                 continue
             }
             switch bytes[position] {
-            case .zero ... .nine: try lexInteger()
+            case .zero ... .nine: try lexNumber()
             case let byte where byte.isNameStart: lexName()
             case .quote, .doubleQuote: try lexString()
             default: try lexSymbol(&openBrackets)

@@ -13,6 +13,9 @@ extension TemplateParser {
             try expect(.symbol(.rightBracket), "\"]\"")
             return .init(line: line, form: form)
         }
+        if peek.kind == .symbol(.leftParenthesis) {
+            return .init(line: line, form: .call(try arguments()))
+        }
         return nil
     }
 
@@ -21,13 +24,8 @@ extension TemplateParser {
             let line = next().line
             return .item(TemplateExpression(line: line, form: .literal(.integer(position))))
         }
-        let line = line
         let name = try expectName("the name of an attribute")
         guard peek.kind == .symbol(.leftParenthesis) else { return .attribute(name) }
-        guard
-            TemplateVocabulary.textMethods.contains(name)
-                || TemplateVocabulary.mappingMethods.contains(name)
-        else { throw unsupported("the method \"\(TemplateError.excerpt(name))\"", line: line) }
         return .method(name, try arguments())
     }
 
@@ -52,14 +50,12 @@ extension TemplateParser {
     mutating func filterLink() throws -> TemplateExpression.Link? {
         let line = line
         if take(.symbol(.pipe)) {
-            let name = try dottedName("the name of a filter")
-            guard TemplateVocabulary.filters.contains(name) else {
-                throw unsupported("the filter \"\(TemplateError.excerpt(name))\"", line: line)
-            }
-            let isCall = peek.kind == .symbol(.leftParenthesis)
-            return .init(
-                line: line,
-                form: .filter(name, isCall ? try arguments() : TemplateArguments()))
+            var link = try namedFilter()
+            link.line = line
+            return link
+        }
+        if peek.kind == .symbol(.leftParenthesis) {
+            return .init(line: line, form: .call(try arguments()))
         }
         if takeName("is") {
             let isNegated = takeName("not")
@@ -71,6 +67,18 @@ extension TemplateParser {
                 line: line, form: .test(name, try testArguments(), isNegated: isNegated))
         }
         return nil
+    }
+
+    /// `name(arguments)` or `name`
+    mutating func namedFilter() throws -> TemplateExpression.Link {
+        let line = line
+        let name = try dottedName("the name of a filter")
+        guard TemplateVocabulary.filters.contains(name) else {
+            throw unsupported("the filter \"\(TemplateError.excerpt(name))\"", line: line)
+        }
+        let isCall = peek.kind == .symbol(.leftParenthesis)
+        return .init(
+            line: line, form: .filter(name, isCall ? try arguments() : TemplateArguments()))
     }
 
     private mutating func dottedName(_ expected: String) throws -> String {
@@ -88,7 +96,7 @@ extension TemplateParser {
             return TemplateArguments()
         case .name("is"):
             throw syntax(.chainedTests)
-        case .name, .string, .integer, .symbol(.leftBracket), .symbol(.leftBrace):
+        case .name, .string, .integer, .float, .symbol(.leftBracket), .symbol(.leftBrace):
             return TemplateArguments(positional: [try nested { try $0.testArgument() }])
         default:
             return TemplateArguments()

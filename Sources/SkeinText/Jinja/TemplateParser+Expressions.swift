@@ -32,13 +32,20 @@ extension TemplateParser {
 
     private mutating func conditional() throws -> TemplateExpression {
         let line = line
-        let then = try disjunction()
-        guard takeName("if") else { return then }
-        let test = try disjunction()
-        let otherwise = takeName("else") ? try expression() : nil
-        if peekName == "if" { throw unsupported("an inline if after an inline if", line: line) }
-        return TemplateExpression(
-            line: line, form: .conditional(test: test, then: then, otherwise: otherwise))
+        var value = try disjunction()
+        var count = 0
+        while takeName("if") {
+            let test = try disjunction()
+            let otherwise = takeName("else") ? try expression() : nil
+            value = TemplateExpression(
+                line: line, form: .conditional(test: test, then: value, otherwise: otherwise))
+            count += 1
+            guard count <= TemplateLimits.inlineIfs else {
+                throw TemplateError.limit(
+                    .nesting(TemplateLimits.nesting), line: line, template: templateName)
+            }
+        }
+        return value
     }
 
     private mutating func disjunction() throws -> TemplateExpression {
@@ -114,16 +121,24 @@ extension TemplateParser {
 
     private mutating func product() throws -> TemplateExpression {
         let line = line
-        let first = try signed(allowsFilters: true)
+        let first = try power()
         var operands: [TemplateExpression.Operand] = []
         while case .symbol(let symbol) = peek.kind {
             switch symbol {
-            case .multiply, .floorDivide, .modulo: next()
-            case .divide, .power:
-                throw unsupported("the operator \"\(symbol.rawValue)\"", line: self.line)
+            case .multiply, .divide, .floorDivide, .modulo: next()
             default: return product(first, operands, line: line)
             }
-            operands.append(.init(symbol: symbol, value: try signed(allowsFilters: true)))
+            operands.append(.init(symbol: symbol, value: try power()))
+        }
+        return product(first, operands, line: line)
+    }
+
+    private mutating func power() throws -> TemplateExpression {
+        let line = line
+        let first = try signed(allowsFilters: true)
+        var operands: [TemplateExpression.Operand] = []
+        while take(.symbol(.power)) {
+            operands.append(.init(symbol: .power, value: try signed(allowsFilters: true)))
         }
         return product(first, operands, line: line)
     }
@@ -162,6 +177,9 @@ extension TemplateParser {
         case .integer(let value):
             next()
             return literal(.integer(value), line: token.line)
+        case .float(let value):
+            next()
+            return literal(.float(value), line: token.line)
         case .symbol(.leftParenthesis):
             next()
             let value = try nested { try $0.tuple(allowsEmpty: true) }
@@ -204,7 +222,7 @@ extension TemplateParser {
         return bytes
     }
 
-    /// A constant, a variable or the call of a function.
+    /// A constant, a variable or the name of a function.
     private mutating func named(_ name: String, line: Int) throws -> TemplateExpression {
         if TemplateVocabulary.reservedWords.contains(name) { throw unexpected("an expression") }
         next()
@@ -214,13 +232,8 @@ extension TemplateParser {
         case "none", "None": return literal(.none, line: line)
         default: break
         }
-        guard peek.kind == .symbol(.leftParenthesis) else {
-            return TemplateExpression(line: line, form: .name(name))
-        }
-        guard let function = TemplateFunction(rawValue: name) else {
-            throw unsupported("the function \"\(TemplateError.excerpt(name))\"", line: line)
-        }
-        return TemplateExpression(line: line, form: .call(function, try arguments()))
+        note(name)
+        return TemplateExpression(line: line, form: .name(name))
     }
 
     /// Comma-separated items up to `end`, which is taken; a comma may follow the last one.
@@ -266,9 +279,6 @@ extension TemplateParser {
         var links: [TemplateExpression.Link] = []
         while let link = try subscriptLink() { links.append(link) }
         while allowsFilters, let link = try filterLink() { links.append(link) }
-        guard peek.kind != .symbol(.leftParenthesis) else {
-            throw unsupported("the call of an expression", line: line)
-        }
         return links.isEmpty
             ? value : TemplateExpression(line: value.line, form: .chain(value, links))
     }

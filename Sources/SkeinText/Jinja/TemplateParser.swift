@@ -4,6 +4,10 @@ struct TemplateParser {
     private var index = 0
     private var depth = 0
     private let name: String
+    /// Loops around the current statement, in the same macro.
+    private var loops = 0
+    /// Which of the names that a macro may accept have been used since the macro began.
+    private var specialNames: Set<String> = []
 
     /// The statements of a whole template.
     static func statements(
@@ -22,7 +26,7 @@ struct TemplateParser {
     // MARK: - Statements
 
     /// The block that a body belongs to.
-    private struct Opening {
+    struct Opening {
         var tag: String
         var line: Int
     }
@@ -55,7 +59,7 @@ struct TemplateParser {
     }
 
     /// The rest of the opening tag, then a body.
-    private mutating func block(
+    mutating func block(
         _ opening: Opening, until ends: Set<String>
     ) throws -> (statements: [TemplateStatement], end: String) {
         _ = take(.symbol(.colon))
@@ -71,8 +75,18 @@ struct TemplateParser {
         case "for": return try loop(opening)
         case "set": return try assignment(opening)
         case "generation":
-            return .scope(try block(opening, until: ["endgeneration"]).statements)
-        case "elif", "else", "endif", "endfor", "endset", "endgeneration":
+            return .generation(try outsideLoops { try $0.block(opening, until: ["endgeneration"]) })
+        case "macro": return .macro(try macro(opening))
+        case "call": return try callBlock(opening)
+        case "filter": return try filterBlock(opening)
+        case "with": return try with(opening)
+        case "break", "continue":
+            guard loops > 0 else {
+                throw TemplateError.syntax(.unexpectedTag(tag), line: line, template: name)
+            }
+            return .interruption(isBreak: tag == "break")
+        case "elif", "else", "endif", "endfor", "endset", "endgeneration", "endmacro", "endcall",
+            "endfilter", "endwith", "endraw":
             throw TemplateError.syntax(.unexpectedTag(tag), line: line, template: name)
         default:
             throw unsupported("{% \(TemplateError.excerpt(tag)) %}", line: line)
@@ -96,28 +110,31 @@ struct TemplateParser {
         guard takeName("in") else { throw unexpected("\"in\"") }
         let items = try tuple(allowsConditional: false)
         let filter = takeName("if") ? try expression() : nil
-        if peekName == "recursive" { throw unsupported("a recursive loop", line: line) }
+        let isRecursive = takeName("recursive")
+        loops += 1
         let body = try block(opening, until: ["else", "endfor"])
+        loops -= 1
         let otherwise = body.end == "else" ? try block(opening, until: ["endfor"]) : nil
         return .loop(
             TemplateLoopSyntax(
                 target: target, items: items, filter: filter, body: body.statements,
-                otherwise: otherwise?.statements ?? []))
+                otherwise: otherwise?.statements ?? [], isRecursive: isRecursive))
     }
 
     private mutating func assignment(_ opening: Opening) throws -> TemplateStatement {
         let target = try target(allowsAttribute: true)
         if take(.symbol(.assign)) { return .assignment(target, try tuple()) }
-        if peek.kind == .symbol(.pipe) {
-            throw unsupported("a filter on a {% set %} block", line: line)
-        }
+        var filters: [TemplateExpression.Link] = []
+        while peek.kind == .symbol(.pipe), let link = try filterLink() { filters.append(link) }
         let body = try block(opening, until: ["endset"])
-        return .capture(target, line: opening.line, body.statements)
+        return .capture(target, line: opening.line, filters: filters, body.statements)
     }
 
-    private mutating func target(allowsAttribute: Bool) throws -> TemplateTarget {
-        if peek.kind == .symbol(.leftParenthesis) {
-            throw unsupported("assignment to names in parentheses", line: line)
+    mutating func target(allowsAttribute: Bool) throws -> TemplateTarget {
+        if take(.symbol(.leftParenthesis)) {
+            let inner = try target(allowsAttribute: false)
+            try expect(.symbol(.rightParenthesis), "\")\"")
+            return inner
         }
         let first = try assignableName()
         if allowsAttribute, take(.symbol(.dot)) {
@@ -131,7 +148,7 @@ struct TemplateParser {
         return .names(names)
     }
 
-    private mutating func assignableName() throws -> String {
+    mutating func assignableName() throws -> String {
         let line = line
         let target = try expectName("the name of a variable")
         let constants: Set<String> = ["true", "false", "none", "True", "False", "None"]
@@ -141,6 +158,31 @@ struct TemplateParser {
         // Jinja2 forbids this inside loops, the only place where anybody would try it.
         if target == "loop" { throw unsupported("assignment to \"loop\"", line: line) }
         return target
+    }
+
+    /// Parses what becomes a function of its own, so that no loop outside can be left from it.
+    mutating func outsideLoops(
+        _ parse: (inout TemplateParser) throws -> (statements: [TemplateStatement], end: String)
+    ) throws -> [TemplateStatement] {
+        let outer = loops
+        loops = 0
+        defer { loops = outer }
+        return try parse(&self).statements
+    }
+
+    /// The body of a macro, and which special names it uses.
+    mutating func macroBody(
+        _ opening: Opening, until end: String
+    ) throws -> (statements: [TemplateStatement], accepted: Set<String>) {
+        let outer = specialNames
+        specialNames = []
+        defer { specialNames.formUnion(outer) }
+        let statements = try outsideLoops { try $0.block(opening, until: [end]) }
+        return (statements, specialNames)
+    }
+
+    mutating func note(_ name: String) {
+        if name == "varargs" || name == "kwargs" || name == "caller" { specialNames.insert(name) }
     }
 
     // MARK: - Tokens
@@ -189,6 +231,8 @@ struct TemplateParser {
         .syntax(
             .unexpectedToken(found: peek.described, expected: expected), line: line, template: name)
     }
+
+    var templateName: String { name }
 
     func syntax(_ fault: TemplateError.SyntaxFault) -> TemplateError {
         .syntax(fault, line: line, template: name)

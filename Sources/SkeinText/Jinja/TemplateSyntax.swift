@@ -7,10 +7,21 @@ indirect enum TemplateStatement: Sendable {
     case loop(TemplateLoopSyntax)
     /// `{% set target = value %}`
     case assignment(TemplateTarget, TemplateExpression)
-    /// `{% set target %}...{% endset %}`
-    case capture(TemplateTarget, line: Int, [TemplateStatement])
-    /// `{% generation %}...{% endgeneration %}`: rendered unchanged, with variables of its own.
-    case scope([TemplateStatement])
+    /// `{% set target|filters %}...{% endset %}`
+    case capture(
+        TemplateTarget, line: Int, filters: [TemplateExpression.Link], [TemplateStatement])
+    /// `{% filter filters %}...{% endfilter %}`
+    case filtered([TemplateExpression.Link], [TemplateStatement])
+    /// `{% generation %}...{% endgeneration %}`: rendered unchanged, with variables of its own;
+    /// what it writes is what the model said.
+    case generation([TemplateStatement])
+    /// `{% with target = value, ... %}...{% endwith %}`
+    case with([(target: TemplateTarget, value: TemplateExpression)], [TemplateStatement])
+    case macro(TemplateMacroSyntax)
+    /// `{% call(parameters) callee(arguments) %}body{% endcall %}`
+    case callBlock(TemplateExpression, caller: TemplateMacroSyntax)
+    /// `{% break %}`, which ends the loop, or `{% continue %}`.
+    case interruption(isBreak: Bool)
 }
 
 struct TemplateBranch: Sendable {
@@ -26,6 +37,19 @@ struct TemplateLoopSyntax: Sendable {
     var body: [TemplateStatement]
     /// Rendered when there are no items.
     var otherwise: [TemplateStatement]
+    /// Whether the body may call `loop(items)`.
+    var isRecursive = false
+}
+
+/// `{% macro name(parameters) %}body{% endmacro %}`
+struct TemplateMacroSyntax: Sendable {
+    var name: String
+    var parameters: [String]
+    /// Of the last parameters.
+    var defaults: [TemplateExpression]
+    var body: [TemplateStatement] = []
+    /// Which of `varargs`, `kwargs` and `caller` the body uses: only these it accepts.
+    var accepted: Set<String> = []
 }
 
 /// What a value can be assigned to.
@@ -62,7 +86,6 @@ struct TemplateExpression: Sendable {
         case positive(TemplateExpression)
         case conditional(
             test: TemplateExpression, then: TemplateExpression, otherwise: TemplateExpression?)
-        case call(TemplateFunction, TemplateArguments)
         /// Subscripts, methods, filters and tests, applied one after the other.
         case chain(TemplateExpression, [Link])
     }
@@ -87,6 +110,7 @@ struct TemplateExpression: Sendable {
         case item(TemplateExpression)
         case slice(TemplateExpression?, TemplateExpression?, TemplateExpression?)
         case method(String, TemplateArguments)
+        case call(TemplateArguments)
         case filter(String, TemplateArguments)
         case test(String, TemplateArguments, isNegated: Bool)
     }
@@ -96,6 +120,7 @@ enum TemplateLiteral: Sendable {
     case none
     case bool(Bool)
     case integer(Int)
+    case float(Double)
     case text(TemplateText)
 }
 
@@ -120,31 +145,45 @@ enum TemplateFunction: String, Sendable {
     case raiseException = "raise_exception"
     case strftimeNow = "strftime_now"
     case namespace
+    case range
+    case dict
 }
 
-/// The names that this interpreter knows. Anything else is an unsupported construct, which the
-/// parser finds before anything is rendered.
+/// The names that this interpreter knows. Any other filter or test is an unsupported construct,
+/// which the parser finds before anything is rendered.
 enum TemplateVocabulary {
     static let filters: Set<String> = [
-        "count", "d", "default", "first", "items", "join", "last", "length", "list", "lower",
-        "reject", "rejectattr", "select", "selectattr", "string", "tojson", "trim", "upper",
+        "abs", "attr", "batch", "capitalize", "count", "d", "default", "dictsort", "e", "escape",
+        "first", "float", "indent", "int", "items", "join", "last", "length", "list", "lower",
+        "map", "max", "min", "reject", "rejectattr", "replace", "reverse", "round", "safe",
+        "select", "selectattr", "sort", "string", "sum", "title", "tojson", "trim", "unique",
+        "upper", "wordcount",
     ]
 
     static let tests: Set<String> = [
-        "!=", "<", "<=", "==", ">", ">=", "boolean", "defined", "eq", "equalto", "even", "false",
-        "float", "ge", "greaterthan", "gt", "in", "integer", "iterable", "le", "lessthan", "lt",
-        "mapping", "ne", "none", "number", "odd", "sequence", "string", "true", "undefined",
+        "!=", "<", "<=", "==", ">", ">=", "boolean", "callable", "defined", "divisibleby", "eq",
+        "equalto", "even", "false", "float", "ge", "greaterthan", "gt", "in", "integer",
+        "iterable", "le", "lessthan", "lower", "lt", "mapping", "ne", "none", "number", "odd",
+        "sameas", "sequence", "string", "true", "undefined", "upper",
     ]
 
     static let textMethods: Set<String> = [
-        "endswith", "lower", "lstrip", "rstrip", "split", "startswith", "strip", "upper",
+        "capitalize", "count", "endswith", "find", "format", "isalnum", "isalpha", "isdigit",
+        "isspace", "join", "lower", "lstrip", "partition", "removeprefix", "removesuffix",
+        "replace",
+        "rfind", "rpartition", "rsplit", "rstrip", "split", "splitlines", "startswith", "strip",
+        "title", "upper",
     ]
 
-    static let mappingMethods: Set<String> = ["get", "items", "keys", "values"]
+    static let mappingMethods: Set<String> = ["copy", "get", "items", "keys", "values"]
+
+    static let listMethods: Set<String> = ["copy", "count", "index"]
+
+    static let loopMethods: Set<String> = ["changed", "cycle"]
 
     /// Functions that Jinja2 has and this interpreter lacks. They are defined, so `is defined` is
     /// true.
-    static let absentFunctions: Set<String> = ["cycler", "dict", "joiner", "lipsum", "range"]
+    static let absentFunctions: Set<String> = ["cycler", "joiner", "lipsum"]
 
     /// Words that cannot be variables.
     static let reservedWords: Set<String> = ["and", "else", "if", "in", "is", "not", "or"]

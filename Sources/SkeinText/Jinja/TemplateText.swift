@@ -10,6 +10,12 @@ struct TemplateText: Sendable {
         var end: Int
         /// The message whose content this is, nil for everything else.
         var origin: Int?
+        /// Whether a `{% generation %}` block wrote this.
+        var isGenerated = false
+
+        func hasSource(of other: Run) -> Bool {
+            origin == other.origin && isGenerated == other.isGenerated
+        }
     }
 
     private(set) var bytes: [UInt8]
@@ -38,10 +44,11 @@ struct TemplateText: Sendable {
         let offset = bytes.count
         bytes.append(contentsOf: other.bytes)
         for run in other.runs {
-            if let last = runs.last, last.origin == run.origin {
+            if let last = runs.last, last.hasSource(of: run) {
                 runs[runs.count - 1].end = offset + run.end
             } else {
-                runs.append(Run(end: offset + run.end, origin: run.origin))
+                runs.append(
+                    Run(end: offset + run.end, origin: run.origin, isGenerated: run.isGenerated))
             }
         }
     }
@@ -55,11 +62,31 @@ struct TemplateText: Sendable {
         var index = firstRun(endingAfter: range.lowerBound)
         while index < runs.count {
             let end = min(runs[index].end, range.upperBound)
-            result.runs.append(Run(end: end - range.lowerBound, origin: runs[index].origin))
+            var run = runs[index]
+            run.end = end - range.lowerBound
+            result.runs.append(run)
             if end == range.upperBound { break }
             index += 1
         }
         return result
+    }
+
+    /// The same text, marked as written by a `{% generation %}` block.
+    func generated() -> TemplateText {
+        var result = TemplateText()
+        result.bytes = bytes
+        for var run in runs {
+            run.isGenerated = true
+            if let last = result.runs.last, last.hasSource(of: run) { result.runs.removeLast() }
+            result.runs.append(run)
+        }
+        return result
+    }
+
+    /// The message that all of this text comes from, nil if there is no such message.
+    var soleOrigin: Int? {
+        guard let origin = runs.first?.origin else { return nil }
+        return runs.allSatisfy { $0.origin == origin } ? origin : nil
     }
 
     private func firstRun(endingAfter offset: Int) -> Int {

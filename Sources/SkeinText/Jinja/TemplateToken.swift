@@ -18,6 +18,7 @@ struct TemplateToken: Sendable, Equatable {
         /// A string literal, its escapes resolved. UTF-8.
         case string([UInt8])
         case integer(Int)
+        case float(Double)
         case symbol(Symbol)
         case end
     }
@@ -67,6 +68,7 @@ struct TemplateToken: Sendable, Equatable {
         case .name(let name): "\"\(TemplateError.excerpt(name))\""
         case .string: "a string"
         case .integer(let value): "the number \(value)"
+        case .float(let value): "the number \(value)"
         case .symbol(let symbol): "\"\(symbol.rawValue)\""
         case .end: "the end of the template"
         }

@@ -6,6 +6,7 @@ enum TemplateValue {
     case none
     case bool(Bool)
     case integer(Int)
+    case float(Double)
     case text(TemplateText)
     case list(TemplateCollection)
     case tuple(TemplateCollection)
@@ -14,7 +15,8 @@ enum TemplateValue {
     case iterator(TemplateIterator)
     case namespace(TemplateNamespace)
     case loop(TemplateLoop)
-    /// A function's name, without a call.
+    case macro(TemplateMacro)
+    /// A function's or a method's name, without a call.
     case function(String)
 
     /// Python's name of the type.
@@ -24,6 +26,7 @@ enum TemplateValue {
         case .none: "NoneType"
         case .bool: "bool"
         case .integer: "int"
+        case .float: "float"
         case .text: "str"
         case .list: "list"
         case .tuple: "tuple"
@@ -31,6 +34,7 @@ enum TemplateValue {
         case .iterator: "generator"
         case .namespace: "Namespace"
         case .loop: "LoopContext"
+        case .macro: "Macro"
         case .function: "function"
         }
     }
@@ -41,11 +45,12 @@ enum TemplateValue {
         case .undefined, .none: false
         case .bool(let value): value
         case .integer(let value): value != 0
+        case .float(let value): value != 0
         case .text(let text): !text.isEmpty
         case .list(let items), .tuple(let items): !items.items.isEmpty
         case .mapping(let mapping): !mapping.keys.isEmpty
         case .iterator(let iterator): !iterator.isView || !iterator.items.isEmpty
-        case .namespace, .loop, .function: true
+        case .namespace, .loop, .macro, .function: true
         }
     }
 
@@ -56,6 +61,12 @@ enum TemplateValue {
         case .integer(let value): value
         default: nil
         }
+    }
+
+    /// The value of a number of any type.
+    var real: Double? {
+        if case .float(let value) = self { return value }
+        return number.map(Double.init)
     }
 
     /// How deeply lists and mappings are nested in this value.
@@ -147,9 +158,14 @@ final class TemplateLoop {
     var position = 0
     /// The loop's `if`; nil once all items are filtered.
     var filter: TemplateExpression?
-    let target: TemplateTarget
+    let syntax: TemplateLoopSyntax
+    var target: TemplateTarget { syntax.target }
     /// The number of frames outside the loop: the filter sees these and the target.
     let outerFrames: Int
+    /// How many calls of `loop()` this one is inside of.
+    let depth: Int
+    /// The arguments of the last call of `loop.changed()`.
+    var lastChanged: [TemplateValue]?
 
     /// Number of the current iteration.
     var index0 = -1
@@ -159,12 +175,30 @@ final class TemplateLoop {
     var ahead: TemplateValue?
 
     init(
-        source: [TemplateValue], filter: TemplateExpression?, target: TemplateTarget,
-        outerFrames: Int
+        source: [TemplateValue], syntax: TemplateLoopSyntax, outerFrames: Int, depth: Int
     ) {
         self.source = source
-        self.filter = filter
-        self.target = target
+        self.syntax = syntax
+        filter = syntax.filter
         self.outerFrames = outerFrames
+        self.depth = depth
+    }
+}
+
+/// A macro, or what a `call` block hands to one as `caller`.
+final class TemplateMacro {
+    let syntax: TemplateMacroSyntax
+    /// How many of the caller's frames the body sees, from the outermost one.
+    let visibleFrames: Int
+    /// The frames that the body sees instead: those of the `call` block.
+    let frames: [[String: TemplateValue]]?
+
+    init(
+        _ syntax: TemplateMacroSyntax, visibleFrames: Int,
+        frames: [[String: TemplateValue]]? = nil
+    ) {
+        self.syntax = syntax
+        self.visibleFrames = visibleFrames
+        self.frames = frames
     }
 }

@@ -13,6 +13,10 @@ package struct DataReport: Sendable, Equatable {
     package let validationRows: Int
     package let steps: Int
     package let epochs: Int
+    /// Rows whose template rewrites earlier turns, so that they are trained as several sequences.
+    package let rewrittenRows: Int
+    /// Sequences of all rows.
+    package let sequences: Int
     /// The prompt format in use, never `auto`.
     package let format: PromptFormat
     /// The first training row, decoded, with the trained parts between `>>>` and `<<<`.
@@ -31,7 +35,10 @@ package struct DataReport: Sendable, Equatable {
         lines: LineFacts, encoded: EncodedRows, split: Split, validation: EncodedRows?,
         plan: StepPlan, configuration: TrainingConfiguration, encoder: RowEncoder
     ) {
-        rows = encoded.rows.count
+        let groups = encoded.groups
+        rows = groups.count
+        rewrittenRows = groups.count { $0.count > 1 }
+        sequences = encoded.rows.count
         tokens = encoded.tokenCount
         lossTokens = encoded.lossTokenCount
         longest = encoded.longest
@@ -39,13 +46,13 @@ package struct DataReport: Sendable, Equatable {
         skipped = encoded.skippedCount
         badLines = lines.badLineCount
         trainingRows = split.training.count
-        validationRows = validation?.rows.count ?? split.validation.count
+        validationRows = validation?.groups.count ?? split.validation.count
         steps = plan.stepCount
         epochs = plan.epochCount
         format = encoder.format
         example =
             split.training.first.map {
-                Self.marked(encoded.rows[$0], decode: encoder.encoder.decode)
+                Self.marked(encoded.rows[groups[$0].lowerBound], decode: encoder.encoder.decode)
             } ?? ""
         warnings = DataWarning.all(
             lines: lines, encoded: encoded, split: split, validation: validation, plan: plan,
@@ -60,9 +67,19 @@ package struct DataReport: Sendable, Equatable {
                 + "(\(Self.percent(share))), longest row \(longest) tokens, format \(format)",
             "rows: \(trainingRows) to train on, \(validationRows) for validation, \(cut) cut, "
                 + "\(skipped) skipped, \(badLines) bad lines",
-            "plan: \(steps) steps, \(epochs) epochs",
-            "example (trained between >>> and <<<):",
-        ] + example.split(separator: "\n", omittingEmptySubsequences: false).map { "  | " + $0 }
+        ]
+            + rewritten + [
+                "plan: \(steps) steps, \(epochs) epochs",
+                "example (trained between >>> and <<<):",
+            ] + example.split(separator: "\n", omittingEmptySubsequences: false).map { "  | " + $0 }
+    }
+
+    private var rewritten: [String] {
+        if rewrittenRows == 0 { return [] }
+        return [
+            "turns: the chat template rewrites earlier turns of \(rewrittenRows) rows; each of their "
+                + "turns is trained as it was said, \(sequences) sequences for \(rows) rows"
+        ]
     }
 
     static func percent(_ share: Double) -> String {

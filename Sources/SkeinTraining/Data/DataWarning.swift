@@ -56,15 +56,22 @@ package enum DataWarning: Sendable, Equatable {
     private static func repetitions(
         _ encoded: EncodedRows, _ split: Split, _ validation: EncodedRows?
     ) -> [DataWarning] {
-        let training = Set(split.training.map { encoded.rows[$0].ids })
-        let held = validation?.rows ?? split.validation.map { encoded.rows[$0] }
+        // The ids of all sequences of a row: equal ones are equal rows.
+        func ids(_ rows: EncodedRows, _ group: Range<Int>) -> [Int32] {
+            group.count == 1 ? rows.rows[group.lowerBound].ids : rows.rows[group].flatMap(\.ids)
+        }
+        let groups = encoded.groups
+        let training = Set(split.training.map { ids(encoded, groups[$0]) })
+        let held =
+            validation.map { rows in rows.groups.map { ids(rows, $0) } }
+            ?? split.validation.map { ids(encoded, groups[$0]) }
         var warnings: [DataWarning] = []
         if held.isEmpty { warnings.append(.noValidation) }
         let repeated = split.training.count - training.count
         if repeated * 100 > split.training.count {
             warnings.append(.repeatedRows(count: repeated, rows: split.training.count))
         }
-        let leaked = held.count { training.contains($0.ids) }
+        let leaked = held.count { training.contains($0) }
         if leaked > 0 { warnings.append(.leaked(count: leaked, validationRows: held.count)) }
         return warnings
     }

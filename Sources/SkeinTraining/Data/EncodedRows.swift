@@ -1,5 +1,7 @@
 /// The rows of a file that can be trained on, encoded, and counts of the others.
 package struct EncodedRows: Sendable, Equatable {
+    /// In file order. A row whose template rewrites earlier turns has several sequences here, one
+    /// after the other, with the same number.
     package let rows: [TokenizedRow]
     /// Rows that were longer than the maximum length and lost their end, skipped ones included.
     /// Tokens after the last one with loss are not counted.
@@ -10,6 +12,9 @@ package struct EncodedRows: Sendable, Equatable {
     package let skippedLines: [Int]
     /// Length of the longest row before the cut.
     package let longest: Int
+
+    /// The sequences of each row.
+    package var groups: [Range<Int>] { TokenizedRow.groups(of: rows) }
 
     package var tokenCount: Int { rows.reduce(0) { $0 + $1.ids.count } }
     package var lossTokenCount: Int { rows.reduce(0) { $0 + $1.lossTokenCount } }
@@ -27,23 +32,22 @@ extension RowEncoder {
         var skippedLines: [Int] = []
         var longest = 0
         for (number, row) in file.rows.enumerated() {
-            let draft: Draft
+            let drafts: [Draft]
             do {
-                draft = try self.draft(row)
+                drafts = try self.drafts(row)
             } catch TrainingError.conversationWithoutTemplate {
                 throw TrainingError.conversationWithoutTemplate(
                     path: file.path, line: file.lines[number])
             }
-            longest = max(longest, draft.usefulCount)
-            if draft.usefulCount > maximumLength { cut += 1 }
-            let encoded = TokenizedRow(
-                number: number, ids: draft.ids, targets: draft.targets,
-                maximumLength: maximumLength)
-            if encoded.lossTokenCount > 0 {
-                rows.append(encoded)
-            } else {
-                skippedLines.append(file.lines[number])
-            }
+            let most = drafts.map(\.usefulCount).max() ?? 0
+            longest = max(longest, most)
+            if most > maximumLength { cut += 1 }
+            let encoded = drafts.map {
+                TokenizedRow(
+                    number: number, ids: $0.ids, targets: $0.targets, maximumLength: maximumLength)
+            }.filter { $0.lossTokenCount > 0 }
+            if encoded.isEmpty { skippedLines.append(file.lines[number]) }
+            rows += encoded
         }
         guard !rows.isEmpty || file.rows.isEmpty else {
             throw TrainingError.noLossTokens(

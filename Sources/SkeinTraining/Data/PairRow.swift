@@ -1,14 +1,26 @@
 import Foundation
+import SkeinText
 
 /// A message of a conversation.
 package struct ChatTurn: Sendable, Equatable {
-    package var role: String
-    package var content: String
+    /// What the chat template sees.
+    package var message: ChatMessage
+    /// Whether an assistant's turn carries loss: its `weight` is not 0.
+    package var isTrained: Bool
+
+    package init(message: ChatMessage, isTrained: Bool = true) {
+        self.message = message
+        self.isTrained = isTrained
+    }
 
     package init(role: String, content: String) {
-        self.role = role
-        self.content = content
+        self.init(message: ChatMessage(role: role, content: content))
     }
+
+    package var role: String { message.role }
+
+    /// Empty if the content is none or a list of parts.
+    package var content: String { message["content"]?.string ?? "" }
 
     /// Whether the model learns to say this turn.
     package var isAssistant: Bool { role == "assistant" }
@@ -17,16 +29,17 @@ package struct ChatTurn: Sendable, Equatable {
 /// One row of training data, as in its line.
 package enum PairRow: Sendable, Equatable {
     case pair(prompt: String, completion: String)
-    case conversation([ChatTurn])
+    /// `tools` is a list of JSON schemas, nil if there are none.
+    case conversation([ChatTurn], tools: ChatJSON? = nil)
     case text(String)
 }
 
 extension PairRow {
     /// Reads one line of a data file.
     ///
-    /// A line with several forms counts as the first of prompt/completion, messages, text (mlx-lm's
-    /// precedence). Other fields are ignored, except those that would change the training in a way
-    /// that Skein does not support: `tools`, `tool_calls` and a `weight` other than 1.
+    /// A line with several forms counts as the first of prompt/completion, messages, conversations,
+    /// text (mlx-lm's precedence). Other fields are ignored; those of a message are handed to the
+    /// chat template.
     ///
     /// - Throws: `LineProblem`.
     init(line: UnsafeRawBufferPointer) throws(LineProblem) {
@@ -44,54 +57,23 @@ extension PairRow {
         guard let object = value as? [String: Any] else {
             throw .notAnObject(found: JSONKind.name(of: value))
         }
-        try self.init(object: object)
+        try self.init(object: object, line: line)
     }
 
-    private init(object: [String: Any]) throws(LineProblem) {
+    private init(
+        object: [String: Any], line: UnsafeRawBufferPointer
+    ) throws(LineProblem) {
         if object["prompt"] != nil || object["completion"] != nil {
             self = .pair(
                 prompt: try Self.string("prompt", in: object),
                 completion: try Self.string("completion", in: object))
-        } else if let messages = object["messages"] {
-            if let tools = object["tools"], !Self.isEmpty(tools) {
-                throw .unsupported(field: "tools")
-            }
-            self = .conversation(try Self.turns(messages))
+        } else if object["messages"] != nil || object["conversations"] != nil {
+            self = try ConversationReader(line: line).row()
         } else if object["text"] != nil {
             self = .text(try Self.string("text", in: object))
         } else {
             throw .unknownForm(fields: Array(object.keys.sorted().prefix(8)))
         }
-    }
-
-    private static func turns(_ value: Any) throws(LineProblem) -> [ChatTurn] {
-        guard let list = value as? [Any] else {
-            throw .wrongType(
-                field: "messages", expected: "a list", found: JSONKind.name(of: value))
-        }
-        guard !list.isEmpty, list.count <= Limits.turns else {
-            throw .messageCount(found: list.count, limit: Limits.turns)
-        }
-        var turns: [ChatTurn] = []
-        turns.reserveCapacity(list.count)
-        for (index, item) in list.enumerated() {
-            let place = "messages[\(index)]"
-            guard let message = item as? [String: Any] else {
-                throw .wrongType(
-                    field: place, expected: "an object", found: JSONKind.name(of: item))
-            }
-            if let calls = message["tool_calls"], !isEmpty(calls) {
-                throw .unsupported(field: "\(place).tool_calls")
-            }
-            if let weight = message["weight"] as? NSNumber, weight.doubleValue != 1 {
-                throw .unsupported(field: "\(place).weight")
-            }
-            turns.append(
-                ChatTurn(
-                    role: try string("role", in: message, of: place + "."),
-                    content: try string("content", in: message, of: place + ".")))
-        }
-        return turns
     }
 
     private static func string(
@@ -103,9 +85,5 @@ extension PairRow {
                 field: place + field, expected: "a string", found: JSONKind.name(of: value))
         }
         return text
-    }
-
-    private static func isEmpty(_ value: Any) -> Bool {
-        value is NSNull || (value as? [Any])?.isEmpty == true
     }
 }

@@ -1,3 +1,5 @@
+import SkeinText
+
 /// How a prompt and a completion become one row of tokens (`--prompt-format`).
 package enum PromptFormat: String, Sendable, CaseIterable {
     /// `chat` when the model has a template, else `eos`.
@@ -69,24 +71,34 @@ package struct RowEncoder: Sendable {
         }
     }
 
-    /// Encodes one row.
+    /// Encodes one row: as one sequence, unless it is a conversation whose template rewrites earlier
+    /// turns.
     ///
+    /// - Returns: at least one draft.
     /// - Throws: `TrainingError.conversationWithoutTemplate` (without a place, which the caller
     ///   knows), `.noEndToken`, `.noEndOfTurn`, and what the template throws.
-    func draft(_ row: PairRow) throws -> Draft {
+    func drafts(_ row: PairRow) throws -> [Draft] {
         switch row {
         case .text(let text):
             guard let end = encoder.endID else { throw TrainingError.noEndToken }
             var draft = Draft()
             draft.append(encoder.encodeWhole(text) + [end], trained: true)
-            return draft
+            return [draft]
         case .pair(let prompt, let completion):
-            return try pairDraft(prompt: prompt, completion: completion)
-        case .conversation(let turns):
+            return [try pairDraft(prompt: prompt, completion: completion)]
+        case .conversation(let turns, let tools):
             guard format == .chat, let render = encoder.renderChat else {
                 throw TrainingError.conversationWithoutTemplate(path: "", line: 0)
             }
-            return try conversationDraft(turns, pieces: render(turns, false))
+            let assistants = turns.indices.filter { turns[$0].isAssistant }
+            let trained = assistants.filter {
+                turns[$0].isTrained && (trainedTurns == .all || $0 == assistants.last)
+            }
+            return try ChatSequence.sequences(
+                assistants: assistants, trained: Set(trained), count: turns.count,
+                ends: encoder.endOfTurnTexts,
+                render: { try render(Array(turns.prefix($0)), tools, $1) }
+            ).map(draft)
         }
     }
 
@@ -94,8 +106,8 @@ package struct RowEncoder: Sendable {
         var draft = Draft()
         let end: Int32
         if format == .chat, let render = encoder.renderChat {
-            let pieces = try render([ChatTurn(role: "user", content: prompt)], true)
-            draft.append(encoder.encode(pieces.map(\.text).joined()))
+            let chat = try render([ChatTurn(role: "user", content: prompt)], nil, true)
+            draft.append(encoder.encode(chat.text))
             end = try endOfTurn.get()
         } else {
             guard let endID = encoder.endID else { throw TrainingError.noEndToken }
@@ -106,22 +118,16 @@ package struct RowEncoder: Sendable {
         return draft
     }
 
-    /// Encodes a conversation: everything between two assistant contents (template text and the
-    /// other roles' contents) as one text, every assistant content by itself. A turn that the
-    /// template writes in several pieces is one content from the first piece to the last.
-    private func conversationDraft(_ turns: [ChatTurn], pieces: [ChatPiece]) throws -> Draft {
-        let lastAssistant = turns.lastIndex(where: \.isAssistant)
-        var lastPiece: [Int: Int] = [:]
-        for (index, piece) in pieces.enumerated() {
-            if let turn = piece.turn, turns.indices.contains(turn), turns[turn].isAssistant {
-                lastPiece[turn] = index
-            }
-        }
+    /// Encodes a sequence: everything between two assistants' turns (template text and the other
+    /// roles' contents) as one text, and what an assistant says by itself.
+    private func draft(_ sequence: ChatSequence) throws -> Draft {
         var draft = Draft()
-        var between = ""
-        // If `between` begins with the end of an assistant's turn: whether that turn carries loss.
+        var next = 0
+        // If the text from `next` begins with the end of an assistant's turn: whether that turn
+        // carries loss.
         var endsTrainedTurn: Bool?
-        func flush() throws {
+        func appendText(upTo end: Int) throws {
+            let between = String(decoding: sequence.text[next..<end], as: UTF8.self)
             var ids = encoder.encode(between)
             if let trained = endsTrainedTurn {
                 let end = try Self.firstEndOfTurn(ids, of: between, encoder)
@@ -129,23 +135,15 @@ package struct RowEncoder: Sendable {
                 ids.removeFirst()
             }
             draft.append(ids)
-            between = ""
         }
-        var index = 0
-        while index < pieces.count {
-            guard let turn = pieces[index].turn, let last = lastPiece[turn] else {
-                between += pieces[index].text
-                index += 1
-                continue
-            }
-            try flush()
-            let trained = trainedTurns == .all || turn == lastAssistant
-            let content = pieces[index...last].map(\.text).joined()
-            draft.append(encoder.encode(content), trained: trained)
-            endsTrainedTurn = trained
-            index = last + 1
+        for turn in sequence.turns {
+            try appendText(upTo: turn.said.lowerBound)
+            let said = String(decoding: sequence.text[turn.said], as: UTF8.self)
+            draft.append(encoder.encode(said), trained: turn.isTrained)
+            endsTrainedTurn = turn.isComplete ? nil : turn.isTrained
+            next = turn.said.upperBound
         }
-        try flush()
+        try appendText(upTo: sequence.text.count)
         return draft
     }
 
@@ -155,8 +153,8 @@ package struct RowEncoder: Sendable {
         let turns = [
             ChatTurn(role: "user", content: "a"), ChatTurn(role: "assistant", content: "b"),
         ]
-        let pieces = try render(turns, false)
-        let content = pieces.lastIndex { $0.turn == 1 }
+        let pieces = try render(turns, nil, false).pieces
+        let content = pieces.lastIndex { $0.messageIndex == 1 }
         let after = pieces[(content.map { $0 + 1 } ?? pieces.count)...].map(\.text).joined()
         return try firstEndOfTurn(encoder.encode(after), of: after, encoder)
     }

@@ -2,18 +2,6 @@ import SkeinBasics
 import SkeinModels
 import SkeinText
 
-/// A piece of a rendered conversation: the template's own text, or what it wrote of a turn.
-package struct ChatPiece: Sendable, Equatable {
-    package var text: String
-    /// Index of the turn whose content this is; nil for the template's own text.
-    package var turn: Int?
-
-    package init(text: String, turn: Int? = nil) {
-        self.text = text
-        self.turn = turn
-    }
-}
-
 /// What the training data needs from a tokenizer and its chat template, as functions, so that rows
 /// can be encoded and tested without a model.
 package struct TextEncoder: Sendable {
@@ -24,13 +12,17 @@ package struct TextEncoder: Sendable {
     package var encodeWhole: @Sendable (String) -> [Int32]
     /// The text of ids, for the example in the data report.
     package var decode: @Sendable ([Int32]) -> String
-    /// The model's chat template: (turns, add the generation prompt) -> pieces in order; nil if it
-    /// has none.
-    package var renderChat: (@Sendable ([ChatTurn], Bool) throws -> [ChatPiece])?
+    /// The model's chat template: (turns, tools, add the generation prompt) -> text and where it
+    /// came from; nil if it has none.
+    package var renderChat: (@Sendable ([ChatTurn], ChatJSON?, Bool) throws -> RenderedChat)?
     /// The end-of-text token.
     package var endID: Int32?
     /// Tokens that may end an assistant's turn.
     package var endOfTurnIDs: Set<Int32>
+    /// The texts of `endOfTurnIDs`.
+    var endOfTurnTexts: [[UInt8]] {
+        endOfTurnIDs.sorted().map { Array(decode([$0]).utf8) }
+    }
     /// SHA-256 of everything that these functions and ids depend on; nil if unknown. Encoders with
     /// the same digest give the same ids for the same rows.
     package var digest: SHA256.Digest?
@@ -46,7 +38,7 @@ package struct TextEncoder: Sendable {
         encode: @escaping @Sendable (String) -> [Int32],
         encodeWhole: (@Sendable (String) -> [Int32])? = nil,
         decode: @escaping @Sendable ([Int32]) -> String,
-        renderChat: (@Sendable ([ChatTurn], Bool) throws -> [ChatPiece])?,
+        renderChat: (@Sendable ([ChatTurn], ChatJSON?, Bool) throws -> RenderedChat)?,
         endID: Int32?, endOfTurnIDs: Set<Int32>, digest: SHA256.Digest? = nil
     ) {
         self.encode = encode
@@ -63,25 +55,29 @@ extension TextEncoder {
     /// The tokenizer and the chat template that came with a model.
     ///
     /// - Throws: `TokenizerError`, `VocabularyError`, `TemplateError`, `FileError`.
-    package init(model: ModelDirectory) throws {
+    package init(
+        model: ModelDirectory, template given: ChatTemplateSettings = ChatTemplateSettings()
+    ) throws {
         let tokenizer = try Tokenizer(model: model.raw)
         try VocabularyError.check(tokenizer, against: model)
-        let template = try model.chatTemplate.map {
-            try ChatTemplate(source: $0, name: "the chat template of \(model.path)")
+        let chosen = try given.source(for: model)
+        let template = try chosen.map {
+            try ChatTemplate(source: $0.text, name: $0.name, date: given.date)
         }
-        self.init(tokenizer: tokenizer, template: template)
-        var source: (String, TemplateDate)?
-        if let text = model.chatTemplate, let template { source = (text, template.date) }
-        digest = Self.digest(tokenizer: tokenizer, template: source)
+        self.init(tokenizer: tokenizer, template: template, arguments: given.arguments)
+        digest = Self.digest(
+            tokenizer: tokenizer, template: chosen.map { ($0.text, given.date) },
+            arguments: given.arguments)
     }
 
-    package init(tokenizer: Tokenizer, template: ChatTemplate?) {
+    package init(
+        tokenizer: Tokenizer, template: ChatTemplate?, arguments: [ChatMessage.Field] = []
+    ) {
         let render = template.map { template in
-            { @Sendable (turns: [ChatTurn], addsPrompt: Bool) throws -> [ChatPiece] in
-                let messages = turns.map { ChatMessage(role: $0.role, content: $0.content) }
-                return try template.render(
-                    messages, addGenerationPrompt: addsPrompt, tokens: tokenizer.templateTokens
-                ).pieces.map { ChatPiece(text: $0.text, turn: $0.messageIndex) }
+            { @Sendable (turns: [ChatTurn], tools: ChatJSON?, addsPrompt: Bool) in
+                try template.render(
+                    turns.map(\.message), addGenerationPrompt: addsPrompt,
+                    tokens: tokenizer.templateTokens, tools: tools, arguments: arguments)
             }
         }
         self.init(

@@ -1,6 +1,7 @@
 /// A row as the model sees it: token ids, and which of them carry loss.
 package struct TokenizedRow: Sendable, Equatable {
-    /// Index of the row in its data file, from 0; its random numbers are addressed by it.
+    /// Index of the row in its data file, from 0; its random numbers are addressed by it. The
+    /// sequences of one conversation have the same.
     package let number: Int
     package let ids: [Int32]
     /// Ascending, disjoint, non-empty ranges of positions `p` in 1 ..< ids.count: token `ids[p]`
@@ -42,6 +43,19 @@ package struct TokenizedRow: Sendable, Equatable {
     package func fits(vocabularySize: Int, positions: Int) -> Bool {
         lossTokenCount > 0 && ids.count <= positions
             && ids.allSatisfy { $0 >= 0 && Int($0) < vocabularySize }
+    }
+
+    /// The ranges of neighbours with the same number: the sequences of each row.
+    package static func groups(of rows: [TokenizedRow]) -> [Range<Int>] {
+        var groups: [Range<Int>] = []
+        for (index, row) in rows.enumerated() {
+            if let last = groups.last, rows[last.lowerBound].number == row.number {
+                groups[groups.count - 1] = last.lowerBound..<(index + 1)
+            } else {
+                groups.append(index..<(index + 1))
+            }
+        }
+        return groups
     }
 
     /// Whether the token at `position` carries loss.

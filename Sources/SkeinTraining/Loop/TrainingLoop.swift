@@ -150,7 +150,8 @@ package struct TrainingLoop {
     private func gradient(
         of planned: PlannedStep
     ) throws -> (sum: GradientSum, entries: [LedgerEntry]) {
-        let microBatches = planned.microBatches(of: job.training)
+        let microBatches = planned.microBatches(
+            of: job.training, groups: job.trainingGroups)
         return try StepSpoiled.repeating("step \(planned.step)") {
             var tree = ReductionTree(count: microBatches.count)
             var entries: [LedgerEntry] = []

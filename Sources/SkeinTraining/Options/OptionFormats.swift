@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinModels
+import SkeinText
 
 // The text of option values that are neither numbers nor single words.
 
@@ -8,6 +9,24 @@ extension ValueFormat where Value == LayerSelection {
         ValueFormat(
             placeholder: "L", accepted: "all, N for the last N, or a range such as 8-15",
             read: { LayerSelection($0) }, json: { .string($0.text) })
+    }
+}
+
+extension ValueFormat where Value == String {
+    /// `enable_thinking=false`, several with commas between them, or a JSON object.
+    package static var templateArguments: ValueFormat {
+        ValueFormat(
+            placeholder: "NAME=VALUE",
+            accepted: "NAME=VALUE, several with commas between them, or a JSON object",
+            read: { TemplateArgumentText.fields(of: $0) == nil ? nil : $0 },
+            json: { .string($0) })
+    }
+
+    /// A day of the calendar.
+    package static var day: ValueFormat {
+        ValueFormat(
+            placeholder: "YYYY-MM-DD", accepted: "a day such as 2024-07-26",
+            read: { TemplateDate($0) == nil ? nil : $0 }, json: { .string($0) })
     }
 }
 

@@ -79,6 +79,18 @@ package struct RecipeOptions: OptionTable {
     package let trainOn = Option<TrainedTurns>(
         "train-on", .choice, default: "all", in: .data,
         "assistant turns that carry loss")
+    package let chatTemplate = Option.optional(
+        "chat-template", .path("NAME|FILE"), absent: "the model's", in: .data,
+        "chat template: chatml, gemma, llama3, mistral, phi3, zephyr or a file"
+    ).namedOnlyWhenGiven()
+    package let templateArgument = Option.optional(
+        "template-argument", .templateArguments, absent: "none", in: .data,
+        "what the chat template sees besides the messages, for instance enable_thinking=false"
+    ).namedOnlyWhenGiven()
+    package let templateDate = Option.optional(
+        "template-date", .day, absent: "2024-07-26", in: .data,
+        "the day that the chat template sees as today"
+    ).namedOnlyWhenGiven()
     package let earlyStopPatience = Option.optional(
         "early-stop-patience", .integer(1...Limits.steps), absent: "off", in: .run,
         "stop after this many validations without a lower loss")

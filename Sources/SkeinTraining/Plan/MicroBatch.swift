@@ -23,11 +23,18 @@ package struct MicroBatch: Sendable, Equatable {
 extension PlannedStep {
     /// The step's micro-batches with their rows.
     ///
-    /// - Parameter training: the training rows, in the order of the plan's `lengths`.
+    /// - Parameters:
+    ///   - training: the sequences of the training rows.
+    ///   - groups: the sequences of each row, in the order of the plan's `lengths`; nil: each row
+    ///     is one.
     /// - Returns: micro-batches in the order of their index.
-    package func microBatches(of training: [TokenizedRow]) -> [MicroBatch] {
+    package func microBatches(
+        of training: [TokenizedRow], groups: [Range<Int>]? = nil
+    ) -> [MicroBatch] {
         microBatches.enumerated().map { index, rows in
-            MicroBatch(step: step, index: index, rows: rows.map { training[$0] })
+            MicroBatch(
+                step: step, index: index,
+                rows: rows.flatMap { training[groups?[$0] ?? $0..<($0 + 1)] })
         }
     }
 }

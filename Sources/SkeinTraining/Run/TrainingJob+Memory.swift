@@ -32,9 +32,14 @@ extension TrainingJob {
                 seen += step.rowCount
                 count = max(count, step.microBatches.count)
                 for rows in step.microBatches {
-                    tokens = max(tokens, rows.reduce(0) { $0 + job.training[$1].ids.count })
+                    tokens = max(tokens, rows.reduce(0) { $0 + job.plan.lengths[$1] })
                     lossTokens = max(
-                        lossTokens, rows.reduce(0) { $0 + job.training[$1].lossTokenCount })
+                        lossTokens,
+                        rows.reduce(0) {
+                            job.training[job.trainingGroups[$1]].reduce($0) {
+                                $0 + $1.lossTokenCount
+                            }
+                        })
                 }
             }
             for rows in [job.validation, job.test] {

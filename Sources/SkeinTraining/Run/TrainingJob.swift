@@ -11,6 +11,8 @@ package struct TrainingJob: Sendable {
     package let configuration: TrainingConfiguration
     package let model: ModelDirectory
     package let training: [TokenizedRow]
+    /// The sequences of each training row, which always stand in one micro-batch.
+    package let trainingGroups: [Range<Int>]
     package let validation: [TokenizedRow]
     package let test: [TokenizedRow]
     package let plan: StepPlan
@@ -52,7 +54,7 @@ package struct TrainingJob: Sendable {
         export = FusedExport(shape, model: model.configuration)
         let start = try Self.initialAdapter(configuration, shape: shape, export: export)
 
-        let text = try TextEncoder(model: model)
+        let text = try TextEncoder(model: model, template: configuration.chat)
         beginToken = text.beginToken
         let encoder = try RowEncoder(
             encoder: text, format: configuration.promptFormat,
@@ -66,26 +68,34 @@ package struct TrainingJob: Sendable {
         let file = try source.file(files.train)
         let encoded = file.encoded
         let held = try files.validation.map { try source.file($0, allowingNone: true) }
+        let groups = encoded.groups
         let split =
             held == nil
             ? Split(
-                count: encoded.rows.count, share: configuration.validationSplit,
+                count: groups.count, share: configuration.validationSplit,
                 seed: configuration.addressedSeed)
-            : Split(allOf: encoded.rows.count)
-        let training = split.training.map { encoded.rows[$0] }
+            : Split(allOf: groups.count)
+        let training = split.training.flatMap { encoded.rows[groups[$0]] }
+        let trainingGroups = TokenizedRow.groups(of: training)
         let plan = StepPlan(
-            configuration, lengths: training.map(\.ids.count),
-            costs: training.map {
-                model.configuration.cost(tokens: $0.ids.count, lossTokens: $0.lossTokenCount)
+            configuration,
+            lengths: trainingGroups.map { training[$0].reduce(0) { $0 + $1.ids.count } },
+            costs: trainingGroups.map { group in
+                training[group].reduce(0) {
+                    $0
+                        + model.configuration.cost(
+                            tokens: $1.ids.count, lossTokens: $1.lossTokenCount)
+                }
             })
 
         self.configuration = configuration
         self.model = model
         self.training = training
+        self.trainingGroups = trainingGroups
         self.shape = shape
         self.plan = plan
         initial = start.parameters
-        validation = held?.encoded.rows ?? split.validation.map { encoded.rows[$0] }
+        validation = held?.encoded.rows ?? split.validation.flatMap { encoded.rows[groups[$0]] }
         let digests = DataDigests(training: training, validation: validation, plan: plan)
         dataIdentity = digests.identity(file: file.digest)
         test = try files.test.map { try source.file($0, allowingNone: true) }?.encoded.rows ?? []

@@ -50,6 +50,7 @@ environment = ImmutableSandboxedEnvironment(
     trim_blocks=True, lstrip_blocks=True, extensions=[Generation, jinja2.ext.loopcontrols])
 environment.filters["tojson"] = tojson
 environment.globals["raise_exception"] = raise_exception
+environment.globals["dict"] = dict
 environment.globals["strftime_now"] = lambda form: datetime(2024, 7, 26).strftime(form)
 
 OPEN, CLOSE = 0xE000, 0xE800  # private use: content i is between OPEN + i and CLOSE + i
@@ -428,6 +429,52 @@ CONSTRUCTS = [
     "{{ 'a'.split('') }}", "{{ 'abc'[::0] }}", "{{ messages['a':] }}", "{{ tools[1:] }}", "{{ messages[0][1:] }}", "{% set x = 1 %}{% set x.y = 2 %}", "{{ x|tojson }}",
     "{{ messages.strip() }}", "{{ x.strip() }}", "{{ -'a' }}", "{{ 5|join }}", "{{ 'a'|trim(1) }}", "{{ 'a'|trim('a', 'b') }}", "{{ [2]|first + 'a' }}",
     "{% set raise_exception = 1 %}{{ raise_exception('a') }}", "{{ 5|items|list }}", "{{ 'a'.startswith(1) }}", "{{ [1]|select|last }}",
+    # macros, calls and blocks
+    "{% macro f(a, b='x', c=b ~ '!') %}[{{ a }}{{ b }}{{ c }}]{% endmacro %}{{ f(1) }}{{ f(1, 2) }}{{ f(b=3, a=4) }}",
+    "{% macro f(a) %}{{ a is defined }}{{ a }}{% endmacro %}{{ f() }}{{ f(none) }}|{{ f(1, 2) }}",
+    "{% macro f() %}{{ varargs|length }}{{ kwargs.k }}{% endmacro %}{{ f(1, 2, k='v') }}", "{% macro f() %}{% endmacro %}{{ f(k=1) }}",
+    "{% set y = 1 %}{% macro f(n) %}{{ y }}{{ n }}{% if n > 0 %}{{ f(n - 1) }}{% endif %}{% endmacro %}{% set y = 2 %}{{ f(3) }}",
+    "{% macro w(t) %}<{{ t }}>{{ caller(1, b=2) }}</{{ t }}>{% endmacro %}{% set o = 'O' %}{% call(a, b=5) w('p') %}{{ a }}{{ b }}{{ o }}{% endcall %}",
+    "{% macro w() %}{{ caller() }}{{ caller() }}{% endmacro %}{% for x in 'ab' %}{% call w() %}{{ x }}{{ loop.index }}{% endcall %}{% endfor %}",
+    "{% macro f(x) %}{{ x }}{% endmacro %}{{ f('a')|upper ~ f('b') + 'c' }}{{ f is defined }}{{ f is callable }}{{ g is defined }}", "{{ g() }}",
+    "{% set x | upper | replace('A', 'z') %}a b{% endset %}{{ x }}", "{% filter upper | trim %} a{{ 1 }}b {% endfilter %}!",
+    "{% with a = 1, b = 2 %}{{ a + b }}{% set a = 5 %}{{ a }}{% endwith %}{{ a }}", "a{% raw %} {{ x }} {% if %}{% endraw %} b",
+    "  {% raw -%}  {{ ' }}\n  {%- endraw %}\n x", "{% generation %}{{ 'a' }}{% endgeneration %}b",
+    # loops
+    "{% for x in [1, 2, 3, 4] %}{% if x == 2 %}{% continue %}{% endif %}{{ x }}{% if x == 3 %}{% break %}{% endif %},{% endfor %}!",
+    "{% for x in 'ab' %}{% for y in 'cd' %}{% break %}{% endfor %}{{ x }}{{ y }}{% else %}e{% endfor %}",
+    "{% for x in [1] %}{% break %}{% else %}never{% endfor %}", "{% for x in 'abcd' %}{{ loop.cycle('1', '2', '3') }}{{ loop.depth }}{{ loop.depth0 }}{% endfor %}",
+    "{% for x in [1, 1, 2, 1] %}{{ loop.changed(x) }}{% endfor %}",
+    "{% for x in [{'n': 1, 'k': [{'n': 2, 'k': []}]}, {'n': 3, 'k': []}] recursive %}{{ x.n }}{{ loop.depth }}({{ loop(x.k) }}){% endfor %}",
+    "{% for (a, b) in [(1, 2)] %}{{ a }}{{ b }}{% endfor %}{% set (a, b) = 3, 4 %}{{ a }}{{ b }}", "{% for i in range(3) %}{{ i }}{% endfor %}{{ range(5, 1, -2)|list }}",
+    # numbers
+    "{{ 1.5 }} {{ 1e3 }} {{ 1.0 }} {{ 0.1 + 0.2 }} {{ 1e16 }} {{ 1e-5 }} {{ 123456789012345678.0 }} {{ 0.0001 }} {{ -2.5 }} {{ 1e22 }}",
+    "{{ 1 / 2 }} {{ 4 / 2 }} {{ 7.5 // 2 }} {{ -7.5 % 2 }} {{ 2 ** 10 }} {{ 3 ** 0 }} {{ 1 + 0.5 }} {{ 3 * 1.5 }}", "{{ 1 / 0 }}", "{{ 1.0 // 0 }}",
+    "{{ 1.0 == 1 }} {{ 1.5 > 1 }} {{ 1.0 is number }} {{ 1.0 is float }} {{ 1 is float }} {{ 1.0 is integer }}",
+    "{{ '12'|int }} {{ 'x'|int }} {{ 'x'|int(7) }} {{ '1.9'|int }} {{ 2.7|int }} {{ '1.5'|float }} {{ 'x'|float }} {{ 3|float }} {{ -3|abs }}",
+    "{{ 2.5|round }} {{ 2.567|round(2) }} {{ 2.1|round(0, 'ceil') }} {{ 2.9|round(method='floor') }} {{ 7|round }}",
+    "{{ 1.0|tojson }} {{ {'a': 0.5, 'b': [1e30]}|tojson }} {{ true if 0.0 else false }}",
+    # texts
+    "{{ 'aXbX'.replace('X', 'y') }} {{ 'aaa'.replace('a', 'b', 2) }} {{ 'ab'.replace('', '-') }} {{ 'a b'|replace(' ', '_') }} {{ 'aaa'|replace('a', 'b', count=1) }}",
+    "{{ 'hello wORLD'|capitalize }} {{ 'hello wORLD'.capitalize() }} {{ \"it's a-b (c)\"|title }} {{ \"it's a-b\".title() }} {{ ''.capitalize() }}",
+    "{{ 'a b c'|wordcount }} {{ 'abcabc'.count('bc') }} {{ 'abcabc'.find('c') }} {{ 'abcabc'.rfind('c') }} {{ 'a'.find('z') }}",
+    "{{ 'a-b-c'.partition('-')|join('|') }} {{ 'a-b-c'.rpartition('-')|join('|') }} {{ 'abc'.partition('-') }} {{ 'a-b-c'.rsplit('-', 1) }}",
+    "{{ 'prefix'.removeprefix('pre') }} {{ 'prefix'.removesuffix('fix') }} {{ '12'.isdigit() }} {{ 'a1'.isalpha() }} {{ ''.isdigit() }} {{ ' '.isspace() }} {{ 'a1'.isalnum() }}",
+    "{{ 'a\nb\r\nc'.splitlines() }} {{ '-'.join(['a', 'b']) }} {{ 'ab' * 3 }} {{ 2 * 'x' }} {{ [1] * 2 }} {{ 'a' * 0 }}",
+    "{{ 'a\nb\n\nc'|indent }}|{{ 'a\nb'|indent(2, true) }}|{{ 'a\n\nb'|indent(1, blank=true) }}|{{ 'a\nb\n'|indent(width='>>') }}",
+    "{{ '<a & \"b\">'|escape }} {{ 'x'|safe }} {{ 'abc'|reverse }} {{ [1, 2]|reverse|list }} {{ 'A'|lower is lower }} {{ 'A' is upper }}",
+    # lists and dicts
+    "{{ [1, 'a', none, true, 1.5, ('b',), (), {'k': [\"it's\"]}] }} {{ ['\\n\\t\\\\\\'\"', '\u00e9\u200b\x07'] }}",
+    "{{ [3, 1, 2]|sort }} {{ ['b', 'A', 'a']|sort }} {{ ['b', 'A']|sort(case_sensitive=true) }} {{ [1, 3, 2]|sort(reverse=true) }} {{ [{'a': 2}, {'a': 1}]|sort(attribute='a') }}",
+    "{{ {'b': 1, 'A': 2, 'c': 0}|dictsort }} {{ {'b': 1, 'A': 2}|dictsort(true) }} {{ {'b': 1, 'a': 2}|dictsort(by='value', reverse=true) }}",
+    "{{ [1, 2, 1, 'a', 'A']|unique|list }} {{ [3, 1]|min }} {{ [3, 1]|max }} {{ []|max }}! {{ [1, 2]|sum }} {{ [{'a': 1}, {'a': 2}]|sum('a') }} {{ [1]|sum(start=5) }}",
+    "{{ ['a', 'b']|map('upper')|join }} {{ [{'a': {'b': 1}}, {}]|map(attribute='a.b', default='z')|list if 0 else 'q' }} {{ [{'a': 1}, {}]|map(attribute='a', default='z')|list }}",
+    "{{ [{'a': 1}, {'a': 2}]|join(', ', attribute='a') }} {{ [1, 2, 3]|batch(2)|list }} {{ [1, 2, 3]|batch(2, 0)|list }}",
+    "{{ [1, 2, 1].index(2) }} {{ [1, 2, 1].count(1) }} {{ dict(a=1, b=2) }} {{ dict({'x': 1}, y=2)|tojson }} {{ {'a': 1}.copy().a }}", "{{ [1].index(2) }}",
+    "{% set n = namespace(l=[1]) %}{% set n.l = n.l + [2] %}{{ n.l }}{% set n.g = [1, 2]|map('string') %}{{ n.g|join('+') }}",
+    "{{ {'b': 1, 'a': '\u00e9\U0001f999<'}|tojson(sort_keys=true) }} {{ '\u00e9\U0001f999'|tojson(ensure_ascii=true) }} {{ [1, {'a': []}]|tojson(indent=2) }} {{ [1, 2]|tojson(separators=(',', ':')) }}",
+    "{{ [1, 2] < [1, 3] }} {{ (1,) < (1, 0) }} {{ 9 is divisibleby 3 }} {{ none is sameas none }} {{ true is sameas true }} {{ 1 is sameas true }}",
+    "{{ 1 if 0 else 2 if 0 else 3 }}{{ 'a' if 1 if 1 else 2 }}{{ {'items': 1}['items'] }}{{ {'items': 1}.items is string }}{{ ('a')|attr('nope') is defined }}",
 ]
 
 

@@ -100,39 +100,19 @@ import Testing
     @Test("what Jinja has and this interpreter lacks is named, with its line")
     func unsupported() {
         let table: [(source: String, construct: String, line: Int)] = [
-            ("\n{% macro f(x) %}{% endmacro %}", "{% macro %}", 2),
+            ("\n{% do f(x) %}", "{% do %}", 2),
             ("{% include 'a' %}", "{% include %}", 1),
             ("{% import 'a' as b %}", "{% import %}", 1),
             ("{% extends 'a' %}", "{% extends %}", 1),
             ("{% block a %}{% endblock %}", "{% block %}", 1),
-            ("{% call f() %}{% endcall %}", "{% call %}", 1),
-            ("{% filter upper %}{% endfilter %}", "{% filter %}", 1),
-            ("{% with a = 1 %}{% endwith %}", "{% with %}", 1),
-            ("{% for x in y %}\n{% break %}{% endfor %}", "{% break %}", 2),
-            ("{% for x in y %}{% continue %}{% endfor %}", "{% continue %}", 1),
-            ("{%- raw -%} {{ ' {% endraw %}", "{% raw %}", 1),
-            ("{% for x in y recursive %}{% endfor %}", "a recursive loop", 1),
-            ("{% set x | upper %}{% endset %}", "a filter on a {% set %} block", 1),
-            ("{% set (a, b) = 1, 2 %}", "assignment to names in parentheses", 1),
             ("{% for loop in x %}{% endfor %}", "assignment to \"loop\"", 1),
-            ("{{ a\n|replace('a', 'b') }}", "the filter \"replace\"", 2),
+            ("{{ a\n|xmlattr }}", "the filter \"xmlattr\"", 2),
             ("{{ a|no.such }}", "the filter \"no.such\"", 1),
-            ("{{ a is callable }}", "the test \"callable\"", 1),
-            ("{{ a is not divisibleby 3 }}", "the test \"divisibleby\"", 1),
-            ("{{ a.replace('a', 'b') }}", "the method \"replace\"", 1),
-            ("{{ a.append(1) }}", "the method \"append\"", 1),
-            ("{{ range(3) }}", "the function \"range\"", 1),
-            ("{{ f() }}", "the function \"f\"", 1),
-            ("{{ a.strip()() }}", "the call of an expression", 1),
-            ("{{ (a)(1) }}", "the call of an expression", 1),
+            ("{{ a is escaped }}", "the test \"escaped\"", 1),
             ("{{ namespace(*a) }}", "a call with * or ** arguments", 1),
             ("{{ namespace(**a) }}", "a call with * or ** arguments", 1),
-            ("{{ 1.5 }}", "a floating-point number", 1),
-            ("{{ 1e3 }}", "a floating-point number", 1),
             ("{{ 0x1F }}", "a number that is not decimal", 1),
-            ("{{ 1 / 2 }}", "the operator \"/\"", 1), ("{{ 2 ** 3 }}", "the operator \"**\"", 1),
             ("{{ a[1, 2] }}", "a subscript with several items", 1),
-            ("{{ 1 if 2 if 3 }}", "an inline if after an inline if", 1),
             ("{{ '\\N{BULLET}' }}", "the escape \"\\N\"", 1),
         ]
         for (source, construct, line) in table {
@@ -145,28 +125,26 @@ import Testing
     @Test("what only its values show to be unsupported is named at run time")
     func unsupportedValues() throws {
         let table: [(source: String, construct: String)] = [
-            ("{{ [1] }}", "the conversion of a list to text"),
-            ("{{ 'a' ~ messages[0] }}", "the conversion of a dict to text"),
             ("{{ namespace() }}", "the conversion of a Namespace to text"),
             ("{{ '%s' % 'a' }}", "formatting with \"%\""),
-            ("{{ 'a' * 3 }}", "repetition with \"*\""),
-            ("{{ [1] < [2] }}", "the order of lists"),
             ("{{ {1: 2} }}", "a dict whose keys are not all strings"),
+            ("{{ messages[0].items }}", "the conversion of a function to text"),
+            ("{{ messages.append(1) }}", "the method \"append\", which changes a list"),
+            ("{{ messages[0].update(a=1) }}", "the method \"update\", which changes a dict"),
+            ("{{ '{}'.format(1) }}", "the method \"format\""),
+            ("{{ cycler(1) }}", "the function \"cycler\""),
+            ("{{ [1]|select('escaped') }}", "a test that is not known by name"),
             ("{{ strftime_now('%c') }}", "\"%c\" in the format of strftime_now"),
-            ("{{ messages[0].items }}", "the method \"items\" without a call"),
             ("{{ [namespace()] }}", "a Namespace inside a list"),
             ("{% set n = namespace() %}{% set n.n = n %}", "a Namespace inside a namespace"),
             (
                 "{% set n = namespace(_a=1) %}",
                 "a namespace attribute that begins with an underscore"
             ),
-            ("{% for x in [1] %}{{ loop.cycle }}{% endfor %}", "loop.cycle"),
             (
                 "{% for x in [1] %}{% for y in loop %}{% endfor %}{% endfor %}",
                 "iteration over \"loop\""
             ),
-            ("{{ [1]|select('callable') }}", "a test that is not known by name"),
-            ("{{ [1]|join(attribute='a') }}", "join with an attribute"),
             ("{{ 1|tojson(separators=1) }}", "tojson with this value of \"separators\""),
         ]
         for (source, construct) in table {
@@ -206,7 +184,7 @@ import Testing
     @Test("every error says how to go on without the template, and is bad data")
     func prose() throws {
         let errors: [TemplateError?] = [
-            error(parsing: "{% if"), error(parsing: "{% macro a() %}"),
+            error(parsing: "{% if"), error(parsing: "{% block a %}"),
             try error(rendering: "{{ raise_exception('a') }}"), try error(rendering: "{{ a.b }}"),
             try error(rendering: "{{ 1 + 'a' }}"),
             error(parsing: String(repeating: "x", count: TemplateLimits.sourceBytes + 1)),
@@ -217,7 +195,7 @@ import Testing
             #expect(explanation.remedy.contains("--prompt-format eos|raw"))
             #expect(explanation.status == .badData)
         }
-        let macro = try #require(errors[1]).explanation
-        #expect(macro.what == "the chat template uses {% macro %}, which is not supported")
+        let block = try #require(errors[1]).explanation
+        #expect(block.what == "the chat template uses {% block %}, which is not supported")
     }
 }

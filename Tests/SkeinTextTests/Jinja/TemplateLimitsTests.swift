@@ -157,4 +157,25 @@ import Testing
             }
         }
     }
+
+    @Test("macros and loops that call themselves end at a limit, on the smallest stack")
+    func recursion() throws {
+        let refused = TemplateError.limit(.calls(TemplateLimits.callDepth), line: 1, template: "t")
+        let calls = "{% macro f(a) %}{{ f(a) }}{% endmacro %}{{ f(1) }}"
+        #expect(try outcome(of: calls) == refused)
+        let blocks = "{% macro f() %}{% call f() %}{{ caller() }}{% endcall %}{% endmacro %}"
+        #expect(try outcome(of: blocks + "{{ f() }}") == refused)
+        let tower = repeated("{% if 1 %}{% for x in [1] %}", 20)
+        let towerEnd = repeated("{% endfor %}{% endif %}", 20)
+        let deep = "{% macro f(a) %}\(tower){{ f(a) }}\(towerEnd){% endmacro %}{{ f(1) }}"
+        #expect(try outcome(of: deep) == refused)
+        let loops = "{% for x in [1] recursive %}{{ loop([1]) }}{% endfor %}"
+        #expect(try outcome(of: loops) == refused)
+        // Ten levels of a macro that walks a nested schema are nothing unusual.
+        let walk = """
+            {% macro f(n) %}{% if n %}{% for x in [1] %}{% set y = f(n - 1) %}{{ y }}{% endfor %}\
+            {% endif %}{% endmacro %}{{ f(10) }}
+            """
+        #expect(try outcome(of: walk) == nil)
+    }
 }

@@ -73,20 +73,26 @@ import Testing
             .missing(field: "messages[1].role")
         ),
         (
-            "{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\"}]}]}",
-            .wrongType(field: "messages[0].content", expected: "a string", found: "a list")
-        ),
-        (
-            "{\"messages\":[{\"role\":\"assistant\",\"content\":\"a\",\"weight\":0}]}",
+            "{\"messages\":[{\"role\":\"assistant\",\"content\":\"a\",\"weight\":0.5}]}",
             .unsupported(field: "messages[0].weight")
         ),
         (
-            "{\"messages\":[{\"role\":\"assistant\",\"content\":\"a\",\"tool_calls\":[1]}]}",
-            .unsupported(field: "messages[0].tool_calls")
+            "{\"messages\":[{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[]}]}",
+            .wrongType(field: "messages[0].content", expected: "a string", found: "null")
         ),
         (
-            "{\"tools\":[{}],\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}",
-            .unsupported(field: "tools")
+            "{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"image\"}]}]}",
+            .unsupported(field: "messages[0].content[0]")
+        ),
+        (
+            "{\"tools\":{},\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}",
+            .wrongType(field: "tools", expected: "a list", found: "an object")
+        ),
+        (
+            "{\"conversations\":[{\"from\":\"function_call\",\"value\":\"x\"}]}",
+            .wrongType(
+                field: "conversations[0].value", expected: "a call with a name, as JSON",
+                found: "null")
         ),
     ]
 

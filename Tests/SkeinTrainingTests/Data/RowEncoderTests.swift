@@ -170,4 +170,53 @@ import Testing
             }
         }
     }
+
+    /// Like a template of Qwen 3: what is before "|" is a thought, which stays in the last turn only.
+    private static func forgetful(_ turns: [ChatTurn], _ addsPrompt: Bool) -> [ChatPiece] {
+        var shown = turns
+        for index in turns.indices.dropLast() where turns[index].isAssistant {
+            let words = turns[index].content.split(separator: "|").last.map(String.init) ?? ""
+            shown[index] = ChatTurn(role: "assistant", content: words)
+        }
+        return ToyTokenizer.render(shown, addsPrompt)
+    }
+
+    @Test(
+        "a turn that the template rewrites later is trained as it was said, in a sequence of its own"
+    )
+    func rewrittenTurns() throws {
+        let text = ToyTokenizer.encoder(chat: Self.forgetful)
+        let encoder = try encoder(.chat, text: text)
+        func texts(_ row: PairRow) throws -> [String] {
+            try encoder.drafts(row).map { draft in
+                let row = TokenizedRow(number: 0, ids: draft.ids, targets: draft.targets)
+                return DataReport.marked(row, decode: ToyTokenizer.decode)
+            }
+        }
+        var turns = [
+            ChatTurn(role: "user", content: "u"), ChatTurn(role: "assistant", content: "a|b"),
+            ChatTurn(role: "user", content: "v"), ChatTurn(role: "assistant", content: "c|d"),
+        ]
+        let last = "<user>u<stop>\n<bot>b<stop>\n<user>v<stop>\n<bot>>>>c|d<stop><<<"
+        #expect(
+            try texts(.conversation(turns)) == ["<user>u<stop>\n<bot>>>>a|b<stop><<<", last])
+        // Without thoughts nothing is rewritten, and both stand in one sequence.
+        turns[1] = ChatTurn(role: "assistant", content: "b")
+        #expect(
+            try texts(.conversation(turns)) == [
+                "<user>u<stop>\n<bot>>>>b<stop><<<\n<user>v<stop>\n<bot>>>>c|d<stop><<<"
+            ])
+        // A turn of weight 0 is context.
+        turns[1].isTrained = false
+        #expect(try texts(.conversation(turns)) == [last])
+    }
+
+    @Test("the sequences of one row stay together in split, plan and micro-batch")
+    func groups() throws {
+        let rows = [0, 1, 1, 2, 4].map { TokenizedRow(number: $0, ids: [1, 2], targets: [1..<2]) }
+        #expect(TokenizedRow.groups(of: rows) == [0..<1, 1..<3, 3..<4, 4..<5])
+        let step = PlannedStep(step: 1, epoch: 1, endsEpoch: true, microBatches: [[1, 3], [0]])
+        let batches = step.microBatches(of: rows, groups: TokenizedRow.groups(of: rows))
+        #expect(batches.map { $0.rows.map(\.number) } == [[1, 1, 4], [0]])
+    }
 }

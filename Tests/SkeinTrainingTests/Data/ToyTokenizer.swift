@@ -1,4 +1,17 @@
+import SkeinText
+
 @testable import SkeinTraining
+
+/// A piece of a conversation that a test's template renders.
+struct ChatPiece {
+    var text: String
+    var turn: Int?
+}
+
+extension RowEncoder {
+    /// The row's first sequence.
+    func draft(_ row: PairRow) throws -> Draft { try drafts(row)[0] }
+}
 
 /// One token for each character, and special tokens such as `<user>`: enough to see where borders
 /// and losses are.
@@ -51,7 +64,15 @@ enum ToyTokenizer {
         chat: (@Sendable ([ChatTurn], Bool) throws -> [ChatPiece])? = render, endID: Int32? = 1
     ) -> TextEncoder {
         TextEncoder(
-            encode: encode, decode: decode, renderChat: chat, endID: endID,
+            encode: encode, decode: decode,
+            renderChat: chat.map { chat in
+                { @Sendable (turns: [ChatTurn], _: ChatJSON?, addsPrompt: Bool) in
+                    let pieces = try chat(turns, addsPrompt)
+                    return RenderedChat(
+                        text: pieces.map(\.text).joined(),
+                        pieces: pieces.map { .init(text: $0.text, messageIndex: $0.turn) })
+                }
+            }, endID: endID,
             endOfTurnIDs: [1, 2])
     }
 }

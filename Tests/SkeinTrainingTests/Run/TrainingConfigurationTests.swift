@@ -129,7 +129,8 @@ import Testing
             "validation-split": "0", "prompt-format": "raw", "train-on": "last",
             "skip-bad-lines": "on", "weights": "streamed", "gradient-checkpointing": "on",
             "gradient-codec": "bf16", "compute": "bf16", "patience": "3s", "log-format": "json",
-            "epsilon": "0.1",
+            "epsilon": "0.1", "template-argument": "enable_thinking=false",
+            "template-date": "2025-01-02",
         ]
         for name in TrainingConfiguration.options.map(\.description.name) {
             var other = plain

@@ -69,12 +69,10 @@ extension TokenCacheFile {
                 }
                 if index < kept { header.skippedLines.append(line) }
             }
-            header.rows = try number("rows", limit: header.rowCount)
+            header.rows = try number("rows")
             header.targets = try number("targets")
             header.ids = try number("ids")
-            guard header.rows > 0, header.rows + header.skippedCount == header.rowCount else {
-                throw TokenCacheFlaw.badNumber(field: "rows")
-            }
+            guard header.rows > 0 else { throw TokenCacheFlaw.badNumber(field: "rows") }
             guard header.fileBytes == bytes.count else {
                 throw TokenCacheFlaw.wrongSize(expected: header.fileBytes, found: bytes.count)
             }
@@ -110,13 +108,14 @@ extension TokenCacheFile {
             let ids = Words(bytes, from: bounds.end, count: header.ids)
             var rows: [TokenizedRow] = []
             rows.reserveCapacity(header.rows)
-            var (target, id, previous) = (0, 0, -1)
+            var (target, id, previous, distinct) = (0, 0, -1, 0)
             for index in 0..<header.rows {
                 let number = table[3 * index]
                 let (idCount, targetCount) = (table[3 * index + 1], table[3 * index + 2])
-                guard number > previous, number < header.rowCount, idCount <= maximumLength,
+                guard number >= previous, number < header.rowCount, idCount <= maximumLength,
                     idCount <= header.ids - id, targetCount <= header.targets - target
                 else { throw TokenCacheFlaw.badRow(index: index) }
+                if number > previous { distinct += 1 }
                 previous = number
                 guard
                     let targets = Self.targets(
@@ -126,6 +125,10 @@ extension TokenCacheFile {
                 rows.append(TokenizedRow(number: number, ids: values, targets: targets))
                 target += targetCount
                 id += idCount
+            }
+            // A row can have several sequences, but every row has one or was skipped.
+            guard distinct + header.skippedCount == header.rowCount else {
+                throw TokenCacheFlaw.badNumber(field: "rows")
             }
             guard target == header.targets, id == header.ids else {
                 throw TokenCacheFlaw.badRow(index: header.rows)

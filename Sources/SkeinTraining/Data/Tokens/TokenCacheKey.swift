@@ -33,7 +33,8 @@ struct TokenCacheKey: Sendable, Hashable {
 extension TextEncoder {
     /// SHA-256 of everything that turns a text or a conversation into ids.
     static func digest(
-        tokenizer: Tokenizer, template: (source: String, date: TemplateDate)?
+        tokenizer: Tokenizer, template: (source: String, date: TemplateDate)?,
+        arguments: [ChatMessage.Field] = []
     ) -> SHA256.Digest {
         var fields = DigestFields("skein text encoder")
         fields.append(tokenizer.contentDigest)
@@ -53,6 +54,11 @@ extension TextEncoder {
             for part in [template.date.year, template.date.month, template.date.day] {
                 fields.append(part)
             }
+        }
+        // Only when there are some, so that keys of runs without them stay as they were.
+        for argument in template == nil ? [] : arguments {
+            fields.append(argument.name)
+            fields.append(argument.value.described)
         }
         return fields.finish()
     }

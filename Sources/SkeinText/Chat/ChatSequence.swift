@@ -1,0 +1,145 @@
+/// A rendered conversation in which assistants' turns are trained exactly as the model says them.
+///
+/// When a turn is generated, the model sees the messages before it, rendered with a generation
+/// prompt, and writes what the template makes of the turn as the last one. Most templates only
+/// append: then all turns of a conversation stand in one text like that. Some rewrite earlier turns
+/// (Qwen 3 removes their thoughts): then a turn gets a sequence of its own, which ends with it.
+package struct ChatSequence: Sendable, Equatable {
+    /// An assistant's turn.
+    package struct Turn: Sendable, Equatable {
+        /// Index of the message.
+        package var message: Int
+        /// What the model says, in bytes of `text`: its words and what the template adds to them,
+        /// up to the end of turn.
+        package var said: Range<Int>
+        /// Whether `said` includes the end of turn (the template has `{% generation %}`), which
+        /// otherwise follows it.
+        package var isComplete: Bool
+        /// Whether the turn is trained here; else it is context.
+        package var isTrained: Bool
+    }
+
+    /// UTF-8.
+    package var text: [UInt8]
+    /// Ascending and disjoint. Turns that this text has otherwise than they were said, or not at
+    /// all, are not among them.
+    package var turns: [Turn]
+}
+
+extension ChatSequence {
+    /// Cuts a conversation into as few sequences as its turns allow.
+    ///
+    /// - Parameters:
+    ///   - assistants: indices of the assistants' messages, ascending.
+    ///   - trained: which of them are trained.
+    ///   - count: of messages.
+    ///   - ends: the texts that can end a turn.
+    ///   - render: the first messages, with or without a generation prompt.
+    /// - Returns: at least one; the last turn's sequence comes last. Without a trained turn it is
+    ///   the whole conversation.
+    /// - Throws: what rendering the whole conversation throws.
+    package static func sequences(
+        assistants: [Int], trained: Set<Int>, count: Int, ends: [[UInt8]],
+        render: (_ messages: Int, _ addsPrompt: Bool) throws -> RenderedChat
+    ) throws -> [ChatSequence] {
+        let whole = Rendering(try render(count, false))
+        var own: [Own] = []
+        for message in assistants {
+            // A template may refuse a beginning of a conversation that it accepts as a whole.
+            let prompt = try? Array(render(message, true).text.utf8)
+            let rendering =
+                message + 1 == count
+                ? whole : (try? render(message + 1, false)).map(Rendering.init) ?? whole
+            if let turn = rendering.turn(of: message, after: prompt, ends: ends) {
+                own.append(turn)
+            }
+        }
+        var sequences: [ChatSequence] = []
+        var open = own.indices.filter { trained.contains(own[$0].message) }
+        while let last = open.popLast() {
+            let text = own[last].text
+            let fitting = Set((0...last).filter { own[$0].stands(in: text) })
+            let turns = own.indices.filter { fitting.contains($0) }.map { index in
+                Turn(
+                    message: own[index].message, said: own[index].said,
+                    isComplete: own[index].isComplete,
+                    isTrained: index == last || open.contains(index))
+            }
+            sequences.append(ChatSequence(text: text, turns: disjoint(turns)))
+            open.removeAll { fitting.contains($0) }
+        }
+        if sequences.isEmpty { return [ChatSequence(text: whole.text, turns: [])] }
+        return sequences.reversed()
+    }
+
+    /// Turns that overlap the one before are dropped: a template may write one message twice.
+    private static func disjoint(_ turns: [Turn]) -> [Turn] {
+        var kept: [Turn] = []
+        for turn in turns where turn.said.lowerBound >= kept.last?.said.upperBound ?? 0 {
+            kept.append(turn)
+        }
+        return kept
+    }
+
+    /// An assistant's turn in the text that ends with it.
+    private struct Own {
+        var message: Int
+        var text: [UInt8]
+        var said: Range<Int>
+        /// After the end of turn.
+        var end: Int
+        var isComplete: Bool
+
+        /// Whether `other` has the turn and all that leads to it.
+        func stands(in other: [UInt8]) -> Bool {
+            other.count >= end && other[..<end].elementsEqual(text[..<end])
+        }
+    }
+
+    private struct Rendering {
+        let text: [UInt8]
+        let pieces: [(range: Range<Int>, message: Int?)]
+        let generated: [Range<Int>]
+
+        init(_ chat: RenderedChat) {
+            var start = 0
+            pieces = chat.pieces.map { piece in
+                let range = start..<(start + piece.text.utf8.count)
+                start = range.upperBound
+                return (range, piece.messageIndex)
+            }
+            text = Array(chat.text.utf8)
+            generated = chat.generated
+        }
+
+        /// The turn of `message`, the last one here. nil if nothing of it was written.
+        func turn(of message: Int, after prompt: [UInt8]?, ends: [[UInt8]]) -> Own? {
+            let start = prompt.flatMap { text.starts(with: $0) ? $0.count : nil }
+            let said = start.map { start in generated.filter { $0.lowerBound >= start } }
+            if let last = generated.last, said?.isEmpty != true {
+                let range = (said?.first ?? last).lowerBound..<last.upperBound
+                return Own(
+                    message: message, text: text, said: range, end: range.upperBound,
+                    isComplete: true)
+            }
+            let words = pieces.filter { $0.message == message }
+            guard let first = words.first, let last = words.last else { return nil }
+            let contentEnd = last.range.upperBound
+            let lower = start.flatMap { $0 < contentEnd ? $0 : nil } ?? first.range.lowerBound
+            // The nearest end of turn; of two at one place, the longer one.
+            var nearest: (start: Int, length: Int)?
+            for end in ends where !end.isEmpty {
+                guard let found = BytePattern(end).firstMatch(in: text, from: contentEnd) else {
+                    continue
+                }
+                if let best = nearest, (best.start, -best.length) <= (found, -end.count) {
+                    continue
+                }
+                nearest = (found, end.count)
+            }
+            return Own(
+                message: message, text: text, said: lower..<(nearest?.start ?? contentEnd),
+                end: nearest.map { $0.start + $0.length } ?? contentEnd, isComplete: false)
+        }
+    }
+}
