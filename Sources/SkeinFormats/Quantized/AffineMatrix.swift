@@ -2,7 +2,7 @@
 ///
 /// Bit for bit what `mlx.core.dequantize` gives (mlx 0.32): scales and biases are F32, F16 or BF16,
 /// and both the product and the sum are rounded to that type. Codes are `bits` wide, the first of a row
-/// in the lowest bits of its first word. Checked in `AffineMatrixTests`.
+/// in the lowest bits of its first word. Checked in `GoldenMatrixTests`.
 struct AffineMatrix: CompositeMatrix {
     /// What config.json says about the weight.
     struct Settings: Equatable {

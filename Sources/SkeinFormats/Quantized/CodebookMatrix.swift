@@ -5,7 +5,7 @@ import SkeinBasics
 ///
 /// Bit for bit what `bitsandbytes.functional.dequantize_4bit` gives (0.50.2, the default backend and
 /// CUDA; its CPU kernel differs where a block spans two rows). Two codes a byte, the first in the upper
-/// nibble. Checked in `CodebookMatrixTests`.
+/// nibble. Checked in `GoldenMatrixTests`.
 struct CodebookMatrix: CompositeMatrix {
     enum Table: String {
         case nf4
@@ -66,10 +66,22 @@ struct CodebookMatrix: CompositeMatrix {
                         let block = element / state.blockSize
                         let end = min(elements.upperBound, (block + 1) * state.blockSize)
                         let absmax = scale(block)
-                        for place in element..<end {
-                            let byte = codes.load(fromByteOffset: place / 2, as: UInt8.self)
-                            let code = place % 2 == 0 ? byte &>> 4 : byte & 15
-                            out[place - elements.lowerBound] = values[Int(code)] * absmax
+                        let y = out - elements.lowerBound
+                        // Both codes of a byte at once, but for a half byte at either end.
+                        if element % 2 == 1 {
+                            let byte = codes.load(fromByteOffset: element / 2, as: UInt8.self)
+                            y[element] = values[Int(byte & 15)] * absmax
+                            element += 1
+                        }
+                        while element + 1 < end {
+                            let byte = codes.load(fromByteOffset: element / 2, as: UInt8.self)
+                            y[element] = values[Int(byte &>> 4)] * absmax
+                            y[element + 1] = values[Int(byte & 15)] * absmax
+                            element += 2
+                        }
+                        if element < end {
+                            let byte = codes.load(fromByteOffset: element / 2, as: UInt8.self)
+                            y[element] = values[Int(byte &>> 4)] * absmax
                         }
                         element = end
                     }

@@ -2,7 +2,7 @@
 /// w = value x scale, in Float.
 ///
 /// Bit for bit what transformers' `Fp8Dequantize` gives a model in fp32 (transformers 5.23). Checked in
-/// `Float8MatrixTests`.
+/// `GoldenMatrixTests`.
 struct Float8Matrix: CompositeMatrix {
     /// Rows and columns that share a scale.
     struct Block: Equatable {

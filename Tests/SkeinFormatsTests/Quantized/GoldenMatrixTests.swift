@@ -68,10 +68,7 @@ import Testing
         let file = try SafetensorsFile(path: TestPaths.fixture("quantized/float8.safetensors"))
         let codes = try #require(file.stored["f32.weight"])
         func part(_ type: String, _ shape: [Int], _ numbers: [Float]) throws -> StoredTensor {
-            let bytes = numbers.withUnsafeBytes { Array($0) }
-            return StoredTensor(
-                name: "s", type: type, shape: shape, range: 0..<bytes.count,
-                file: try MappedFile(path: "s", bytes: bytes))
+            try Self.stored(type, shape, numbers.withUnsafeBytes { Array($0) })
         }
         let one = try Float8Matrix(block: nil, codes: codes, scales: part("F32", [], [2]))
         let plain = Self.rows(one, 0..<64)
@@ -119,6 +116,41 @@ import Testing
             if brain.bitPattern != expected.bitPattern { wrong += 1 }
         }
         #expect(wrong == 0)
+    }
+
+    @Test("rows of an odd length start and end within a byte")
+    func oddRows() throws {
+        let text = #"{"quant_type":"nf4","blocksize":32,"dtype":"float32","shape":[5,33]}"#
+        let state = try CodebookState(
+            Self.stored("U8", [text.utf8.count], Array(text.utf8)), .nf4)
+        let codes = (0..<83).map { UInt8(truncatingIfNeeded: $0 * 53 + 7) }
+        let scales = (0..<6).map { Float($0 + 1) }
+        let matrix = try CodebookMatrix(
+            state, codes: Self.stored("U8", [83, 1], codes),
+            parts: CodebookParts(
+                absmax: Self.stored("F32", [6], scales.withUnsafeBytes { Array($0) }),
+                map: Self.stored(
+                    "F32", [16], withUnsafeBytes(of: CodebookMatrix.Table.nf4.values) { Array($0) }),
+                nestedAbsmax: nil, nestedMap: nil))
+        let expected = (0..<165).map { element in
+            let byte = codes[element / 2]
+            let code = element % 2 == 0 ? byte >> 4 : byte & 15
+            return CodebookMatrix.Table.nf4.values[Int(code)] * scales[element / 32]
+        }
+        for first in 0..<5 {
+            for end in (first + 1)...5 {
+                #expect(
+                    Self.rows(matrix, first..<end) == Array(expected[(first * 33)..<(end * 33)]))
+            }
+        }
+    }
+
+    private static func stored(
+        _ type: String, _ shape: [Int], _ bytes: [UInt8]
+    ) throws -> StoredTensor {
+        StoredTensor(
+            name: "s", type: type, shape: shape, range: 0..<bytes.count,
+            file: try MappedFile(path: "s", bytes: bytes))
     }
 
     static func rows(_ matrix: any CompositeMatrix, _ range: Range<Int>) -> [Float] {
