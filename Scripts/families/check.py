@@ -19,6 +19,7 @@ import transformers
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoModelForImageTextToText
 
+import convert
 import draw
 import oracle
 
@@ -30,6 +31,8 @@ FIELDS = [
     "divisors", "longDivisors", "attentionFactor", "rotaryDimension", "normOffset", "embeddingMultiplier",
     "logitsMultiplier", "logitsSoftCap",
 ]
+# Of the others llama.cpp's conversion does not write all that is drawn, or wants a tokenizer.
+WITH_GGUF = ["llama", "qwen2", "phi3"]
 # The same numbers by other ways: equal bits.
 WAYS = [dict(streamed=True), dict(checkpointing=True), dict(streamed=True, checkpointing=True, threads=3)]
 
@@ -99,6 +102,15 @@ def made(family, number, seed, folder):
     return rows, prompts, spread, oracle.expected(peft, rows, prompts, TOKENS), adapter
 
 
+def check_gguf(skein, converter, folder, plan, expected):
+    """The same model from a GGUF file: the worst errors, and the reason if they are too large."""
+    path, out = os.path.join(folder, "model.gguf"), os.path.join(folder, "out.gguf")
+    converter.convert(os.path.join(folder, "model"), path)
+    run(skein, path, dict(plan, jobs=[dict(plan["jobs"][0], output=out)]), folder)
+    worst = compare(load_file(out), expected)
+    return [] if passes(worst) else [f"GGUF differs: {worst}"]
+
+
 def check(skein, family, number, arguments, folder):
     with contextlib.redirect_stdout(io.StringIO()):
         rows, prompts, spread, expected, adapter = made(family, number, arguments.seed, folder)
@@ -117,6 +129,8 @@ def check(skein, family, number, arguments, folder):
         other = load_file(f"{out}.way{i}")
         if any(not torch.equal(other[name], plain[name]) for name in plain):
             failures.append(f"{WAYS[i]} gives other bits")
+    if arguments.converter and family in WITH_GGUF:
+        failures += check_gguf(skein, arguments.converter, folder, plan, expected)
     noticed, silent = [], []
     for field in FIELDS:
         if f"{out}.{field}" in written:
@@ -158,11 +172,13 @@ def main():
     parser.add_argument("--first", type=int, default=0, help="number of the first model, to repeat one")
     parser.add_argument("--no-mutations", action="store_true")
     parser.add_argument("--table", help="page whose table is replaced")
+    parser.add_argument("--llama-cpp", help="llama.cpp's sources: the models are read from GGUF files, too")
     parser.add_argument("--keep", help="directory for the models, to look into a failure")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore")
     transformers.logging.set_verbosity_error()
     torch.set_num_threads(1)
+    arguments.converter = convert.Converter(arguments.llama_cpp) if arguments.llama_cpp else None
     results, failed = {}, 0
     for family in arguments.family:
         began, total, all_noticed = time.time(), dict(logits=0, loss=0, gradient=0, tokens=0, spread=1e9), set()

@@ -12,14 +12,15 @@ extension DecoderPass {
         normHeads(kept, layer)
         let shape = model.attention(layer)
         for (start, end) in zip(batch.offsets, batch.offsets.dropFirst()) {
+            // The row's last token is only ever a target, and belongs to its length all the same.
             let count = end - start
             let q = kept.q + start * queryWidth
             let k = kept.k + start * keyWidth
             weights.rotation.turnQueries(
                 q, tokens: count, heads: model.headCount, headDimension: model.headDimension,
-                first: 0, length: count)
+                first: 0, length: count + 1)
             weights.rotation.turnKeys(
-                k, tokens: count, heads: model.keyValueHeadCount, first: 0, length: count)
+                k, tokens: count, heads: model.keyValueHeadCount, first: 0, length: count + 1)
             let v = kept.v + start * keyWidth
             let out = kept.attended + start * queryWidth
             let logSumExp = kept.logSumExp + start * model.headCount
@@ -63,9 +64,9 @@ extension DecoderPass {
             }
             rotation.turnQueries(
                 dq, tokens: count, heads: model.headCount, headDimension: model.headDimension,
-                first: 0, length: count, inverse: true)
+                first: 0, length: count + 1, inverse: true)
             rotation.turnKeys(
-                dk, tokens: count, heads: model.keyValueHeadCount, first: 0, length: count,
+                dk, tokens: count, heads: model.keyValueHeadCount, first: 0, length: count + 1,
                 inverse: true)
         }
         normHeadsBackward(kept, layer)

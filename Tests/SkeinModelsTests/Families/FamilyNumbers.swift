@@ -1,0 +1,106 @@
+import Foundation
+import SkeinFormats
+import SkeinTestSupport
+
+@testable import SkeinModels
+
+/// What transformers and PEFT make, in float64, of one small model of a family;
+/// Tests/Fixtures/families/make_numbers.py made it with transformers 5.23, torch 2.15, peft 0.21.
+struct FamilyNumbers: Decodable, Sendable {
+    struct Tensor: Decodable {
+        let shape: [Int]
+        let offset: Float
+        let scale: Float
+    }
+
+    struct Row: Decodable {
+        let ids: [Int32]
+        let targets: [Int]
+    }
+
+    struct Missing: Error { let family: String }
+
+    /// config.json.
+    let config: String
+    let tensors: [String: Tensor]
+    let rank: Int
+    let alpha: Float
+    let rankStabilized: Bool
+    let targets: [String]
+    let rows: [Row]
+    let prompts: [[Int32]]
+    let scoreSpread: Double
+    /// Sum over the targets of all rows.
+    let loss: Double
+    /// Of each row the logits at its last two places.
+    let logits: [[Double]]
+    /// Of each matrix the L2 norm, and the part along `uniform("probe " + name)`.
+    let gradients: [String: [Double]]
+    let tokens: [[Int32]]
+
+    static let all: Result<[String: FamilyNumbers], any Error> = Result {
+        let path = TestPaths.fixture("families/numbers.json")
+        return try JSONDecoder().decode(
+            [String: FamilyNumbers].self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+    }
+
+    static func of(_ family: String) throws -> FamilyNumbers {
+        guard let numbers = try all.get()[family] else { throw Missing(family: family) }
+        return numbers
+    }
+
+    /// The names in the file; empty if it cannot be read, which a test notices.
+    static var families: [String] { ((try? all.get()) ?? [:]).keys.sorted() }
+
+    /// Numbers in [-1, 1): Splitmix64 from the name's FNV-1a hash, 24 bits of each word.
+    static func uniform(_ name: String, count: Int) -> [Float] {
+        var key: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in name.utf8 { key = (key ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return (0..<count).map { i in
+            var z = key &+ UInt64(i + 1) &* 0x9e37_79b9_7f4a_7c15
+            z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+            z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+            z ^= z >> 31
+            return Float(z >> 40) * 0x1p-23 - 1
+        }
+    }
+
+    private static func values(_ name: String, _ tensor: Tensor) -> [Float] {
+        uniform(name, count: tensor.shape.reduce(1, *)).map { tensor.offset + tensor.scale * $0 }
+    }
+
+    /// The model in a folder, opened.
+    func model(in directory: String) throws -> ModelDirectory {
+        try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/config.json"))
+        try SafetensorsWriter.write(
+            tensors.map { name, tensor in
+                .init(name: name, shape: tensor.shape, floats: Self.values(name, tensor))
+            }, metadata: ["format": "pt"], to: directory + "/model.safetensors")
+        return try ModelDirectory.open(directory)
+    }
+
+    func adapter(_ model: ModelConfiguration) throws -> AdapterParameters {
+        let divisor = rankStabilized ? Float(rank).squareRoot() : Float(rank)
+        let lora = LoRAConfiguration(
+            rank: rank, scale: alpha / divisor, dropout: 0,
+            targets: targets.compactMap(TargetModule.init(name:)), layers: 0..<model.layerCount)
+        try lora.check(for: model)
+        let shape = AdapterShape(lora, model: model)
+        let values = shape.layout.entries.flatMap { entry in
+            let scale = Float((0.75 / Double(entry.shape[1])).squareRoot())
+            return Self.uniform(entry.name, count: entry.count).map { scale * $0 }
+        }
+        return AdapterParameters(shape: shape, values: values)
+    }
+
+    /// The rows as one batch.
+    var batch: PackedBatch {
+        PackedBatch(
+            rows.enumerated().map { number, row in
+                let targets = Set(row.targets)
+                return .init(
+                    tokens: row.ids, isTarget: row.ids.indices.map(targets.contains),
+                    number: UInt32(number))
+            })
+    }
+}
