@@ -171,7 +171,8 @@ package struct TrainingJob: Sendable {
         let isWhole = lora.layers == 0..<model.configuration.layerCount
         return AdapterConfiguration(
             rank: lora.rank,
-            alpha: configuration.alpha * Double(lora.rank / configuration.rank), dropout: configuration.dropout,
+            alpha: configuration.alpha * Double(lora.rank / configuration.rank),
+            dropout: configuration.dropout,
             targetModules: lora.targets.map(\.name),
             layersToTransform: isWhole ? nil : Array(lora.layers),
             baseModelName: FilePath.name(of: model.path),
