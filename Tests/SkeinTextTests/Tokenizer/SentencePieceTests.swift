@@ -93,6 +93,41 @@ struct SentencePieceTests {
         }
     }
 
+    /// SKEIN_TEST_MUTATIONS: how many, for a long run; the first seed is always 1.
+    @Test("a damaged tokenizer.model or tokenizer.json is read or refused, and nothing else")
+    func mutations() throws {
+        let wanted = ProcessInfo.processInfo.environment["SKEIN_TEST_MUTATIONS"]
+        let model = TestPaths.fixture("tokenizers/pieces.model")
+        let files = try [model, Fixtures.path("pieces_llama")].map {
+            [UInt8](try Data(contentsOf: URL(fileURLWithPath: $0)))
+        }
+        var refused = 0
+        for seed in 1...(wanted.flatMap { UInt64($0) } ?? 200) {
+            var numbers = SeededNumbers(state: seed)
+            var bytes = files[Int(seed % 2)]
+            for _ in 0...Int.random(in: 0..<4, using: &numbers) {
+                let place = Int.random(in: 0..<bytes.count, using: &numbers)
+                bytes[place] = UInt8.random(in: .min ... .max, using: &numbers)
+            }
+            do {
+                let definition =
+                    try seed % 2 == 0
+                    ? TokenizerDefinition(
+                        bytes.withUnsafeBufferPointer {
+                            try SentencePieceFile($0, source: "seed \(seed)")
+                        }, source: "seed \(seed)")
+                    : TokenizerDefinition(
+                        TokenizerFile.read(Data(bytes), source: "seed \(seed)"),
+                        source: "seed \(seed)")
+                let tokenizer = try Tokenizer(definition)
+                _ = tokenizer.decode(tokenizer.encode("the keeper  counts\n世界 😀 <s>"))
+            } catch is TokenizerError {
+                refused += 1
+            }
+        }
+        #expect(refused > 0)
+    }
+
     @Test("roles and prefix default to what llama.cpp takes for granted")
     func defaults() throws {
         var metadata = try #require(Fixtures.decode([Golden].self, "pieces").first).metadata
