@@ -84,7 +84,7 @@ struct FamilyNumbers: Decodable, Sendable {
         let lora = LoRAConfiguration(
             rank: rank, scale: alpha / divisor, dropout: 0,
             targets: targets.compactMap(TargetModule.init(name:)), layers: 0..<model.layerCount)
-        try lora.check(for: model)
+        try model.design.check(lora.targets, layers: lora.layers)
         let shape = AdapterShape(lora, model: model)
         let values = shape.layout.entries.flatMap { entry in
             let scale = Float((0.75 / Double(entry.shape[1])).squareRoot())
