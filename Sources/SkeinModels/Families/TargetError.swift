@@ -49,11 +49,11 @@ extension TargetError: Explained {
             Explanation(
                 what: "the model has no \(module.name) to adapt", place: "layer \(layer)",
                 remedy: "give --target-modules any of "
-                    + known.map(\.name).joined(separator: ", "), status: .badData)
+                    + known.map(\.name).joined(separator: ", "), status: .usage)
         case .overlap(let module, let part):
             Explanation(
                 what: "\(part.name) is a part of \(module.name), and both are to be adapted",
-                remedy: "give --target-modules one of the two", status: .badData)
+                remedy: "give --target-modules one of the two", status: .usage)
         }
     }
 }

@@ -103,7 +103,6 @@ import Testing
         Refusal(
             "gemma3", "text_config", #"{"model_type":"gemma4_text"}"#,
             named: "text_config.model_type"),
-        Refusal("gemma3", "quantization_config", "{}"),
         Refusal("phi3-long", "partial_rotary_factor", "0.65"),
         Refusal("phi3-long", "partial_rotary_factor", "2"),
         Refusal(
