@@ -146,6 +146,7 @@ struct GenerateCommand: Command {
         // Once as rows, and once in one piece for the file.
         let count = 2 * prompt.count * vocabularySize
         MemoryShortage.check(floats: count, for: "the logits of \(prompt.count) positions")
+        session.expectedLength = prompt.count
         let rows = prompt.map { session.logits(after: [$0]) }
         try SafetensorsWriter.write(
             [

@@ -72,8 +72,11 @@ package struct TensorView: Sendable {
     /// Bytes in the file; of some rows of a composite matrix, their share.
     package var byteCount: Int {
         switch storage {
-        case .blocks(let type, _, _): elementCount / type.blockElements * type.blockBytes
-        case .composite(let matrix, _): matrix.byteCount / max(1, matrix.shape[0]) * rows
+        case .blocks(let type, _, _):
+            return elementCount / type.blockElements * type.blockBytes
+        case .composite(let matrix, _):
+            let (high, low) = matrix.byteCount.multipliedFullWidth(by: rows)
+            return max(1, matrix.shape[0]).dividingFullWidth((high, low)).quotient
         }
     }
 

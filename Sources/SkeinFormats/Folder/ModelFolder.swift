@@ -67,10 +67,12 @@ struct FolderWeights {
         }
         for name in names {
             guard let shard = shards[name] else { continue }
-            // A tensor that the index does not list counts, too: it may change what is computed.
-            tensors.merge(shard.tensors) { $1 }
-            otherTensors.merge(shard.otherTensors) { $1 }
-            try stored.merge(shard.stored) { tensor, _ in
+            // A tensor that the index does not list counts, too: it may change what is computed. Of
+            // one that is stored twice, the index says which is meant.
+            func isMeant(_ tensor: String) -> Bool { places[tensor].map { $0 == name } ?? true }
+            tensors.merge(shard.tensors.filter { isMeant($0.key) }) { $1 }
+            otherTensors.merge(shard.otherTensors.filter { isMeant($0.key) }) { $1 }
+            try stored.merge(shard.stored.filter { isMeant($0.key) }) { tensor, _ in
                 throw FormatError.duplicate(path: index, name: tensor.name)
             }
         }

@@ -89,6 +89,10 @@ extension ModelConfiguration {
                 throw fields.check.unsupported(
                     typeField, "\(type ?? "none") with \(RotaryTensor.short.rawValue)", "longrope")
             }
+            if let factor, factor != 1 {
+                throw fields.check.unsupported(
+                    fields.key("rope.scaling.attn_factor"), "\(factor)", "1")
+            }
             let (factor, isNew) = try Self.linearFactor(fields, type: type)
             table.divisors = try linearDivisors(gguf, Float(factor), table.dimension)
             if isNew, fields.architecture == "llama" { newlyReadRopeFactor = factor }

@@ -50,6 +50,11 @@ extension ModelConfiguration {
         let layers = try fields.layers(traits, count: layerCount, check)
         try setWindow(file, traits, layers.isWindowed, check)
         try setRotations(fields, traits, layers, check)
+        if architecture == "llama", fields.ropeParameters == nil, fields.ropeTheta == nil,
+            ropeTheta != traits.theta
+        {
+            newlyReadRopeTheta = ropeTheta
+        }
         design = family.design(of: self)
         design.normOffset = family.folderNormOffset
         if outer != nil { design.names = .multimodal }

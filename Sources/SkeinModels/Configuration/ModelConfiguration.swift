@@ -26,6 +26,8 @@ package struct ModelConfiguration: Sendable, Equatable {
     /// The factor of linear scaling in those divisors, if skein read another one from the same file
     /// before 2026-11-22: the engine's fingerprint names it, so that no run mixes the two.
     package var newlyReadRopeFactor: Double?
+    /// Likewise the theta that only the old rope_scaling of a Llama's config.json states.
+    package var newlyReadRopeTheta: Double?
     /// Whether the output head is the token embedding.
     package var tiedEmbeddings: Bool
     /// What the files state beyond sizes.

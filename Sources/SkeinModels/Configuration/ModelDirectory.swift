@@ -48,8 +48,8 @@ package struct ModelDirectory: Sendable {
         default:
             if configuration.design.names == .multimodal {
                 let count = tensors.count + others.count
-                tensors = MultimodalNames.ofText(tensors) { $0.renamed($1) }
-                others = MultimodalNames.ofText(others) { type, _ in type }
+                tensors = try MultimodalNames.ofText(tensors, path: path) { $0.renamed($1) }
+                others = try MultimodalNames.ofText(others, path: path) { type, _ in type }
                 let left = count - tensors.count - others.count
                 // transformers ties no head that is stored there.
                 if tensors[configuration.design.names.head] != nil {
@@ -171,13 +171,18 @@ enum MultimodalNames {
     ]
 
     /// Those of the text model, under the names that transformers gives them today.
+    ///
+    /// - Throws: `FormatError.duplicate`.
     static func ofText<Value>(
-        _ tensors: [String: Value], _ rename: (Value, String) -> Value
-    ) -> [String: Value] {
+        _ tensors: [String: Value], path: String, _ rename: (Value, String) -> Value
+    ) throws -> [String: Value] {
         var found: [String: Value] = [:]
         for (name, value) in tensors where !others.contains(where: name.hasPrefix) {
             let newer = newer(name)
-            found[newer] = rename(value, newer)
+            // Both spellings of one name: which counts would be left to chance.
+            guard found.updateValue(rename(value, newer), forKey: newer) == nil else {
+                throw FormatError.duplicate(path: path, name: newer)
+            }
         }
         return found
     }

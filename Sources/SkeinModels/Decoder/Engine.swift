@@ -29,6 +29,7 @@ package enum Engine {
         return "skein-engine \(version); \(products); "
             + (isMultiplyAddFused ? "fma; " : "no fma; ") + "rope \(rotaryProbe)"
             + (model?.newlyReadRopeFactor.map { ", linear \($0)" } ?? "")
+            + (model?.newlyReadRopeTheta.map { ", theta \($0)" } ?? "")
     }
 
     /// Name, version and core type: OpenBLAS's bits depend on them.

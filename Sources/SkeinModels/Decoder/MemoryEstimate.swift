@@ -24,12 +24,14 @@ package struct MemoryEstimate: Sendable, Equatable {
         package var fileBytes: Int
         /// What is judged without gradient (validation); nil when nothing is.
         package var judged: Judged?
+        /// Numbers of the adapter as it is written for others, if that is another form.
+        package var exportCount: Int
 
         package init(
             model: ModelConfiguration, adapter: AdapterShape, residence: WeightResidence,
             compute: ComputeType = .fp32, gradientCheckpointing: Bool, dropout: Bool, threads: Int,
             tokens: Int, longest: Int,
-            lossTokens: Int, fileBytes: Int, judged: Judged? = nil
+            lossTokens: Int, fileBytes: Int, judged: Judged? = nil, exportCount: Int = 0
         ) {
             self.model = model
             self.adapter = adapter
@@ -43,6 +45,7 @@ package struct MemoryEstimate: Sendable, Equatable {
             self.lossTokens = lossTokens
             self.fileBytes = fileBytes
             self.judged = judged
+            self.exportCount = exportCount
         }
     }
 
@@ -89,7 +92,10 @@ package struct MemoryEstimate: Sendable, Equatable {
             ? plan.model.residentBytes(plan.compute) : plan.fileBytes
         // Parameters, two moments, a checkpoint's copies of the three, the step's sum, and per thread
         // one gradient being written and one waiting for its sibling.
-        adapter = 4 * plan.adapter.layout.count * (7 + 2 * plan.threads)
+        // Another form is written when no checkpoint is, as a vector and as tensors.
+        let count = plan.adapter.layout.count
+        adapter =
+            4 * (count * (4 + 2 * plan.threads) + max(3 * count, 2 * plan.exportCount))
         threads = plan.threads
     }
 

@@ -8,7 +8,8 @@ package struct PackedBatch: Sendable, Equatable {
     package let lossRows: [Int]
     /// The next token of each loss row.
     package let lossTargets: [Int32]
-    /// The address of each sequence's dropout masks: its number within the step.
+    /// The address of each sequence's dropout masks: its row's number. Sequences of one row draw the
+    /// same ones.
     package let sequenceNumbers: [UInt32]
 
     /// One sequence of a batch.

@@ -29,6 +29,9 @@ package final class DecoderSession {
     private var history: [Int32] = []
     /// Tokens of the row as far as it was known when the cached keys were turned.
     private(set) var rowLength = 0
+    /// Tokens that the row will have at least: the caller reads them one by one and wants them as
+    /// if they were read at once.
+    package var expectedLength = 0
     /// Tokens that fit.
     private let capacity: Int
     /// Tokens that the cache holds.
@@ -168,7 +171,6 @@ package final class DecoderSession {
             let block = tokens[first..<min(tokens.count, first + blockTokens)]
             let isLast = block.endIndex == tokens.count
             embed(block)
-            if rotations.contains(where: \.dependsOnLength) { history += block }
             last = memory.residual + (block.count - 1) * model.width
             for layer in 0..<model.layerCount {
                 try check()
@@ -180,6 +182,7 @@ package final class DecoderSession {
                 }
             }
             count += block.count
+            if rotations.contains(where: \.dependsOnLength) { history += block }
         }
         observe(last)
         RMSNorm.forward(
@@ -199,7 +202,7 @@ package final class DecoderSession {
     /// All that must be read for `tokens` to be: with what is cached already when a row of this
     /// length turns it differently.
     private func turnAgain(before tokens: [Int32]) -> [Int32] {
-        let length = count + tokens.count
+        let length = max(expectedLength, count + tokens.count)
         defer { rowLength = length }
         guard count > 0, rotations.contains(where: { $0.differs(rowLength, length) }) else {
             return tokens

@@ -21,7 +21,7 @@ struct GenerationMemory {
     let v: UnsafeMutablePointer<Float>
     /// [T, H * N].
     let attended: UnsafeMutablePointer<Float>
-    /// [T, F]; holds the activation after SwiGLU.
+    /// [T, F]; holds the activation.
     let gate: UnsafeMutablePointer<Float>
     /// [T, F].
     let up: UnsafeMutablePointer<Float>

@@ -47,12 +47,16 @@ extension ChatSequence {
         for message in assistants {
             // A template may refuse a beginning of a conversation that it accepts as a whole.
             let prompt = try? Array(render(message, true).text.utf8)
-            let rendering =
+            let beginning =
                 message + 1 == count
-                ? whole : (try? render(message + 1, false)).map(Rendering.init) ?? whole
-            if let turn = rendering.turn(of: message, after: prompt, ends: ends) {
-                own.append(turn)
-            }
+                ? whole : (try? render(message + 1, false)).map(Rendering.init)
+            // In the whole text, the last thing that was generated is another turn's.
+            guard beginning != nil || whole.generated.isEmpty,
+                var turn = (beginning ?? whole).turn(of: message, after: prompt, ends: ends)
+            else { continue }
+            // One buffer for all turns that a template leaves as they are.
+            if turn.stands(in: whole.text) { turn.text = whole.text }
+            own.append(turn)
         }
         var sequences: [ChatSequence] = []
         var open = own.indices.filter { trained.contains(own[$0].message) }

@@ -98,8 +98,9 @@ extension TemplateInterpreter {
         else { throw fault(.arguments(function: syntax.name)) }
         frame["varargs"] = .tuple(try collection(extra))
         frame["kwargs"] = .mapping(
-            TemplateMapping(
-                keys: others.map { TemplateText($0.name) }, values: others.map(\.value)))
+            try limited(
+                TemplateMapping(
+                    keys: others.map { TemplateText($0.name) }, values: others.map(\.value))))
         let missing = syntax.parameters.enumerated().filter { frame[$0.element] == nil }
         let firstDefault = syntax.parameters.count - syntax.defaults.count
         return try run(macro, in: frame) { interpreter in

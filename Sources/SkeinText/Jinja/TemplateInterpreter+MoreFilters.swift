@@ -17,7 +17,9 @@ extension TemplateInterpreter {
             return .text(text.titledWords())
         case "escape", "e": return .text(try escaped(try text(of: value)))
         case "wordcount":
-            return .integer(try text(of: value).splitAtSpace(limit: .max).count)
+            let words = try text(of: value)
+            try charge(words.bytes.count)
+            return .integer(words.splitAtSpace(limit: .max).count)
         case "map": return try map(value, arguments)
         case "sort", "unique", "min", "max": return try ordered(name, value, arguments)
         case "dictsort": return try dictSorted(value, arguments)
@@ -110,7 +112,9 @@ extension TemplateInterpreter {
         let bound = try bind(arguments, ["attribute", "start"], "sum")
         let attribute = try optionalText(bound[0], for: "sum")
         var total = bound[1] ?? .integer(0)
-        for item in try items(of: value) {
+        let items = try items(of: value)
+        try charge(items.count)
+        for item in items {
             let part = try attribute.map { try descend($0, into: item) } ?? item
             total = try combine(total, .add, part)
         }
@@ -193,9 +197,14 @@ extension TemplateInterpreter {
             guard TemplateVocabulary.filters.contains(name) else {
                 throw unsupported("the filter \"\(TemplateError.excerpt(name))\"")
             }
+            // It would go as deep as it has names.
+            guard name != "map" else { throw unsupported("map of map") }
             var rest = arguments
             rest.positional.removeFirst()
-            for item in try items(of: value) { results.append(try filter(name, item, rest)) }
+            for item in try items(of: value) {
+                try charge(1 + rest.positional.count)
+                results.append(try filter(name, item, rest))
+            }
         }
         return generator(results)
     }
@@ -209,6 +218,7 @@ extension TemplateInterpreter {
         let isExact = bound[isSort ? 1 : 0]?.isTrue == true
         let attribute = try optionalText(bound[isSort ? 2 : 1], for: name)
         let items = try items(of: value)
+        try charge(items.count)
         var keys: [TemplateValue] = []
         for item in items {
             let key = try attribute.map { try descend($0, into: item) } ?? item

@@ -31,14 +31,17 @@ extension TokenizerDefinition {
         /// - Parameters:
         ///   - text: UTF-8, or any bytes.
         ///   - isFirst: whether the text begins here.
+        ///   - goesOn: whether ordinary text comes right before, so that no space is put here.
         /// - Returns: its bytes, with U+2581 for each space.
-        func normalize(_ text: some Collection<UInt8>, isFirst: Bool) -> [UInt8] {
+        func normalize(
+            _ text: some Collection<UInt8>, isFirst: Bool, goesOn: Bool = false
+        ) -> [UInt8] {
             guard let head = text.first else { return [] }
             let space = CharacterPairEncoding.space
             var out: [UInt8] = []
             out.reserveCapacity(text.count + text.count / 2 + space.count)
             let isGiven = head == UInt8(ascii: " ") || text.starts(with: space)
-            let isWanted = prefix == .always || prefix == .first && isFirst
+            let isWanted = !goesOn && (prefix == .always || prefix == .first && isFirst)
             if isWanted && !(keepsGivenPrefix && isGiven) { out += space }
             for byte in text {
                 if byte == UInt8(ascii: " ") {

@@ -7,10 +7,16 @@ extension Tokenizer {
     ///   - text: any text.
     ///   - parsingSpecialTokens: whether "<|im_end|>" and its like become the special tokens that
     ///     they spell; if not, they are ordinary text, as in a user's message they should be.
+    ///   - previous: the token that the text follows; nil: it begins here. A tokenizer that puts a
+    ///     space before a text puts none in the middle of one.
     /// - Returns: the ids in order.
-    package func encode(_ text: String, parsingSpecialTokens: Bool = true) -> [Int32] {
+    package func encode(
+        _ text: String, parsingSpecialTokens: Bool = true, after previous: Int32? = nil
+    ) -> [Int32] {
         var text = text
-        return text.withUTF8 { encode(utf8: $0, parsingSpecialTokens: parsingSpecialTokens) }
+        return text.withUTF8 {
+            encode(utf8: $0, parsingSpecialTokens: parsingSpecialTokens, after: previous)
+        }
     }
 
     /// The tokens of a whole text, as transformers and llama.cpp make them: with `beginID` before
@@ -30,8 +36,10 @@ extension Tokenizer {
     /// Bytes that are not valid UTF-8 are encoded one by one, so that `bytes(of:)` gives them back.
     /// The text around them, from one added token to the next, is then not normalized.
     package func encode(
-        utf8 bytes: UnsafeBufferPointer<UInt8>, parsingSpecialTokens: Bool = true
+        utf8 bytes: UnsafeBufferPointer<UInt8>, parsingSpecialTokens: Bool = true,
+        after previous: Int32? = nil
     ) -> [Int32] {
+        let followsText = previous.map { !isSpecial[Int($0)] } ?? false
         var out: [Int32] = []
         // English text has about 4.2 bytes a token; for other text the array grows.
         out.reserveCapacity(bytes.count / 4 + 8)
@@ -48,7 +56,9 @@ extension Tokenizer {
                         let text = String(validating: section.bytes, as: UTF8.self)
                             .map { Array($0.normalized(by: normalizer).utf8) }
                         let spelled = sentencePieces.normalize(
-                            text ?? Array(section.bytes), isFirst: range.lowerBound == 0)
+                            text ?? Array(section.bytes),
+                            isFirst: range.lowerBound == 0 && previous == nil,
+                            goesOn: range.lowerBound == 0 && followsText)
                         encodeCharacters(
                             spelled, by: characters, classes: classes,
                             parsingSpecialTokens: parsingSpecialTokens, workspace: &workspace,

@@ -67,10 +67,12 @@ extension PairRow {
             self = .pair(
                 prompt: try Self.string("prompt", in: object),
                 completion: try Self.string("completion", in: object))
-        } else if object["messages"] != nil || object["conversations"] != nil {
+        } else if object["messages"] != nil {
             self = try ConversationReader(line: line).row()
         } else if object["text"] != nil {
             self = .text(try Self.string("text", in: object))
+        } else if object["conversations"] != nil {
+            self = try ConversationReader(line: line).row()
         } else {
             throw .unknownForm(fields: Array(object.keys.sorted().prefix(8)))
         }

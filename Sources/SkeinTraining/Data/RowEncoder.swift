@@ -114,7 +114,7 @@ package struct RowEncoder: Sendable {
             draft.append(encoder.encodeWhole(prompt) + (format == .eos ? [endID] : []))
             end = endID
         }
-        draft.append(encoder.encode(completion) + [end], trained: true)
+        draft.append(encoder.encodeAfter(completion, draft.ids.last) + [end], trained: true)
         return draft
     }
 
@@ -128,7 +128,7 @@ package struct RowEncoder: Sendable {
         var endsTrainedTurn: Bool?
         func appendText(upTo end: Int) throws {
             let between = String(decoding: sequence.text[next..<end], as: UTF8.self)
-            var ids = encoder.encode(between)
+            var ids = encoder.encodeAfter(between, draft.ids.last)
             if let trained = endsTrainedTurn {
                 let end = try Self.firstEndOfTurn(ids, of: between, encoder)
                 draft.append([end], trained: trained)
@@ -139,7 +139,7 @@ package struct RowEncoder: Sendable {
         for turn in sequence.turns {
             try appendText(upTo: turn.said.lowerBound)
             let said = String(decoding: sequence.text[turn.said], as: UTF8.self)
-            draft.append(encoder.encode(said), trained: turn.isTrained)
+            draft.append(encoder.encodeAfter(said, draft.ids.last), trained: turn.isTrained)
             endsTrainedTurn = turn.isComplete ? nil : turn.isTrained
             next = turn.said.upperBound
         }

@@ -7,6 +7,8 @@ import SkeinText
 package struct TextEncoder: Sendable {
     /// Ids of a text; special tokens in it are recognized; nothing is added at either end.
     package var encode: @Sendable (String) -> [Int32]
+    /// The same for a text that follows a token, if there is one.
+    package var encodeAfter: @Sendable (String, Int32?) -> [Int32]
     /// The same for a text that begins a row and does not come from a template: with the begin
     /// token before it if the model expects one.
     package var encodeWhole: @Sendable (String) -> [Int32]
@@ -33,15 +35,18 @@ package struct TextEncoder: Sendable {
         return ids.isEmpty || ids == encode("") ? nil : decode(ids)
     }
 
-    /// `encodeWhole` is nil for a model without a begin token.
+    /// `encodeAfter` is nil where nothing depends on it, `encodeWhole` for a model without a begin
+    /// token.
     package init(
         encode: @escaping @Sendable (String) -> [Int32],
+        encodeAfter: (@Sendable (String, Int32?) -> [Int32])? = nil,
         encodeWhole: (@Sendable (String) -> [Int32])? = nil,
         decode: @escaping @Sendable ([Int32]) -> String,
         renderChat: (@Sendable ([ChatTurn], ChatJSON?, Bool) throws -> RenderedChat)?,
         endID: Int32?, endOfTurnIDs: Set<Int32>, digest: SHA256.Digest? = nil
     ) {
         self.encode = encode
+        self.encodeAfter = encodeAfter ?? { text, _ in encode(text) }
         self.encodeWhole = encodeWhole ?? encode
         self.decode = decode
         self.renderChat = renderChat
@@ -81,7 +86,9 @@ extension TextEncoder {
             }
         }
         self.init(
-            encode: { tokenizer.encode($0) }, encodeWhole: { tokenizer.encodeWhole($0) },
+            encode: { tokenizer.encode($0) },
+            encodeAfter: { tokenizer.encode($0, after: $1) },
+            encodeWhole: { tokenizer.encodeWhole($0) },
             decode: { tokenizer.decode($0) },
             renderChat: render, endID: tokenizer.endID, endOfTurnIDs: tokenizer.endOfTurnIDs)
     }

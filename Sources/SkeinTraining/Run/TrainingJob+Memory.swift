@@ -68,7 +68,8 @@ extension TrainingJob {
                     dropout: job.configuration.dropout > 0,
                     threads: min(threads, count), tokens: tokens, longest: job.longestRow,
                     lossTokens: lossTokens, fileBytes: job.model.weightBytes,
-                    judged: judgedCount > 0 ? judged : nil))
+                    judged: judgedCount > 0 ? judged : nil,
+                    exportCount: job.export?.shape.layout.count ?? 0))
         }
     }
 

@@ -129,13 +129,14 @@ import Testing
         BFloat16.widen(half, rows: rows, columns: columns, into: &wide)
         #expect(wide.map(\.bitPattern) == own(half).map { UInt32($0) << 16 })
         var (a, a16, b16) = (x, nothing, nothing)
-        SwiGLU.forward(gate: half, up: half, rows: rows, columns: columns, into: &a16)
-        SwiGLU.forward(gate: wide, up: wide, count: x.count, into: &a)
+        GatedActivation.swiGLU.forward(
+            gate: half, up: half, rows: rows, columns: columns, into: &a16)
+        GatedActivation.swiGLU.forward(gate: wide, up: wide, count: x.count, into: &a)
         #expect(own(a16) == a.map(Self.nearest))
-        SwiGLU.backward(
+        GatedActivation.swiGLU.backward(
             da: half, gate: half, up: half, rows: rows, columns: columns, dg: &a16, du: &b16)
         var (dg, du) = (wide, x)
-        SwiGLU.backward(da: &dg, gate: wide, up: wide, count: x.count, du: &du)
+        GatedActivation.swiGLU.backward(da: &dg, gate: wide, up: wide, count: x.count, du: &du)
         #expect(own(a16) == dg.map(Self.nearest))
         #expect(own(b16) == du.map(Self.nearest))
         var inverse = [Float](repeating: 0, count: rows)

@@ -46,12 +46,12 @@ import Testing
         let pull = numbers(count, 6)
         func forward(_ gate: [Float], _ up: [Float]) -> [Float] {
             var a = [Float](repeating: 0, count: count)
-            SwiGLU.forward(gate: gate, up: up, count: count, into: &a)
+            GatedActivation.swiGLU.forward(gate: gate, up: up, count: count, into: &a)
             return a
         }
         var dGate = pull
         var dUp = [Float](repeating: 0, count: count)
-        SwiGLU.backward(da: &dGate, gate: gate, up: up, count: count, du: &dUp)
+        GatedActivation.swiGLU.backward(da: &dGate, gate: gate, up: up, count: count, du: &dUp)
         let numericGate = CentralDifference.gradient(at: gate) { weigh(forward($0, up), pull) }
         let numericUp = CentralDifference.gradient(at: up) { weigh(forward(gate, $0), pull) }
         #expect(CentralDifference.relativeError(dGate.map(Double.init), numericGate) < 1e-3)

@@ -63,10 +63,11 @@ import Testing
             CentralDifference.numbers(count, seed: 20_261_203, stream: UInt32($0), spread: 2)
         }
         var a = [Float](repeating: 0, count: count)
-        SwiGLU.forward(gate: numbers[0], up: numbers[1], count: count, into: &a)
+        GatedActivation.swiGLU.forward(gate: numbers[0], up: numbers[1], count: count, into: &a)
         var dg = numbers[2]
         var du = a
-        SwiGLU.backward(da: &dg, gate: numbers[0], up: numbers[1], count: count, du: &du)
+        GatedActivation.swiGLU.backward(
+            da: &dg, gate: numbers[0], up: numbers[1], count: count, du: &du)
         #expect(Self.hash([a, dg, du]) == 4_739_591_259_755_238_931)
         var inverse = [Float](repeating: 0, count: tokens)
         RMSNorm.forward(

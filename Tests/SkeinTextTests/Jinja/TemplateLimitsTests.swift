@@ -158,6 +158,29 @@ import Testing
         }
     }
 
+    @Test("what grows from call to call, or works on many items for one step, ends at a limit")
+    func filters() throws {
+        let grown =
+            "{% set ns = namespace(v=1) %}{% macro m() %}{% set ns.v = kwargs %}{% endmacro %}"
+            + "{% for i in range(70) %}{{ m(x=ns.v, y=ns.v) }}{% endfor %}"
+        guard case .limit? = try outcome(of: grown) else {
+            Issue.record("kwargs grew without a limit")
+            return
+        }
+        let nested = "{{ 'a'|map(" + repeated("'map',", 50) + "'upper')|list }}"
+        guard case .unsupported? = try outcome(of: nested) else {
+            Issue.record("map of map was not refused")
+            return
+        }
+        for filter in ["sum", "max", "min"] {
+            #expect(
+                try outcome(
+                    of: "{% set xs = range(100000) %}{% for i in range(1000) %}"
+                        + "{% set y = xs|\(filter) %}{% endfor %}")
+                    == .limit(.steps(TemplateLimits.steps), line: 1, template: "t"), "\(filter)")
+        }
+    }
+
     @Test("macros and loops that call themselves end at a limit, on the smallest stack")
     func recursion() throws {
         let refused = TemplateError.limit(.calls(TemplateLimits.callDepth), line: 1, template: "t")
