@@ -2,7 +2,7 @@
 
     check-templates.py OUTPUT.json TEMPLATE.jinja...
 
-For each template and each of five kinds of conversation: the text with and without a generation prompt, the stretches
+For each template and each of six kinds of conversation: the text with and without a generation prompt, the stretches
 that {% generation %} writes, and the trained part of each assistant's turn, found by rendering every prefix.
 """
 
