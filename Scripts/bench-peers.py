@@ -21,6 +21,7 @@ def arguments_of(words):
     parser.add_argument("--reps", type=int, default=5)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--computes", default="fp32 bf16")
+    parser.add_argument("--workloads", default="dense jargon")
     # The one of the seeds 1 to 11 whose rows are most like the whole file: 164 tokens a row (all: 171), 74 % of them
     # with loss (76 %), 60 % of the padded batches (60 %).
     parser.add_argument("--seed", type=int, default=2)
@@ -28,6 +29,7 @@ def arguments_of(words):
     parser.add_argument("--json")
     arguments = parser.parse_args(words)
     arguments.computes = arguments.computes.split()
+    arguments.workloads = arguments.workloads.split()
     arguments.lib = sys.path[0]
     arguments.weights = os.path.join(arguments.output, "weights")
     return arguments

@@ -2,7 +2,7 @@
 
     check-templates.py OUTPUT.json TEMPLATE.jinja...
 
-For each template and each of six kinds of conversation: the text with and without a generation prompt, the stretches
+For each template and each of seven kinds of conversation: the text with and without a generation prompt, the stretches
 that {% generation %} writes, and the trained part of each assistant's turn, found by rendering every prefix.
 """
 
@@ -27,6 +27,10 @@ WEATHER = {"type": "function", "function": {
         "required": ["city"]}}}
 CALL = {"type": "function", "id": "call00001", "function": {
     "name": "get_weather", "arguments": {"city": "Zürich", "days": [1, 2], "share": 0.5, "unit": "C"}}}
+TEXT_CALL = {"type": "function", "id": "call00002", "function": {
+    "name": "get_weather", "arguments": "{\"city\": \"Rome\"}"}}
+TIME = {"type": "function", "function": {"name": "get_time", "description": "The time", "parameters": {
+    "type": "object", "properties": {}, "required": []}}}
 
 
 def turn(role, content, **more):
@@ -41,6 +45,11 @@ KINDS = {
     "tools": ([turn("user", "Weather?"), turn("assistant", "", tool_calls=[CALL]),
                turn("tool", "18 degrees", name="get_weather", tool_call_id="call00001"),
                turn("assistant", "It is 18 degrees.")], [WEATHER], {}),
+    "calls": ([turn("system", "Be brief."), turn("user", "Weather there?"),
+               turn("assistant", "Let me see.", tool_calls=[TEXT_CALL, CALL]),
+               turn("tool", "{\"C\": 18}", name="get_weather", tool_call_id="call00002"),
+               turn("tool", "rain", name="get_weather", tool_call_id="call00001"),
+               turn("assistant", "18, rain"), turn("user", "Thanks"), turn("assistant", "Bye")], [WEATHER, TIME], {}),
     "thinking": ([turn("user", "Why?"), turn("assistant", "Because.", reasoning_content="Hm, why?"),
                   turn("user", "More"), turn("assistant", "<think>\nwell\n</think>\n\nNo.")], None,
                  {"enable_thinking": True}),
@@ -62,7 +71,7 @@ def rendered(template, messages, tools, arguments, prompt):
             [messages], tools=tools, chat_template=template, add_generation_prompt=prompt,
             return_assistant_tokens_mask=True, **TOKENS, **arguments)
         return texts[0], generated[0]
-    except (jinja2.exceptions.TemplateError, TypeError, ValueError, KeyError, AttributeError):
+    except (jinja2.exceptions.TemplateError, TypeError, ValueError, LookupError, AttributeError):
         return None
 
 

@@ -1,6 +1,6 @@
 """Writes a GGUF file with random Q4_0 weights, to see whether a large model fits.
 
-usage: random-model.py [--architecture llama|qwen3] TOKENIZER.gguf OUTPUT.gguf
+usage: random-model.py [--architecture llama|qwen3] [--context N] TOKENIZER.gguf OUTPUT.gguf
                        [layers width feed-forward heads key-value-heads]
 
 The tokenizer is copied from TOKENIZER.gguf. The default is of Llama's architecture and has 3.97 billion
@@ -103,11 +103,13 @@ def write_tensor(file, shape, source):
 
 def main():
     words = sys.argv[1:]
-    architecture = "llama"
-    if words[0] == "--architecture":
-        architecture, words = words[1], words[2:]
+    options = {"--architecture": "llama", "--context": None}
+    while words[0] in options:
+        options[words[0]], words = words[1], words[2:]
+    architecture = options["--architecture"]
     tokenizer, output = words[:2]
     default, head, rows, base, context, epsilon = ARCHITECTURES[architecture]
+    context = int(options["--context"] or context)
     sizes = [int(word) for word in words[2:]] or default
     layers, width, forward, heads, key_heads = sizes
     entries, vocabulary = tokenizer_entries(tokenizer)

@@ -2,10 +2,42 @@
 
 import contextlib
 import io
+import json
 import logging
 import os
 import sys
 from pathlib import Path
+
+# Conversions that write the divisors of Llama 3's rotation; the others drop them without a word.
+WITH_DIVISORS = ["llama", "mistral", "smollm3"]
+
+
+def sayable(config):
+    """The same configuration, but for what llama.cpp's conversion does not write and llama.cpp takes for granted."""
+    kind, fields = config.model_type, config.to_dict()
+    if kind == "gemma3":
+        fields["text_config"] = sayable(config.text_config).to_dict()
+        return type(config).from_dict(fields)
+    rope = fields["rope_parameters"]
+    for one in [rope.get("full_attention", rope)]:
+        if one["rope_type"] == "llama3" and kind not in WITH_DIVISORS:
+            theta = one["rope_theta"]
+            one.clear()
+            one.update(rope_type="default", rope_theta=theta)
+    if kind in ("qwen2", "qwen3", "mistral", "ministral3"):  # no windows
+        fields.update(use_sliding_window=False, sliding_window=None)
+        fields.pop("layer_types", None)
+    if kind == "smollm3":  # each fourth layer without rotation
+        fields.update(no_rope_layer_interval=4)
+        fields.pop("no_rope_layers", None)
+    if kind in ("gemma2", "gemma3_text"):
+        fields.update(query_pre_attn_scalar=fields["head_dim"])
+    if kind == "gemma2":
+        fields["rope_parameters"] = dict(rope_type="default", rope_theta=1e4)
+    if kind == "gemma3_text":  # each sixth layer without window
+        fields.update(num_hidden_layers=7)
+        fields["layer_types"] = ["full_attention" if i == 5 else "sliding_attention" for i in range(7)]
+    return type(config).from_dict(fields)
 
 
 class Converter:
@@ -18,12 +50,22 @@ class Converter:
         logging.disable(logging.WARNING)
         self.conversion, self.gguf = conversion, gguf
 
+    def vocabulary(self, folder):
+        with open(os.path.join(folder, "config.json")) as file:
+            fields = json.load(file)
+        return fields.get("text_config", fields)["vocab_size"]
+
     def convert(self, folder, path):
         """Writes the model in `folder` as F32."""
+        # The conversion of Gemma 3 counts the vocabulary here.
+        words = {str(i): i for i in range(self.vocabulary(folder))}
+        with open(os.path.join(folder, "tokenizer.json"), "w") as file:
+            json.dump(dict(model=dict(vocab=words), added_tokens=[]), file)
         base = self.conversion.ModelBase
         fields = base.load_hparams(Path(folder), False)
         name = self.conversion.get_model_architecture(fields, self.conversion.ModelType.TEXT)
         kind = self.conversion.get_model_class(name, mmproj=False)
+        kind = getattr(kind, "Ministral3Model", kind)
 
         class WithoutTokenizer(kind):
             model_arch = kind.model_arch

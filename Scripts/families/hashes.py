@@ -6,6 +6,8 @@ usage: hashes.py SKEIN [FAMILY ...]
 
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,6 +23,8 @@ SEED, TOKENS, STEPS = 17, 300, 6
 COMMON = ["--iterations", str(STEPS), "--batch-size", "4", "--micro-batch-tokens", "96", "--max-length", "96",
           "--validation-split", "0", "--dropout", "0.1", "--learning-rate", "1e-3", "--rank", "3",
           "--target-modules", "all-linear"]
+# What the log of a run with a kill must have, in this order.
+KILLED = [r"worker w0 \(\S+\) joins", "step 1/", r"worker w0 \(\S+\) is gone", r"worker w0 \(\S+\) joins", r"step \d+/"]
 
 
 def tokenizer(path):
@@ -55,21 +59,29 @@ def make(family, folder):
     return path, data
 
 
-def wait_for(text, path, process, seconds=120):
+def in_order(events, log):
+    """Whether the log has a match of each expression after that of the one before."""
+    return re.search(".*?".join(events), log, re.DOTALL)
+
+
+def wait_for(events, path, process, seconds=120):
+    """The log in `path` once it has the events."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
+        code = process.poll()
         with open(path) as file:
             log = file.read()
-        if text in log:
+        if in_order(events, log):
             return log
-        if process.poll() is not None and text not in log:
-            raise SystemExit(f"ended with {process.returncode} before '{text}':\n{log}")
-        time.sleep(0.02)
-    raise SystemExit(f"'{text}' did not appear in {path}")
+        if code is not None:
+            raise SystemExit(f"ended with {code} before {events}:\n{log}")
+        time.sleep(0.005)
+    raise SystemExit(f"{events} did not appear in {path}:\n{log}")
 
 
 def cluster(skein, model, data, folder, workers, kills):
-    """A run of a coordinator and workers on loopback; after the first step one worker is killed and begun again."""
+    """A run of a coordinator and workers on loopback; `kills`: w0 is killed after the first step, comes back, and the
+    run goes on with it."""
     out = os.path.join(folder, f"cluster{workers}")
     os.mkdir(out)
     token, log = os.path.join(out, "token"), os.path.join(out, "log")
@@ -87,20 +99,30 @@ def cluster(skein, model, data, folder, workers, kills):
         coordinator = begin(
             ["coordinator", "--listen", "127.0.0.1:0", "--token-file", token, "--model", model, "--data", data, "--output", run,
              "--min-workers", str(workers)] + COMMON, log)
-        address = wait_for("listening on ", log, coordinator).split("listening on ")[1].split()[0].rstrip(",;")
+        address = wait_for(["listening on "], log, coordinator).split("listening on ")[1].split()[0].rstrip(",;")
         join = ["worker", "--coordinator", address, "--token-file", token, "--model", model, "--threads", "1"]
         others = [begin(join + ["--name", f"w{n}"], os.path.join(out, f"w{n}")) for n in range(workers)]
         if kills:
-            wait_for("step 1/", log, coordinator)
+            wait_for(KILLED[:2], log, coordinator)
+            # The others are stopped: the run cannot end before w0 is back.
+            for other in others[1:]:
+                other.send_signal(signal.SIGSTOP)
             others[0].kill()
             others[0].wait()
+            wait_for(KILLED[:3], log, coordinator)
             begin(join + ["--name", "w0"], os.path.join(out, "again"))
+            wait_for(KILLED[:4], log, coordinator)
+            for other in others[1:]:
+                other.send_signal(signal.SIGCONT)
         if coordinator.wait(timeout=300) != 0:
             with open(log) as file:
                 raise SystemExit(file.read())
+        if kills:
+            wait_for(KILLED, log, coordinator)
     finally:
         for process in running:
             if process.poll() is None:
+                process.send_signal(signal.SIGCONT)
                 process.terminate()
             process.wait(timeout=60)
     return run

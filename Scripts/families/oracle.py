@@ -23,7 +23,7 @@ def double_precision():
 
 def logits_of(model, ids):
     """[n, V] of one row; a row by itself, because transformers chooses longrope's factors by batch."""
-    with double_precision():
+    with double_precision() if model.dtype == torch.float64 else contextlib.nullcontext():
         return model(torch.tensor([ids]), use_cache=False).logits[0]
 
 
@@ -103,8 +103,8 @@ def adapted(model, source, folder):
     return adapted.double()
 
 
-def expected(model, rows, prompts, tokens):
-    """The tensors that `skein bench model` writes, in float64."""
+def expected(model, rows, prompts=(), tokens=0):
+    """The tensors that `skein bench model` writes, in the model's own precision."""
     out = {}
     loss = torch.zeros((), dtype=torch.float64)
     for index, row in enumerate(rows):

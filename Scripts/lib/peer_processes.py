@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 IGNORED = -100
+BEGINS = ["<bos>", "<|begin_of_text|>"]
 
 
 class Problem(Exception):
@@ -64,6 +65,10 @@ class Skein:
         lines, _ = self("tokenize", "--model", self.model, "--json", *options, "--", *texts)
         return [json.loads(line)["ids"] for line in lines]
 
+    def token(self, spellings):
+        """Ids of the first of the spellings that is one token of the model, or none."""
+        return next((ids for ids in self.ids(spellings) if len(ids) == 1), [])
+
     def train(self, rows, steps, *options):
         """The figures of each step in metrics.jsonl, and the peak of memory in KiB."""
         folder = os.path.join(self.output, f"run-{self.counter}")
@@ -74,15 +79,20 @@ class Skein:
 
 
 def jargon_rows(skein, pairs, count, length, seed):
-    """`count` pairs in an order drawn from the seed, and their ids and labels by the chat template."""
+    """`count` pairs in an order drawn from the seed, and their ids and labels: by the chat template, or without one
+    the way train does it, with the end token after both parts."""
     with open(pairs, encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     random.Random(seed).shuffle(rows)
     rows = rows[:count]
-    turns = [json.dumps({"messages": [{"role": "user", "content": row["prompt"]}], "add_generation_prompt": True})
-             for row in rows]
-    prompts = skein.ids(turns, "--chat")
-    end = skein.ids(["<|im_end|>"])[0]
+    if json.loads(skein("inspect", "--json", skein.model)[0][0])["chat_template"]:
+        turns = [json.dumps({"messages": [{"role": "user", "content": row["prompt"]}], "add_generation_prompt": True})
+                 for row in rows]
+        end = skein.token(["<|im_end|>", "<end_of_turn>", "<|eot_id|>", "<|end|>"])
+        prompts = skein.ids(turns, "--chat")
+    else:
+        begin, end = skein.token(BEGINS), skein.token(["<eos>", "<|endoftext|>", "<|end_of_text|>"])
+        prompts = [begin + ids + end for ids in skein.ids([row["prompt"] for row in rows])]
     encoded = []
     for prompt, completion in zip(prompts, skein.ids([row["completion"] for row in rows])):
         ids, labels = prompt + completion + end, [IGNORED] * len(prompt) + completion + end
@@ -96,7 +106,8 @@ def dense_rows(skein, pairs, count, length):
         words = "\n\n".join(json.loads(line)["completion"] for line in file).split(" ")
     # In tables most words are empty; four times as many words as tokens are always enough.
     texts = [" ".join(words[index * 4 * length : (index + 1) * 4 * length]) for index in range(count)]
-    ids = skein.ids(texts)
+    begin = skein.token(BEGINS)
+    ids = [begin + row for row in skein.ids(texts)]
     if min(map(len, ids)) < length:
         raise Problem(f"a text of {4 * length} words has fewer than {length} tokens", "use the pairs of Scripts/fetch-data")
     return [{"text": text} for text in texts], [{"ids": row[:length], "labels": row[:length]} for row in ids]

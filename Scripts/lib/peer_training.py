@@ -49,13 +49,15 @@ class Bench:
         self.allocators = allocators(arguments.allocators)
         # A quick run only checks that everything works.
         self.length = 64 if arguments.quick else 512
-        self.steps = {"dense": 1, "jargon": 2} if arguments.quick else {"dense": 3, "jargon": 6}
+        steps = {"dense": 1, "jargon": 2} if arguments.quick else {"dense": 3, "jargon": 6}
+        self.steps = {name: steps[name] for name in arguments.workloads}
         self.data, self.rows, self.figures, self.counts, self.losses = {}, {}, {}, {}, {}
         self.processes = 0
 
     def prepare(self):
-        for name, make in (("dense", dense_rows), ("jargon", lambda *words: jargon_rows(*words, self.arguments.seed))):
-            rows, encoded = make(self.skein, self.arguments.pairs, (self.steps[name] + 1) * BATCH, self.length)
+        makers = {"dense": dense_rows, "jargon": lambda *words: jargon_rows(*words, self.arguments.seed)}
+        for name in self.steps:
+            rows, encoded = makers[name](self.skein, self.arguments.pairs, (self.steps[name] + 1) * BATCH, self.length)
             self.data[name] = write_lines(f"{self.output}/{name}.jsonl", rows)
             self.rows[name] = write_lines(f"{self.output}/{name}-ids.jsonl", encoded)
             batches = [encoded[at : at + BATCH] for at in range(0, len(encoded), BATCH)]

@@ -2,10 +2,12 @@
 # Sourced by scripts that start programs on the demo's model and data.
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# Installs, fetches and builds what is missing; sets model, pairs and skein (SKEIN names an existing one).
+# Installs, fetches and builds what is missing; sets model, pairs and skein (SKEIN names an existing program, MODEL
+# another model).
 prepare() {
     "$scripts/setup"
-    model=$("$scripts/fetch-model" | tail -n 1)
+    model=${MODEL-}
+    [[ -n $model ]] || model=$("$scripts/fetch-model" | tail -n 1)
     pairs=$("$scripts/fetch-data" | tail -n 1)
     skein=${SKEIN-}
     [[ -z $skein ]] || return 0

@@ -80,14 +80,17 @@ extension AdaptedModel {
     ///   - text: what the user says.
     ///   - system: a system turn before it; nil for none.
     ///   - raw: whether to leave out the template.
+    ///   - chat: the template, if not the model's, and what it sees.
     ///   - maximumTokens: tokens that the answer may have.
     ///   - tokenizer: the model's.
     /// - Returns: the prompt, which has at least one token.
-    /// - Throws: `GenerationError`, `TemplateError`.
+    /// - Throws: `GenerationError`, `TemplateError`, `FileError`.
     package func prompt(
-        _ text: String, system: String?, raw: Bool, maximumTokens: Int, tokenizer: Tokenizer
+        _ text: String, system: String?, raw: Bool,
+        chat: ChatTemplateSettings = ChatTemplateSettings(), maximumTokens: Int,
+        tokenizer: Tokenizer
     ) throws -> Prompt {
-        let tokens = try tokens(of: text, system: system, raw: raw, tokenizer)
+        let tokens = try tokens(of: text, system: system, raw: raw, chat, tokenizer)
         let limit = model.configuration.contextLength
         guard !tokens.isEmpty else { throw GenerationError.emptyPrompt }
         guard tokens.count < limit else {
@@ -98,21 +101,22 @@ extension AdaptedModel {
     }
 
     private func tokens(
-        of text: String, system: String?, raw: Bool, _ tokenizer: Tokenizer
+        of text: String, system: String?, raw: Bool, _ chat: ChatTemplateSettings,
+        _ tokenizer: Tokenizer
     ) throws -> [Int32] {
         if raw { return tokenizer.encodeWhole(text) }
-        guard let source = model.chatTemplate else {
+        guard let source = try chat.source(for: model) else {
             guard system == nil else {
                 throw GenerationError.systemWithoutTemplate(model: model.path)
             }
             return tokenizer.encodeWhole(text) + (tokenizer.endID.map { [$0] } ?? [])
         }
-        let template = try ChatTemplate(source: source, name: "chat template of \(model.path)")
+        let template = try ChatTemplate(source: source.text, name: source.name, date: chat.date)
         let turns = system.map { [ChatMessage(role: "system", content: $0)] } ?? []
         return tokenizer.encode(
             try template.render(
                 turns + [ChatMessage(role: "user", content: text)], addGenerationPrompt: true,
-                tokens: tokenizer.templateTokens
+                tokens: tokenizer.templateTokens, arguments: chat.arguments
             ).text)
     }
 }

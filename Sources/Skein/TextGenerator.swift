@@ -126,11 +126,11 @@ public final class TextGenerator: Sendable {
                     topP: Float(options.topP), seed: options.seed),
                 stopTokens: tokenizer.endOfTurnIDs)
             // A character may span several tokens.
-            var stream = UTF8Stream()
+            var stream = TokenText(tokenizer)
             try generator.run(
                 prompt: prompt.tokens, maximumTokens: prompt.maximumTokens, check: flag.check
             ) { token in
-                let piece = stream.text(of: tokenizer.bytes(of: token))
+                let piece = stream.text(of: token)
                 if !piece.isEmpty { each(piece) }
                 return true
             }

@@ -1,19 +1,21 @@
-import Foundation
 import SkeinText
 
 /// A TEXT of `tokenize --chat`, read as a conversation.
 struct Conversation: Sendable, Equatable {
     var messages: [ChatMessage]
+    /// What the model may call; nil if nothing.
+    var tools: ChatJSON?
     /// Whether the rendered text ends with the opening of the assistant's answer.
     var addsGenerationPrompt: Bool
 
-    init(messages: [ChatMessage], addsGenerationPrompt: Bool) {
+    init(messages: [ChatMessage], tools: ChatJSON? = nil, addsGenerationPrompt: Bool) {
         self.messages = messages
+        self.tools = tools
         self.addsGenerationPrompt = addsGenerationPrompt
     }
 
-    /// Reads a JSON list of messages, or an object with `messages` and `add_generation_prompt`
-    /// (false by default, as in transformers' `apply_chat_template`).
+    /// Reads a JSON list of messages, or an object with `messages`, `tools` and
+    /// `add_generation_prompt` (false by default, as in transformers' `apply_chat_template`).
     ///
     /// Any other text, including other JSON, is one message of the user, awaiting an answer.
     ///
@@ -28,53 +30,75 @@ struct Conversation: Sendable, Equatable {
     }
 
     private static func conversation(in text: String) throws(InputProblem) -> Conversation? {
-        switch json(in: text) {
-        case let list as [Any] where list.allSatisfy({ $0 is [String: Any] }):
+        let json: ChatJSON
+        do {
+            json = try ChatJSON(parsing: text.utf8)
+        } catch ChatJSONError.tooDeep(let limit) where text.hasPrefix("[") || text.hasPrefix("{") {
+            throw .badField("messages", expected: "nested at most \(limit) deep")
+        } catch {
+            // Other text is what a user says.
+            return nil
+        }
+        switch json {
+        case .list(let list) where list.allSatisfy({ $0.isObject }):
             return Conversation(messages: try messages(list), addsGenerationPrompt: false)
-        case let object as [String: Any]:
-            guard let value = object["messages"] else { return nil }
-            guard let list = value as? [Any] else {
+        case .object(let fields):
+            guard let value = fields["messages"] else { return nil }
+            guard case .list(let list) = value else {
                 throw .badField("messages", expected: "a list")
             }
+            var tools: ChatJSON?
+            switch fields["tools"] {
+            case nil, .null, .list([]): break
+            case .some(.list(let list)): tools = .list(list)
+            default: throw .badField("tools", expected: "a list")
+            }
             var adds = false
-            if let given = object["add_generation_prompt"] {
-                guard let flag = given as? Bool else {
+            if let given = fields["add_generation_prompt"] {
+                guard case .bool(let flag) = given else {
                     throw .badField("add_generation_prompt", expected: "true or false")
                 }
                 adds = flag
             }
-            return Conversation(messages: try messages(list), addsGenerationPrompt: adds)
+            return Conversation(
+                messages: try messages(list), tools: tools, addsGenerationPrompt: adds)
         default: return nil
         }
     }
 
-    /// The JSON list or object in `text`; nil for any other text, which is not an error here.
-    private static func json(in text: String) -> Any? {
-        guard let first = text.first(where: { !$0.isWhitespace }), first == "[" || first == "{"
-        else { return nil }
-        do {
-            return try JSONSerialization.jsonObject(with: Data(text.utf8))
-        } catch {
-            return nil
-        }
-    }
-
-    private static func messages(_ list: [Any]) throws(InputProblem) -> [ChatMessage] {
+    /// The template sees all fields of a message.
+    private static func messages(_ list: [ChatJSON]) throws(InputProblem) -> [ChatMessage] {
         guard !list.isEmpty else { throw .noMessages }
         var messages: [ChatMessage] = []
         for (index, item) in list.enumerated() {
             let place = "messages[\(index)]"
-            guard let object = item as? [String: Any] else {
+            guard case .object(let fields) = item else {
                 throw .badField(place, expected: "an object")
             }
-            guard let role = object["role"] as? String else {
+            guard fields["role"]?.string != nil else {
                 throw .badField("\(place).role", expected: "a string")
             }
-            guard let content = object["content"] as? String else {
-                throw .badField("\(place).content", expected: "a string")
+            switch fields["content"] {
+            case .text, .list: break
+            case nil, .null:
+                guard case .list(let calls)? = fields["tool_calls"], !calls.isEmpty else {
+                    throw .badField("\(place).content", expected: "a string")
+                }
+            default: throw .badField("\(place).content", expected: "a string")
             }
-            messages.append(ChatMessage(role: role, content: content))
+            messages.append(ChatMessage(fields: fields))
         }
         return messages
+    }
+}
+
+extension [ChatMessage.Field] {
+    fileprivate subscript(_ name: String) -> ChatJSON? { first { $0.name == name }?.value }
+}
+
+extension ChatJSON {
+    fileprivate var isObject: Bool {
+        if case .object = self { return true }
+        return false
     }
 }

@@ -19,6 +19,7 @@ struct EvaluateCommand: Command {
         var gradients: String?
         var promptFormat: PromptFormat
         var trainOn: TrainedTurns
+        var chat: ChatTemplateSettings
         var maximumLength: Int
         var microBatchTokens: Int
         var skipBadLines: Bool
@@ -55,6 +56,7 @@ struct EvaluateCommand: Command {
                     recipe.maxLength.description, recipe.microBatchTokens.description,
                     InputOptions.table.skipBadLines.description,
                 ]),
+            ChatFlags.group,
             SharedFlags.machine,
         ],
         example:
@@ -64,6 +66,12 @@ struct EvaluateCommand: Command {
     let options: Options
 
     init(_ arguments: ParsedArguments) throws {
+        if [.eos, .raw].contains(arguments[Self.recipe.promptFormat]),
+            let other = arguments.givenChatOption
+        {
+            throw UsageError.excludes(
+                option: "prompt-format", other: other, command: Self.table.command)
+        }
         options = Options(
             model: arguments[SharedFlags.model], adapter: arguments[SharedFlags.adapter],
             data: arguments[Self.data], compare: arguments[Self.compare],
@@ -71,6 +79,7 @@ struct EvaluateCommand: Command {
             gradients: arguments[Self.gradients],
             promptFormat: arguments[Self.recipe.promptFormat],
             trainOn: arguments[Self.recipe.trainOn],
+            chat: arguments.chat,
             maximumLength: arguments[Self.recipe.maxLength],
             microBatchTokens: arguments[Self.recipe.microBatchTokens],
             skipBadLines: arguments[InputOptions.table.skipBadLines],
@@ -91,7 +100,8 @@ struct EvaluateCommand: Command {
             model: ModelDirectory.open(options.model), adapter: options.adapter,
             threads: options.threads, weights: options.weights)
         let encoder = try RowEncoder(
-            encoder: TextEncoder(model: adapted.model), format: options.promptFormat,
+            encoder: TextEncoder(model: adapted.model, template: options.chat),
+            format: options.promptFormat,
             trainedTurns: options.trainOn, maximumLength: options.maximumLength)
         let rows = try encoder.encode(
             PairFile(path: options.data, skippingBadLines: options.skipBadLines)

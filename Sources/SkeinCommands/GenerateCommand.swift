@@ -15,6 +15,7 @@ struct GenerateCommand: Command {
         var system: String?
         /// Uses the prompt as it is, without the chat template.
         var raw: Bool
+        var chat: ChatTemplateSettings
         var maximumTokens: Int
         /// 0: always the most likely token.
         var temperature: Double
@@ -70,6 +71,7 @@ struct GenerateCommand: Command {
                     prompt.description, system.description, raw.description,
                     logits.description, SharedFlags.json.description,
                 ]),
+            ChatFlags.group,
             OptionGroup(
                 title: "sampling",
                 options: [
@@ -94,7 +96,8 @@ struct GenerateCommand: Command {
         options = Options(
             model: arguments[SharedFlags.model], adapter: arguments[SharedFlags.adapter],
             prompt: arguments[Self.prompt], system: arguments[Self.system],
-            raw: arguments[Self.raw], maximumTokens: arguments[Self.maximumTokens],
+            raw: arguments[Self.raw], chat: arguments.chat,
+            maximumTokens: arguments[Self.maximumTokens],
             temperature: arguments[Self.temperature], topK: topK > 0 ? topK : nil,
             topP: arguments[Self.topP], seed: arguments[Self.seed],
             threads: arguments[SharedFlags.threads], compute: arguments[Self.compute],
@@ -102,6 +105,9 @@ struct GenerateCommand: Command {
             logits: arguments[Self.logits], json: arguments[SharedFlags.json])
         if options.raw, options.system != nil {
             throw UsageError.excludes(option: "raw", other: "system", command: Self.table.command)
+        }
+        if options.raw, let other = arguments.givenChatOption {
+            throw UsageError.excludes(option: "raw", other: other, command: Self.table.command)
         }
     }
 
@@ -115,7 +121,7 @@ struct GenerateCommand: Command {
             threads: options.threads, weights: .auto)
         let tokenizer = try adapted.tokenizer()
         let prompt = try adapted.prompt(
-            options.prompt, system: options.system, raw: options.raw,
+            options.prompt, system: options.system, raw: options.raw, chat: options.chat,
             maximumTokens: options.maximumTokens, tokenizer: tokenizer)
         let team = ComputeTeam(threadCount: adapted.threads)
         let reader = DecoderSession(
@@ -164,14 +170,14 @@ struct GenerateCommand: Command {
     ) throws {
         let began = ContinuousClock.now
         var tokens: [Int32] = []
-        var stream = UTF8Stream()
+        var stream = TokenText(tokenizer)
         try generator.run(
             prompt: prompt, maximumTokens: maximum, check: DecoderSession.uninterrupted
         ) { token in
             tokens.append(token)
             if options.json { return true }
             // A character may span several tokens.
-            try io.write(stream.text(of: tokenizer.bytes(of: token)))
+            try io.write(stream.text(of: token))
             return true
         }
         let seconds = (ContinuousClock.now - began) / .seconds(1)

@@ -1,6 +1,7 @@
 import SkeinBasics
 import SkeinModels
 import SkeinText
+import SkeinTraining
 
 /// `skein tokenize`: converts text to a model's token ids, and back.
 struct TokenizeCommand: Command {
@@ -10,6 +11,7 @@ struct TokenizeCommand: Command {
         var texts: [String]
         /// Whether texts are conversations for the chat template.
         var chat: Bool
+        var template: ChatTemplateSettings
         /// Whether texts are lists of ids.
         var decode: Bool
         var json: Bool
@@ -17,8 +19,8 @@ struct TokenizeCommand: Command {
 
     static let chat = Option.flag(
         "chat",
-        "apply the chat template to each TEXT: a JSON list of messages, an object with messages and "
-            + "add_generation_prompt, or plain text as one user turn")
+        "apply the chat template to each TEXT: a JSON list of messages, an object with messages, "
+            + "tools and add_generation_prompt, or plain text as one user turn")
     static let decode = Option.flag(
         "decode", "decode: each TEXT is a list of ids, separated by blanks or commas")
 
@@ -33,7 +35,8 @@ struct TokenizeCommand: Command {
                 options: [
                     SharedFlags.model.description, chat.description, decode.description,
                     SharedFlags.json.description,
-                ])
+                ]),
+            ChatFlags.group,
         ],
         example: "skein tokenize --model model.gguf --json \"Hello, world\"")
 
@@ -42,23 +45,26 @@ struct TokenizeCommand: Command {
     init(_ arguments: ParsedArguments) throws {
         options = Options(
             model: arguments[SharedFlags.model], texts: arguments.positionals,
-            chat: arguments[Self.chat], decode: arguments[Self.decode],
+            chat: arguments[Self.chat], template: arguments.chat, decode: arguments[Self.decode],
             json: arguments[SharedFlags.json])
         if options.chat, options.decode {
             throw UsageError.excludes(option: "chat", other: "decode", command: Self.table.command)
+        }
+        if !options.chat, let option = arguments.givenChatOption {
+            throw UsageError.needs(option: option, other: "chat", command: Self.table.command)
         }
     }
 
     func run(_ io: CommandIO) throws {
         let model = try ModelDirectory.open(options.model)
         let tokenizer = try Tokenizer(model: model.raw)
-        let template = try options.chat ? Self.template(of: model) : nil
+        if options.chat { _ = try template(of: model) }
         for (index, word) in options.texts.enumerated() {
             let text = try TextArgument(word, number: index + 1, io)
             if options.decode {
                 try decode(text, tokenizer, io)
-            } else if let template {
-                try encode(text, through: template, tokenizer, io)
+            } else if options.chat {
+                try encode(text, of: model, tokenizer, io)
             } else {
                 let ids = text.bytes.withUnsafeBufferPointer { tokenizer.encode(utf8: $0) }
                 try show(ids, rendered: nil, tokenizer, io)
@@ -66,23 +72,27 @@ struct TokenizeCommand: Command {
         }
     }
 
-    private static func template(of model: ModelDirectory) throws -> ChatTemplate {
-        guard let source = model.chatTemplate else {
+    private func template(
+        of model: ModelDirectory, hasTools: Bool = false
+    ) throws -> ChatTemplate {
+        guard let source = try options.template.source(for: model, hasTools: hasTools) else {
             throw CommandError.badInput(.noChatTemplate, place: model.path)
         }
-        return try ChatTemplate(source: source, name: "the chat template of \(model.path)")
+        return try ChatTemplate(
+            source: source.text, name: source.name, date: options.template.date)
     }
 
     private func encode(
-        _ text: TextArgument, through template: ChatTemplate, _ tokenizer: Tokenizer,
-        _ io: CommandIO
+        _ text: TextArgument, of model: ModelDirectory, _ tokenizer: Tokenizer, _ io: CommandIO
     ) throws {
         let conversation = try text.read { text throws(InputProblem) in
             try Conversation(text: text)
         }
+        let template = try template(of: model, hasTools: conversation.tools != nil)
         let rendered = try template.render(
             conversation.messages, addGenerationPrompt: conversation.addsGenerationPrompt,
-            tokens: tokenizer.templateTokens
+            tokens: tokenizer.templateTokens, tools: conversation.tools,
+            arguments: options.template.arguments
         ).text
         try show(tokenizer.encode(rendered), rendered: rendered, tokenizer, io)
     }

@@ -36,6 +36,11 @@ extension UsageError: Explained {
                 "--\(option) takes \(accepted), not \"\(value)\"", "--\(option)",
                 suggestion.map { "did you mean \($0)?" } ?? "give it \(accepted)"
             )
+        case .repeatedName(let option, let value):
+            (
+                "--\(option) was given a name of \"\(value)\" before", "--\(option)",
+                "give each name once"
+            )
         case .missingOption(let name, let placeholder, let command):
             ("--\(name) is missing", "skein \(command)", "add --\(name) \(placeholder)")
         case .missingPositional(let placeholder, let command):

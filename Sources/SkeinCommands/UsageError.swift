@@ -10,6 +10,8 @@ enum UsageError: Error, Equatable {
     /// A flag was given a value.
     case unexpectedValue(option: String, value: String)
     case badValue(option: String, value: String, accepted: String, suggestion: String?)
+    /// An option that may be repeated names something twice.
+    case repeatedName(option: String, value: String)
     case missingOption(_ name: String, placeholder: String, command: String)
     case missingPositional(_ placeholder: String, command: String)
     case unexpectedPositional(_ word: String, command: String)

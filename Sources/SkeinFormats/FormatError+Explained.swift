@@ -8,7 +8,8 @@ extension FormatError: Explained {
     private var what: String {
         switch self {
         case .notFound: "there is no such file or folder"
-        case .notAModel: "this is neither a GGUF file nor a folder with a config.json"
+        case .notAModel:
+            "this is neither a GGUF file nor a folder with a config.json or one split GGUF file"
         case .missingFile(_, let expected): "the folder has no \(expected)"
         case .badMagic(_, let expected, let found):
             "the file starts with \(found), not with \(expected)"
@@ -61,7 +62,7 @@ extension FormatError: Explained {
         case .notFound: "check the path"
         case .notAModel:
             "give a .gguf file, or a Hugging Face folder with config.json, *.safetensors and "
-                + "tokenizer.json"
+                + "tokenizer.json or tokenizer.model; of several split models, one part"
         case .missingFile:
             "fetch all files of the model; the weights of a folder must be .safetensors"
         case .badMagic, .truncated, .overLimit, .notText, .duplicate, .badTensor:
@@ -72,8 +73,9 @@ extension FormatError: Explained {
         case .badJSON, .missingField, .badField: "correct the file, or fetch it again"
         case .unsupported: "use a model or an adapter without it"
         case .unsupportedElementType:
-            "use a model in F32, F16 or BF16, or a GGUF in Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, "
-                + "Q2_K to Q6_K, IQ4_NL, IQ4_XS or MXFP4"
+            "use a GGUF in F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K to Q6_K, IQ4_NL, "
+                + "IQ4_XS or MXFP4, or a folder in F32, F16 or BF16 or quantized by MLX, "
+                + "bitsandbytes (4 bits), fp8 or compressed-tensors (FP8)"
         case .missingTensor: "the file is incomplete or of another architecture; fetch it again"
         case .unexpectedTensor: "use a model of a supported family without additions"
         case .wrongShape: "the weights and their configuration do not match"

@@ -5,7 +5,7 @@
 package enum FormatError: Error, Equatable {
     /// There is nothing at `path`.
     case notFound(path: String)
-    /// `path` is neither a GGUF file nor a folder with a config.json.
+    /// `path` is neither a GGUF file nor a folder with a config.json or one split GGUF file.
     case notAModel(path: String)
     /// The folder `path` has none of the files `expected`.
     case missingFile(path: String, expected: String)

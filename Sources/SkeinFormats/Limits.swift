@@ -27,6 +27,8 @@ enum Limits {
     /// added tokens, below 1 MB in published models.
     static let indexBytes = 64 << 20
     static let templateBytes = 1 << 20
+    /// Files of additional_chat_templates. Published models have one or two.
+    static let namedTemplates = 64
     /// Rows or columns of a quantized matrix, so that their product stays below 2^63.
     static let matrixSide = 1 << 30
     /// The state of a weight of bitsandbytes has about 200 bytes.

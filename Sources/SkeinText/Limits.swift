@@ -19,12 +19,84 @@ enum TokenizerLimits {
     /// its length. SentencePiece's own limit is 16 characters if not told otherwise.
     static let scoredPieceBytes = 256
 
+    /// Bytes of all pieces of a Unigram model, whose trie takes 33 times as much while it is made.
+    /// Published ones have 3 MB.
+    static let scoredBytes = 1 << 25
+
+    /// Bytes that a map of characters may put for one key. SentencePiece's own maps put up to 33
+    /// (for U+FDFA).
+    static let replacementBytes = 256
+
+    /// Bytes of a key of a map of characters. SentencePiece's own maps have keys of up to a few
+    /// characters.
+    static let characterKeyBytes = 256
+
+    /// Normalizers of one file. Published ones have up to 5.
+    static let normalizers = 64
+
+    /// How many times longer its normalizers may make a text, at worst: a map of characters 33
+    /// times, NFKC 11 times, U+2581 for spaces 3 times.
+    static let normalizerGrowth = 4096
+
+    /// Bytes of one token of a tekken.json: it is looked up in every two parts, as above. Real ones
+    /// have up to 130.
+    static let rankedTokenBytes = 256
+
     /// Bytes of a tokenizer.json: the largest published ones have 35 MB.
     static let fileBytes = 1 << 28
+
+    /// Stages of a pre-tokenizer: each is a level of recursion. Real ones have up to six.
+    static let preTokenSteps = 32
 
     /// Bytes of one pre-token: its positions are 32-bit, its linked list takes 32 bytes a byte. A
     /// longer one is cut here, which no text of less than a gibibyte can notice.
     static let preTokenBytes = 1 << 30
+}
+
+/// What a regular expression of a pre-tokenizer may use. It comes with a model file and may be
+/// hostile.
+enum ExpressionLimits {
+    /// Characters of an expression. The longest published one has about 700.
+    static let scalars = 8192
+
+    /// Nested groups and classes. Reading, compiling and freeing them recurse this deep.
+    static let nesting = 32
+
+    /// Quantifiers behind each other.
+    static let quantifiers = 8
+
+    /// The highest number in an interval; real ones have up to 512. Anything but a set is written
+    /// out as often, within `instructions`.
+    static let count = 1000
+
+    /// Characters that a look-behind looks back at.
+    static let lookBehind = 1000
+
+    /// Instructions of 16 bytes. Real expressions take under 200.
+    static let instructions = 1 << 14
+
+    /// Nodes of the tree, counted as often as they are written out.
+    static let nodes = 1 << 16
+
+    /// Parts of a sequence that are asked whether a run can give anything back to them.
+    static let lookAhead = 16
+
+    /// Sets of characters, and classes that no set tells apart: one bit and one byte each.
+    static let sets = 256
+    static let classes = 256
+
+    /// Steps for one text, an instruction each: about two seconds. A run of 20,000 spaces before
+    /// `\s+$` takes 200 million. Where a text takes more, it is not cut any further.
+    static let steps = 1 << 29
+
+    /// Choices of 32 bytes that a match may have open: 128 MiB. A run of a million characters that
+    /// are taken one by one has two or three for each.
+    static let frames = 1 << 22
+
+    /// The length of the runs that an expression is tried on when it is compiled, and how many steps
+    /// it may take for one: eight times the square.
+    static let probe = 256
+    static let probeSteps = 8 * probe * probe
 }
 
 /// What a chat template may use. It comes with a model file and may be hostile: each of these

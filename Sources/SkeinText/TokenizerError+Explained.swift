@@ -6,13 +6,14 @@ extension TokenizerError: Explained {
         case .missing(let model):
             Explanation(
                 what: "the model has no tokenizer", place: model,
-                remedy: "put the model's tokenizer.json beside its weights, or use a GGUF file"
-                    + " that carries its tokenizer",
+                remedy: "put the model's tokenizer.json or tokenizer.model beside its weights, or"
+                    + " use a GGUF file that carries its tokenizer",
                 status: .badData)
         case .fileTooLarge(let path, let bytes, let limit):
             Explanation(
                 what: "the tokenizer has \(bytes) bytes; the limit is \(limit)", place: path,
-                remedy: "check that this file is the model's tokenizer.json", status: .badData)
+                remedy: "check that this file is the model's tokenizer.json or tokenizer.model",
+                status: .badData)
         case .invalid(let flaw, let source):
             Explanation(
                 what: "the tokenizer is damaged: \(flaw.prose)", place: source,
@@ -60,15 +61,24 @@ extension TokenizerError.Flaw {
         case .scoreNotFinite(let id): "the score of token \(id) is not a finite number"
         case .scoredPieceTooLong(let id, let bytes, let limit):
             "token \(id) has \(bytes) bytes; the limit for one with a score is \(limit)"
+        case .malformedCharacterMap: "its map of characters (precompiled_charsmap) is malformed"
         case .unknownRoleToken(let role, let piece):
             "\(role) is \(quoted(piece)), which is not in the vocabulary"
         }
     }
+}
 
-    /// A piece for display: control characters escaped, cut after 60 characters.
-    private func quoted(_ piece: String) -> String {
-        let escaped = piece.prefix(60).debugDescription
-        return piece.count > 60 ? escaped + "..." : escaped
+extension ExpressionFlaw {
+    /// What is wrong, as the end of a sentence.
+    fileprivate var prose: String {
+        switch self {
+        case .construct(let text, let place): "\(quoted(text)) at character \(place)"
+        case .unbalanced(let place): "the bracket at character \(place) has no partner"
+        case .tooLong(let scalars, let limit): "it has \(scalars) characters, not up to \(limit)"
+        case .tooDeep(let limit): "its groups are nested deeper than \(limit)"
+        case .tooLarge: "it is too large once its repetitions are written out"
+        case .tooSlow: "it tries too many ways to match a long run"
+        }
     }
 }
 
@@ -79,7 +89,9 @@ extension TokenizerError.Feature {
         case .model(let name): "the tokenizer model \"\(name)\" is not supported"
         case .preTokenizer(let name?): "the pre-tokenizer \"\(name)\" is not supported"
         case .preTokenizer(nil): "the tokenizer does not say which pre-tokenizer it needs"
-        case .regex(let pattern): "the pre-tokenizer's expression is not supported: \(pattern)"
+        case .regex(let pattern): "the normalizer's expression is not supported: \(pattern)"
+        case .expression(let pattern, let flaw):
+            "the pre-tokenizer's expression \(quoted(pattern)) is not supported: \(flaw.prose)"
         case .normalizer(let name): "the normalizer \"\(name)\" is not supported"
         case .decoder(let name): "the decoder \"\(name)\" is not supported"
         case .option(let name, let value):
@@ -90,15 +102,28 @@ extension TokenizerError.Feature {
     /// What is supported instead.
     fileprivate var remedy: String {
         switch self {
-        case .model: "use a model with a BPE tokenizer (GGUF: \"gpt2\" or \"llama\")"
+        case .model:
+            "use a model with a BPE or Unigram tokenizer (GGUF: \"gpt2\", \"llama\" or \"t5\")"
         case .preTokenizer:
             "use a model with one of the pre-tokenizers "
-                + PreTokenizer.namesInGGUF.joined(separator: ", ")
-        case .regex:
-            "use a model with the expression of GPT-2, SmolLM, Llama 3 or Qwen 2"
-        case .normalizer: "use a model without a normalizer, or with NFC"
-        case .decoder: "use a model with the ByteLevel decoder"
+                + (PreTokenizer.namesInGGUF + PreTokenSteps.namesInGGUF)
+                .joined(separator: ", ")
+        case .regex: "use a model whose normalizer replaces texts, or repetitions of one character"
+        case .expression:
+            "use a model with another expression, such as those of GPT-2, Llama 3 or Qwen"
+        case .normalizer:
+            "use a model with NFC, NFD, NFKC, NFKD, Lowercase, Strip, StripAccents, Nmt, Replace,"
+                + " Prepend, Precompiled or no normalizer"
+        case .decoder:
+            "use a model with the decoders of a byte-level or a SentencePiece tokenizer: ByteLevel,"
+                + " or Metaspace, Replace, ByteFallback, Fuse and Strip"
         case .option: "use a model without this option"
         }
     }
+}
+
+/// A piece for display: control characters escaped, cut after 60 characters.
+private func quoted(_ piece: String) -> String {
+    let escaped = piece.prefix(60).debugDescription
+    return piece.count > 60 ? escaped + "..." : escaped
 }

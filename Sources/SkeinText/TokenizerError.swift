@@ -48,6 +48,8 @@ package enum TokenizerError: Error, Equatable {
         /// The score of this token is infinite or not a number.
         case scoreNotFinite(id: Int)
         case scoredPieceTooLong(id: Int, bytes: Int, limit: Int)
+        /// A precompiled map of characters is not base64, or its sizes do not fit.
+        case malformedCharacterMap
         /// The piece that `role` (such as "eos_token") names is not in the vocabulary.
         case unknownRoleToken(role: String, piece: String)
     }
@@ -58,8 +60,10 @@ package enum TokenizerError: Error, Equatable {
         case model(String)
         /// A pre-tokenizer by its type, or by its name in `tokenizer.ggml.pre`; nil: none is named.
         case preTokenizer(String?)
-        /// A regular expression of a Split pre-tokenizer.
+        /// A regular expression of a Replace normalizer.
         case regex(String)
+        /// Likewise, and what is wrong with it.
+        case expression(String, ExpressionFlaw)
         case normalizer(String)
         case decoder(String)
         /// An option with a value other than the usual one.

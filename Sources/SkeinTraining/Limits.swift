@@ -14,6 +14,10 @@ enum Limits {
     /// Messages of one conversation; at 4 template tokens each they fill 16,000 tokens.
     static let turns = 4096
 
+    /// Tokens of a row, also where it is cut into several sequences: half of what a lease carries,
+    /// so that a micro-batch of `--micro-batch-tokens` and one row still fit.
+    static let rowTokens = RecipeOptions.mostTokens
+
     /// Bad lines and skipped rows whose place is kept; all are counted.
     static let keptBadLines = 5
 

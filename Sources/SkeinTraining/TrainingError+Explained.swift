@@ -58,6 +58,13 @@ extension TrainingError: Explained {
                 remedy: "use --prompt-format chat with a model that has a chat template, or write "
                     + "the rows as prompt and completion",
                 status: .badData)
+        case .rewrittenTooLong(let path, let line, let limit):
+            Explanation(
+                what: "the chat template rewrites earlier turns of this conversation, and the "
+                    + "texts that are trained instead have together more than \(limit)",
+                place: "\(path):\(line)",
+                remedy: "use --train-on last, or shorter rows",
+                status: .badData)
         case .noTemplate:
             Explanation(
                 what: "the model has no chat template", place: "--prompt-format chat",
@@ -154,12 +161,12 @@ extension LineProblem {
             fields.isEmpty
                 ? "the object is empty"
                 : "the object has " + fields.map { "\"\($0)\"" }.joined(separator: ", ")
-                    + ", but none of prompt, messages and text"
+                    + ", but none of prompt, messages, conversations, instruction and text"
         case .missing(let field): "\"\(field)\" is missing"
         case .wrongType(let field, let expected, let found):
             "\"\(field)\" is \(found), not \(expected)"
         case .messageCount(let found, let limit):
-            found == 0 ? "\"messages\" is empty" : "\"messages\" has \(found), more than \(limit)"
+            found == 0 ? "there are no messages" : "there are \(found) messages, more than \(limit)"
         case .unsupported(let field):
             "\"\(field)\" would change what is learned, and Skein does not support it yet"
         }

@@ -23,6 +23,9 @@ package enum TrainingError: Error, Equatable {
     case noLossTokens(path: String, rows: Int, maximumLength: Int)
     /// A `messages` row, but the prompt format in use has no chat template.
     case conversationWithoutTemplate(path: String, line: Int)
+    /// The template rewrites earlier turns of a conversation, and the sequences into which it is cut
+    /// have together more than `limit`, in words.
+    case rewrittenTooLong(path: String, line: Int, limit: String)
     /// `--prompt-format chat`, but the model has no chat template.
     case noTemplate
     /// The prompt format ends a row with the end-of-text token, and the model names none.

@@ -29,6 +29,22 @@ import Testing
         }
     }
 
+    @Test("tools, calls and all other fields reach the template")
+    func tools() throws {
+        let text =
+            #"{"messages": [{"role": "assistant", "tool_calls": [1], "x": null}], "tools": [2]}"#
+        #expect(
+            try Conversation(text: text)
+                == Conversation(
+                    messages: [
+                        ChatMessage(fields: [
+                            .init(name: "role", value: .text("assistant")),
+                            .init(name: "tool_calls", value: .list([.integer(1)])),
+                            .init(name: "x", value: .null),
+                        ])
+                    ], tools: .list([.integer(2)]), addsGenerationPrompt: false))
+    }
+
     static let plain = [
         "", "hi", "[1, 2] is a list", "[1, 2]", "[", "{}", "{\"a\": 1}", "\"messages\"", "null",
         "{\"messages\": [", "[\"a\", {\"role\": \"user\"}]",
@@ -47,6 +63,10 @@ import Testing
         ("[]", .noMessages), (#"{"messages": []}"#, .noMessages),
         (#"{"messages": "hi"}"#, .badField("messages", expected: "a list")),
         (#"{"messages": [1]}"#, .badField("messages[0]", expected: "an object")),
+        (
+            #"{"messages": [{"role": "u", "content": "x"}], "tools": {}}"#,
+            .badField("tools", expected: "a list")
+        ),
         (#"[{"role": "user"}]"#, .badField("messages[0].content", expected: "a string")),
         (
             #"[{"role": "user", "content": "hi"}, {"role": 1, "content": "x"}]"#,

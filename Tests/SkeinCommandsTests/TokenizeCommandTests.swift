@@ -75,6 +75,42 @@ import Testing
         #expect(lines[2].hasSuffix(",\"text\":\(closed)}"))
     }
 
+    @Test("--chat takes another template, its arguments and its date, and the model's for tools")
+    func chatTemplate() throws {
+        func text(_ words: [String], named: [String: String] = [:]) throws -> String {
+            try TestPaths.withTemporaryDirectory { directory in
+                var image = TinyModel().gguf()
+                for (name, source) in named {
+                    image.metadata.append(("tokenizer.chat_template.\(name)", .string(source)))
+                }
+                try AtomicFile.write(image.bytes(), to: directory + "/tiny.gguf")
+                let path = directory + "/t.jinja"
+                try AtomicFile.write(
+                    "{{ a }},{{ b }},{{ strftime_now('%Y') }},{{ messages[0].content }}", to: path)
+                let process = CapturedProcess()
+                let words = words.map { $0 == "FILE" ? path : $0 }
+                let status = CommandLineTool.run(
+                    ["tokenize", "--model", directory + "/tiny.gguf", "--json", "--chat"] + words,
+                    process.io())
+                #expect(status == 0 && process.error.isEmpty, "\(process.error)")
+                let field = process.output.split(separator: "\"text\":").last ?? ""
+                return String(field.dropLast(2))
+            }
+        }
+        #expect(try text(["--chat-template", "FILE", "he"]) == "\",,2024,he\"")
+        #expect(
+            try text([
+                "--chat-template", "FILE", "--template-argument", "a=1", "--template-date",
+                "1999-12-31", "--template-argument", #"{"b":"x, y"}"#, "he",
+            ]) == "\"1,x, y,1999,he\"")
+        #expect(try text(["--chat-template", "zephyr", "he"]).hasPrefix("\"<|user|>\\nhe"))
+        let named = ["tool_use": "T{{ tools|length }}", "rag": "R"]
+        #expect(try text(["--chat-template", "rag", "he"], named: named) == "\"R\"")
+        let tools = #"{"messages": [{"role": "user", "content": "he"}], "tools": [{}, {}]}"#
+        #expect(try text([tools], named: named) == "\"T2\"")
+        #expect(try text([tools]) != "\"T2\"")
+    }
+
     @Test("--decode prints the bytes of ids separated by blanks or commas, or of a JSON list")
     func decode() throws {
         let text = "the « in »\nof"

@@ -11,7 +11,8 @@ import Testing
         .dataFileTooLarge(path: "d", bytes: 2, limit: 1), .tooManyRows(path: "d", limit: 1),
         .noRows(path: "d", badLines: 0), .noTrainingFile(directory: "d"),
         .noLossTokens(path: "d", rows: 1, maximumLength: 2),
-        .conversationWithoutTemplate(path: "d", line: 1), .noTemplate, .noEndToken,
+        .conversationWithoutTemplate(path: "d", line: 1),
+        .rewrittenTooLong(path: "d", line: 1, limit: "2 tokens"), .noTemplate, .noEndToken,
         .noEndOfTurn(found: "\n"), .outputNotEmpty(path: "o"), .outputInUse(path: "o"),
         .notARunDirectory(path: "o"),
         .resumeDiffers(

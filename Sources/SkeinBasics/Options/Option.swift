@@ -76,6 +76,14 @@ package struct Option<Value: Sendable>: Sendable {
         return option
     }
 
+    /// May be given several times: `join` makes one text of two, or nil if they contradict each
+    /// other.
+    package func repeatable(_ join: @escaping @Sendable (String, String) -> String?) -> Option {
+        var option = self
+        option.description.join = join
+        return option
+    }
+
     private init(description: OptionDescription, format: ValueFormat<Value>, fallback: Value?) {
         self.description = description
         self.format = format
@@ -122,6 +130,8 @@ package struct OptionDescription: Sendable {
     /// It is ignored.
     package fileprivate(set) var isRetired = false
     package fileprivate(set) var isNamedOnlyWhenGiven = false
+    /// Makes one text of those of two occurrences; nil for an option of which the last one counts.
+    package fileprivate(set) var join: (@Sendable (String, String) -> String?)?
     /// The value of a text as JSON, or nil when the text is not accepted.
     package let json: @Sendable (String) -> JSONLine.Value?
 

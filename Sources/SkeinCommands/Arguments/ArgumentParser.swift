@@ -3,7 +3,7 @@ import SkeinBasics
 /// Parses a command line by its table. Pure, except that it reads the file of `--config`.
 ///
 /// Takes `--name value` and `--name=value`. `--` ends the options, a lone `-` is a positional
-/// argument, and if an option is repeated, the last one counts.
+/// argument, and if an option is repeated, the last one counts unless the option joins them.
 struct ArgumentParser {
     private let table: ArgumentTable
     private var texts: [String: String] = [:]
@@ -81,7 +81,14 @@ struct ArgumentParser {
                 option: option.name, value: value, accepted: option.accepted,
                 suggestion: Words.nearest(to: value, among: option.choices))
         }
-        texts[option.name] = value
+        guard let join = option.join, let before = texts[option.name] else {
+            texts[option.name] = value
+            return
+        }
+        guard let both = join(before, value) else {
+            throw UsageError.repeatedName(option: option.name, value: value)
+        }
+        texts[option.name] = both
     }
 
     /// Splits `--name=value`.

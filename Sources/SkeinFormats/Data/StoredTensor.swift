@@ -21,6 +21,24 @@ struct StoredTensor: Sendable {
         }
     }
 
+    /// Checks that it is a matrix of `expected` with 1 to `Limits.matrixSide` rows and columns.
+    ///
+    /// - Returns: its two sizes.
+    /// - Throws: `FormatError.badTensor`.
+    func matrix(of expected: String) throws -> (rows: Int, columns: Int) {
+        guard type == expected, shape.count == 2 else {
+            throw FormatError.badTensor(
+                path: path, tensor: name, field: "element type and dimensions",
+                expected: "\(expected) and 2", found: "\(type) and \(shape.count)")
+        }
+        guard shape.allSatisfy({ (1...Limits.matrixSide).contains($0) }) else {
+            throw FormatError.badTensor(
+                path: path, tensor: name, field: "shape",
+                expected: "two sizes of 1 to \(Limits.matrixSide)", found: "\(shape)")
+        }
+        return (shape[0], shape[1])
+    }
+
     /// Checks type and shape.
     ///
     /// - Throws: `FormatError.unsupportedElementType`, `.wrongShape`.

@@ -18,7 +18,7 @@ package enum ModelDescription: Sendable {
         }
         if !isDirectory.boolValue { return .gguf(try GGUFFile(path: path)) }
         guard FileManager.default.fileExists(atPath: path + "/config.json") else {
-            guard let first = SplitName.firstPart(inFolder: path) else {
+            guard let first = try SplitName.firstPart(inFolder: path) else {
                 throw FormatError.notAModel(path: path)
             }
             return .gguf(try GGUFFile(path: first))

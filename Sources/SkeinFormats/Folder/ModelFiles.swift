@@ -12,6 +12,8 @@ package struct ModelFiles: Sendable {
         case files(tokenizerJSON: String, tokenizerConfig: String?)
         /// Paths of tokenizer.model, in a folder without tokenizer.json, and of its configuration.
         case sentencePiece(model: String, tokenizerConfig: String?)
+        /// Path of tekken.json, in a folder without either of these.
+        case tekken(String)
     }
 
     /// The path that was given to `open`.
@@ -19,6 +21,11 @@ package struct ModelFiles: Sendable {
     package let tokenizerSource: TokenizerSource?
     /// chat_template.jinja, else tokenizer_config.json's, else GGUF's tokenizer.chat_template.
     package let chatTemplate: String?
+    /// Chat templates besides `chatTemplate` by name, such as "tool_use": those of the folder
+    /// additional_chat_templates, else of tokenizer_config.json's list, else GGUF's
+    /// tokenizer.chat_template.NAME. They are not part of the model's digest: what they do to rows
+    /// shows in the digest of the rows.
+    package let namedChatTemplates: [String: String]
     package let tensors: [String: TensorView]
     /// Element types of tensors that cannot be weights, by name.
     package let otherTensors: [String: String]
@@ -64,6 +71,14 @@ package struct ModelFiles: Sendable {
         } else {
             chatTemplate = nil
         }
+        var named: [String: String] = [:]
+        let prefix = "tokenizer.chat_template."
+        for (key, value) in gguf.metadata where key.hasPrefix(prefix) {
+            if case .string(let template) = value {
+                named[String(key.dropFirst(prefix.count))] = template
+            }
+        }
+        namedChatTemplates = named
         let count = gguf.files.count
         sources = gguf.files.enumerated().map { number, file in
             SourceFile(
@@ -80,6 +95,7 @@ package struct ModelFiles: Sendable {
         otherTensors = weights.otherTensors
         tokenizerSource = tokenizer.source
         chatTemplate = tokenizer.chatTemplate
+        namedChatTemplates = tokenizer.namedChatTemplates
         let config = try MappedFile(path: configuration.path)
         sources =
             [SourceFile(name: "config.json", file: config)] + weights.sources + tokenizer.sources

@@ -39,6 +39,19 @@ package struct GGUFFields {
         }
     }
 
+    /// An integer that holds for every layer: one for all, or a list of equal ones.
+    ///
+    /// - Throws: `FormatError.badField` for another type or list.
+    package func integer(_ field: String, layers: Int) throws -> Int? {
+        guard case .integers(let numbers)? = metadata[field] else { return try integer(field) }
+        guard numbers.count == layers, let first = numbers.first,
+            numbers.allSatisfy({ $0 == first })
+        else {
+            throw check.bad(field, "an integer, or a list of \(layers) equal ones", "another list")
+        }
+        return Int(clamping: first)
+    }
+
     /// - Throws: `FormatError.badField` for another type.
     package func number(_ field: String) throws -> Double? {
         switch metadata[field] {

@@ -33,9 +33,10 @@ struct SplitName: Equatable {
     }
 
     /// The first part in a folder that holds one split model; nil if there is none or several.
-    static func firstPart(inFolder directory: String) -> String? {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-        let firsts = names.filter { SplitName(path: $0)?.part == 1 }
+    ///
+    /// - Throws: `FileError` when the folder cannot be listed.
+    static func firstPart(inFolder directory: String) throws -> String? {
+        let firsts = try DiskStore().names(in: directory).filter { SplitName(path: $0)?.part == 1 }
         return firsts.count == 1 ? firsts.first.map { FilePath.join(directory, $0) } : nil
     }
 }

@@ -31,15 +31,9 @@ struct AffineMatrix: CompositeMatrix {
     init(
         _ settings: Settings, codes: StoredTensor, scales: StoredTensor, biases: StoredTensor
     ) throws {
-        guard codes.type == "U32", codes.shape.count == 2 else {
-            throw FormatError.badTensor(
-                path: codes.path, tensor: codes.name, field: "element type and dimensions",
-                expected: "U32 and 2", found: "\(codes.type) and \(codes.shape.count)")
-        }
-        let (rows, words) = (codes.shape[0], codes.shape[1])
-        let (codeBits, overflow) = words.multipliedReportingOverflow(by: 32)
-        let columns = codeBits / settings.bits
-        guard !overflow, codeBits % settings.bits == 0, columns % settings.groupSize == 0 else {
+        let (rows, words) = try codes.matrix(of: "U32")
+        let (columns, rest) = (words * 32).quotientAndRemainder(dividingBy: settings.bits)
+        guard rest == 0, columns % settings.groupSize == 0 else {
             throw FormatError.badTensor(
                 path: codes.path, tensor: codes.name, field: "row length",
                 expected: "whole groups of \(settings.groupSize) codes of \(settings.bits) bits",

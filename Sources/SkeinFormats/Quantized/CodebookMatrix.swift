@@ -90,21 +90,8 @@ struct CodebookMatrix: CompositeMatrix {
         }
         switch state.type {
         case .f32: break
-        case .f16: Self.round(out, elements.count, as: Float16Arithmetic.self)
-        case .bf16: Self.round(out, elements.count, as: BFloat16Arithmetic.self)
-        }
-    }
-
-    private static func round<Arithmetic: RoundedArithmetic>(
-        _ y: UnsafeMutablePointer<Float>, _ count: Int, as _: Arithmetic.Type
-    ) {
-        let whole = count & ~3
-        for index in stride(from: 0, to: whole, by: 4) {
-            let lanes = UnsafeRawPointer(y + index).loadUnaligned(as: SIMD4<Float>.self)
-            QuantizationBlocks.store(Arithmetic.round(lanes), to: y + index)
-        }
-        for index in whole..<count {
-            y[index] = Arithmetic.round(SIMD4(repeating: y[index]))[0]
+        case .f16: Float16Arithmetic.round(out, count: elements.count)
+        case .bf16: BFloat16Arithmetic.round(out, count: elements.count)
         }
     }
 }

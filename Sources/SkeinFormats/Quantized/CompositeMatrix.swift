@@ -40,16 +40,24 @@ enum ScaleType: String, CaseIterable {
 
 /// Arithmetic in a floating-point type, done in Float and rounded after each operation.
 protocol RoundedArithmetic {
-    /// Bytes of one number in memory.
-    static var byteCount: Int { get }
     static func load(_ source: UnsafeRawPointer, at index: Int) -> Float
     /// The nearest numbers of the type; ties go to the even one.
     static func round(_ lanes: SIMD4<Float>) -> SIMD4<Float>
 }
 
-enum SingleArithmetic: RoundedArithmetic {
-    static var byteCount: Int { 4 }
+extension RoundedArithmetic {
+    /// Rounds `count` numbers in place.
+    static func round(_ y: UnsafeMutablePointer<Float>, count: Int) {
+        let whole = count & ~3
+        for index in stride(from: 0, to: whole, by: 4) {
+            let lanes = UnsafeRawPointer(y + index).loadUnaligned(as: SIMD4<Float>.self)
+            QuantizationBlocks.store(round(lanes), to: y + index)
+        }
+        for index in whole..<count { y[index] = round(SIMD4(repeating: y[index]))[0] }
+    }
+}
 
+enum SingleArithmetic: RoundedArithmetic {
     @inline(__always)
     static func load(_ source: UnsafeRawPointer, at index: Int) -> Float {
         source.loadUnaligned(fromByteOffset: index * 4, as: Float.self)
@@ -59,9 +67,25 @@ enum SingleArithmetic: RoundedArithmetic {
     static func round(_ lanes: SIMD4<Float>) -> SIMD4<Float> { lanes }
 }
 
-enum BFloat16Arithmetic: RoundedArithmetic {
-    static var byteCount: Int { 2 }
+/// Scales that are powers of two (E8M0), one byte each: 2^(byte - 127), and NaN for 255. What is
+/// computed with them is not rounded.
+enum ExponentArithmetic: RoundedArithmetic {
+    @inline(__always)
+    static func load(_ source: UnsafeRawPointer, at index: Int) -> Float {
+        let exponent = UInt32(source.load(fromByteOffset: index, as: UInt8.self))
+        // 2^-127 is half of the smallest normal number.
+        return switch exponent {
+        case 0: Float(bitPattern: 0x40_0000)
+        case 255: .nan
+        default: Float(bitPattern: exponent &<< 23)
+        }
+    }
 
+    @inline(__always)
+    static func round(_ lanes: SIMD4<Float>) -> SIMD4<Float> { lanes }
+}
+
+enum BFloat16Arithmetic: RoundedArithmetic {
     @inline(__always)
     static func load(_ source: UnsafeRawPointer, at index: Int) -> Float {
         Float(
@@ -79,8 +103,6 @@ enum BFloat16Arithmetic: RoundedArithmetic {
 }
 
 enum Float16Arithmetic: RoundedArithmetic {
-    static var byteCount: Int { 2 }
-
     @inline(__always)
     static func load(_ source: UnsafeRawPointer, at index: Int) -> Float {
         QuantizationBlocks.half(at: source + index * 2)

@@ -1,7 +1,8 @@
-/// A weight of 8-bit floats (E4M3) with a scale for each block of rows and columns, as Qwen3-FP8 has:
-/// w = value x scale, in Float.
+/// A weight of 8-bit floats (E4M3) with a scale for the whole, for each row, or for each block of rows
+/// and columns: w = value x scale.
 ///
-/// Bit for bit what transformers' `Fp8Dequantize` gives a model in fp32 (transformers 5.23). Checked in
+/// Bit for bit what transformers' `Fp8Dequantize` gives a model in fp32 (transformers 5.23), and what
+/// compressed-tensors gives, which rounds the product to the type of the scales. Checked in
 /// `GoldenMatrixTests`.
 struct Float8Matrix: CompositeMatrix {
     /// Rows and columns that share a scale.
@@ -10,43 +11,62 @@ struct Float8Matrix: CompositeMatrix {
         let columns: Int
     }
 
+    /// Which numbers share a scale.
+    enum Grid: Equatable {
+        case whole
+        case rows
+        case blocks(Block)
+    }
+
+    /// What config.json says about the weights.
+    struct Settings: Equatable {
+        let grid: Grid
+        /// What the name of a weight's scales has after the weight's.
+        var scaleEnding = "_scale_inv"
+        /// Whether products are rounded to the type of the scales.
+        var isRounded = false
+        /// Scales of type U8 are exponents.
+        var hasExponents = false
+    }
+
     let shape: [Int]
     private let block: Block
-    private let scaleType: ScaleType
+    private let isRounded: Bool
+    /// nil: powers of two (E8M0).
+    private let scaleType: ScaleType?
     private let codes: StoredTensor
     private let scales: StoredTensor
 
     var typeName: String { "FP8 (E4M3)" }
-    var exactType: ElementType { .f32 }
+    var exactType: ElementType { isRounded ? scaleType?.elementType ?? .f32 : .f32 }
     var byteCount: Int { codes.range.count + scales.range.count }
     var path: String { codes.path }
 
     /// - Parameters:
-    ///   - block: at least 1 x 1; nil if one scale serves the whole matrix.
+    ///   - settings: with blocks of at least 1 x 1.
     ///   - codes: F8_E4M3, [out, in].
-    ///   - scales: F32, F16 or BF16, [out / block rows, in / block columns], both rounded up; one
-    ///     number in any shape for a nil block.
+    ///   - scales: F32, F16, BF16 or F8_E8M0; for the whole one number in any shape, for rows
+    ///     [out, 1], for blocks [out / block rows, in / block columns], both rounded up.
     /// - Throws: `FormatError` for another type or shape.
-    init(block: Block?, codes: StoredTensor, scales: StoredTensor) throws {
-        guard codes.type == "F8_E4M3", codes.shape.count == 2 else {
-            throw FormatError.badTensor(
-                path: codes.path, tensor: codes.name, field: "element type and dimensions",
-                expected: "F8_E4M3 and 2", found: "\(codes.type) and \(codes.shape.count)")
-        }
-        let (rows, columns) = (codes.shape[0], codes.shape[1])
+    init(_ settings: Settings, codes: StoredTensor, scales: StoredTensor) throws {
+        let (rows, columns) = try codes.matrix(of: "F8_E4M3")
         let grid: [Int]
-        if let block {
-            grid = [Self.blocks(rows, of: block.rows), Self.blocks(columns, of: block.columns)]
-        } else {
+        switch settings.grid {
+        case .whole:
             grid = scales.elementCount == 1 ? scales.shape : [1]
+            block = Block(rows: rows, columns: columns)
+        case .rows:
+            grid = [rows, 1]
+            block = Block(rows: 1, columns: columns)
+        case .blocks(let size):
+            grid = [Self.blocks(rows, of: size.rows), Self.blocks(columns, of: size.columns)]
+            block = size
         }
-        try scales.require(types: ScaleType.names, shape: grid)
-        guard let type = ScaleType(rawValue: scales.type) else {
-            preconditionFailure("the type has just been checked")
-        }
+        let exponents = settings.hasExponents ? ["F8_E8M0", "U8"] : ["F8_E8M0"]
+        try scales.require(types: ScaleType.names + exponents, shape: grid)
         shape = codes.shape
-        scaleType = type
-        self.block = block ?? Block(rows: max(1, rows), columns: max(1, columns))
+        scaleType = ScaleType(rawValue: scales.type)
+        isRounded = settings.isRounded
         (self.codes, self.scales) = (codes, scales)
     }
 
@@ -73,6 +93,7 @@ struct Float8Matrix: CompositeMatrix {
         case .f32: dequantize(rows: range, into: out, as: SingleArithmetic.self)
         case .f16: dequantize(rows: range, into: out, as: Float16Arithmetic.self)
         case .bf16: dequantize(rows: range, into: out, as: BFloat16Arithmetic.self)
+        case nil: dequantize(rows: range, into: out, as: ExponentArithmetic.self)
         }
     }
 
@@ -100,5 +121,6 @@ struct Float8Matrix: CompositeMatrix {
                 }
             }
         }
+        if isRounded { Arithmetic.round(out, count: range.count * columns) }
     }
 }

@@ -3,7 +3,7 @@
 enum FolderQuantization {
     case none
     case affine(AffineSettings)
-    case float8(block: Float8Matrix.Block?)
+    case float8(Float8Matrix.Settings)
     case bitsandbytes
 
     /// - Throws: `FormatError` for fields that are invalid or of another method.
@@ -27,36 +27,26 @@ enum FolderQuantization {
             self = .none
             return
         }
-        func unsupported(_ field: String, _ found: String, _ supported: String) -> FormatError {
-            check.unsupported("quantization_config." + field, found, supported)
+        let inner = ConfigurationCheck(
+            path: configuration.path, prefix: "quantization_config.")
+        if let fields = config.fineGrained {
+            self = .float8(try .init(fields, inner))
+            return
+        }
+        if let fields = config.compressed {
+            self = .float8(try .init(fields, inner))
+            return
         }
         switch method {
-        case "fp8":
-            if let format = config.format, format != "e4m3" {
-                throw unsupported("fmt", format, "e4m3")
-            }
-            if let format = config.scaleFormat, format != "float" {
-                throw unsupported("scale_fmt", format, "float")
-            }
-            self = .float8(
-                block: try config.block.map { block in
-                    guard block.count == 2,
-                        block.allSatisfy({ (1...Limits.matrixSide).contains($0) })
-                    else {
-                        throw check.bad(
-                            "quantization_config.weight_block_size",
-                            "two sizes of 1 to \(Limits.matrixSide)", "\(block)")
-                    }
-                    return Float8Matrix.Block(rows: block[0], columns: block[1])
-                })
         case "bitsandbytes":
             guard config.isFourBit == true else {
-                throw unsupported("load_in_4bit", "false", "4 bits")
+                throw inner.unsupported("load_in_4bit", "false", "4 bits")
             }
             self = .bitsandbytes
         default:
-            throw unsupported(
-                "quant_method", method ?? "missing", "bitsandbytes, fp8 and MLX's quantization")
+            throw inner.unsupported(
+                "quant_method", method ?? "missing",
+                "bitsandbytes, fp8, compressed-tensors and MLX's quantization")
         }
     }
 
@@ -92,19 +82,24 @@ enum FolderQuantization {
 
     private struct Method: Decodable {
         let name: String?
-        let format: String?
-        let scaleFormat: String?
-        let block: [Int]?
         let isFourBit: Bool?
         let bits: Int?
+        let fineGrained: Float8Matrix.Settings.FineGrained?
+        let compressed: Float8Matrix.Settings.Compressed?
 
         enum CodingKeys: String, CodingKey {
             case name = "quant_method"
-            case format = "fmt"
-            case scaleFormat = "scale_fmt"
-            case block = "weight_block_size"
             case isFourBit = "load_in_4bit"
             case bits
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            name = try container.decodeIfPresent(String.self, forKey: .name)
+            isFourBit = try container.decodeIfPresent(Bool.self, forKey: .isFourBit)
+            bits = try container.decodeIfPresent(Int.self, forKey: .bits)
+            fineGrained = name == "fp8" ? try .init(from: decoder) : nil
+            compressed = name == "compressed-tensors" ? try .init(from: decoder) : nil
         }
     }
 }

@@ -8,7 +8,7 @@ extension FolderWeights {
         switch quantization {
         case .none: break
         case .affine(let settings): try composeAffine(settings, path)
-        case .float8(let block): try composeFloat8(block, path)
+        case .float8(let settings): try composeFloat8(settings, path)
         case .bitsandbytes: try composeCodebooks(path)
         }
     }
@@ -26,7 +26,7 @@ extension FolderWeights {
             .map { String($0.dropLast(ending.count)) }
         for module in Set(found).union(settings.stated).sorted() {
             guard let settings = settings.settings(of: module) else { continue }
-            let parts = [".weight", ".scales", ".biases"].map { module + $0 }
+            let parts = [".weight", ".scales", ".biases"].map { "\(module)\($0)" }
             let matrix = try AffineMatrix(
                 settings, codes: part(parts[0], path), scales: part(parts[1], path),
                 biases: part(parts[2], path))
@@ -34,14 +34,17 @@ extension FolderWeights {
         }
     }
 
-    private mutating func composeFloat8(_ block: Float8Matrix.Block?, _ path: String) throws {
+    private mutating func composeFloat8(
+        _ settings: Float8Matrix.Settings, _ path: String
+    ) throws {
         for name in stored.keys.sorted() where stored[name]?.type == "F8_E4M3" {
-            let scales = name + "_scale_inv"
+            let scales = name + settings.scaleEnding
             let matrix = try Float8Matrix(
-                block: block, codes: part(name, path), scales: part(scales, path))
+                settings, codes: part(name, path), scales: part(scales, path))
             // Inputs are not quantized here, so their scale has no meaning.
-            let inputs = String(name.dropLast("weight".count)) + "activation_scale"
-            replace(name, by: matrix, parts: [name, scales, inputs])
+            let module = name.dropLast("weight".count)
+            let inputs = ["activation_scale", "input_scale"].map { "\(module)\($0)" }
+            replace(name, by: matrix, parts: [name, scales] + inputs)
         }
     }
 

@@ -24,7 +24,9 @@ extension ModelConfiguration {
         headCount = try fields.size(headsField, limit: Limits.heads)
         let keyValueField = fields.key("attention.head_count_kv")
         keyValueHeadCount = try check.size(
-            keyValueField, try fields.integer(keyValueField) ?? headCount, limit: Limits.heads)
+            keyValueField,
+            try fields.integer(keyValueField, layers: layerCount) ?? headCount,
+            limit: Limits.heads)
         try check.keyValueHeads(keyValueField, keyValueHeadCount, heads: headCount)
         let dimensionField = fields.key("attention.key_length")
         headDimension = try check.headDimension(
@@ -37,7 +39,7 @@ extension ModelConfiguration {
         ropeTheta = traits.theta
         tiedEmbeddings = gguf.tensors["output.weight"] == nil
         ropeFrequencyDivisors = nil
-        try Self.refuseVariants(fields, headDimension: headDimension)
+        try Self.refuseVariants(fields, traits, headDimension: headDimension)
         stated.biased = traits.biased.union(
             TargetModule.allCases.filter { module in
                 layout.fileName(of: module, 0).map { gguf.tensors[$0 + ".bias"] != nil } ?? false
@@ -63,7 +65,9 @@ extension ModelConfiguration {
     }
 
     /// Refuses fields that would change the computation.
-    private static func refuseVariants(_ fields: GGUFFields, headDimension: Int) throws {
+    private static func refuseVariants(
+        _ fields: GGUFFields, _ traits: FileTraits, headDimension: Int
+    ) throws {
         let check = fields.check
         let field = fields.key("attention.value_length")
         if let value = try fields.integer(field), value != headDimension {
@@ -71,6 +75,11 @@ extension ModelConfiguration {
         }
         if let experts = try fields.integer(fields.key("expert_count")), experts != 0 {
             throw check.unsupported(fields.key("expert_count"), String(experts), "0")
+        }
+        // By this llama.cpp decides whether a Granite is rotated at all.
+        let isRotated = fields.key("rope.scaling.finetuned")
+        if traits.hasMultipliers, fields.value(isRotated) == .bool(false) {
+            throw check.unsupported(isRotated, "false", "true")
         }
     }
 

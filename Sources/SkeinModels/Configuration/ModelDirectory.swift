@@ -21,6 +21,7 @@ package struct ModelDirectory: Sendable {
     package var path: String { raw.path }
     package var tokenizerSource: ModelFiles.TokenizerSource? { raw.tokenizerSource }
     package var chatTemplate: String? { raw.chatTemplate }
+    package var namedChatTemplates: [String: String] { raw.namedChatTemplates }
     package var files: [ModelFiles.SourceFile] { raw.files }
 
     /// Opens a GGUF file or a folder with config.json; weights are mapped, not read.

@@ -94,9 +94,13 @@ enum OtherArchitectures {
     private static let parts: [(names: [String], what: String)] = [
         (
             [
-                "granitemoehybrid", "granitehybrid", "mamba", "falconmamba", "falconh1", "jamba",
-                "zamba", "bamba", "nemotronh", "plamo2",
+                "granitehybrid", "mamba", "falconmamba", "falconh1", "jamba", "zamba", "bamba",
+                "nemotronh", "plamo2",
             ], "with Mamba layers"
+        ),
+        (
+            ["granitemoehybrid"],
+            "a Granite 4; if it has no Mamba layers and no experts, its GGUF file is read"
         ),
         (["lfm2", "lfm3"], "with short convolutions between attention layers"),
         (["qwen35", "qwen3next", "olmohybrid", "kimilinear"], "with Gated DeltaNet layers"),

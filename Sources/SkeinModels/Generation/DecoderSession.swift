@@ -36,6 +36,8 @@ package final class DecoderSession {
     private let capacity: Int
     /// Tokens that the cache holds.
     private(set) var count = 0
+    /// The same with those of a block that was not finished: where a window was written over.
+    private var writtenCount = 0
 
     /// Bytes of keys and values for `tokens` tokens of prompt and answer.
     package static func cacheBytes(_ tokens: Int, of model: ModelConfiguration) -> Int {
@@ -116,13 +118,18 @@ package final class DecoderSession {
         attentions.reduce(weights.bytesPerToken) { $0 + $1.byteCount(keys: keys) }
     }
 
+    /// Whether the cache still has what the token after the first `tokens` sees.
+    package func canTruncate(to tokens: Int) -> Bool {
+        guard tokens <= count else { return false }
+        return tokens == 0
+            || attentions.allSatisfy { $0.holds(whatIsSeenAt: tokens, of: writtenCount) }
+    }
+
     /// Forgets the last tokens, to continue from an earlier place.
     package func truncate(to tokens: Int) {
-        precondition(tokens <= count, "only what was read can be forgotten")
-        precondition(
-            tokens == 0 || attentions.allSatisfy { $0.holds(whatIsSeenAt: tokens, of: count) },
-            "a window has forgotten what came before")
+        precondition(canTruncate(to: tokens), "a window has forgotten what came before")
         count = tokens
+        if tokens == 0 { writtenCount = 0 }
         if history.count > tokens { history.removeLast(history.count - tokens) }
     }
 
@@ -170,6 +177,7 @@ package final class DecoderSession {
         for first in stride(from: 0, to: tokens.count, by: blockTokens) {
             let block = tokens[first..<min(tokens.count, first + blockTokens)]
             let isLast = block.endIndex == tokens.count
+            writtenCount = max(writtenCount, count + block.count)
             embed(block)
             last = memory.residual + (block.count - 1) * model.width
             for layer in 0..<model.layerCount {

@@ -29,7 +29,8 @@ package enum BuiltInTemplate {
         {% if add_generation_prompt %}{{ '<start_of_turn>model\\n' }}{% endif %}
         """,
         "phi3": """
-        {% for m in messages %}{{ '<|' + m.role + '|>\\n' + m.content + '<|end|>\\n' }}{% endfor %}\
+        {% for m in messages %}{% if m.role in ['system', 'user', 'assistant'] %}\
+        {{ '<|' + m.role + '|>\\n' + m.content + '<|end|>\\n' }}{% endif %}{% endfor %}\
         {% if add_generation_prompt %}{{ '<|assistant|>\\n' }}{% else %}{{ eos_token }}{% endif %}
         """,
         "mistral": """

@@ -26,6 +26,12 @@ package struct ChatSequence: Sendable, Equatable {
     package var turns: [Turn]
 }
 
+/// Why a conversation has no sequences, besides the template's own errors.
+package enum ChatSequenceError: Error, Equatable {
+    /// The texts of turns that the template rewrites have together more than `limit` bytes.
+    case textBytes(limit: Int)
+}
+
 extension ChatSequence {
     /// Cuts a conversation into as few sequences as its turns allow.
     ///
@@ -34,28 +40,48 @@ extension ChatSequence {
     ///   - trained: which of them are trained.
     ///   - count: of messages.
     ///   - ends: the texts that can end a turn.
+    ///   - limit: bytes of the texts of rewritten turns; nil: as many as one rendering may have.
     ///   - render: the first messages, with or without a generation prompt.
     /// - Returns: at least one; the last turn's sequence comes last. Without a trained turn it is
     ///   the whole conversation.
-    /// - Throws: what rendering the whole conversation throws.
+    /// - Throws: what rendering the whole conversation throws; a limit of the template, whatever is
+    ///   rendered; `ChatSequenceError`.
     package static func sequences(
         assistants: [Int], trained: Set<Int>, count: Int, ends: [[UInt8]],
+        limit: Int? = nil,
         render: (_ messages: Int, _ addsPrompt: Bool) throws -> RenderedChat
     ) throws -> [ChatSequence] {
         let whole = Rendering(try render(count, false))
+        // A template may refuse a beginning of a conversation that it accepts as a whole.
+        func rendered(_ messages: Int, _ addsPrompt: Bool) throws -> RenderedChat? {
+            do {
+                return try render(messages, addsPrompt)
+            } catch let error as TemplateError where error.isRefusal {
+                return nil
+            }
+        }
         var own: [Own] = []
+        let limit = limit ?? TemplateLimits.textBytes
+        var ownBytes = 0
         for message in assistants {
-            // A template may refuse a beginning of a conversation that it accepts as a whole.
-            let prompt = try? Array(render(message, true).text.utf8)
+            let prompt = try rendered(message, true).map { Array($0.text.utf8) }
             let beginning =
                 message + 1 == count
-                ? whole : (try? render(message + 1, false)).map(Rendering.init)
+                ? whole : try rendered(message + 1, false).map(Rendering.init)
             // In the whole text, the last thing that was generated is another turn's.
             guard beginning != nil || whole.generated.isEmpty,
                 var turn = (beginning ?? whole).turn(of: message, after: prompt, ends: ends)
             else { continue }
             // One buffer for all turns that a template leaves as they are.
-            if turn.stands(in: whole.text) { turn.text = whole.text }
+            if turn.stands(in: whole.text) {
+                turn.text = whole.text
+            } else if trained.allSatisfy({ $0 + 1 == count }) {
+                // Only the whole text is trained, in which this turn does not stand.
+                continue
+            } else {
+                ownBytes += turn.text.count
+                guard ownBytes <= limit else { throw ChatSequenceError.textBytes(limit: limit) }
+            }
             own.append(turn)
         }
         var sequences: [ChatSequence] = []

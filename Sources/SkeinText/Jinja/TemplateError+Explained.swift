@@ -7,45 +7,45 @@ extension TemplateError: Explained {
             Explanation(
                 what: "the chat template is malformed: \(fault.prose)",
                 place: "\(template), line \(line)",
-                remedy: "fetch the model's template again, or go without it: \(Self.wayOut)",
+                remedy: "fetch the model's template again, or \(Self.wayOut)",
                 status: .badData)
         case .unsupported(let construct, let line, let template):
             Explanation(
                 what: "the chat template uses \(construct), which is not supported",
                 place: "\(template), line \(line)",
-                remedy: "go without the template: \(Self.wayOut)", status: .badData)
+                remedy: Self.wayOut, status: .badData)
         case .raised(let message, let line, let template):
             Explanation(
                 what: "the chat template refuses this conversation: \(message)",
                 place: "\(template), line \(line)",
-                remedy: "change the conversation's roles as it says, or go without the template: "
-                    + Self.wayOut,
+                remedy: "change the conversation's roles as it says, or \(Self.wayOut)",
                 status: .badData)
         case .undefined(let hint, let line, let template):
             Explanation(
                 what: "the chat template uses an undefined value: \(hint)",
                 place: "\(template), line \(line)",
-                remedy: "check that the conversation has the turns that this model expects, or go "
-                    + "without the template: \(Self.wayOut)",
+                remedy: "check that the conversation has the turns that this model expects, or "
+                    + Self.wayOut,
                 status: .badData)
         case .evaluation(let fault, let line, let template):
             Explanation(
                 what: "the chat template failed: \(fault.prose)",
                 place: "\(template), line \(line)",
-                remedy: "check that the conversation has the turns that this model expects, or go "
-                    + "without the template: \(Self.wayOut)",
+                remedy: "check that the conversation has the turns that this model expects, or "
+                    + Self.wayOut,
                 status: .badData)
         case .limit(let limit, let line, let template):
             Explanation(
                 what: "the chat template exceeds \(limit.prose)",
                 place: "\(template), line \(line)",
                 remedy: "no template of a real model needs that much: check where this one comes "
-                    + "from, or go without it: \(Self.wayOut)",
+                    + "from, or \(Self.wayOut)",
                 status: .badData)
         }
     }
 
-    private static let wayOut = "--prompt-format eos|raw"
+    private static let wayOut =
+        "use another one with --chat-template NAME|FILE, or none with --prompt-format eos|raw"
 }
 
 extension TemplateError.SyntaxFault {

@@ -15,6 +15,14 @@ package enum TemplateError: Error, Equatable {
     /// The template exceeds what a template may use.
     case limit(Limit, line: Int, template: String)
 
+    /// Whether the template refuses or fails on this conversation and may accept another one.
+    var isRefusal: Bool {
+        switch self {
+        case .raised, .undefined, .evaluation: true
+        case .syntax, .unsupported, .limit: false
+        }
+    }
+
     /// The beginning of a text that the template or the conversation chose, for an error. In code
     /// points, because one grapheme cluster can be as long as the whole text.
     static func excerpt(_ text: String) -> String {

@@ -50,6 +50,12 @@ extension TemplateInterpreter {
                 let end = start + UTF8Scalars.length(lead: text.bytes[start])
                 return .text(text.slice(start..<end))
             }
+        case .mapping(let mapping):
+            if let integer = TemplateMapping.key(of: key),
+                let found = try lookUp(integer, in: mapping)
+            {
+                return found
+            }
         default: break
         }
         return .undefined(hint: "\(Self.objectName(of: value)) has no element \(index)")

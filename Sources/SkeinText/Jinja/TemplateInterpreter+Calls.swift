@@ -177,6 +177,7 @@ extension TemplateInterpreter {
             guard arguments.positional.count == 1, case .mapping(let mapping) = first else {
                 throw unsupported("a namespace from anything but one dict")
             }
+            guard !mapping.hasIntegerKeys else { throw fault(.arguments(function: "namespace")) }
             for (key, value) in zip(mapping.keys, mapping.values) {
                 try set(value, as: key.string, in: namespace)
             }

@@ -112,8 +112,11 @@ extension TemplateInterpreter {
         let line = line
         var result = TemplateMapping(keys: [], values: [])
         for (keyExpression, valueExpression) in zip(keys, values) {
-            guard case .text(let key) = try evaluate(keyExpression) else {
-                throw unsupported("a dict whose keys are not all strings")
+            let keyValue = try evaluate(keyExpression)
+            if case .bool = keyValue { throw unsupported("a dict with true or false as a key") }
+            if case .float = keyValue { throw unsupported("a dict with a decimal as a key") }
+            guard let key = TemplateMapping.key(of: keyValue) else {
+                throw unsupported("a dict whose keys are neither strings nor integers")
             }
             let value = try evaluate(valueExpression)
             try set(key, to: value, in: &result)

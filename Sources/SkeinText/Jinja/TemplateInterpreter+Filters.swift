@@ -9,8 +9,11 @@ extension TemplateInterpreter {
             return .text(try strip(try text(of: value), .both, characters, for: name))
         case "string", "upper", "lower", "safe", "capitalize":
             _ = try bind(arguments, [], name)
-            let text = try text(of: value)
-            return .text(name == "string" || name == "safe" ? text : try recased(text, name))
+            var text = try text(of: value)
+            let isMarkup = text.isMarkup || name == "safe"
+            if name != "string" && name != "safe" { text = try recased(text, name) }
+            text.isMarkup = isMarkup
+            return .text(text)
         case "length", "count":
             _ = try bind(arguments, [], name)
             return .integer(try length(of: value))

@@ -63,13 +63,15 @@ extension TemplateInterpreter {
             try charge(mapping.keys.count)
             var order = Array(mapping.keys.indices)
             if style.sortsKeys {
+                if mapping.hasIntegerKeys { throw unsupported("tojson that sorts integers") }
                 order.sort {
                     mapping.keys[$0].bytes.lexicographicallyPrecedes(mapping.keys[$1].bytes)
                 }
             }
             for (place, index) in order.enumerated() {
                 try separate(place, &json, style, level + 1)
-                try append(Self.jsonString(mapping.keys[index], style.isASCII), to: &json)
+                let key = try text(of: TemplateMapping.keyValue(mapping.keys[index]))
+                try append(Self.jsonString(key, style.isASCII), to: &json)
                 try append(style.colon, to: &json)
                 try write(mapping.values[index], to: &json, style, level: level + 1)
             }

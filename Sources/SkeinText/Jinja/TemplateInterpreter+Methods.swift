@@ -76,7 +76,7 @@ extension TemplateInterpreter {
             _ = try bind(arguments, [], "\(name)()")
             return .text(try recased(text, name))
         case "format":
-            throw unsupported("the method \"\(name)\"")
+            return .text(try formatted(text, arguments))
         default:
             return try callMore(name, of: text, arguments)
         }
@@ -156,13 +156,15 @@ extension TemplateInterpreter {
     ) throws -> TemplateValue {
         if name == "get" {
             let bound = try bind(arguments, [], "get()", positionalOnly: 2, required: 1)
-            guard case .text(let key)? = bound[0] else { return bound[1] ?? .none }
+            guard let key = bound[0].flatMap({ TemplateMapping.key(of: $0) }) else {
+                return bound[1] ?? .none
+            }
             return try lookUp(key, in: mapping) ?? bound[1] ?? .none
         }
         _ = try bind(arguments, [], "\(name)()")
         if name == "copy" { return .mapping(mapping) }
         switch name {
-        case "keys": return try view(mapping.keys.map { .text($0) })
+        case "keys": return try view(mapping.keyValues)
         case "values": return try view(mapping.values)
         default: return try view(try pairs(of: mapping))
         }
@@ -171,8 +173,8 @@ extension TemplateInterpreter {
     /// The `(key, value)` tuples of a mapping.
     mutating func pairs(of mapping: TemplateMapping) throws -> [TemplateValue] {
         var pairs: [TemplateValue] = []
-        for (key, value) in zip(mapping.keys, mapping.values) {
-            pairs.append(.tuple(try collection([.text(key), value])))
+        for (key, value) in zip(mapping.keyValues, mapping.values) {
+            pairs.append(.tuple(try collection([key, value])))
         }
         return pairs
     }

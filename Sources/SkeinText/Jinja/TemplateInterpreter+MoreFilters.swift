@@ -16,6 +16,11 @@ extension TemplateInterpreter {
             try charge(text.bytes.count)
             return .text(text.titledWords())
         case "escape", "e": return .text(try escaped(try text(of: value)))
+        case "format":
+            let format = try text(of: value)
+            guard arguments.keywords.isEmpty else { throw unsupported("format with names") }
+            return .text(
+                try formatted(format, by: .tuple(try collection(arguments.positional))))
         case "wordcount":
             let words = try text(of: value)
             try charge(words.bytes.count)
@@ -155,14 +160,16 @@ extension TemplateInterpreter {
         return result
     }
 
-    /// The characters that HTML gives a meaning, as entities.
-    private mutating func escaped(_ text: TemplateText) throws -> TemplateText {
+    /// The characters that HTML gives a meaning, as entities; HTML stays as it is.
+    mutating func escaped(_ text: TemplateText) throws -> TemplateText {
+        if text.isMarkup { return text }
         var result = text
         for (old, new) in [
             ("&", "&amp;"), (">", "&gt;"), ("<", "&lt;"), ("'", "&#39;"), ("\"", "&#34;"),
         ] {
             result = try replaced(result, TemplateText(old), by: TemplateText(new), nil)
         }
+        result.isMarkup = true
         return result
     }
 
@@ -262,7 +269,7 @@ extension TemplateInterpreter {
         }
         let by = try bound[1].map { try required($0, "dictsort").string } ?? "key"
         guard by == "key" || by == "value" else { throw fault(.arguments(function: "dictsort")) }
-        var keys: [TemplateValue] = by == "key" ? mapping.keys.map { .text($0) } : mapping.values
+        var keys: [TemplateValue] = by == "key" ? mapping.keyValues : mapping.values
         if bound[0]?.isTrue != true { keys = try keys.map { try folded($0) } }
         let pairs = try pairs(of: mapping)
         let order = try order(of: keys, isReversed: bound[2]?.isTrue == true)

@@ -17,15 +17,16 @@ extension TemplateInterpreter {
         switch (symbol, left, right) {
         case (.add, .text(let first), .text(let second)):
             var result = TemplateText()
-            try append(first, to: &result)
-            try append(second, to: &result)
+            result.isMarkup = first.isMarkup || second.isMarkup
+            try append(result.isMarkup ? try escaped(first) : first, to: &result)
+            try append(result.isMarkup ? try escaped(second) : second, to: &result)
             return .text(result)
         case (.add, .list(let first), .list(let second)):
             return .list(try collection(first.items + second.items))
         case (.add, .tuple(let first), .tuple(let second)):
             return .tuple(try collection(first.items + second.items))
-        case (.modulo, .text, _):
-            throw unsupported("formatting with \"%\"")
+        case (.modulo, .text(let format), _):
+            return .text(try formatted(format, by: right))
         case (.multiply, _, _):
             if let count = right.number { return try repeated(left, count, mismatch: right) }
             if let count = left.number { return try repeated(right, count, mismatch: left) }
@@ -78,6 +79,7 @@ extension TemplateInterpreter {
     ) throws -> TemplateValue {
         switch value {
         case .text(let text):
+            if text.isMarkup { throw unsupported("repeating a safe text") }
             var result = TemplateText()
             guard !text.isEmpty, count > 0 else { return .text(result) }
             for _ in 0..<count { try append(text, to: &result) }
@@ -222,7 +224,7 @@ extension TemplateInterpreter {
             try charge(part.bytes.count)
             return text.contains(part)
         case .mapping(let mapping):
-            guard case .text(let key) = item else { return false }
+            guard let key = TemplateMapping.key(of: item) else { return false }
             return try lookUp(key, in: mapping) != nil
         case .list(let collection), .tuple(let collection):
             for candidate in collection.items where try equals(candidate, item) { return true }
@@ -291,9 +293,9 @@ extension TemplateInterpreter {
             try items(collection, "(", collection.items.count == 1 ? ",)" : ")")
         case .mapping(let mapping):
             try append(TemplateText("{"), to: &result)
-            for (index, (key, item)) in zip(mapping.keys, mapping.values).enumerated() {
+            for (index, (key, item)) in zip(mapping.keyValues, mapping.values).enumerated() {
                 if index > 0 { try append(TemplateText(", "), to: &result) }
-                try represent(.text(key), in: &result)
+                try represent(key, in: &result)
                 try append(TemplateText(": "), to: &result)
                 try represent(item, in: &result)
             }
@@ -309,7 +311,7 @@ extension TemplateInterpreter {
         case .undefined: return []
         case .list(let collection), .tuple(let collection): return collection.items
         case .mapping(let mapping):
-            return try collection(mapping.keys.map { .text($0) }).items
+            return try collection(mapping.keyValues).items
         case .iterator(let iterator): return iterator.drain()
         case .text(let text):
             guard text.bytes.count <= TemplateLimits.items else {

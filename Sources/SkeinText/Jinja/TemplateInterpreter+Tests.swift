@@ -24,6 +24,9 @@ extension TemplateInterpreter {
             }
         default: break
         }
+        guard TemplateVocabulary.tests.contains(name) else {
+            throw unsupported("the test \"\(TemplateError.excerpt(name))\"")
+        }
         guard arguments.isEmpty else { throw fault(.arguments(function: "is \(name)")) }
         switch (name, value) {
         case ("defined", .undefined): return false

@@ -60,8 +60,8 @@ extension TemplateParser {
         if takeName("is") {
             let isNegated = takeName("not")
             let name = try dottedName("the name of a test")
-            guard TemplateVocabulary.tests.contains(name) else {
-                throw unsupported("the test \"\(TemplateError.excerpt(name))\"", line: line)
+            if !TemplateVocabulary.tests.contains(name) {
+                noteUnknown("the test \"\(TemplateError.excerpt(name))\"", line: line)
             }
             return .init(
                 line: line, form: .test(name, try testArguments(), isNegated: isNegated))
@@ -73,8 +73,8 @@ extension TemplateParser {
     mutating func namedFilter() throws -> TemplateExpression.Link {
         let line = line
         let name = try dottedName("the name of a filter")
-        guard TemplateVocabulary.filters.contains(name) else {
-            throw unsupported("the filter \"\(TemplateError.excerpt(name))\"", line: line)
+        if !TemplateVocabulary.filters.contains(name) {
+            noteUnknown("the filter \"\(TemplateError.excerpt(name))\"", line: line)
         }
         let isCall = peek.kind == .symbol(.leftParenthesis)
         return .init(

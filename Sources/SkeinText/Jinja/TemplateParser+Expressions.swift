@@ -32,6 +32,7 @@ extension TemplateParser {
 
     private mutating func conditional() throws -> TemplateExpression {
         let line = line
+        let known = unknownNames.count
         var value = try disjunction()
         var count = 0
         while takeName("if") {
@@ -45,6 +46,8 @@ extension TemplateParser {
                     .nesting(TemplateLimits.nesting), line: line, template: templateName)
             }
         }
+        // Both values of an inline if are branches.
+        if count > 0 { unknownNames.removeSubrange(known...) }
         return value
     }
 

@@ -8,6 +8,11 @@ struct TemplateParser {
     private var loops = 0
     /// Which of the names that a macro may accept have been used since the macro began.
     private var specialNames: Set<String> = []
+    /// `if` statements around the current one.
+    private var branches = 0
+    /// Filters and tests that do not exist. Jinja refuses a template for them, but in a branch only
+    /// when the branch is taken.
+    var unknownNames: [TemplateError] = []
 
     /// The statements of a whole template.
     static func statements(
@@ -15,6 +20,7 @@ struct TemplateParser {
     ) throws -> [TemplateStatement] {
         var parser = TemplateParser(tokens: tokens, name: name)
         let body = try parser.body(until: [], opening: nil)
+        if let unknown = parser.unknownNames.first { throw unknown }
         return body.statements
     }
 
@@ -95,6 +101,8 @@ struct TemplateParser {
 
     private mutating func choice(_ opening: Opening) throws -> TemplateStatement {
         var branches: [TemplateBranch] = []
+        self.branches += 1
+        defer { self.branches -= 1 }
         while true {
             let test = try tuple(allowsConditional: false)
             let body = try block(opening, until: ["elif", "else", "endif"])
@@ -236,6 +244,10 @@ struct TemplateParser {
 
     func syntax(_ fault: TemplateError.SyntaxFault) -> TemplateError {
         .syntax(fault, line: line, template: name)
+    }
+
+    mutating func noteUnknown(_ construct: String, line: Int) {
+        if branches == 0 { unknownNames.append(unsupported(construct, line: line)) }
     }
 
     func unsupported(_ construct: String, line: Int) -> TemplateError {

@@ -150,12 +150,12 @@ enum TemplateFunction: String, Sendable {
 }
 
 /// The names that this interpreter knows. Any other filter or test is an unsupported construct,
-/// which the parser finds before anything is rendered.
+/// which the parser finds before anything is rendered, unless it stands in a branch.
 enum TemplateVocabulary {
     static let filters: Set<String> = [
         "abs", "attr", "batch", "capitalize", "count", "d", "default", "dictsort", "e", "escape",
-        "first", "float", "indent", "int", "items", "join", "last", "length", "list", "lower",
-        "map", "max", "min", "reject", "rejectattr", "replace", "reverse", "round", "safe",
+        "first", "float", "format", "indent", "int", "items", "join", "last", "length", "list",
+        "lower", "map", "max", "min", "reject", "rejectattr", "replace", "reverse", "round", "safe",
         "select", "selectattr", "sort", "string", "sum", "title", "tojson", "trim", "unique",
         "upper", "wordcount",
     ]

@@ -21,6 +21,8 @@ struct TemplateText: Sendable {
     private(set) var bytes: [UInt8]
     /// None is empty, and two neighbours differ in origin.
     private(set) var runs: [Run]
+    /// Whether this is HTML to Jinja (a `Markup`): what is added to it with + is escaped.
+    var isMarkup = false
 
     init() {
         bytes = []
@@ -58,6 +60,7 @@ struct TemplateText: Sendable {
         guard !range.isEmpty else { return TemplateText() }
         if range == 0..<bytes.count { return self }
         var result = TemplateText()
+        result.isMarkup = isMarkup
         result.bytes = Array(bytes[range])
         var index = firstRun(endingAfter: range.lowerBound)
         while index < runs.count {

@@ -95,12 +95,34 @@ struct TemplateCollection {
     var weight: Int
 }
 
-/// A dict with text keys, in the order of insertion. Lookups are linear: messages have two keys.
+/// A dict with texts or integers as keys, in the order of insertion. Lookups are linear: messages
+/// have two keys.
 struct TemplateMapping {
+    /// A key that is an integer has a first byte that no text has; `keyValue` gives it back.
     var keys: [TemplateText]
     var values: [TemplateValue]
     var depth: Int
     var weight: Int
+
+    private static let integerMark: UInt8 = 0xFF
+
+    /// nil for a value that is no key. Python finds `1` and `true` equal.
+    static func key(of value: TemplateValue) -> TemplateText? {
+        if case .text(let text) = value { return text }
+        guard let number = value.number ?? value.real.flatMap({ Int(exactly: $0) }) else {
+            return nil
+        }
+        return TemplateText(bytes: [integerMark] + Array(String(number).utf8))
+    }
+
+    static func keyValue(_ key: TemplateText) -> TemplateValue {
+        guard key.bytes.first == integerMark else { return .text(key) }
+        return .integer(Int(String(decoding: key.bytes.dropFirst(), as: UTF8.self)) ?? 0)
+    }
+
+    var keyValues: [TemplateValue] { keys.map(Self.keyValue) }
+
+    var hasIntegerKeys: Bool { keys.contains { $0.bytes.first == Self.integerMark } }
 
     init(keys: [TemplateText], values: [TemplateValue]) {
         self.keys = keys

@@ -27,7 +27,12 @@ struct BytePairEncoding: Sendable {
                 pieces.id(of: $0) ?? -1
             }
         }
-        merges = try MergeTable(definition, pieces: pieces)
+        if let first = definition.firstRankedID, let wholeTokens {
+            merges = try MergeTable(
+                ranking: wholeTokens, from: Int(first), source: definition.source)
+        } else {
+            merges = try MergeTable(definition, pieces: pieces)
+        }
         self.wholeTokens = wholeTokens
         unknownID = definition.unknownID
         fusesUnknown = definition.fusesUnknown
@@ -99,7 +104,8 @@ struct BytePairEncoding: Sendable {
             if rank != MergeTable.none { workspace.push(rank: rank, position: position) }
         }
         while let (rank, position) = workspace.pop() {
-            // A stale candidate is recognised by its rank: a rank belongs to one pair.
+            // A stale candidate is recognised by its rank, which belongs to one pair or to pairs
+            // that make the same token.
             guard symbols[position].rank == rank else { continue }
             let merged = table.merged[Int(rank)]
             let dead = Int(symbols[position].next)

@@ -27,7 +27,13 @@ struct MergeTable: Sendable {
     ///
     /// - Returns: the rank that the pair already has, if any; then nothing is added.
     mutating func append(left: Int32, right: Int32, into result: Int32) -> Int? {
-        let rank = UInt64(merged.count)
+        if let earlier = insert(left: left, right: right, rank: merged.count) { return earlier }
+        merged.append(result)
+        return nil
+    }
+
+    /// Adds a merge of any rank.
+    private mutating func insert(left: Int32, right: Int32, rank: Int) -> Int? {
         let key = Self.key(left, right)
         let mask = slots.count - 1
         var slot = Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> shift)
@@ -35,8 +41,7 @@ struct MergeTable: Sendable {
             if slots[slot] >> 22 == key { return Int(slots[slot] & UInt64(Self.none)) }
             slot = (slot + 1) & mask
         }
-        slots[slot] = key << 22 | rank
-        merged.append(result)
+        slots[slot] = key << 22 | UInt64(rank)
         return nil
     }
 
@@ -91,6 +96,38 @@ extension MergeTable {
             flaw = line.withUTF8 { Self.add($0, rank: rank, pieces: pieces, to: &self) }
         }
         if let flaw { throw .invalid(flaw, source: definition.source) }
+    }
+
+    /// The merges of all two tokens that together spell a token, ranked by its id. Several have the
+    /// same rank; which of them is meant shows in their place, and they make the same token.
+    ///
+    /// - Parameters:
+    ///   - tokens: the bytes of all tokens, indexed.
+    ///   - first: the lowest id that takes part.
+    ///   - source: where they were read, for the error.
+    /// - Throws: `TokenizerError` when there are too many.
+    init(ranking tokens: TokenTable, from first: Int, source: String) throws(TokenizerError) {
+        var pairs: [(left: Int32, right: Int32, result: Int32)] = []
+        for id in first..<tokens.count {
+            tokens.withString(id) { string in
+                for cut in string.indices.dropFirst() {
+                    guard let left = tokens.id(of: UnsafeBufferPointer(rebasing: string[..<cut])),
+                        let right = tokens.id(of: UnsafeBufferPointer(rebasing: string[cut...]))
+                    else { continue }
+                    pairs.append((left, right, Int32(truncatingIfNeeded: id)))
+                }
+            }
+            guard pairs.count <= TokenizerLimits.merges else {
+                throw .invalid(
+                    .tooManyMerges(found: pairs.count, limit: TokenizerLimits.merges),
+                    source: source)
+            }
+        }
+        self.init(count: pairs.count)
+        merged = (0..<Int32(truncatingIfNeeded: tokens.count)).map { $0 }
+        for pair in pairs {
+            _ = insert(left: pair.left, right: pair.right, rank: Int(pair.result))
+        }
     }
 
     /// Adds the merge "left right" to the table.

@@ -9,10 +9,10 @@ struct SentencePieceFile {
     private var modelType: UInt64 = 1
     private var suffixesSpace = false
     private var roles: [Int: Int32] = [40: 0, 41: 1, 42: 2]
-    private var normalizer = ""
-    private var hasCharacterMap = false
+    private var characterMap: [UInt8] = []
     private var addsPrefix = true
     private var removesSpaces = true
+    private var escapesSpaces = true
 
     /// Reads the bytes of a file.
     ///
@@ -25,6 +25,8 @@ struct SentencePieceFile {
         _ bytes: UnsafeBufferPointer<UInt8>, source: String
     ) throws(TokenizerError) {
         var message = ProtobufReader(bytes, 0..<bytes.count, source: source)
+        // Every trainer writes both; without them a file is cut, and defaults would be wrong.
+        var missing: Set = ["trainer_spec", "normalizer_spec"]
         while let (number, value) = try message.next() {
             guard case .bytes(let range) = value else { continue }
             let part = ProtobufReader(bytes, range, source: source)
@@ -36,10 +38,17 @@ struct SentencePieceFile {
                         source: source)
                 }
                 try readPiece(part, bytes, source: source)
-            case 2: try readTraining(part)
-            case 3: try readNormalizer(part, bytes)
+            case 2:
+                missing.remove("trainer_spec")
+                try readTraining(part)
+            case 3:
+                missing.remove("normalizer_spec")
+                try readNormalizer(part, bytes)
             default: continue
             }
+        }
+        if let part = missing.min() {
+            throw .invalid(.missingValue(path: part), source: source)
         }
     }
 
@@ -86,10 +95,10 @@ struct SentencePieceFile {
         var part = part
         while let (number, value) = try part.next() {
             switch (number, value) {
-            case (1, .bytes(let range)): normalizer = String(decoding: bytes[range], as: UTF8.self)
-            case (2, .bytes(let range)): hasCharacterMap = !range.isEmpty
+            case (2, .bytes(let range)): characterMap = Array(bytes[range])
             case (3, .varint(let flag)): addsPrefix = flag != 0
             case (4, .varint(let flag)): removesSpaces = flag != 0
+            case (5, .varint(let flag)): escapesSpaces = flag != 0
             default: continue
             }
         }
@@ -97,23 +106,24 @@ struct SentencePieceFile {
 
     /// What the file says in the words of GGUF metadata, into which llama.cpp converts it.
     ///
-    /// - Throws: `TokenizerError.unsupported` for a model that is not of pairs with scores, or that
-    ///   rewrites characters or spaces.
+    /// - Throws: `TokenizerError.unsupported` for a model that is neither of pairs with scores nor
+    ///   Unigram, or that puts spaces behind words.
     func metadata(source: String) throws(TokenizerError) -> [String: GGUFValue] {
-        let kinds: [UInt64: String] = [1: "Unigram", 3: "Word", 4: "Char"]
-        guard modelType == 2 else {
+        let kinds: [UInt64: String] = [3: "Word", 4: "Char"]
+        guard modelType == 1 || modelType == 2 else {
             throw .unsupported(.model(kinds[modelType] ?? "\(modelType)"), source: source)
         }
-        guard !hasCharacterMap else {
-            throw .unsupported(.normalizer(normalizer), source: source)
-        }
-        for (name, flag) in [
-            ("remove_extra_whitespaces", removesSpaces),
-            ("treat_whitespace_as_suffix", suffixesSpace),
-        ] where flag {
-            throw .unsupported(.option(name: name, value: "true"), source: source)
+        let options: [(String, Bool)] = [
+            ("treat_whitespace_as_suffix", suffixesSpace), ("escape_whitespaces", !escapesSpaces),
+        ]
+        for (name, isOdd) in options where isOdd {
+            throw .unsupported(
+                .option(name: name, value: suffixesSpace ? "true" : "false"), source: source)
         }
         var metadata: [String: GGUFValue] = [
+            "tokenizer.ggml.model": .string(modelType == 1 ? "t5" : "llama"),
+            "tokenizer.ggml.remove_extra_whitespaces": .bool(removesSpaces),
+            "tokenizer.ggml.precompiled_charsmap": .integers(characterMap.map(Int64.init)),
             "tokenizer.ggml.tokens": .strings(pieces),
             "tokenizer.ggml.scores": .floats(scores),
             "tokenizer.ggml.token_type": .integers(types),
@@ -141,11 +151,53 @@ extension TokenizerDefinition {
         try self.init(file, source: path)
         guard let configurationPath else { return }
         let roles = try JSONFile.decode(TokenizerConfigurationFile.self, at: configurationPath)
+        try add(roles.addedTokens ?? [:], source: configurationPath)
         beginID = try id(of: roles.beginToken, "bos_token", configurationPath) ?? beginID
         endID = try id(of: roles.endToken, "eos_token", configurationPath) ?? endID
         templateTokens = TemplateTokens(
             begin: roles.beginToken?.piece, end: roles.endToken?.piece)
         addsBeginToken = roles.addsBeginToken ?? addsBeginToken
+    }
+
+    /// Adds the tokens that tokenizer_config.json has beside a tokenizer.model: new ones behind its
+    /// pieces, and for pieces how they are found in a text.
+    private mutating func add(
+        _ tokens: [String: TokenizerConfigurationFile.AddedToken], source: String
+    ) throws(TokenizerError) {
+        func invalid(_ flaw: TokenizerError.Flaw) -> TokenizerError {
+            .invalid(flaw, source: source)
+        }
+        let limit = TokenizerLimits.tokens
+        var entries: [(id: Int, token: TokenizerConfigurationFile.AddedToken)] = []
+        for (key, token) in tokens {
+            guard let id = Int(key) else {
+                throw invalid(
+                    .wrongType(path: "added_tokens_decoder.\(key)", expected: "a token id"))
+            }
+            guard (0..<limit).contains(id) else {
+                throw invalid(.idOutOfRange(piece: token.content, id: id, limit: limit))
+            }
+            entries.append((id, token))
+        }
+        let replaced = Set(entries.map(\.id))
+        addedTokens.removeAll { replaced.contains(Int($0.id)) }
+        for (id, token) in entries.sorted(by: { $0.id < $1.id }) {
+            guard id <= pieces.count else { throw invalid(.missingID(pieces.count)) }
+            if id == pieces.count {
+                pieces.append(token.content)
+                sentencePieces?.scores?.append(0)
+                sentencePieces?.unmergeable.insert(id)
+            } else if !pieces[id].utf8.elementsEqual(token.content.utf8) {
+                throw invalid(.duplicateID(id, first: pieces[id], second: token.content))
+            }
+            addedTokens.append(
+                AddedToken(
+                    id: Int32(truncatingIfNeeded: id), isSpecial: token.special ?? false,
+                    isNormalized: token.normalized ?? false,
+                    isSingleWord: token.isSingleWord ?? false,
+                    stripsLeft: token.stripsLeft ?? false,
+                    stripsRight: token.stripsRight ?? false))
+        }
     }
 
     init(_ file: SentencePieceFile, source: String) throws(TokenizerError) {

@@ -23,6 +23,24 @@ extension TokenizerDefinition {
         var fallsBackToBytes = false
         /// Decoding drops one space at the beginning of a text.
         var dropsPrefix = false
+        /// Decoding drops all spaces of the first token, as tokenizers' Metaspace does.
+        var dropsSpacesOfFirst = false
+        /// A run of byte tokens that is not UTF-8 is decoded to nothing but U+FFFD.
+        var voidsRuns = false
+        /// Not nil: pieces are not merged but chosen by these scores.
+        var unigram: UnigramEncoding.Scores?
+        /// Not nil: the text is rewritten as SentencePiece's own library does it.
+        var rules: SentencePieceRules?
+        /// Not nil: the definition's `normalizers` rewrite the text, and these cut it.
+        var cuts: Cuts?
+
+        /// The pre-tokenizers of a tokenizer.json.
+        struct Cuts: Sendable, Equatable {
+            /// White space ends a pre-token and is dropped.
+            var dropsWhiteSpace = false
+            /// Spaces become U+2581, and `prefix` is put.
+            var spellsSpaces = false
+        }
 
         func isMergeable(_ id: Int) -> Bool { !unmergeable.contains(id) }
 
@@ -55,14 +73,86 @@ extension TokenizerDefinition {
     }
 }
 
+extension TokenizerDefinition.SentencePieces {
+    /// What the digest of a definition holds of the options that not every model has; none for a
+    /// model without them.
+    var laterDigestContent: [UInt8] {
+        var content: [UInt8] = []
+        func append(_ bits: UInt64) {
+            for shift in stride(from: UInt64(0), to: 64, by: 8) {
+                content.append(UInt8(truncatingIfNeeded: bits >> shift))
+            }
+        }
+        if let unigram {
+            content += Array("unigram".utf8) + [unigram.roundsToFloat ? 1 : 0]
+            append(UInt64(unigram.values.count))
+            for score in unigram.values { append(score.bitPattern) }
+            for ids in [unigram.unmatched, unigram.preferred] {
+                append(UInt64(ids.count))
+                for id in ids.sorted() { append(UInt64(id)) }
+            }
+        }
+        if let rules {
+            content += Array("rules".utf8) + [rules.removesSpaces ? 1 : 0]
+            content += rules.map?.digestContent ?? []
+        }
+        if let cuts {
+            content += Array("cuts".utf8)
+            content += [cuts.dropsWhiteSpace ? 1 : 0, cuts.spellsSpaces ? 1 : 0]
+        }
+        return content
+    }
+}
+
 extension TokenizerDefinition {
     /// An added token's text as it occurs in normalized text.
     func normalizedContent(_ content: String) -> String {
+        // A longer one is refused.
+        guard content.utf8.count <= TokenizerLimits.addedTokenBytes else { return content }
+        if !normalizers.isEmpty || sentencePieces?.cuts != nil {
+            let text = normalizers.reduce(Array(content.utf8)) { $1.applied(to: $0) }
+            return String(decoding: text, as: UTF8.self)
+        }
         let text = content.normalized(by: normalizer)
         guard var design = sentencePieces else { return text }
         // GGUF files spell the spaces of such a token as spaces; a prefix is tokenizers' way only.
         if design.scores != nil { design.prefix = .none }
         return String(decoding: design.normalize(text.utf8, isFirst: true), as: UTF8.self)
+    }
+}
+
+extension TokenizerDefinition {
+    /// Normalizers may make a text much longer: what they make of added tokens is checked before all
+    /// of it stands in memory.
+    func checkAddedTokens() throws(TokenizerError) {
+        for token in addedTokens where token.isNormalized {
+            try check(token, normalizedContent(pieces[Int(token.id)]))
+        }
+    }
+
+    /// Checks the length of an added token's text.
+    func check(_ token: AddedToken, _ content: String) throws(TokenizerError) {
+        let limit = TokenizerLimits.addedTokenBytes
+        guard content.utf8.count <= limit else {
+            throw .invalid(
+                .addedTokenTooLong(
+                    id: Int(token.id), bytes: content.utf8.count, limit: limit), source: source)
+        }
+    }
+
+    /// The pieces as they are decoded: tokenizers gives the normalized text of an added token that
+    /// it looks for in normalized text.
+    func decodedPieces(_ pieces: TokenTable) -> TokenTable {
+        guard sentencePieces?.cuts != nil, addedTokens.contains(where: \.isNormalized) else {
+            return pieces
+        }
+        var texts = self.pieces
+        for token in addedTokens where token.isNormalized {
+            texts[Int(token.id)] = normalizedContent(texts[Int(token.id)])
+        }
+        var table = TokenTable()
+        for text in texts { table.append { $0.append(contentsOf: text.utf8) } }
+        return table
     }
 }
 

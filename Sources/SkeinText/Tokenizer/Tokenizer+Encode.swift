@@ -52,6 +52,16 @@ extension Tokenizer {
                 case .text(let range):
                     let section = UTF8Reader(
                         bytes: UnsafeBufferPointer(rebasing: bytes[range]), classes: classes)
+                    if let sentencePieces, sentencePieces.rules != nil || sentencePieces.cuts != nil
+                    {
+                        encodePieces(
+                            section, by: sentencePieces,
+                            isFirst: range.lowerBound == 0 && previous == nil,
+                            goesOn: range.lowerBound == 0 && followsText,
+                            parsingSpecialTokens: parsingSpecialTokens, workspace: &workspace,
+                            into: &out)
+                        return
+                    }
                     if let characters, let sentencePieces {
                         let text = String(validating: section.bytes, as: UTF8.self)
                             .map { Array($0.normalized(by: normalizer).utf8) }
@@ -78,6 +88,12 @@ extension Tokenizer {
 
     /// Calls `body` with the normalized text.
     private func normalize(_ text: UTF8Reader, _ body: (UTF8Reader) -> Void) {
+        if !normalizers.isEmpty, String(validating: text.bytes, as: UTF8.self) != nil {
+            let steps = normalizers.reduce(Array(text.bytes)) { $1.applied(to: $0) }
+            return steps.withUnsafeBufferPointer {
+                body(UTF8Reader(bytes: $0, classes: text.classes))
+            }
+        }
         // Below U+0300 there is neither a combining mark nor anything that composes differently;
         // U+0300 begins with the byte 0xCC.
         guard normalizer == .composed, text.bytes.contains(where: { $0 >= 0xCC }),
@@ -137,6 +153,19 @@ extension Tokenizer {
     private func encodePreTokens(
         of text: UTF8Reader, workspace: inout MergeWorkspace, into out: inout [Int32]
     ) {
+        if let preTokenSteps {
+            preTokenSteps.forEachPiece(of: text) { piece in
+                for start in stride(
+                    from: 0, to: piece.count, by: TokenizerLimits.preTokenBytes)
+                {
+                    let end = min(piece.count, start + TokenizerLimits.preTokenBytes)
+                    encoding.encode(
+                        UnsafeBufferPointer(rebasing: piece[start..<end]), workspace: &workspace,
+                        into: &out)
+                }
+            }
+            return
+        }
         let scanner = PreTokenScanner(text, by: preTokenizer)
         var start = 0
         while start < text.count {

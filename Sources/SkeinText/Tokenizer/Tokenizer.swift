@@ -32,6 +32,7 @@ package struct Tokenizer: Sendable {
     let decodings: TokenTable
     let isSpecial: [Bool]
     let preTokenizer: PreTokenizer
+    let preTokenSteps: PreTokenSteps?
     let addsPrefixSpace: Bool
     let normalizer: TokenizerDefinition.Normalizer
     /// Added tokens that are cut out of the raw text, and then out of the normalized text.
@@ -40,7 +41,14 @@ package struct Tokenizer: Sendable {
     let encoding: BytePairEncoding
     /// Not nil: this merges, in place of `encoding`.
     let characters: CharacterPairEncoding?
+    /// Not nil: this chooses pieces, in place of `characters`.
+    let unigram: UnigramEncoding?
     let sentencePieces: TokenizerDefinition.SentencePieces?
+    /// Pieces that SentencePiece does not rewrite in a text.
+    let keptPieces: PieceTrie?
+    /// Tokens that stand for one byte each, of a SentencePiece model that falls back to them.
+    let byteTokens: Set<Int32>
+    let normalizers: [TextNormalizer]
 
     /// Reads the tokenizer of a GGUF file from its metadata.
     ///
@@ -69,9 +77,19 @@ package struct Tokenizer: Sendable {
         pieces = try TokenTable(pieces: definition.pieces, source: definition.source)
         sentencePieces = definition.sentencePieces
         if let design = definition.sentencePieces {
-            decodings = TokenTable(
-                decoding: pieces, addedTokens: definition.addedTokens, design)
-            characters = try CharacterPairEncoding(definition, design, pieces: pieces)
+            try definition.checkAddedTokens()
+            let spoken = definition.decodedPieces(pieces)
+            decodings = TokenTable(decoding: spoken, addedTokens: definition.addedTokens, design)
+            let ids = UnigramEncoding.byteTokens(design, pieces)
+            byteTokens = Set(ids.filter { $0 >= 0 })
+            if let scores = design.unigram {
+                unigram = try UnigramEncoding(definition, design, scores, pieces: pieces)
+            } else {
+                unigram = nil
+            }
+            characters =
+                unigram == nil
+                ? try CharacterPairEncoding(definition, design, pieces: pieces) : nil
             var unmerged = definition
             unmerged.merges = []
             encoding = try BytePairEncoding(unmerged, pieces: pieces, wholeTokens: nil)
@@ -79,7 +97,9 @@ package struct Tokenizer: Sendable {
             decodings = TokenTable(
                 decoding: pieces, addedTokens: definition.addedTokens,
                 indexed: definition.ignoresMerges)
+            byteTokens = []
             characters = nil
+            unigram = nil
             encoding = try BytePairEncoding(
                 definition, pieces: pieces,
                 wholeTokens: definition.ignoresMerges ? decodings : nil)
@@ -92,12 +112,7 @@ package struct Tokenizer: Sendable {
             isSpecial[Int(token.id)] = token.isSpecial
             var content = definition.pieces[Int(token.id)]
             if token.isNormalized { content = definition.normalizedContent(content) }
-            guard content.utf8.count <= TokenizerLimits.addedTokenBytes else {
-                throw invalid(
-                    .addedTokenTooLong(
-                        id: Int(token.id), bytes: content.utf8.count,
-                        limit: TokenizerLimits.addedTokenBytes))
-            }
+            try definition.check(token, content)
             content.withUTF8 {
                 if token.isNormalized {
                     normalizedTokens.add(token, bytes: $0)
@@ -110,8 +125,12 @@ package struct Tokenizer: Sendable {
         self.rawTokens = rawTokens
         self.normalizedTokens = normalizedTokens
         preTokenizer = definition.preTokenizer
+        preTokenSteps = definition.preTokenSteps
         addsPrefixSpace = definition.addsPrefixSpace
         normalizer = definition.normalizer
+        normalizers = definition.normalizers
+        let kept = definition.sentencePieces?.rules?.keptIDs ?? []
+        keptPieces = kept.isEmpty ? nil : PieceTrie(pieces, ids: kept)
         beginID = definition.beginID
         endID = definition.endID
         addsBeginToken = definition.addsBeginToken
@@ -145,14 +164,17 @@ extension Tokenizer {
     /// The text of tokens. Bytes that are not valid UTF-8 become U+FFFD; ids that are not in the
     /// vocabulary are left out.
     package func decode(_ ids: [Int32], skippingSpecialTokens: Bool = false) -> String {
+        if sentencePieces != nil {
+            var stream = TokenText(self, skippingSpecialTokens: skippingSpecialTokens)
+            var text = ""
+            for id in ids { text += stream.text(of: id) }
+            return text + stream.rest()
+        }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(ids.count * 5)
         for id in ids where contains(id) {
             if skippingSpecialTokens && isSpecial[Int(id)] { continue }
             decodings.withString(Int(id)) { bytes.append(contentsOf: $0) }
-        }
-        if sentencePieces?.dropsPrefix == true, bytes.first == UInt8(ascii: " ") {
-            bytes.removeFirst()
         }
         return String(decoding: bytes, as: UTF8.self)
     }
@@ -184,6 +206,7 @@ extension Tokenizer {
         case .gguf(let metadata): try self.init(ggufMetadata: metadata)
         case .files(let tokenizerJSON, let tokenizerConfig):
             try self.init(tokenizerJSON: tokenizerJSON, tokenizerConfig: tokenizerConfig)
+        case .tekken(let path): try self.init(TokenizerDefinition(tekken: path))
         case .sentencePiece(let path, let tokenizerConfig):
             try self.init(
                 TokenizerDefinition(sentencePieceModel: path, tokenizerConfig: tokenizerConfig))

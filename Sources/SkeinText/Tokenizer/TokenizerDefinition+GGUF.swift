@@ -15,73 +15,112 @@ extension TokenizerDefinition {
         guard let model = try reader.string("model") else {
             throw reader.invalid(.missingValue(path: "tokenizer.ggml.model"))
         }
-        if model == "llama" {
-            try self.init(sentencePieces: reader)
+        if model == "llama" || model == "t5" {
+            // llama.cpp rewrites no text of a "llama" model, whatever its file says.
+            try self.init(sentencePieces: reader, isUnigram: model == "t5", rewrites: model == "t5")
             return
         }
         guard model == "gpt2" else {
             throw .unsupported(.model(model), source: reader.source)
         }
         let name = try reader.string("pre")
-        guard let name, let preTokenizer = PreTokenizer(gguf: name) else {
+        let known = name.flatMap { PreTokenizer(gguf: $0) }
+        let steps =
+            known == nil
+            ? try name.flatMap { (name) throws(TokenizerError) in
+                try PreTokenSteps(gguf: name)
+            } : nil
+        guard let name, known != nil || steps != nil else {
             throw .unsupported(.preTokenizer(name), source: reader.source)
         }
         let pieces = try reader.strings("tokens")
         self.init(
             source: reader.source, pieces: pieces,
-            merges: try reader.strings("merges"), preTokenizer: preTokenizer)
+            merges: try reader.strings("merges"), preTokenizer: known ?? .whole)
+        preTokenSteps = steps
         addedTokens = try reader.addedTokens(count: pieces.count)
         // The file does not say this: it is what the published models of these families used.
-        normalizer = preTokenizer == .qwen2 ? .composed : .none
+        normalizer =
+            known == .qwen2 || ["qwen35", "f2llmv2"].contains(name) ? .composed : .none
         // llama.cpp sets both for these names only; others share Llama 3's expression.
-        let isWhole = ["llama-bpe", "llama3", "llama-v3", "tekken"].contains(name)
-        ignoresMerges = isWhole
+        let isWhole = [
+            "llama-bpe", "llama3", "llama-v3", "tekken", "falcon3", "falcon-h1", "pixtral",
+            "midm-2.0", "lfm2", "jina-v5-nano",
+        ].contains(name)
+        let keepsWhole = ["youtu", "minicpm5", "granite-embed-multi-97m"].contains(name)
+        ignoresMerges = isWhole || keepsWhole
         beginID = try reader.id("bos_token_id", count: pieces.count)
         endID = try reader.id("eos_token_id", count: pieces.count)
         // As in llama.cpp: empty where the file has no such token.
         templateTokens = TemplateTokens(
             begin: beginID.map { pieces[Int($0)] } ?? "", end: endID.map { pieces[Int($0)] } ?? "")
-        addsBeginToken = try reader.bool("add_bos_token") ?? isWhole
+        addsBeginToken =
+            try reader.bool("add_bos_token") ?? (isWhole || name == "chameleon")
     }
 }
 
 extension TokenizerDefinition {
     /// Reads a tokenizer.model that was turned into GGUF metadata.
     init(sentencePieces metadata: [String: GGUFValue], source: String) throws(TokenizerError) {
+        let reader = GGUFTokenizerReader(source: source, metadata: metadata)
         try self.init(
-            sentencePieces: GGUFTokenizerReader(source: source, metadata: metadata))
+            sentencePieces: reader, isUnigram: reader.string("model") == "t5", rewrites: true)
     }
 
-    /// Reads a SentencePiece model of pairs with scores (`llama`). Defaults are llama.cpp's.
+    /// Reads a SentencePiece model: of pairs with scores (`llama`) or Unigram (`t5`). Defaults are
+    /// llama.cpp's.
     ///
     /// A user-defined token is matched in the text as its spaces are spelled, as SentencePiece
     /// does: "▁▁" in a run of spaces comes before any merge.
-    fileprivate init(sentencePieces reader: GGUFTokenizerReader) throws(TokenizerError) {
+    fileprivate init(
+        sentencePieces reader: GGUFTokenizerReader, isUnigram: Bool, rewrites: Bool
+    ) throws(TokenizerError) {
         let pieces = try reader.strings("tokens")
         self.init(
             source: reader.source, pieces: pieces, merges: [], preTokenizer: .whole)
         let types = try reader.types(count: pieces.count)
         addedTokens = try reader.addedTokens(count: pieces.count)
+        let preferred = types.indices.filter { types[$0] == 4 }
+        // In a Unigram model these are pieces with a score above all others.
+        if isUnigram { addedTokens.removeAll { !$0.isSpecial } }
         for index in addedTokens.indices where !addedTokens[index].isSpecial {
             addedTokens[index].isNormalized = true
         }
         var design = SentencePieces()
-        design.scores = try reader.scores(count: pieces.count)
-        design.unmergeable = Set(types.indices.filter { types[$0] != 1 })
+        let scores = try reader.scores(count: pieces.count)
+        if isUnigram {
+            design.unigram = UnigramEncoding.Scores(
+                values: scores.map(Double.init),
+                unmatched: Set(types.indices.filter { types[$0] != 1 && types[$0] != 4 }),
+                preferred: Set(preferred), roundsToFloat: true)
+        } else {
+            design.scores = scores
+            design.unmergeable = Set(types.indices.filter { types[$0] != 1 })
+        }
+        if rewrites {
+            let rules = SentencePieceRules(
+                map: try reader.characterMap(),
+                removesSpaces: try reader.bool("remove_extra_whitespaces") ?? false,
+                keptIDs: preferred.map { Int32(truncatingIfNeeded: $0) })
+            // Without either, pairs are merged as those of a GGUF file are.
+            if isUnigram || rules.map != nil || rules.removesSpaces { design.rules = rules }
+        }
         design.prefix = try reader.bool("add_space_prefix") ?? true ? .always : .none
         design.dropsPrefix = design.prefix != .none
-        design.fallsBackToBytes = true
+        design.fallsBackToBytes = !isUnigram || types.contains(6)
         sentencePieces = design
         func id(_ key: String, _ usual: Int) throws(TokenizerError) -> Int32? {
             try reader.id(key, count: pieces.count)
                 ?? (usual < pieces.count ? Int32(usual) : nil)
         }
-        unknownID = try id("unknown_token_id", 0)
-        beginID = try id("bos_token_id", 1)
-        endID = try id("eos_token_id", 2)
+        unknownID = try id("unknown_token_id", types.firstIndex(of: 2) ?? 0)
+        beginID =
+            isUnigram
+            ? try reader.id("bos_token_id", count: pieces.count) : try id("bos_token_id", 1)
+        endID = try id("eos_token_id", isUnigram ? 1 : 2)
         templateTokens = TemplateTokens(
             begin: beginID.map { pieces[Int($0)] } ?? "", end: endID.map { pieces[Int($0)] } ?? "")
-        addsBeginToken = try reader.bool("add_bos_token") ?? true
+        addsBeginToken = try reader.bool("add_bos_token") ?? !isUnigram
     }
 }
 
@@ -137,6 +176,21 @@ private struct GGUFTokenizerReader {
                     piece: "tokenizer.ggml." + key, id: number ?? Int.max, limit: count))
         }
         return id
+    }
+
+    /// The precompiled map of characters; nil without one.
+    func characterMap() throws(TokenizerError) -> CharacterMap? {
+        switch metadata["tokenizer.ggml.precompiled_charsmap"] {
+        case nil: return nil
+        case .integers(let values)?:
+            if values.isEmpty { return nil }
+            // Bytes, signed or not.
+            guard let map = CharacterMap(values.map { UInt8(truncatingIfNeeded: $0) }) else {
+                throw invalid(.malformedCharacterMap)
+            }
+            return map
+        default: throw wrongType("precompiled_charsmap", "a list of bytes")
+        }
     }
 
     /// A score for each token.

@@ -9,8 +9,7 @@ extension TokenizerDefinition {
         let file = try TokenizerFile.read(JSONFile.contents(of: path), source: path)
         try self.init(file, source: path)
         // What this file's post-processor puts before a text.
-        let processor = file.postProcessor?.steps.first { $0.type == "TemplateProcessing" }
-        let first = processor?.single?.first?.token?.id
+        let first = try Self.firstToken(of: file, source: path)
         guard let configurationPath else {
             beginID = first.flatMap { pieceID(of: $0) }
             addsBeginToken = beginID != nil
@@ -50,10 +49,10 @@ extension TokenizerDefinition {
     /// Reads the parts of a tokenizer.json.
     init(_ file: TokenizerFile, source: String) throws(TokenizerError) {
         let model = file.model
-        guard model.type == "BPE" else {
+        guard ["BPE", "Unigram"].contains(model.type) else {
             throw .unsupported(.model(model.type), source: source)
         }
-        let isOfPieces = Self.spellsSpaces(file)
+        let isOfPieces = Self.spellsSpaces(file) || model.type == "Unigram"
         let options: [(String, String?)] = [
             ("dropout", model.dropout.flatMap { $0 == 0 ? nil : "\($0)" }),
             ("byte_fallback", model.byteFallback == true && !isOfPieces ? "true" : nil),
@@ -65,18 +64,29 @@ extension TokenizerDefinition {
             throw .unsupported(.option(name: name, value: value), source: source)
         }
         if isOfPieces {
-            let (design, normalizer) = try Self.sentencePieces(of: file, source: source)
+            let (design, normalizer, normalizers) = try Self.sentencePieces(
+                of: file, source: source)
             guard model.ignoresMerges != true else {
                 throw .unsupported(.option(name: "ignore_merges", value: "true"), source: source)
             }
             self.init(source: source, pieces: [], merges: model.merges, preTokenizer: .whole)
             sentencePieces = design
             self.normalizer = normalizer
+            self.normalizers = normalizers
         } else {
             try self.init(ofBytes: file, source: source)
         }
         fusesUnknown = model.fusesUnknown ?? false
-        let listed = try Listed(model.vocabulary, source: source)
+        let scored = model.scoredPieces.enumerated().map { ($1.piece, $0) }
+        let listed = try Listed(
+            model.type == "Unigram" ? scored : model.vocabulary, source: source)
+        if let index = model.unknownIndex {
+            guard scored.indices.contains(index), let id = Int32(exactly: index) else {
+                throw .invalid(
+                    .idOutOfRange(piece: "unk_id", id: index, limit: scored.count), source: source)
+            }
+            unknownID = id
+        }
         if let piece = model.unknownToken {
             guard let id = listed.id(of: piece) else {
                 throw .invalid(.unknownRoleToken(role: "unk_token", piece: piece), source: source)
@@ -91,64 +101,41 @@ extension TokenizerDefinition {
         for step in file.decoder?.steps ?? [] where step.type != "ByteLevel" {
             throw .unsupported(.decoder(step.type), source: source)
         }
-        let (preTokenizer, addsPrefixSpace) = try Self.preTokenizer(
-            file.preTokenizer, source: source)
+        let stages = file.preTokenizer?.steps ?? []
+        let known = Self.knownPreTokenizer(stages)
         self.init(
-            source: source, pieces: [], merges: file.model.merges, preTokenizer: preTokenizer,
-            addsPrefixSpace: addsPrefixSpace)
-        for step in file.normalizer?.steps ?? [] {
-            guard step.type == Normalizer.composed.rawValue else {
-                throw .unsupported(.normalizer(step.type), source: source)
-            }
+            source: source, pieces: [], merges: file.model.merges,
+            preTokenizer: known?.0 ?? .whole, addsPrefixSpace: known?.addsPrefixSpace ?? false)
+        if known == nil { preTokenSteps = try PreTokenSteps(stages, source: source) }
+        let steps = try Self.normalizers(of: file, source: source)
+        if !steps.isEmpty, steps.allSatisfy({ $0 == .form(.composed) }) {
             normalizer = .composed
+        } else {
+            normalizers = steps
         }
         ignoresMerges = file.model.ignoresMerges ?? false
     }
 
-    /// Which supported pre-tokenizer the stages amount to.
-    private static func preTokenizer(
-        _ stage: TokenizerFile.Stage?, source: String
-    ) throws(TokenizerError) -> (PreTokenizer, addsPrefixSpace: Bool) {
-        let steps = stage?.steps ?? []
-        func unsupported(_ feature: TokenizerError.Feature) -> TokenizerError {
-            .unsupported(feature, source: source)
-        }
-        guard let last = steps.last else { throw unsupported(.preTokenizer(nil)) }
-        for step in steps where !["ByteLevel", "Digits", "Split"].contains(step.type) {
-            throw unsupported(.preTokenizer(step.type))
-        }
+    /// The pre-tokenizer with a scanner of its own that the stages amount to, or nil.
+    private static func knownPreTokenizer(
+        _ stages: [TokenizerFile.Stage]
+    ) -> (PreTokenizer, addsPrefixSpace: Bool)? {
+        guard let last = stages.last, last.type == "ByteLevel" else { return nil }
         let usesRegex = last.usesRegex ?? true
         let addsPrefixSpace = last.addsPrefixSpace ?? true
-        let kinds = steps.map(\.type)
-        if kinds == ["ByteLevel"] { return (usesRegex ? .gpt2 : .whole, addsPrefixSpace) }
+        if stages.count == 1 { return (usesRegex ? .gpt2 : .whole, addsPrefixSpace) }
         // In a sequence, ByteLevel would put a space before every pre-token.
-        if last.type == "ByteLevel", addsPrefixSpace {
-            throw unsupported(.option(name: "add_prefix_space", value: "true"))
-        }
-        switch kinds {
-        case ["Digits", "ByteLevel"]:
-            guard steps[0].isolatesDigits == true else {
-                throw unsupported(.option(name: "individual_digits", value: "false"))
-            }
-            guard usesRegex else { throw unsupported(.option(name: "use_regex", value: "false")) }
-            return (.smollm, false)
-        case ["Split", "ByteLevel"]:
-            let split = steps[0]
-            guard let pattern = split.pattern?["Regex"] else {
-                throw unsupported(.preTokenizer("Split"))
-            }
-            guard let known = PreTokenizer(pattern: pattern) else {
-                throw unsupported(.regex(pattern))
-            }
+        guard stages.count == 2, !addsPrefixSpace else { return nil }
+        let first = stages[0]
+        switch first.type {
+        case "Digits" where first.isolatesDigits == true && usesRegex: return (.smollm, false)
+        case "Split" where !usesRegex:
             // The expressions match every character, so keeping the matches is isolating them.
-            let cut = (split.behavior ?? "", split.isInverted ?? false)
-            guard cut == ("Isolated", false) || cut == ("Removed", true) else {
-                throw unsupported(
-                    .option(name: "behavior", value: cut.0 + (cut.1 ? " inverted" : "")))
-            }
-            guard !usesRegex else { throw unsupported(.option(name: "use_regex", value: "true")) }
-            return (known, false)
-        default: throw unsupported(.preTokenizer(kinds.joined(separator: " + ")))
+            let cut = (first.behavior ?? "", first.isInverted ?? false)
+            guard cut == ("Isolated", false) || cut == ("Removed", true) else { return nil }
+            return first.pattern?["Regex"].flatMap { PreTokenizer(pattern: $0) }
+                .map { ($0, false) }
+        default: return nil
         }
     }
 

@@ -11,14 +11,22 @@ extension TokenizerDefinition {
     /// - Throws: `TokenizerError.unsupported` for a stage that none of the published models has.
     static func sentencePieces(
         of file: TokenizerFile, source: String
-    ) throws(TokenizerError) -> (design: SentencePieces, normalizer: Normalizer) {
+    ) throws(TokenizerError) -> (
+        design: SentencePieces, normalizer: Normalizer, normalizers: [TextNormalizer]
+    ) {
         func unsupported(_ feature: TokenizerError.Feature) -> TokenizerError {
             .unsupported(feature, source: source)
         }
         var design = SentencePieces()
         var normalizer = Normalizer.none
         design.fallsBackToBytes = file.model.byteFallback == true
-        for step in file.normalizer?.steps ?? [] {
+        let isStaged = file.model.type == "Unigram" || !hasUsualNormalizers(file)
+        let normalizers = isStaged ? try Self.normalizers(of: file, source: source) : []
+        if isStaged { design.cuts = SentencePieces.Cuts() }
+        if file.model.type == "Unigram" {
+            design.unigram = UnigramEncoding.Scores(values: file.model.scoredPieces.map(\.score))
+        }
+        for step in isStaged ? [] : file.normalizer?.steps ?? [] {
             switch step.type {
             case "Prepend" where step.prepended == "\u{2581}": design.prefix = .always
             case "Replace" where step.spellsSpace: break
@@ -32,8 +40,11 @@ extension TokenizerDefinition {
                 design.prefix = try step.prefix(source: source)
                 design.keepsGivenPrefix = true
                 design.cutsAtEverySpace = step.splits ?? true
+                design.cuts?.spellsSpaces = true
+            case "WhitespaceSplit" where isStaged && design.cuts?.spellsSpaces == false:
+                design.cuts?.dropsWhiteSpace = true
             // Gemma's: no space is left for it to find.
-            case "Split" where step.pattern == ["String": " "]: break
+            case "Split" where step.pattern == ["String": " "] && Self.spellsSpaces(file): break
             default: throw unsupported(.preTokenizer(step.type))
             }
         }
@@ -41,15 +52,26 @@ extension TokenizerDefinition {
             switch step.type {
             case "Replace" where step.pattern == ["String": "\u{2581}"] && step.content == " ":
                 break
-            case "ByteFallback", "Fuse": break
+            case "ByteFallback": design.voidsRuns = true
+            case "Fuse": break
             case "Strip" where step.content == " " && step.start == 1 && (step.stop ?? 0) == 0:
                 design.dropsPrefix = true
             case "Metaspace":
-                design.dropsPrefix = try step.prefix(source: source) != .none
+                let prefix = try step.prefix(source: source)
+                design.dropsPrefix = prefix != .none
+                design.dropsSpacesOfFirst = design.dropsPrefix
             default: throw unsupported(.decoder(step.type))
             }
         }
-        return (design, normalizer)
+        return (design, normalizer, normalizers)
+    }
+
+    /// Whether each normalizer is one of those that Llama 2 and Gemma have.
+    private static func hasUsualNormalizers(_ file: TokenizerFile) -> Bool {
+        (file.normalizer?.steps ?? []).allSatisfy {
+            $0.spellsSpace || $0.type == Normalizer.composed.rawValue
+                || $0.type == "Prepend" && $0.prepended == "\u{2581}"
+        }
     }
 }
 

@@ -34,7 +34,12 @@ struct TokenizerDefinition: Sendable {
     var addedTokens: [AddedToken] = []
     /// "left right", the most urgent first.
     var merges: [String]
+    /// Not nil: in place of `merges`, any two tokens merge that together spell one, the lowest id
+    /// first. The ids below this one are not such tokens.
+    var firstRankedID: Int32?
     var preTokenizer: PreTokenizer
+    /// Not nil: these cut the text, and `preTokenizer` is `whole`.
+    var preTokenSteps: PreTokenSteps?
     /// Puts a space before every stretch of text that does not begin with one.
     var addsPrefixSpace = false
     var normalizer = Normalizer.none
@@ -50,6 +55,8 @@ struct TokenizerDefinition: Sendable {
     var addsBeginToken = false
     /// What a chat template sees as `bos_token` and `eos_token`.
     var templateTokens = TemplateTokens()
+    /// Steps that come in place of `normalizer`, in order.
+    var normalizers: [TextNormalizer] = []
     /// Not nil: characters, not bytes, are merged, and `preTokenizer` is `whole`.
     var sentencePieces: SentencePieces?
 }
@@ -122,6 +129,20 @@ extension TokenizerDefinition {
             append(design.unmergeable.count)
             for id in design.unmergeable.sorted() { append(id) }
             for score in design.scores ?? [] { append(Int(score.bitPattern)) }
+            content += design.laterDigestContent
+        }
+        for step in normalizers {
+            append("normalizer")
+            append(step.digestContent.count)
+            content += step.digestContent
+        }
+        if let firstRankedID {
+            append("ranks")
+            append(Int(firstRankedID))
+        }
+        if let preTokenSteps {
+            append("pre-tokenizer")
+            append(preTokenSteps.description)
         }
         return SHA256.digest(of: content)
     }

@@ -34,6 +34,9 @@ struct TokenizerFile: Decodable {
     /// The vocabulary and the merges. Of a model other than BPE only the type is read.
     struct Model: Decodable {
         var type = "BPE"
+        /// Of Unigram: pieces and their scores, by id.
+        private(set) var scoredPieces: [ScoredPiece] = []
+        private(set) var unknownIndex: Int?
         /// Pieces and their ids as the file lists them; `read` fills it in.
         fileprivate(set) var vocabulary: [(piece: String, id: Int)] = []
         var merges: [String] = []
@@ -51,6 +54,7 @@ struct TokenizerFile: Decodable {
             case merges
             case dropout
             case unknownToken = "unk_token"
+            case unknownIndex = "unk_id"
             case fusesUnknown = "fuse_unk"
             case byteFallback = "byte_fallback"
             case ignoresMerges = "ignore_merges"
@@ -61,6 +65,11 @@ struct TokenizerFile: Decodable {
         init(from decoder: any Decoder) throws {
             let values = try decoder.container(keyedBy: CodingKeys.self)
             type = try values.decodeIfPresent(String.self, forKey: .type) ?? type
+            if type == "Unigram" {
+                scoredPieces = try values.decode([ScoredPiece].self, forKey: .vocabulary)
+                unknownIndex = try values.decodeIfPresent(Int.self, forKey: .unknownIndex)
+                byteFallback = try values.decodeIfPresent(Bool.self, forKey: .byteFallback)
+            }
             guard type == "BPE" else { return }
             // Only for its errors: equivalent pieces are one key here.
             _ = try values.decode([String: Int].self, forKey: .vocabulary)
@@ -72,6 +81,18 @@ struct TokenizerFile: Decodable {
             ignoresMerges = try values.decodeIfPresent(Bool.self, forKey: .ignoresMerges)
             subwordPrefix = try values.decodeIfPresent(String.self, forKey: .subwordPrefix)
             wordSuffix = try values.decodeIfPresent(String.self, forKey: .wordSuffix)
+        }
+    }
+
+    /// ["piece", -3.5].
+    struct ScoredPiece: Decodable {
+        let piece: String
+        let score: Double
+
+        init(from decoder: any Decoder) throws {
+            var pair = try decoder.unkeyedContainer()
+            piece = try pair.decode(String.self)
+            score = try pair.decode(Double.self)
         }
     }
 
@@ -117,6 +138,8 @@ struct TokenizerFile: Decodable {
         let usesRegex: Bool?
         /// A field of Digits.
         let isolatesDigits: Bool?
+        /// A field of CharDelimiterSplit.
+        let delimiter: String?
         /// Fields of Split.
         let pattern: [String: String]?
         let behavior: String?
@@ -129,6 +152,12 @@ struct TokenizerFile: Decodable {
         let replacement: String?
         let prependScheme: String?
         let splits: Bool?
+        /// Fields of the normalizers Strip and Precompiled.
+        let stripsLeft: Bool?
+        let stripsRight: Bool?
+        let characterMap: String?
+        /// A field of BertProcessing and RobertaProcessing: the token before a text, and its id.
+        let firstToken: NamedToken?
         /// A field of TemplateProcessing: what surrounds a single text.
         let single: [TemplatePart]?
 
@@ -148,6 +177,7 @@ struct TokenizerFile: Decodable {
             case addsPrefixSpace = "add_prefix_space"
             case usesRegex = "use_regex"
             case isolatesDigits = "individual_digits"
+            case delimiter
             case pattern
             case behavior
             case isInverted = "invert"
@@ -158,7 +188,21 @@ struct TokenizerFile: Decodable {
             case replacement
             case prependScheme = "prepend_scheme"
             case splits = "split"
+            case stripsLeft = "strip_left"
+            case stripsRight = "strip_right"
+            case characterMap = "precompiled_charsmap"
+            case firstToken = "cls"
             case single
+        }
+    }
+
+    /// ["<s>", 0].
+    struct NamedToken: Decodable {
+        let piece: String
+
+        init(from decoder: any Decoder) throws {
+            var pair = try decoder.unkeyedContainer()
+            piece = try pair.decode(String.self)
         }
     }
 
@@ -196,11 +240,32 @@ struct TokenizerConfigurationFile: Decodable {
     let beginToken: Name?
     let endToken: Name?
     let addsBeginToken: Bool?
+    /// By id, as a decimal number.
+    let addedTokens: [String: AddedToken]?
 
     private enum CodingKeys: String, CodingKey {
+        case addedTokens = "added_tokens_decoder"
         case beginToken = "bos_token"
         case endToken = "eos_token"
         case addsBeginToken = "add_bos_token"
+    }
+
+    struct AddedToken: Decodable {
+        let content: String
+        let special: Bool?
+        let normalized: Bool?
+        let isSingleWord: Bool?
+        let stripsLeft: Bool?
+        let stripsRight: Bool?
+
+        private enum CodingKeys: String, CodingKey {
+            case content
+            case special
+            case normalized
+            case isSingleWord = "single_word"
+            case stripsLeft = "lstrip"
+            case stripsRight = "rstrip"
+        }
     }
 
     /// A token by its piece: a text, or an object with the text as its `content`.

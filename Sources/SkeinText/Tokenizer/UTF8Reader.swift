@@ -19,10 +19,20 @@ struct UTF8Reader {
         return wideCharacter(at: position)
     }
 
-    /// Like `character`, for a first byte of 0x80 or more. Unicode 16.0, table 3-7.
+    /// Like `character`, for a first byte of 0x80 or more.
     func wideCharacter(at position: Int) -> (kind: Class, length: Int) {
+        let (scalar, length) = Self.wideScalar(in: bytes, at: position)
+        return length == 1 ? ([], 1) : (classes[scalar], length)
+    }
+
+    /// The character at `position`, whose first byte is 0x80 or more, and its number of bytes. A
+    /// byte that begins none is U+FFFD. Unicode 16.0, table 3-7.
+    @inline(__always)
+    static func wideScalar(
+        in bytes: UnsafeBufferPointer<UInt8>, at position: Int
+    ) -> (scalar: UInt32, length: Int) {
         let first = UInt32(bytes[position])
-        let invalid: (Class, Int) = ([], 1)
+        let invalid: (UInt32, Int) = (0xFFFD, 1)
         guard first >= 0xC2, first <= 0xF4 else { return invalid }
         let length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
         guard position + length <= bytes.count else { return invalid }
@@ -37,7 +47,7 @@ struct UTF8Reader {
         case 4: guard scalar >= 0x1_0000, scalar <= 0x10_FFFF else { return invalid }
         default: break
         }
-        return (classes[scalar], length)
+        return (scalar, length)
     }
 
     /// The end of the run of characters from `position` on that `belongs` accepts.

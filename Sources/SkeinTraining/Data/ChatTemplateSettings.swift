@@ -4,7 +4,8 @@ import SkeinText
 
 /// Which chat template renders conversations, and what it sees besides them.
 package struct ChatTemplateSettings: Sendable, Equatable {
-    /// The name of a built-in template or the path of a file (`--chat-template`); nil: the model's.
+    /// The name of a built-in template or of one of the model's, or the path of a file
+    /// (`--chat-template`); nil: the model's.
     package var template: String?
     /// Further variables (`--template-argument`), in the order of their names.
     package var arguments: [ChatMessage.Field]
@@ -20,15 +21,44 @@ package struct ChatTemplateSettings: Sendable, Equatable {
         self.date = date
     }
 
-    /// The template's text and its name in errors; nil if the model has none.
+    /// The settings as options have them.
     ///
+    /// - Parameters:
+    ///   - template: of `--chat-template`.
+    ///   - arguments: of `--template-argument`.
+    ///   - date: of `--template-date`.
+    package init(template: String?, arguments: String?, date: String?) {
+        self.init(
+            template: template,
+            arguments: arguments.flatMap { TemplateArgumentText.fields(of: $0) } ?? [],
+            date: date.flatMap { TemplateDate($0) } ?? .documentedFallback)
+    }
+
+    /// The chosen template.
+    ///
+    /// - Parameters:
+    ///   - model: of which the template is, unless another one is chosen.
+    ///   - hasTools: whether the conversation has tools, for which some models have a template
+    ///     "tool_use".
+    /// - Returns: its text and its name in errors; nil if the model has none.
     /// - Throws: `FileError`.
-    package func source(for model: ModelDirectory) throws -> (text: String, name: String)? {
+    package func source(
+        for model: ModelDirectory, hasTools: Bool = false
+    ) throws -> (text: String, name: String)? {
         guard let template else {
+            if hasTools, let text = model.namedChatTemplates["tool_use"] {
+                return (text, "the chat template tool_use of \(model.path)")
+            }
             return model.chatTemplate.map { ($0, "the chat template of \(model.path)") }
         }
         if let text = BuiltInTemplate.source(of: template) {
             return (text, "the built-in chat template \(template)")
+        }
+        if let text = model.namedChatTemplates[template] {
+            return (text, "the chat template \(template) of \(model.path)")
+        }
+        if template == "default", let text = model.chatTemplate {
+            return (text, "the chat template of \(model.path)")
         }
         let text = try MappedFile(path: template).withBytes { bytes in
             // One byte more than allowed is enough for the template's own error.
@@ -42,9 +72,7 @@ extension TrainingConfiguration {
     /// The chat template, as the options have it.
     package var chat: ChatTemplateSettings {
         ChatTemplateSettings(
-            template: self.chatTemplate,
-            arguments: self.templateArgument.flatMap { TemplateArgumentText.fields(of: $0) } ?? [],
-            date: self.templateDate.flatMap { TemplateDate($0) } ?? .documentedFallback)
+            template: self.chatTemplate, arguments: self.templateArgument, date: self.templateDate)
     }
 }
 
@@ -71,6 +99,17 @@ enum TemplateArgumentText {
         return fields
     }
 
+    /// Two texts as one that has the arguments of both; nil if they share a name.
+    static func joined(_ first: String, _ second: String) -> String? {
+        guard let before = fields(of: first), let after = fields(of: second),
+            Set(before.map(\.name)).isDisjoint(with: after.map(\.name))
+        else { return nil }
+        if !first.hasPrefix("{"), !second.hasPrefix("{") { return first + "," + second }
+        let text = JSONLine.render(.object((before + after).map { ($0.name, $0.value.line) }))
+        // A number such as 2.0 or 1e999 would be another one.
+        return fields(of: text) == before + after ? text : nil
+    }
+
     private static func isName(_ name: String) -> Bool {
         guard let first = name.first, first == "_" || first.isLetter else { return false }
         return name.allSatisfy { $0.isASCII && ($0 == "_" || $0.isLetter || $0.isNumber) }
@@ -87,5 +126,20 @@ extension TemplateDate {
         guard isDay, let year = Int(parts[0]), let month = Int(parts[1]), let day = Int(parts[2])
         else { return nil }
         self.init(year: year, month: month, day: day)
+    }
+}
+
+extension ChatJSON {
+    /// The value as Skein writes JSON.
+    fileprivate var line: JSONLine.Value {
+        switch self {
+        case .null: .null
+        case .bool(let value): .bool(value)
+        case .integer(let value): .integer(value)
+        case .number(let value): .number(value)
+        case .text(let text): .string(text)
+        case .list(let items): .array(items.map(\.line))
+        case .object(let fields): .object(fields.map { ($0.name, $0.value.line) })
+        }
     }
 }

@@ -1,6 +1,7 @@
 import SkeinText
 
-/// Reads a line's `messages` (as OpenAI has them) or `conversations` (as ShareGPT has them).
+/// Reads a line's `messages` (as OpenAI has them), `conversations` (as ShareGPT has them), or
+/// `prompt` and `completion` that are lists of messages (as trl has them).
 ///
 /// The line is read once more, because a template may write a tool's schema or a call's arguments,
 /// whose fields must keep their order.
@@ -20,6 +21,9 @@ struct ConversationReader {
     }
 
     func row() throws(LineProblem) -> PairRow {
+        if object["prompt"] != nil || object["completion"] != nil {
+            return .conversation(try promptAndCompletion(), tools: try tools(object["tools"]))
+        }
         if let messages = object["messages"] {
             return .conversation(try turns(messages), tools: try tools(object["tools"]))
         }
@@ -53,10 +57,12 @@ struct ConversationReader {
 
     // MARK: - messages
 
-    private func turns(_ value: ChatJSON) throws(LineProblem) -> [ChatTurn] {
+    private func turns(
+        _ value: ChatJSON, field: String = "messages"
+    ) throws(LineProblem) -> [ChatTurn] {
         var turns: [ChatTurn] = []
-        for (index, item) in try items("messages", value).enumerated() {
-            let place = "messages[\(index)]"
+        for (index, item) in try items(field, value).enumerated() {
+            let place = "\(field)[\(index)]"
             guard case .object(let fields) = item else {
                 throw .wrongType(field: place, expected: "an object", found: item.kind)
             }
@@ -68,6 +74,26 @@ struct ConversationReader {
                     message: ChatMessage(
                         fields: fields.filter { $0.name != "weight" && $0.name != "train" }),
                     isTrained: isTrained))
+        }
+        return turns
+    }
+
+    /// The prompt's turns are context, also the assistant's.
+    private func promptAndCompletion() throws(LineProblem) -> [ChatTurn] {
+        var turns: [ChatTurn] = []
+        for field in ["prompt", "completion"] {
+            guard let value = object[field] else { throw .missing(field: field) }
+            guard case .list = value else {
+                let other = field == "prompt" ? "completion" : "prompt"
+                throw .wrongType(
+                    field: field, expected: "a list of messages, as \(other) is", found: value.kind)
+            }
+            turns += try self.turns(value, field: field).map {
+                ChatTurn(message: $0.message, isTrained: field == "completion" && $0.isTrained)
+            }
+        }
+        guard turns.count <= Limits.turns else {
+            throw .messageCount(found: turns.count, limit: Limits.turns)
         }
         return turns
     }

@@ -1,3 +1,5 @@
+import SkeinText
+
 /// The rows of a file that can be trained on, encoded, and counts of the others.
 package struct EncodedRows: Sendable, Equatable {
     /// In file order. A row whose template rewrites earlier turns has several sequences here, one
@@ -24,8 +26,13 @@ extension RowEncoder {
     /// Encodes all rows of a file, in file order.
     ///
     /// - Throws: `TrainingError.noLossTokens` if there are rows and none can be used;
-    ///   `.conversationWithoutTemplate`, `.noEndOfTurn`; what the chat template throws.
+    ///   `.conversationWithoutTemplate`, `.noEndOfTurn`, `.rewrittenTooLong`; what the chat
+    ///   template throws.
     package func encode(_ file: PairFile) throws -> EncodedRows {
+        try encode(file, rowTokens: Limits.rowTokens)
+    }
+
+    func encode(_ file: PairFile, rowTokens: Int) throws -> EncodedRows {
         var rows: [TokenizedRow] = []
         rows.reserveCapacity(file.rows.count)
         var cut = 0
@@ -38,6 +45,9 @@ extension RowEncoder {
             } catch TrainingError.conversationWithoutTemplate {
                 throw TrainingError.conversationWithoutTemplate(
                     path: file.path, line: file.lines[number])
+            } catch ChatSequenceError.textBytes(let limit) {
+                throw TrainingError.rewrittenTooLong(
+                    path: file.path, line: file.lines[number], limit: "\(limit) bytes")
             }
             let most = drafts.map(\.usefulCount).max() ?? 0
             longest = max(longest, most)
@@ -46,6 +56,11 @@ extension RowEncoder {
                 TokenizedRow(
                     number: number, ids: $0.ids, targets: $0.targets, maximumLength: maximumLength)
             }.filter { $0.lossTokenCount > 0 }
+            // They are computed together, and must be no more than the longest row.
+            if encoded.count > 1, encoded.reduce(0, { $0 + $1.ids.count }) > rowTokens {
+                throw TrainingError.rewrittenTooLong(
+                    path: file.path, line: file.lines[number], limit: "\(rowTokens) tokens")
+            }
             if encoded.isEmpty { skippedLines.append(file.lines[number]) }
             rows += encoded
         }

@@ -26,16 +26,16 @@ package enum TrainedTurns: String, Sendable, CaseIterable {
 package struct RowEncoder: Sendable {
     /// Raised when this code, the tokenizer or the template may give a row other tokens than
     /// before: cached tokens are not used then.
-    static let version = 2
+    static let version = 3
 
     package let encoder: TextEncoder
     /// Never `auto`.
     package let format: PromptFormat
     package let trainedTurns: TrainedTurns
     package let maximumLength: Int
-    /// The token with which the template ends an assistant's turn. Only pairs need it, so a
-    /// template without one can still be used for other rows.
-    private let endOfTurn: Result<Int32, any Error>
+    /// The token that the template writes directly after an assistant's content; nil if it writes
+    /// something else there, as Llama 2's does.
+    private let endOfTurn: Int32?
 
     /// - Parameters:
     ///   - encoder: the tokenizer and template.
@@ -54,7 +54,7 @@ package struct RowEncoder: Sendable {
         self.encoder = encoder
         self.trainedTurns = trainedTurns
         self.maximumLength = maximumLength
-        endOfTurn = Result { try Self.endOfTurn(of: encoder) }
+        endOfTurn = try? Self.endOfTurn(of: encoder)
     }
 
     /// Ids and loss positions of one row before the cut.
@@ -76,7 +76,7 @@ package struct RowEncoder: Sendable {
     ///
     /// - Returns: at least one draft.
     /// - Throws: `TrainingError.conversationWithoutTemplate` (without a place, which the caller
-    ///   knows), `.noEndToken`, `.noEndOfTurn`, and what the template throws.
+    ///   knows), `.noEndToken`, `.noEndOfTurn`, `ChatSequenceError`, and what the template throws.
     func drafts(_ row: PairRow) throws -> [Draft] {
         switch row {
         case .text(let text):
@@ -85,6 +85,14 @@ package struct RowEncoder: Sendable {
             draft.append(encoder.encodeWhole(text) + [end], trained: true)
             return [draft]
         case .pair(let prompt, let completion):
+            // What a template adds to an assistant's content is learned, too.
+            if format == .chat, endOfTurn == nil {
+                return try drafts(
+                    .conversation([
+                        ChatTurn(role: "user", content: prompt),
+                        ChatTurn(role: "assistant", content: completion),
+                    ]))
+            }
             return [try pairDraft(prompt: prompt, completion: completion)]
         case .conversation(let turns, let tools):
             guard format == .chat, let render = encoder.renderChat else {
@@ -105,10 +113,10 @@ package struct RowEncoder: Sendable {
     private func pairDraft(prompt: String, completion: String) throws -> Draft {
         var draft = Draft()
         let end: Int32
-        if format == .chat, let render = encoder.renderChat {
+        if format == .chat, let render = encoder.renderChat, let endOfTurn {
             let chat = try render([ChatTurn(role: "user", content: prompt)], nil, true)
             draft.append(encoder.encode(chat.text))
-            end = try endOfTurn.get()
+            end = endOfTurn
         } else {
             guard let endID = encoder.endID else { throw TrainingError.noEndToken }
             draft.append(encoder.encodeWhole(prompt) + (format == .eos ? [endID] : []))

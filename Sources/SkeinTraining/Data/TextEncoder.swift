@@ -69,18 +69,28 @@ extension TextEncoder {
         let template = try chosen.map {
             try ChatTemplate(source: $0.text, name: $0.name, date: given.date)
         }
-        self.init(tokenizer: tokenizer, template: template, arguments: given.arguments)
+        // An error of a template that only tools need waits for them.
+        let tools = try given.source(for: model, hasTools: true)
+        let other = tools.flatMap { $0.text == chosen?.text ? nil : $0 }
+        self.init(
+            tokenizer: tokenizer, template: template,
+            toolTemplate: other.map { other in
+                Result { try ChatTemplate(source: other.text, name: other.name, date: given.date) }
+            }, arguments: given.arguments)
         digest = Self.digest(
             tokenizer: tokenizer, template: chosen.map { ($0.text, given.date) },
-            arguments: given.arguments)
+            toolTemplate: other?.text, arguments: given.arguments)
     }
 
+    /// `toolTemplate` takes the place of `template` for a conversation with tools, if there is one.
     package init(
-        tokenizer: Tokenizer, template: ChatTemplate?, arguments: [ChatMessage.Field] = []
+        tokenizer: Tokenizer, template: ChatTemplate?,
+        toolTemplate: Result<ChatTemplate, any Error>? = nil, arguments: [ChatMessage.Field] = []
     ) {
         let render = template.map { template in
             { @Sendable (turns: [ChatTurn], tools: ChatJSON?, addsPrompt: Bool) in
-                try template.render(
+                let template = try tools == nil ? template : toolTemplate?.get() ?? template
+                return try template.render(
                     turns.map(\.message), addGenerationPrompt: addsPrompt,
                     tokens: tokenizer.templateTokens, tools: tools, arguments: arguments)
             }

@@ -17,7 +17,8 @@ package struct RecipeOptions: OptionTable {
         "probability of dropping an element of the adapter's input")
     package let targetModules = Option(
         "target-modules", .targetModules, default: "q_proj,k_proj,v_proj,o_proj", in: .adapter,
-        "projections that get an adapter, separated by commas; all-linear means all seven")
+        "projections that get an adapter, separated by commas; all-linear means all seven; "
+            + "on Phi-3 also qkv_proj, gate_up_proj")
     package let layers = Option(
         "layers", .layers, default: "all", in: .adapter,
         "decoder blocks that get an adapter: all, the last N, or a range from 0 such as 8-15")
@@ -81,12 +82,14 @@ package struct RecipeOptions: OptionTable {
         "assistant turns that carry loss")
     package let chatTemplate = Option.optional(
         "chat-template", .path("NAME|FILE"), absent: "the model's", in: .data,
-        "chat template: chatml, gemma, llama3, mistral, phi3, zephyr or a file"
+        "chat template: chatml, gemma, llama3, mistral, phi3, zephyr, a name from the model's list or a "
+            + "file"
     ).namedOnlyWhenGiven()
     package let templateArgument = Option.optional(
         "template-argument", .templateArguments, absent: "none", in: .data,
-        "what the chat template sees besides the messages, for instance enable_thinking=false"
-    ).namedOnlyWhenGiven()
+        "what the chat template sees besides the messages, for instance enable_thinking=false; may "
+            + "be repeated"
+    ).namedOnlyWhenGiven().repeatable { TemplateArgumentText.joined($0, $1) }
     package let templateDate = Option.optional(
         "template-date", .day, absent: "2024-07-26", in: .data,
         "the day that the chat template sees as today"

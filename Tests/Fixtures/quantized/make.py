@@ -7,6 +7,8 @@ affine.safetensors     MODULE.weight, .scales, .biases for each width, group siz
                        MODULE.expected, what mlx.core.dequantize makes of them
 codebook.safetensors   the tensors of a bitsandbytes weight, and .expected, what its default backend's
                        dequantize_4bit makes of them
+scales.safetensors     8-bit floats with scales of other kinds: E8M0, and those of compressed-tensors, whose
+                       products are rounded to the type of the scales
 float8.safetensors     .weight, .weight_scale_inv and .expected, what transformers' Fp8Dequantize makes of
                        them for a model in fp32; and all 256 codes
 mlx, nf4, fp8          folders of one small random Llama: mlx-lm's and transformers' own files (fp8 with our
@@ -109,6 +111,28 @@ def float8():
     save_file(tensors, HERE / "float8.safetensors")
 
 
+def scales():
+    torch.manual_seed(7)
+    tensors = {}
+    exponents = torch.arange(256, dtype=torch.uint8).view(torch.float8_e8m0fnu)
+    for name, (rows, columns), grid in (("exponents", (16, 64), (8, 32)), ("blocks", (32, 96), (2, 3))):
+        codes = torch.randint(0, 256, (rows, columns), dtype=torch.uint8).view(torch.float8_e4m3fn)
+        powers = exponents.reshape(grid) if name == "exponents" else exponents[120:126].reshape(grid)
+        tensors |= {f"{name}.weight": codes, f"{name}.weight_scale_inv": powers.clone()}
+        tensors[f"{name}.expected"] = dequantized_float8(codes, powers)
+    for kind, dtype in (("f32", torch.float32), ("f16", torch.float16), ("bf16", torch.bfloat16)):
+        for grid, shape in (("tensor", (1,)), ("channel", (32, 1)), ("block", (2, 3))):
+            codes = torch.randint(0, 256, (32, 96), dtype=torch.uint8).view(torch.float8_e4m3fn)
+            scale = (torch.rand(shape) * 1e-3).to(dtype)
+            name = f"{grid}.{kind}"
+            tensors |= {f"{name}.weight": codes, f"{name}.weight_scale": scale}
+            spread = scale
+            if grid == "block":
+                spread = scale.repeat_interleave(16, 0).repeat_interleave(32, 1)
+            tensors[f"{name}.expected"] = codes.to(dtype) * spread
+    save_file(tensors, HERE / "scales.safetensors")
+
+
 def digests(folder, weights):
     (folder / "expected.json").write_text(json.dumps(
         {name: hashlib.sha256(weight.float().numpy().tobytes()).hexdigest()
@@ -205,6 +229,7 @@ def fp8_folder(base, work):
 affine()
 codebook()
 float8()
+scales()
 with tempfile.TemporaryDirectory() as work:
     work = pathlib.Path(work)
     base = small(work / "base")

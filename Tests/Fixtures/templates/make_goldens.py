@@ -99,7 +99,7 @@ def case(template, messages, flag, trims=None):
         result["error"], result["message"] = "raised", str(error)
     except jinja2.exceptions.UndefinedError:
         result["error"] = "undefined"
-    except (TypeError, ValueError, ZeroDivisionError, jinja2.exceptions.TemplateRuntimeError):
+    except (TypeError, ValueError, ZeroDivisionError, LookupError, jinja2.exceptions.TemplateRuntimeError):
         result["error"] = "evaluation"
     return result
 
@@ -475,6 +475,13 @@ CONSTRUCTS = [
     "{{ {'b': 1, 'a': '\u00e9\U0001f999<'}|tojson(sort_keys=true) }} {{ '\u00e9\U0001f999'|tojson(ensure_ascii=true) }} {{ [1, {'a': []}]|tojson(indent=2) }} {{ [1, 2]|tojson(separators=(',', ':')) }}",
     "{{ [1, 2] < [1, 3] }} {{ (1,) < (1, 0) }} {{ 9 is divisibleby 3 }} {{ none is sameas none }} {{ true is sameas true }} {{ 1 is sameas true }}",
     "{{ 1 if 0 else 2 if 0 else 3 }}{{ 'a' if 1 if 1 else 2 }}{{ {'items': 1}['items'] }}{{ {'items': 1}.items is string }}{{ ('a')|attr('nope') is defined }}",
+    # keys that are integers, formatting, HTML
+    "{% set d = {0: 'a', 16384: 'b', 'x': 1} %}{{ d[0] }}{{ d[16384] }}{{ d }}{{ d|tojson }}{{ 0 in d }}{{ 1 in d }}{{ '0' in d }}{{ d.get(0) }}{{ d.get(5, 'z') }}{{ d.keys()|list }}",
+    "{% for k, v in {512: 1, 0: 2}|dictsort %}{{ k + 1 }}{{ v }} {% endfor %}{% for k in {3: 4} %}{{ k * 2 }}{% endfor %}{{ {1: 2}.items()|list }}{{ {1: 2} == {1: 2} }}{{ {1: 2}['1'] is defined }}{{ {1: 2}[true] }}",
+    "{{ '<{}|{}>'.format('a', 1) }}{{ '{0}{1}{0}'.format('a', none) }}{{ '{x}{y_1}'.format(x=1, y_1=[2]) }}{{ '{{}}'.format() }}{{ 'a'.format(1) }}", "{{ '{}{}'.format(1) }}", "{{ '{x}'.format(y=1) }}", "{{ '}'.format() }}",
+    "{{ '%s-%d%%' % ('a', 3) }}{{ '%s' % 'b' }}{{ '%d' % 2.9 }}{{ '%s %s'|format('a', 'b') }}{{ '%s' % [1, 'x'] }}", "{{ '%s' % ('a', 'b') }}", "{{ '%s%s' % 'a' }}", "{{ '%d' % 'a' }}",
+    "{{ '<a>'|safe + '<b>' + \"it's\" }}{{ '<b>' + '<a>'|escape }}{{ '<a>'|safe ~ '<b>' }}{{ ('<a>'|safe)|e }}{{ ('<a> '|safe)|trim + '&' }}{{ ('<a>'|safe)|upper + '&' }}{{ ('<a>'|safe)|tojson + '<' }}{{ ('<a>'|safe + '<')|length }}",
+    "{% if false %}{{ 1|from_json }}{% endif %}{{ 1|from_json if false else 2 }}",
 ]
 
 

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinText
 import SkeinTraining
 import Testing
 
@@ -130,6 +131,10 @@ import Testing
                 "all-linear, or with commas between them any of q_proj, k_proj, v_proj, o_proj, "
                     + "gate_proj, up_proj, down_proj, qkv_proj or gate_up_proj")
         ),
+        (
+            ["--template-argument", "a=1,b=2", "--template-argument", "b=3"],
+            .repeatedName(option: "template-argument", value: "b=3")
+        ),
         (["d.jsonl"], .unexpectedPositional("d.jsonl", command: "train")),
     ]
 
@@ -147,6 +152,28 @@ import Testing
         }
         #expect(error.explanation.status == .usage)
         #expect(!error.explanation.what.isEmpty && !error.explanation.remedy.isEmpty)
+    }
+
+    @Test("template arguments may be given together, one by one, or as JSON")
+    func templateArguments() throws {
+        func arguments(_ texts: String...) throws -> [ChatMessage.Field] {
+            let words = texts.flatMap { ["--template-argument", $0] }
+            let options = try TrainCommand(
+                ArgumentParser.parse(Self.required + words, by: TrainCommand.table)
+            ).options
+            return options.configuration.chat.arguments
+        }
+        let both: [ChatMessage.Field] = [
+            .init(name: "a", value: .integer(1)), .init(name: "b", value: .text("x")),
+        ]
+        #expect(try arguments("a=1,b=x") == both)
+        #expect(try arguments("a=1", "b=x") == both)
+        #expect(try arguments(#"{"a": 1}"#, "b=x") == both)
+        #expect(try arguments("a=1", #"{"b": "x"}"#) == both)
+        let file = try ConfigurationFile(
+            bytes: Array(#"{"template-argument": ["a=1", "b=x"]}"#.utf8), path: "c",
+            table: TrainCommand.table)
+        #expect(file.texts["template-argument"] == "a=1,b=x")
     }
 
     @Test("missing and unexpected arguments are errors")
@@ -184,6 +211,19 @@ import Testing
         #expect(throws: UsageError.excludes(option: "raw", other: "system", command: "generate")) {
             let words = ["--model", "m", "--prompt", "p", "--raw", "--system", "s"]
             _ = try GenerateCommand(ArgumentParser.parse(words, by: GenerateCommand.table))
+        }
+        #expect(
+            throws: UsageError.excludes(
+                option: "raw", other: "chat-template", command: "generate")
+        ) {
+            let words = ["--model", "m", "--prompt", "p", "--raw", "--chat-template", "chatml"]
+            _ = try GenerateCommand(ArgumentParser.parse(words, by: GenerateCommand.table))
+        }
+        #expect(
+            throws: UsageError.needs(option: "template-date", other: "chat", command: "tokenize")
+        ) {
+            let words = ["--model", "m", "--template-date", "2024-01-01", "t"]
+            _ = try TokenizeCommand(ArgumentParser.parse(words, by: TokenizeCommand.table))
         }
         #expect(throws: UsageError.excludes(option: "chat", other: "decode", command: "tokenize")) {
             let words = ["--model", "m", "--chat", "--decode", "1"]

@@ -26,6 +26,22 @@ import Testing
         }
     }
 
+    @Test("tekken.json is the tokenizer of a folder that has no other")
+    func tekken() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            try AtomicFile.write(Array("{}".utf8), to: directory + "/tekken.json")
+            let alone = try FolderTokenizer(directory)
+            guard case .tekken(directory + "/tekken.json") = alone.source else {
+                Issue.record("\(String(describing: alone.source))")
+                return
+            }
+            #expect(alone.sources.map(\.name) == ["tekken.json"])
+            try AtomicFile.write([1], to: directory + "/tokenizer.model")
+            let both = try FolderTokenizer(directory)
+            #expect(both.sources.map(\.name) == ["tokenizer.model"])
+        }
+    }
+
     @Test("a shard must hold what the index says, and what it does not list counts, too")
     func index() throws {
         try TestPaths.withTemporaryDirectory { directory in
@@ -145,6 +161,7 @@ import Testing
             let list = #"[{"name":"tools","template":"t"},{"name":"default","template":"d"}]"#
             try AtomicFile.write(#"{"chat_template":\#(list)}"#, to: path)
             #expect(try ModelFiles.open(directory).chatTemplate == "d")
+            #expect(try ModelFiles.open(directory).namedChatTemplates == ["tools": "t"])
             try AtomicFile.write(#"{"chat_template":null}"#, to: path)
             #expect(try ModelFiles.open(directory).chatTemplate == nil)
             try AtomicFile.write(#"{"chat_template":3}"#, to: path)
@@ -153,6 +170,48 @@ import Testing
                     path: path, field: "chat_template", expected: "an array",
                     found: "another type")
             ) { _ = try ModelFiles.open(directory) }
+        }
+    }
+
+    @Test("files of chat templates come before the configuration's; they do not change the digest")
+    func templateFiles() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            try TinyModel().writeHuggingFaceFolder(to: directory)
+            let list = #"[{"name":"tool_use","template":"t"},{"name":"default","template":"d"}]"#
+            try AtomicFile.write(
+                #"{"chat_template":\#(list)}"#, to: directory + "/tokenizer_config.json")
+            let digest = try ModelFiles.open(directory).contentDigest()
+            let folder = directory + "/additional_chat_templates"
+            try AtomicFile.makeDirectory(folder)
+            try AtomicFile.write("r", to: folder + "/rag.jinja")
+            try AtomicFile.write("no template", to: folder + "/README.md")
+            var model = try ModelFiles.open(directory)
+            #expect(model.chatTemplate == "d" && model.namedChatTemplates == ["rag": "r"])
+            #expect(model.contentDigest() == digest)
+            try AtomicFile.write("u", to: folder + "/tool_use.jinja")
+            try AtomicFile.write("f", to: directory + "/chat_template.jinja")
+            model = try ModelFiles.open(directory)
+            #expect(model.chatTemplate == "f")
+            #expect(model.namedChatTemplates == ["rag": "r", "tool_use": "u"])
+            for number in 0..<64 {
+                try AtomicFile.write("", to: "\(folder)/\(number).jinja")
+            }
+            #expect(
+                throws: FormatError.overLimit(
+                    path: folder, field: "templates", limit: 64, found: 66)
+            ) { _ = try ModelFiles.open(directory) }
+        }
+    }
+
+    @Test("a GGUF file may name further chat templates")
+    func templateKeys() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            var image = TinyModel().gguf()
+            image.metadata.append(("tokenizer.chat_template.tool_use", .string("u")))
+            try AtomicFile.write(image.bytes(), to: directory + "/t.gguf")
+            let model = try ModelFiles.open(directory + "/t.gguf")
+            #expect(model.namedChatTemplates == ["tool_use": "u"])
+            #expect(model.chatTemplate != nil)
         }
     }
 

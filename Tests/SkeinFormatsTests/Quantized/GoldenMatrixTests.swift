@@ -56,10 +56,46 @@ import Testing
         for name in ["all", "f32", "bf16"] {
             let size = name == "all" ? (4, 32) : (32, 32)
             let matrix = try Float8Matrix(
-                block: Float8Matrix.Block(rows: size.0, columns: size.1),
+                Float8Matrix.Settings(grid: .blocks(.init(rows: size.0, columns: size.1))),
                 codes: try #require(file.stored[name + ".weight"]),
                 scales: try #require(file.stored[name + ".weight_scale_inv"]))
             try check(matrix, name + ".", file)
+        }
+    }
+
+    @Test("scales that are exponents, and compressed-tensors' are torch's, bit for bit")
+    func scales() throws {
+        let file = try SafetensorsFile(path: TestPaths.fixture("quantized/scales.safetensors"))
+        let folders = try RawFolder.single("scales")
+        #expect(folders.count == 11)
+        for folder in folders {
+            try TestPaths.withTemporaryDirectory { directory in
+                try folder.write(to: directory)
+                for (name, view) in try ModelFiles.open(directory).tensors {
+                    let stem = String(name.dropLast("weight".count))
+                    let expected = try #require(file.tensors[stem + "expected"])
+                    #expect(view.shape == expected.shape)
+                    #expect(view.exactType == expected.elementType, "\(stem)")
+                    let same = zip(view.floats(), expected.floats()).allSatisfy { a, b in
+                        a.bitPattern == b.bitPattern || a.isNaN && b.isNaN
+                    }
+                    #expect(same, "\(stem)")
+                }
+            }
+        }
+    }
+
+    @Test("exponents may be bytes where config.json says so, and nowhere else")
+    func exponentBytes() throws {
+        let file = try SafetensorsFile(path: TestPaths.fixture("quantized/scales.safetensors"))
+        let codes = try #require(file.stored["exponents.weight"])
+        let scales = try Self.stored("U8", [8, 32], (0...255).map { UInt8($0) })
+        let grid = Float8Matrix.Grid.blocks(.init(rows: 2, columns: 2))
+        let matrix = try Float8Matrix(
+            .init(grid: grid, hasExponents: true), codes: codes, scales: scales)
+        try check(matrix, "exponents.", file)
+        #expect(throws: FormatError.self) {
+            _ = try Float8Matrix(.init(grid: grid), codes: codes, scales: scales)
         }
     }
 
@@ -70,10 +106,10 @@ import Testing
         func part(_ type: String, _ shape: [Int], _ numbers: [Float]) throws -> StoredTensor {
             try Self.stored(type, shape, numbers.withUnsafeBytes { Array($0) })
         }
-        let one = try Float8Matrix(block: nil, codes: codes, scales: part("F32", [], [2]))
+        let one = try Float8Matrix(.init(grid: .whole), codes: codes, scales: part("F32", [], [2]))
         let plain = Self.rows(one, 0..<64)
         let four = try Float8Matrix(
-            block: .init(rows: 50, columns: 70), codes: codes,
+            .init(grid: .blocks(.init(rows: 50, columns: 70))), codes: codes,
             scales: part("F32", [2, 2], [2, 4, 8, 16]))
         let found = Self.rows(four, 0..<64)
         for row in 0..<64 {
@@ -86,7 +122,7 @@ import Testing
             #expect(throws: FormatError.self) {
                 let count = shape.reduce(1, *)
                 _ = try Float8Matrix(
-                    block: .init(rows: 50, columns: 70), codes: codes,
+                    .init(grid: .blocks(.init(rows: 50, columns: 70))), codes: codes,
                     scales: part(type, shape, [Float](repeating: 1, count: count)))
             }
         }

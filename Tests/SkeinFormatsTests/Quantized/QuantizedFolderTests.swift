@@ -9,6 +9,12 @@ import Testing
 @Suite struct QuantizedFolderTests {
     private static let query = "model.layers.0.self_attn.q_proj"
 
+    /// The settings of one group of compressed-tensors, and transforms.
+    private static func compressed(_ weights: String, _ transforms: String = "") -> String {
+        #"{"quant_method":"compressed-tensors","config_groups":{"g":{"weights":\#(weights)}},"#
+            + #""transform_config":{\#(transforms)}}"#
+    }
+
     @Test("a sound folder leaves nothing but weights", arguments: ["mlx", "nf4", "fp8"])
     func sound(name: String) throws {
         let model = try ModelFiles.open(TestPaths.fixture("quantized/\(name)"))
@@ -109,8 +115,49 @@ import Testing
             ),
             (
                 "fp8", "quantization_config",
-                #"{"quant_method":"fp8","scale_fmt":"ue8m0","weight_block_size":[128,128]}"#,
+                #"{"quant_method":"fp8","scale_fmt":"e5m2","weight_block_size":[128,128]}"#,
                 "quantization_config.scale_fmt"
+            ),
+            (
+                "fp8", "quantization_config",
+                #"{"quant_method":"compressed-tensors","format":"pack-quantized","config_groups":{}}"#,
+                "quantization_config.format"
+            ),
+            (
+                "fp8", "quantization_config",
+                #"{"quant_method":"compressed-tensors","config_groups":{}}"#,
+                "quantization_config.config_groups.group_0"
+            ),
+            (
+                "fp8", "quantization_config",
+                #"{"quant_method":"compressed-tensors","config_groups":{"g":{"weights":null}}}"#,
+                "quantization_config.config_groups.g.weights"
+            ),
+            (
+                "fp8", "quantization_config",
+                Self.compressed(#"{"num_bits":8,"type":"int","strategy":"channel"}"#),
+                "quantization_config.config_groups.g.weights"
+            ),
+            (
+                "fp8", "quantization_config",
+                Self.compressed(#"{"num_bits":8,"type":"float","strategy":"group"}"#),
+                "quantization_config.config_groups.g.weights.strategy"
+            ),
+            (
+                "fp8", "quantization_config",
+                Self.compressed(#"{"num_bits":8,"type":"float","strategy":"block"}"#),
+                "quantization_config.config_groups.g.weights.block_structure"
+            ),
+            (
+                "fp8", "quantization_config",
+                Self.compressed(
+                    #"{"num_bits":8,"type":"float","strategy":"tensor","symmetric":false}"#),
+                "quantization_config.config_groups.g.weights.symmetric"
+            ),
+            (
+                "fp8", "quantization_config",
+                Self.compressed(#"{"num_bits":8,"type":"float","strategy":"tensor"}"#, #""x":1"#),
+                "quantization_config.transform_config"
             ),
         ])
     func fields(folder: String, key: String, json: String, field: String) throws {

@@ -10,12 +10,8 @@ import Testing
 ///
 /// SKEIN_TEST_MUTATIONS is how many of each format; SKEIN_TEST_SEED draws others.
 @Suite struct ConfigurationMutationTests {
-    private static let count = number("SKEIN_TEST_MUTATIONS") ?? 1500
-    private static let seed = UInt64(number("SKEIN_TEST_SEED") ?? 1)
-
-    private static func number(_ name: String) -> Int? {
-        ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
-    }
+    private static let count = Damage.count(1500)
+    private static let seed = Damage.seed
 
     private static let texts = [
         "null", "0", "-1", "1", "2", "3", "1e308", "-1e308", "1e-308", "4294967296", "2147483647",

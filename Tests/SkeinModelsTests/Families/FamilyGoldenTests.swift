@@ -101,6 +101,20 @@ import Testing
         #expect(model.design.blocks[5].window == nil && model.design.blocks[33].window == 1024)
     }
 
+    @Test("heads may be stated for each layer, as in files of Granite 4 without Mamba layers")
+    func headsOfLayers() throws {
+        let granite = FamilyGolden(name: "granite")
+        let plain = try granite.gguf()
+        let listed = try granite.gguf { image in
+            image.set(
+                "attention.head_count_kv",
+                .int32s(.init(repeating: Int32(plain.keyValueHeadCount), count: plain.layerCount)))
+            image.set("rope.scaling.finetuned", .bool(true))
+            image.set("expert_count", .uint32(0))
+        }
+        #expect(listed == plain)
+    }
+
     @Test("what differs from Llama stands in the design")
     func designs() throws {
         func design(_ name: String) throws -> DecoderDesign {

@@ -163,6 +163,12 @@ import Testing
         MetadataRefusal("qwen3", "rope.freq_base", .float32(0.5)),
         MetadataRefusal("qwen3", "rope.dimension_count", .uint32(8)),
         MetadataRefusal("qwen3", "attention.temperature_scale", .float32(0.1)),
+        MetadataRefusal("granite", "attention.head_count_kv", .int32s([2, 2])),
+        MetadataRefusal("granite", "attention.head_count_kv", .int32s([2, 2, 2, 2, 2, 0, 2])),
+        MetadataRefusal("granite", "attention.head_count_kv", .int32s([])),
+        MetadataRefusal(
+            "granite", "attention.head_count_kv", .int32s(.init(repeating: -1, count: 7))),
+        MetadataRefusal("granite", "rope.scaling.finetuned", .bool(false)),
         MetadataRefusal("granite", "logit_scale", nil),
         MetadataRefusal("granite", "logit_scale", .float32(0)),
         MetadataRefusal("granite", "residual_scale", .float32(.nan)),
@@ -209,7 +215,8 @@ import Testing
         for (name, what) in [
             ("qwen3_moe", "experts"), ("qwen3moe", "experts"), ("mixtral", "experts"),
             ("gpt-oss", "experts"), ("gpt_oss", "experts"), ("granitemoe", "experts"),
-            ("granitemoehybrid", "Mamba"), ("mamba2", "Mamba"), ("falcon-h1", "Mamba"),
+            ("granitemoehybrid", "GGUF"), ("granitehybrid", "Mamba"), ("mamba2", "Mamba"),
+            ("falcon-h1", "Mamba"),
             ("lfm2", "convolutions"), ("qwen3_5_text", "DeltaNet"), ("qwen3next", "DeltaNet"),
             ("gemma3n", "embeddings"), ("qwen2_5_vl", "vision"),
         ] {

@@ -194,6 +194,35 @@ import Testing
         }
     }
 
+    @Test("what a block that was not finished wrote over a window is not trusted")
+    func abandonedWindow() throws {
+        try open(TinyModel()) { model in
+            var model = model
+            for index in model.configuration.design.blocks.indices {
+                model.configuration.design.blocks[index].window = 16
+            }
+            let block = DecoderSession.blockTokens(.fp32)
+            let prompt = tokens(block + 44)
+            let session = try session(model, nil, threads: 2, capacity: 3 * block)
+            _ = session.logits(after: prompt)
+            #expect(session.canTruncate(to: prompt.count - 10))
+            var calls = 0
+            #expect(throws: CancellationError.self) {
+                try session.withLogits(after: tokens(block)) {
+                    calls += 1
+                    if calls == 2 { throw CancellationError() }
+                } _: { _ in
+                }
+            }
+            #expect(session.count == prompt.count)
+            #expect(!session.canTruncate(to: prompt.count - 10))
+            // What comes next sees only what is still there.
+            let fresh = try self.session(model, nil, threads: 2, capacity: 3 * block)
+            _ = fresh.logits(after: prompt)
+            #expect(session.logits(after: [5, 6, 7]) == fresh.logits(after: [5, 6, 7]))
+        }
+    }
+
     @Test("packed rows are the file's numbers, bit for bit", arguments: ElementType.allCases)
     func packing(type: ElementType) throws {
         guard let element = InterleavedMatrix.Element(type) else { return }

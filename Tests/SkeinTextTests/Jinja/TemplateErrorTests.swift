@@ -122,16 +122,32 @@ import Testing
         }
     }
 
+    @Test("as in Jinja, an unknown filter or test in a branch is an error when the branch is taken")
+    func unknownInBranch() throws {
+        let table = [
+            ("{% if A %}{{ 1|from_json }}{% endif %}", "the filter \"from_json\""),
+            ("{{ 1|from_json if A else 2 }}", "the filter \"from_json\""),
+            ("{{ 2 if not A else 1 is odder }}", "the test \"odder\""),
+        ]
+        for (source, construct) in table {
+            #expect(try error(rendering: source.replacing("A", with: "false")) == nil, "\(source)")
+            #expect(
+                try error(rendering: source.replacing("A", with: "true"))
+                    == .unsupported(construct: construct, line: 1, template: "t"), "\(source)")
+        }
+    }
+
     @Test("what only its values show to be unsupported is named at run time")
     func unsupportedValues() throws {
         let table: [(source: String, construct: String)] = [
             ("{{ namespace() }}", "the conversion of a Namespace to text"),
-            ("{{ '%s' % 'a' }}", "formatting with \"%\""),
-            ("{{ {1: 2} }}", "a dict whose keys are not all strings"),
+            ("{{ '%5d' % 1 }}", "formatting with \"%\" and more than s and d"),
+            ("{{ {none: 2} }}", "a dict whose keys are neither strings nor integers"),
+            ("{{ {true: 2} }}", "a dict with true or false as a key"),
             ("{{ messages[0].items }}", "the conversion of a function to text"),
             ("{{ messages.append(1) }}", "the method \"append\", which changes a list"),
             ("{{ messages[0].update(a=1) }}", "the method \"update\", which changes a dict"),
-            ("{{ '{}'.format(1) }}", "the method \"format\""),
+            ("{{ '{:d}'.format(1) }}", "the field \":d\" in format()"),
             ("{{ cycler(1) }}", "the function \"cycler\""),
             ("{{ [1]|select('escaped') }}", "a test that is not known by name"),
             ("{{ strftime_now('%c') }}", "\"%c\" in the format of strftime_now"),
@@ -192,6 +208,7 @@ import Testing
         for error in errors {
             let explanation = try #require(error).explanation
             #expect(explanation.place == "t, line 1")
+            #expect(explanation.remedy.contains("--chat-template NAME|FILE"))
             #expect(explanation.remedy.contains("--prompt-format eos|raw"))
             #expect(explanation.status == .badData)
         }

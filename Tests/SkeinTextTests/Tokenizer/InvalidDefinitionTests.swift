@@ -92,7 +92,6 @@ import Testing
     ]
 
     private static let unsupported: [Case] = [
-        Case("\"BPE\", \"vocab\": {", "\"Unigram\", \"vocab\": {", .model("Unigram")),
         Case("\"BPE\"", "\"WordPiece\"", .model("WordPiece")),
         Case(
             "\"merges\"", "\"byte_fallback\": true, \"merges\"",
@@ -104,11 +103,11 @@ import Testing
         Case(
             "\"merges\"", "\"continuing_subword_prefix\": \"##\", \"merges\"",
             .option(name: "continuing_subword_prefix", value: "##")),
-        Case("\"normalizer\": null", "\"normalizer\": {\"type\": \"NFKC\"}", .normalizer("NFKC")),
+        Case("\"normalizer\": null", "\"normalizer\": {\"type\": \"Nfkc\"}", .normalizer("Nfkc")),
         Case(
             "\"normalizer\": null",
-            #""normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Prepend"}]}"#,
-            .normalizer("Prepend")),
+            #""normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "BertNormalizer"}]}"#,
+            .normalizer("BertNormalizer")),
         Case("{\"type\": \"ByteLevel\"}", "{\"type\": \"Metaspace\"}", .decoder("Metaspace")),
         Case(byteLevel, "null", .preTokenizer(nil)),
         Case(byteLevel, #"{"type": "Sequence", "pretokenizers": []}"#, .preTokenizer(nil)),
@@ -116,11 +115,18 @@ import Testing
         Case(byteLevel, #"{"type": "Digits", "individual_digits": true}"#, .preTokenizer("Digits")),
         Case(
             byteLevel,
-            #"{"type": "Sequence", "pretokenizers": [{"type": "Digits"}, "#
-                + byteLevel + "]}",
-            .option(name: "individual_digits", value: "false")),
-        Case(byteLevel, split(#"\\w+"#), .regex(#"\w+"#)),
-        Case(byteLevel, split(".*", "\"behavior\": \"Isolated\""), .regex(".*")),
+            #"{"type": "Sequence", "pretokenizers": [{"type": "Metaspace"}, "# + byteLevel + "]}",
+            .preTokenizer("Metaspace")),
+        Case(
+            byteLevel,
+            #"{"type": "Sequence", "pretokenizers": ["# + byteLevel + ", " + byteLevel + "]}",
+            .preTokenizer("ByteLevel twice")),
+        Case(
+            byteLevel, split(".*", "\"behavior\": \"Kept\""),
+            .option(name: "behavior", value: "Kept")),
+        Case(
+            byteLevel, split(#"(a)\\1"#, "\"behavior\": \"Isolated\""),
+            .expression(#"(a)\1"#, .construct(#"\1"#, at: 3))),
     ]
 
     @Test("a contradiction in tokenizer.json is refused", arguments: flaws + unsupported)
@@ -153,14 +159,11 @@ import Testing
         #expect(try definition("\"behavior\": \"Isolated\"").preTokenizer == .gpt2)
         #expect(
             try definition("\"behavior\": \"Removed\", \"invert\": true").preTokenizer == .gpt2)
-        let merged = TokenizerError.Feature.option(name: "behavior", value: "MergedWithNext")
-        #expect(throws: TokenizerError.unsupported(merged, source: "t.json")) {
-            try definition("\"behavior\": \"MergedWithNext\"")
-        }
-        let removed = TokenizerError.Feature.option(name: "behavior", value: "Removed")
-        #expect(throws: TokenizerError.unsupported(removed, source: "t.json")) {
-            try definition("\"behavior\": \"Removed\"")
-        }
+        #expect(
+            try definition("\"behavior\": \"MergedWithNext\"").preTokenSteps?.steps.map(\.behavior)
+                == [.mergedWithNext])
+        let removed = try Tokenizer(definition("\"behavior\": \"Removed\""))
+        #expect(removed.encode("ab ab") == [])
     }
 
     @Test("a file that is missing, cut or too large is refused")

@@ -117,14 +117,14 @@ import Testing
                     place: "m/tokenizer.json",
                     remedy: "fetch the model's files again, all from the same revision",
                     status: .badData))
-        let pre = TokenizerError.unsupported(.preTokenizer("bloom"), source: "GGUF metadata")
+        let pre = TokenizerError.unsupported(.preTokenizer("afmoe"), source: "GGUF metadata")
         #expect(
             pre.explanation
                 == Explanation(
-                    what: "the pre-tokenizer \"bloom\" is not supported", place: "GGUF metadata",
-                    remedy: "use a model with one of the pre-tokenizers gpt-2, phi-2, smollm,"
-                        + " starcoder, llama-bpe, llama3, llama-v3, qwen2, deepseek-r1-qwen, refact, olmo, dbrx, smaug-bpe,"
-                        + " tekken, gpt-4o",
+                    what: "the pre-tokenizer \"afmoe\" is not supported", place: "GGUF metadata",
+                    remedy: "use a model with one of the pre-tokenizers "
+                        + (PreTokenizer.namesInGGUF + PreTokenSteps.namesInGGUF)
+                        .joined(separator: ", "),
                     status: .badData))
         for test in Self.cases {
             let explanation = test.error.explanation

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinTestSupport
+import SkeinText
 import Testing
 
 @testable import SkeinTraining
@@ -38,15 +39,95 @@ import Testing
         #expect(file.digest == SHA256.digest(of: text))
     }
 
+    @Test("prompt and completion may be lists of messages; only the completion's are learned")
+    func listsOfMessages() throws {
+        let text = #"""
+            {"prompt": [{"role": "user", "content": "u"}, {"role": "assistant", "content": "a"}, \#
+            {"role": "user", "content": "v"}], "completion": [{"role": "assistant", "content": "b"}, \#
+            {"role": "assistant", "content": "c", "weight": 0}], "tools": "[{\"name\": \"f\"}]"}
+            """#
+        var context = ChatTurn(role: "assistant", content: "a")
+        context.isTrained = false
+        var unweighted = ChatTurn(role: "assistant", content: "c")
+        unweighted.isTrained = false
+        var first = ChatTurn(role: "user", content: "u")
+        first.isTrained = false
+        var second = ChatTurn(role: "user", content: "v")
+        second.isTrained = false
+        #expect(
+            try read(Array(text.utf8)).rows == [
+                .conversation(
+                    [
+                        first, context, second, ChatTurn(role: "assistant", content: "b"),
+                        unweighted,
+                    ], tools: .list([.object([.init(name: "name", value: .text("f"))])]))
+            ])
+    }
+
+    @Test("reads Alpaca's rows: an input follows the instruction on a line of its own")
+    func instructions() throws {
+        let text = """
+            {"instruction": "i", "input": "", "output": "o"}
+            {"instruction": "i", "input": "j", "output": "o"}
+            {"instruction": "i", "output": "o", "system": "s", "history": [["q", "a"]]}
+            {"instruction": "i", "output": "o", "text": "t"}
+            """
+        #expect(
+            try read(Array(text.utf8)).rows == [
+                .pair(prompt: "i", completion: "o"), .pair(prompt: "i\nj", completion: "o"),
+                .conversation([
+                    ChatTurn(role: "system", content: "s"), ChatTurn(role: "user", content: "q"),
+                    ChatTurn(role: "assistant", content: "a"), ChatTurn(role: "user", content: "i"),
+                    ChatTurn(role: "assistant", content: "o"),
+                ]), .text("t"),
+            ])
+    }
+
     static let malformed: [(String, LineProblem)] = [
         ("[1]", .notAnObject(found: "a list")),
         ("7", .notAnObject(found: "a number")),
         ("true", .notAnObject(found: "true or false")),
         ("null", .notAnObject(found: "null")),
         ("{}", .unknownForm(fields: [])),
+        ("{\"input\":\"a\",\"output\":\"b\"}", .unknownForm(fields: ["input", "output"])),
+        ("{\"instruction\":\"a\"}", .missing(field: "output")),
         (
-            "{\"instruction\":\"a\",\"output\":\"b\"}",
-            .unknownForm(fields: ["instruction", "output"])
+            "{\"instruction\":[],\"output\":\"b\"}",
+            .wrongType(field: "instruction", expected: "a string", found: "a list")
+        ),
+        (
+            "{\"instruction\":\"a\",\"output\":\"b\",\"input\":1}",
+            .wrongType(field: "input", expected: "a string", found: "a number")
+        ),
+        (
+            "{\"instruction\":\"a\",\"output\":\"b\",\"history\":[[\"q\"]]}",
+            .wrongType(
+                field: "history", expected: "a list of pairs of strings", found: "a list")
+        ),
+        ("{\"prompt\":[{\"role\":\"user\",\"content\":\"a\"}]}", .missing(field: "completion")),
+        (
+            "{\"prompt\":[{\"role\":\"user\",\"content\":\"a\"}],\"completion\":\"b\"}",
+            .wrongType(
+                field: "completion", expected: "a list of messages, as prompt is",
+                found: "a string")
+        ),
+        (
+            "{\"prompt\":\"a\",\"completion\":[]}",
+            .wrongType(
+                field: "prompt", expected: "a list of messages, as completion is",
+                found: "a string")
+        ),
+        (
+            "{\"prompt\":[{\"role\":\"user\",\"content\":\"a\"}],\"completion\":[{\"role\":1}]}",
+            .wrongType(field: "completion[0].role", expected: "a string", found: "a number")
+        ),
+        (
+            "{\"prompt\":[{\"role\":\"user\",\"content\":\"a\"}],\"completion\":[]}",
+            .messageCount(found: 0, limit: Limits.turns)
+        ),
+        (
+            "{\"tools\":\"x\",\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}",
+            .wrongType(field: "tools", expected: "a list", found: "a string")
         ),
         ("{\"prompt\":\"a\"}", .missing(field: "completion")),
         ("{\"completion\":\"a\"}", .missing(field: "prompt")),

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinTestSupport
+import SkeinText
 import Testing
 
 @testable import SkeinTraining
@@ -209,6 +210,95 @@ import Testing
         // A turn of weight 0 is context.
         turns[1].isTrained = false
         #expect(try texts(.conversation(turns)) == [last])
+    }
+
+    @Test("what a template adds to an answer is learned by pairs, too, up to the end of turn")
+    func addedSpace() throws {
+        // As Llama 2: a space on both sides of the answer.
+        let text = ToyTokenizer.encoder(chat: { turns, _ in
+            turns.enumerated().flatMap { index, turn in
+                turn.isAssistant
+                    ? [
+                        ChatPiece(text: " "), ChatPiece(text: turn.content, turn: index),
+                        ChatPiece(text: " <end>"),
+                    ]
+                    : [
+                        ChatPiece(text: "<user>"), ChatPiece(text: turn.content, turn: index),
+                        ChatPiece(text: "<bot>"),
+                    ]
+            }
+        })
+        let row = PairRow.pair(prompt: "u", completion: "a")
+        #expect(try marked(row, by: encoder(.chat, text: text)) == "<user>u<bot>[ a <end>]")
+    }
+
+    @Test("a limit of the template is an error, wherever it is met; a refusal is not")
+    func prefixErrors() throws {
+        let conversation = PairRow.conversation([
+            ChatTurn(role: "user", content: "u"), ChatTurn(role: "assistant", content: "a"),
+        ])
+        func encoder(_ error: TemplateError) throws -> RowEncoder {
+            try self.encoder(
+                .chat,
+                text: ToyTokenizer.encoder(chat: { turns, addsPrompt in
+                    if addsPrompt { throw error }
+                    return ToyTokenizer.render(turns, addsPrompt)
+                }))
+        }
+        let refusal = TemplateError.raised(message: "no", line: 1, template: "t")
+        #expect(
+            try marked(conversation, by: encoder(refusal)) == "<user>u<stop>\n<bot>[a<stop>]")
+        let limit = TemplateError.limit(.steps(1), line: 1, template: "t")
+        #expect(throws: limit) { try encoder(limit).drafts(conversation) }
+    }
+
+    @Test("sequences of one row that are together longer than a row may be are an error")
+    func rewrittenTooLong() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/d.jsonl"
+            try AtomicFile.write(
+                """
+                {"text": "t"}
+                {"messages": [{"role": "user", "content": "u"}, \
+                {"role": "assistant", "content": "a|b"}, {"role": "user", "content": "v"}, \
+                {"role": "assistant", "content": "c|d"}]}
+                """, to: path)
+            let file = try PairFile(path: path)
+            let all = try encoder(.chat, text: ToyTokenizer.encoder(chat: Self.forgetful))
+            let tokens = try all.encode(file).rows.dropFirst().reduce(0) { $0 + $1.ids.count }
+            _ = try all.encode(file, rowTokens: tokens)
+            #expect(
+                throws: TrainingError.rewrittenTooLong(
+                    path: path, line: 2, limit: "\(tokens - 1) tokens")
+            ) { try all.encode(file, rowTokens: tokens - 1) }
+            let last = try encoder(
+                .chat, .last, text: ToyTokenizer.encoder(chat: Self.forgetful))
+            _ = try last.encode(file, rowTokens: tokens - 1)
+        }
+    }
+
+    @Test("the texts of rewritten turns have a limit in bytes")
+    func rewrittenBytes() throws {
+        let turns = [
+            ChatTurn(role: "user", content: "u"), ChatTurn(role: "assistant", content: "a|b"),
+            ChatTurn(role: "user", content: "v"), ChatTurn(role: "assistant", content: "c|d"),
+        ]
+        func sequences(limit: Int) throws -> [ChatSequence] {
+            try ChatSequence.sequences(
+                assistants: [1, 3], trained: [1, 3], count: 4, ends: [Array("<stop>".utf8)],
+                limit: limit,
+                render: { count, addsPrompt in
+                    let pieces = Self.forgetful(Array(turns.prefix(count)), addsPrompt)
+                    return RenderedChat(
+                        text: pieces.map(\.text).joined(),
+                        pieces: pieces.map { .init(text: $0.text, messageIndex: $0.turn) })
+                })
+        }
+        let bytes = "<user>u<stop>\n<bot>a|b<stop>\n".utf8.count
+        #expect(try sequences(limit: bytes).count == 2)
+        #expect(throws: ChatSequenceError.textBytes(limit: bytes - 1)) {
+            try sequences(limit: bytes - 1)
+        }
     }
 
     @Test("the sequences of one row stay together in split, plan and micro-batch")

@@ -34,7 +34,7 @@ extension TextEncoder {
     /// SHA-256 of everything that turns a text or a conversation into ids.
     static func digest(
         tokenizer: Tokenizer, template: (source: String, date: TemplateDate)?,
-        arguments: [ChatMessage.Field] = []
+        toolTemplate: String? = nil, arguments: [ChatMessage.Field] = []
     ) -> SHA256.Digest {
         var fields = DigestFields("skein text encoder")
         fields.append(tokenizer.contentDigest)
@@ -59,6 +59,10 @@ extension TextEncoder {
         for argument in template == nil ? [] : arguments {
             fields.append(argument.name)
             fields.append(argument.value.described)
+        }
+        if template != nil, let toolTemplate {
+            fields.append("tool template")
+            fields.append(toolTemplate)
         }
         return fields.finish()
     }

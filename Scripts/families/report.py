@@ -1,0 +1,101 @@
+"""What counts as a failure, what is counted, and the table of it."""
+
+import statistics
+import time
+
+LOGITS, GRADIENT = 1e-4, 1e-3
+
+
+def passes(worst):
+    return (
+        worst["logits"] <= LOGITS and worst["loss"] <= LOGITS and worst["gradient"] <= GRADIENT
+        and worst["tokens"] == 0)
+
+
+class Draw:
+    """One model."""
+
+    def __init__(self, spread):
+        self.spread, self.worst, self.torch = spread, dict(logits=0.0, loss=0.0, gradient=0.0), 0.0
+        self.bf16, self.noticed, self.failures, self.remarks, self.beyond, self.ties = None, set(), [], [], 0, 0
+
+    def add(self, worst, torch, name):
+        """Errors from a folder or a GGUF file, and those of torch in fp32 on the same model."""
+        numbers = ", ".join(f"{key} {value:.1e}" for key, value in worst.items())
+        self.ties += int(worst["ties"])
+        # No fp32 can be asked for more than the model's own numbers allow: about what torch's reaches.
+        is_beyond = GRADIENT < torch["gradient"] and GRADIENT < worst["gradient"] <= 4 * torch["gradient"]
+        if is_beyond:
+            self.beyond += 1
+            self.remarks.append(f"{name}: gradient {worst['gradient']:.1e}, of torch in fp32 {torch['gradient']:.1e}")
+            worst = dict(worst, gradient=0.0)
+        else:
+            self.torch = max(self.torch, torch["gradient"])
+        if not passes(worst):
+            self.failures.append(f"{name} differs: {numbers}; gradient of torch in fp32 {torch['gradient']:.1e}")
+        for key in self.worst:
+            self.worst[key] = max(self.worst[key], worst[key])
+
+    def add_bf16(self, errors, limits):
+        """Errors in bf16, beside those of torch with everything in bf16."""
+        self.bf16 = {kind: errors[kind] / limits[kind] for kind in limits}
+        if not self.bf16["logits"] <= 1:
+            self.failures.append(f"bf16: logits differ by {errors['logits']:.1e}, torch's by {limits['logits']:.1e}")
+
+    def add_field(self, field, worst):
+        """Errors with one field of the design switched off."""
+        if passes(worst):
+            self.failures.append(f"nobody notices that {field} is off")
+        else:
+            self.noticed.add(field)
+
+
+class Family:
+    """All models of one."""
+
+    def __init__(self):
+        self.began, self.draws, self.noticed = time.time(), [], set()
+
+    def add(self, draw):
+        self.draws.append(draw)
+        self.noticed |= draw.noticed
+
+    def worst(self, key):
+        return max(draw.worst[key] for draw in self.draws)
+
+    def total(self, name):
+        return sum(getattr(draw, name) for draw in self.draws)
+
+    def bf16(self, kind):
+        """Our error in bf16 as a share of torch's: the median."""
+        shares = [draw.bf16[kind] for draw in self.draws if draw.bf16]
+        return f"{statistics.median(shares):.2f}" if shares else ""
+
+    def cells(self):
+        return [
+            *(f"{self.worst(key):.1e}" for key in ("logits", "loss", "gradient")),
+            f"{max(draw.torch for draw in self.draws):.1e}", str(self.total("beyond")), str(self.total("ties")),
+            self.bf16("logits"), self.bf16("base_model"), f"{min(draw.spread for draw in self.draws):.1f}",
+            str(len(self.noticed))]
+
+    def __str__(self):
+        names = ["logits", "loss", "gradient", "torch", "beyond", "ties", "bf16", "bf16 gradient", "scores", "fields"]
+        words = [f"{name} {cell}" for name, cell in zip(names, self.cells())]
+        return ", ".join(words) + f", {time.time() - self.began:.0f} s"
+
+
+def write_table(path, results, head):
+    begin, end = "<!-- check-families -->\n", "<!-- /check-families -->\n"
+    lines = [
+        f"{head} models of each family, each from a folder and from a GGUF file.",
+        "",
+        "| `model_type` | logits | loss | gradient | torch fp32 | beyond | ties | bf16 logits | bf16 gradient | scores |"
+        " fields |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+        *(f"| `{family}` | {' | '.join(total.cells())} |" for family, total in results.items()),
+    ]
+    with open(path) as file:
+        page = file.read()
+    before, rest = page.split(begin)
+    with open(path, "w") as file:
+        file.write(before + begin + "\n".join(lines) + "\n" + end + rest.split(end)[1])

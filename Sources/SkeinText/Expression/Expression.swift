@@ -1,0 +1,86 @@
+/// A compiled regular expression, as `tokenizers` would match it.
+struct Expression: Sendable {
+    private let program: ExpressionProgram
+
+    /// Compiles an expression in the syntax that `ExpressionParser` reads.
+    init(_ pattern: String) throws(ExpressionFlaw) {
+        try self.init(ExpressionParser.parse(pattern))
+    }
+
+    /// An expression that matches a literal text.
+    init(literal: String) throws(ExpressionFlaw) {
+        let scalars = literal.unicodeScalars
+        guard scalars.count <= ExpressionLimits.scalars else {
+            throw .tooLong(scalars: scalars.count, limit: ExpressionLimits.scalars)
+        }
+        try self.init(.sequence(scalars.map { .set(ScalarSet($0.value)) }))
+    }
+
+    init(_ node: ExpressionNode) throws(ExpressionFlaw) {
+        program = try ExpressionCompiler.compile(node)
+        try checkSpeed()
+    }
+
+    /// Calls `body` with every stretch of a text in order: those that match, maybe empty, and those
+    /// between them, never empty.
+    func forEachStretch(
+        of text: UnsafeBufferPointer<UInt8>,
+        _ body: (_ stretch: Range<Int>, _ isMatch: Bool) -> Void
+    ) {
+        ExpressionMatcher.with(text, program) {
+            Self.forEachStretch(of: text, by: &$0, body)
+        }
+    }
+
+    private static func forEachStretch(
+        of text: UnsafeBufferPointer<UInt8>, by matcher: inout ExpressionMatcher,
+        _ body: (_ stretch: Range<Int>, _ isMatch: Bool) -> Void
+    ) {
+        var end = 0
+        var search = 0
+        var isFirst = true
+        while search <= text.count, let match = matcher.firstMatch(from: search) {
+            // An empty match right behind the last match does not count.
+            if match.isEmpty, !isFirst, match.lowerBound == end {
+                search = text.end(ofCharacterAt: search)
+                continue
+            }
+            isFirst = false
+            if match.lowerBound > end { body(end..<match.lowerBound, false) }
+            body(match, true)
+            end = match.upperBound
+            search = end
+        }
+        if end < text.count { body(end..<text.count, false) }
+    }
+
+    /// Runs of one character, and of one and then another, are what makes an expression go through
+    /// all ways to divide them.
+    private func checkSpeed() throws(ExpressionFlaw) {
+        let samples = program.classes.samples.compactMap { Unicode.Scalar($0) }
+        for (index, scalar) in samples.enumerated() {
+            let other = samples[(index + 1) % samples.count]
+            for last in [scalar, other] {
+                let run = String(repeating: Character(scalar), count: ExpressionLimits.probe)
+                var text = run + String(last)
+                let steps = text.withUTF8 { text in
+                    ExpressionMatcher.with(
+                        text, program, steps: ExpressionLimits.probeSteps
+                    ) { matcher in
+                        Self.forEachStretch(of: text, by: &matcher) { _, _ in }
+                        return matcher.steps
+                    }
+                }
+                guard steps > 0 else { throw .tooSlow }
+            }
+        }
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// The end of the character at `position`, or beyond the end of the text.
+    fileprivate func end(ofCharacterAt position: Int) -> Int {
+        guard position < count, self[position] >= 0x80 else { return position + 1 }
+        return position + UTF8Reader.wideScalar(in: self, at: position).length
+    }
+}

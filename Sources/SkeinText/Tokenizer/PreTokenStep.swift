@@ -1,0 +1,110 @@
+/// One way to cut a text: what a Split of tokenizer.json and its special cases do.
+struct PreTokenStep: Sendable {
+    /// What becomes of a match.
+    enum Behavior: String, Sendable {
+        /// It is a piece of its own.
+        case isolated = "Isolated"
+        /// It is left out.
+        case removed = "Removed"
+        /// It ends the piece before it.
+        case mergedWithPrevious = "MergedWithPrevious"
+        /// It begins the piece after it.
+        case mergedWithNext = "MergedWithNext"
+        /// It is one piece with the matches next to it.
+        case contiguous = "Contiguous"
+    }
+
+    enum Cutter: Sendable {
+        /// One that has a scanner of its own, and matches everything.
+        case known(PreTokenizer)
+        case expression(Expression)
+    }
+
+    var cutter: Cutter
+    var behavior: Behavior
+    /// Whether what does not match counts as the matches.
+    var isInverted: Bool
+    /// As the file has it, for the digest.
+    let name: String
+
+    init(
+        _ expression: Expression, name: String, _ behavior: Behavior = .isolated,
+        isInverted: Bool = false
+    ) {
+        cutter = .expression(expression)
+        self.name = name
+        self.behavior = behavior
+        self.isInverted = isInverted
+    }
+
+    init(known: PreTokenizer) {
+        cutter = .known(known)
+        name = known.rawValue
+        behavior = .isolated
+        isInverted = false
+    }
+
+    /// Two expressions are equal if they are spelled alike.
+    var description: String {
+        "\(name.utf8.count) \(name) \(behavior.rawValue) \(isInverted)"
+    }
+}
+
+extension PreTokenStep {
+    /// Calls `body` with every piece of a text in order, none of them empty.
+    func forEachPiece(of text: UTF8Reader, _ body: (Range<Int>) -> Void) {
+        switch cutter {
+        case .known(let preTokenizer):
+            let scanner = PreTokenScanner(text, by: preTokenizer)
+            var start = 0
+            while start < text.count {
+                let end = scanner.end(ofTokenAt: start)
+                body(start..<end)
+                start = end
+            }
+        case .expression(let expression):
+            if behavior == .isolated {
+                expression.forEachStretch(of: text.bytes) { stretch, _ in
+                    if !stretch.isEmpty { body(stretch) }
+                }
+                return
+            }
+            var joiner = Joiner()
+            expression.forEachStretch(of: text.bytes) { stretch, isMatch in
+                if let piece = joiner.take(stretch, isMatch != isInverted, behavior) {
+                    body(piece)
+                }
+            }
+            if let piece = joiner.pending, !piece.isEmpty { body(piece) }
+        }
+    }
+
+    /// Joins stretches that belong to one piece.
+    private struct Joiner {
+        /// A piece that may still grow.
+        var pending: Range<Int>?
+        private var lastMatched = false
+
+        /// - Returns: a piece that is complete, if there is one.
+        mutating func take(
+            _ stretch: Range<Int>, _ isMatch: Bool, _ behavior: Behavior
+        ) -> Range<Int>? {
+            defer { lastMatched = isMatch }
+            let joins =
+                switch behavior {
+                case .isolated: false
+                case .removed: false
+                case .mergedWithPrevious: isMatch && !lastMatched
+                case .mergedWithNext: !isMatch && lastMatched
+                case .contiguous: isMatch == lastMatched
+                }
+            if joins, let start = pending?.lowerBound {
+                pending = start..<stretch.upperBound
+                return nil
+            }
+            let complete = pending
+            pending = behavior == .removed && isMatch ? nil : stretch
+            return complete.flatMap { $0.isEmpty ? nil : $0 }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import SkeinTestSupport
+import Testing
+
+@testable import SkeinText
+
+/// How `tokenizers` cuts generated texts, made by make_expressions.py.
+private struct Cuts: Decodable {
+    struct Case: Decodable {
+        let stages: [TokenizerFile.Stage]
+        /// For each text, where its pieces begin and end, in bytes.
+        let cuts: [[Int]]
+    }
+
+    let texts: [String]
+    let cases: [String: Case]
+}
+
+@Suite struct ExpressionTests {
+    /// SKEIN_TEST_EXPRESSIONS: a larger file of the same kind.
+    @Test("cuts texts as the library does, with the expressions of models and with others")
+    func cuts() throws {
+        let path =
+            ProcessInfo.processInfo.environment["SKEIN_TEST_EXPRESSIONS"]
+            ?? Fixtures.path("expressions")
+        let goldens = try JSONDecoder().decode(
+            Cuts.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+        #expect(goldens.cases.count > 100)
+        for (name, test) in goldens.cases.sorted(by: { $0.key < $1.key }) {
+            guard let steps = try Self.steps(test.stages, name) else { continue }
+            var wrong = 0
+            for (text, cuts) in zip(goldens.texts, test.cuts) {
+                let found = Self.cuts(of: text, by: steps)
+                if found != cuts {
+                    wrong += 1
+                    if wrong == 1 {
+                        Issue.record("\(name): \(text.debugDescription): \(found), not \(cuts)")
+                    }
+                }
+            }
+            #expect(wrong == 0, "\(name)")
+        }
+    }
+
+    @Test("a damaged list of stages is read or refused, and nothing else")
+    func mutations() throws {
+        let whole = Array(
+            #"""
+            {"type":"Sequence","pretokenizers":[{"type":"Punctuation","behavior":"Contiguous"},
+            {"type":"Split","pattern":{"Regex":"\\p{N}{1,3}"},"behavior":"Isolated","invert":false},
+            {"type":"Split","pattern":{"String":" a"},"behavior":"MergedWithNext","invert":true},
+            {"type":"CharDelimiterSplit","delimiter":"x"},{"type":"BertPreTokenizer"},
+            {"type":"ByteLevel","add_prefix_space":true,"use_regex":true},
+            {"type":"Digits","individual_digits":false},{"type":"Whitespace"}]}
+            """#.utf8)
+        var refused = 0
+        for seed in Damage.seeds(200) {
+            var numbers = SeededNumbers(state: seed)
+            var bytes = whole
+            for _ in 0...Int.random(in: 0..<4, using: &numbers) {
+                let place = Int.random(in: 0..<bytes.count, using: &numbers)
+                bytes[place] =
+                    seed % 2 == 0
+                    ? UInt8.random(in: 0x20...0x7E, using: &numbers)
+                    : bytes[Int.random(in: 0..<bytes.count, using: &numbers)]
+            }
+            do throws(TokenizerError) {
+                let stage = try JSONFile.decode(
+                    TokenizerFile.Stage.self, from: Data(bytes), source: "seed \(seed)")
+                let steps = try PreTokenSteps(stage.steps, source: "seed \(seed)")
+                // The first byte of a text may get a space before it, so pieces may lie elsewhere.
+                #expect(Self.size(of: "I've 12 x a2b\r\n世界!? ", by: steps) < 200)
+            } catch {
+                refused += 1
+            }
+        }
+        #expect(refused > 0)
+    }
+
+    private static func size(of text: String, by steps: PreTokenSteps) -> Int {
+        var text = text
+        return text.withUTF8 { bytes in
+            CharacterClasses.shared.withReader { classes in
+                var size = 0
+                steps.forEachPiece(of: UTF8Reader(bytes: bytes, classes: classes)) {
+                    size += $0.count
+                }
+                return size
+            }
+        }
+    }
+
+    /// The steps; nil: a random expression that takes too long.
+    private static func steps(
+        _ stages: [TokenizerFile.Stage], _ name: String
+    ) throws(TokenizerError) -> PreTokenSteps? {
+        do throws(TokenizerError) {
+            return try PreTokenSteps(stages, source: name)
+        } catch {
+            if case .unsupported(.expression(_, .tooSlow), _) = error, name.hasPrefix("random") {
+                return nil
+            }
+            throw error
+        }
+    }
+
+    /// Where the pieces of a text begin and end.
+    private static func cuts(of text: String, by steps: PreTokenSteps) -> [Int] {
+        var text = text
+        return text.withUTF8 { bytes in
+            CharacterClasses.shared.withReader { classes in
+                var cuts: [Int] = []
+                steps.forEachPiece(of: UTF8Reader(bytes: bytes, classes: classes)) { piece in
+                    guard let base = bytes.baseAddress, let start = piece.baseAddress else {
+                        return
+                    }
+                    cuts += [start - base, start - base + piece.count]
+                }
+                return cuts
+            }
+        }
+    }
+}
