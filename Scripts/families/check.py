@@ -112,6 +112,7 @@ def made(family, number, seed, folder, change=lambda config: config):
     config._attn_implementation = "eager"
     kind = AutoModelForImageTextToText if family == "gemma3" else AutoModelForCausalLM
     model = kind.from_config(config, attn_implementation="eager", dtype=torch.float32).eval()
+    oracle.keep_rotations(model)
     is_offset = 1 if family.startswith("gemma") else 0
     draw.fill(model, source, is_offset)
     rows, prompts = draw.rows_of(source, config.get_text_config().vocab_size)
@@ -121,9 +122,12 @@ def made(family, number, seed, folder, change=lambda config: config):
     adapter = os.path.join(folder, "adapter")
     peft = oracle.adapted(model, source, adapter)
     expected = oracle.expected(peft, rows, prompts, TOKENS)
-    others = {}
-    for dtype, comparison in ((torch.float32, compare), (torch.bfloat16, compare_roughly)):
-        others[dtype] = comparison(oracle.expected(peft.to(dtype), rows), without_text(expected))
+    exact = without_text(expected)
+    single = [compare(found, exact) for found in oracle.in_single_precision(peft, rows)]
+    others = {
+        torch.float32: {key: max(errors[key] for errors in single) for key in single[0]},
+        torch.bfloat16: compare_roughly(oracle.expected(peft.to(torch.bfloat16), rows), exact),
+    }
     return rows, prompts, spread, expected, others, adapter
 
 

@@ -10,15 +10,44 @@ TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down
 FUSED = ["qkv_proj", "o_proj", "gate_up_proj", "down_proj"]
 
 
+SINGLE, TO_SINGLE = torch.float32, torch.Tensor.float
+
+
 @contextlib.contextmanager
-def double_precision():
-    """transformers computes norms, rotations and softmax in float32 on purpose; here in float64."""
-    single, to_single = torch.float32, torch.Tensor.float
-    torch.float32, torch.Tensor.float = torch.float64, torch.Tensor.double
+def single_as(dtype, conversion):
+    before = torch.float32, torch.Tensor.float
+    torch.float32, torch.Tensor.float = dtype, conversion
     try:
         yield
     finally:
-        torch.float32, torch.Tensor.float = single, to_single
+        torch.float32, torch.Tensor.float = before
+
+
+def double_precision():
+    """transformers computes norms and softmax in float32 on purpose; here in float64."""
+    return single_as(torch.float64, torch.Tensor.double)
+
+
+def keep_rotations(model):
+    """Leaves cosines and sines as transformers computes them, from frequencies and angles in float32.
+
+    They are a part of the model, of whatever dtype: a float64 model with other angles is another one, whose gradients
+    differ by more than the bound where scores are large. `model.to` would round the frequencies, which
+    `from_pretrained` does not.
+    """
+    for module in model.modules():
+        if not hasattr(module, "compute_default_rope_parameters"):
+            continue
+        buffers = {name: buffer.clone() for name, buffer in module.named_buffers()}
+
+        def forward(*arguments, module=module, buffers=buffers, original=module.forward, **named):
+            for name, buffer in buffers.items():
+                if getattr(module, name).dtype != SINGLE:
+                    setattr(module, name, buffer.clone())
+            with single_as(SINGLE, TO_SINGLE):
+                return original(*arguments, **named)
+
+        module.forward = forward
 
 
 def logits_of(model, ids):
@@ -127,3 +156,20 @@ def expected(model, rows, prompts=(), tokens=0):
             out[f"tokens.{index}"] = torch.tensor(ids[len(prompt):], dtype=torch.float64)
             out[f"steps.{index}"] = torch.stack(steps)
     return out
+
+
+def in_single_precision(model, rows, runs=3):
+    """`expected` in float32: of the model, then of models whose numbers are moved by at most a unit in the last place.
+
+    One run alone may be lucky; the worst of some tells how much of a result is left in float32.
+    """
+    exact = {name: p.data.clone() for name, p in model.named_parameters()}
+    generator = torch.Generator().manual_seed(1)
+    for run in range(runs):
+        for name, p in model.named_parameters():
+            noise = 2 * torch.rand(p.shape, generator=generator, dtype=torch.float64) - 1
+            p.data = exact[name] * (1 + noise * 2.0**-23) if run else exact[name]
+        yield expected(model.float(), rows)
+        model.double()
+    for name, p in model.named_parameters():
+        p.data = exact[name]

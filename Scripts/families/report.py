@@ -24,15 +24,18 @@ class Draw:
         numbers = ", ".join(f"{key} {value:.1e}" for key, value in worst.items())
         self.ties += int(worst["ties"])
         # No fp32 can be asked for more than the model's own numbers allow: about what torch's reaches.
-        is_beyond = GRADIENT < torch["gradient"] and GRADIENT < worst["gradient"] <= 4 * torch["gradient"]
-        if is_beyond:
-            self.beyond += 1
-            self.remarks.append(f"{name}: gradient {worst['gradient']:.1e}, of torch in fp32 {torch['gradient']:.1e}")
-            worst = dict(worst, gradient=0.0)
-        else:
+        beyond = [
+            key for key, bound in (("logits", LOGITS), ("gradient", GRADIENT))
+            if torch[key] > bound and bound < worst[key] <= 4 * torch[key]]
+        for key in beyond:
+            self.remarks.append(f"{name}: {key} {worst[key]:.1e}, of torch in fp32 {torch[key]:.1e}")
+            worst = dict(worst, **{key: 0.0})
+        self.beyond += bool(beyond)
+        if "gradient" not in beyond:
             self.torch = max(self.torch, torch["gradient"])
         if not passes(worst):
-            self.failures.append(f"{name} differs: {numbers}; gradient of torch in fp32 {torch['gradient']:.1e}")
+            limits = ", ".join(f"{key} {torch[key]:.1e}" for key in ("logits", "gradient"))
+            self.failures.append(f"{name} differs: {numbers}; of torch in fp32: {limits}")
         for key in self.worst:
             self.worst[key] = max(self.worst[key], worst[key])
 
