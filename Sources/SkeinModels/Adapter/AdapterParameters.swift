@@ -59,7 +59,7 @@ package struct AdapterParameters: Sendable {
         let lora = LoRAConfiguration(
             rank: configuration.rank, scale: Float(configuration.scale),
             dropout: Float(configuration.dropout),
-            targets: configuration.targetModules.compactMap(TargetModule.init(name:)),
+            targets: configuration.targetModules.compactMap(model.design.blocks[first].target),
             layers: first..<(last + 1))
         try model.design.check(lora.targets, layers: lora.layers)
         try self.init(shape: AdapterShape(lora, model: model), files: files)

@@ -20,7 +20,7 @@ package struct FusedExport: Sendable {
         for fused in TargetModule.fused {
             let slices = model.design.blocks[lora.layers].first.map { block in
                 block.projections.filter { projection in
-                    projection.fused?.hasSuffix("." + fused.name) == true
+                    projection.fused != nil && fused.parts.contains(projection.module)
                         && lora.targets.contains(projection.module)
                 }
             }
