@@ -6,8 +6,11 @@ import importlib
 import torch
 from peft import LoraConfig, get_peft_model
 
-TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
-FUSED = ["qkv_proj", "o_proj", "gate_up_proj", "down_proj"]
+
+ORDER = [
+    "q_proj", "k_proj", "v_proj", "qkv_proj", "o_proj", "gate_proj", "up_proj", "gate_up_proj", "input_linear",
+    "down_proj", "output_linear",
+]
 
 
 @contextlib.contextmanager
@@ -82,9 +85,17 @@ def sharpen(model, rows, is_offset, scores=3.5, logits=4.0):
     return min(measured_scores(model, rows))
 
 
+def modules_of(model):
+    """What can be adapted in a block, by its names there, with numbers of columns and rows; query first, and so on."""
+    found = {
+        name: (module.in_features, module.out_features)
+        for name, module in text_model(model).layers[0].named_modules() if isinstance(module, torch.nn.Linear)}
+    return dict(sorted(found.items(), key=lambda item: ORDER.index(item[0].split(".")[-1])))
+
+
 def adapted(model, source, folder):
     """A PEFT model with random matrices, A and B alike, saved to `folder`."""
-    names = FUSED if hasattr(text_model(model).layers[0].self_attn, "qkv_proj") else TARGETS
+    names = [name.split(".")[-1] for name in modules_of(model)]
     targets = source.sample(names, source.randint(1, len(names)))
     tower = "(?!.*vision).*" if hasattr(model.model, "language_model") else ".*"
     config = LoraConfig(

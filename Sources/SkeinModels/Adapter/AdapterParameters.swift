@@ -138,7 +138,8 @@ extension AdapterError: Explained {
         case .notBlockDiagonal:
             Explanation(
                 what: "the adapter's slices of a fused module depend on each other",
-                remedy: "adapt the module as a whole: --target-modules qkv_proj,gate_up_proj",
+                remedy: "adapt the module as a whole: --target-modules with qkv_proj or "
+                    + "gate_up_proj",
                 status: .badData)
         }
     }
