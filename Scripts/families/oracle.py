@@ -2,9 +2,13 @@
 
 import contextlib
 import importlib
+import os
 
 import torch
-from peft import LoraConfig, get_peft_model
+from peft import LoraConfig, PeftModel, get_peft_model
+from safetensors.torch import load_file
+
+import slices
 
 
 ORDER = [
@@ -112,6 +116,36 @@ def adapted(model, source, folder):
         adapted.peft_config["default"].target_modules = set(targets)
     adapted.save_pretrained(folder)
     return adapted.double()
+
+
+def adapted_in_slices(model, source, folder, export):
+    """A PEFT model with what `export` makes of an adapter of slices, saved to `folder`, and where the slices are."""
+    modules = modules_of(model)
+    names = [path.split(".")[-1] for path in modules]
+    # One fused module in slices; others beside it may be adapted as they are, and then are.
+    first = source.choice([name for name in names if name in slices.PARTS])
+    apart = {first, *(name for name in slices.PARTS if source.random() < 0.5)}
+    names = [part for name in names for part in (slices.PARTS[name] if name in apart else [name])]
+    # At least one slice: else it would be an adapter of modules.
+    targets = {source.choice(slices.PARTS[first]), *source.sample(names, source.randint(1, len(names)))}
+    targets |= {name for name in names if name in slices.PARTS}
+    # Of rank 1 and alpha 11 on most of a block, even torch's own fp32 is hardly within the bounds.
+    rank, alpha, is_rank_stabilized = source.choice([2, 3, 5]), source.choice([1, 4, 11]), source.random() < 0.2
+    found, layers = slices.Slices(model.config, modules, targets, rank), len(text_model(model).layers)
+    generator = torch.Generator().manual_seed(source.getrandbits(48))
+    tensors = found.draw(layers, generator)
+    slices.save(tensors, rank, alpha, is_rank_stabilized, folder)
+    exported = export(folder)
+    adapted = PeftModel.from_pretrained(model, exported, is_trainable=True)
+    loaded = {name.replace(".default", ""): p for name, p in adapted.named_parameters() if "lora_" in name}
+    written = load_file(os.path.join(exported, "adapter_model.safetensors"))
+    if set(loaded) != set(written) or any(not torch.equal(loaded[name], written[name]) for name in written):
+        raise SystemExit("PEFT does not load the exported adapter as it is")
+    if sorted(adapted.peft_config["default"].target_modules) != found.modules:
+        raise SystemExit(f"the exported adapter is of {adapted.peft_config['default'].target_modules}")
+    if any(not torch.equal(value, tensors[name]) for name, value in found.of(written, layers).items()):
+        raise SystemExit("the exported matrices are not those of the slices")
+    return adapted.double(), found
 
 
 def expected(model, rows, prompts=(), tokens=0):

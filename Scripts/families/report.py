@@ -15,8 +15,9 @@ def passes(worst):
 class Draw:
     """One model."""
 
-    def __init__(self, spread):
-        self.spread, self.worst, self.torch = spread, dict(logits=0.0, loss=0.0, gradient=0.0), 0.0
+    def __init__(self, spread, is_of_slices):
+        self.spread, self.is_of_slices = spread, is_of_slices
+        self.worst, self.torch = dict(logits=0.0, loss=0.0, gradient=0.0), 0.0
         self.bf16, self.noticed, self.failures, self.remarks, self.beyond, self.ties = None, set(), [], [], 0, 0
 
     def add(self, worst, torch, name):
@@ -81,6 +82,8 @@ class Family:
     def __str__(self):
         names = ["logits", "loss", "gradient", "torch", "beyond", "ties", "bf16", "bf16 gradient", "scores", "fields"]
         words = [f"{name} {cell}" for name, cell in zip(names, self.cells())]
+        if of_slices := self.total("is_of_slices"):
+            words.append(f"adapters of slices {of_slices}")
         return ", ".join(words) + f", {time.time() - self.began:.0f} s"
 
 
