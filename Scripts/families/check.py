@@ -89,15 +89,18 @@ def can_pair(folder):
 
 
 def compare_roughly(found, expected):
-    """Relative L2 errors of all logits, and of all gradients, as one vector each."""
-    kinds = {}
+    """Relative L2 errors of all logits, and of all gradients, as one vector each; and of logits at the median place."""
+    kinds, places = {}, []
     for name, want in expected.items():
         kind = name.split(".")[0]
         if kind in ("logits", "base_model"):
             pair = kinds.setdefault(kind, ([], []))
             pair[0].append(found[name].double().flatten())
             pair[1].append(want.double().flatten())
-    return {kind: relative(*map(torch.cat, pair)) for kind, pair in kinds.items()}
+        if kind == "logits":
+            places.append((found[name].double() - want).norm(dim=1) / want.norm(dim=1))
+    errors = {kind: relative(*map(torch.cat, pair)) for kind, pair in kinds.items()}
+    return dict(errors, place=torch.cat(places).median().item())
 
 
 def run(skein, model, plan, folder):
