@@ -6,6 +6,7 @@ usage: check.py SKEIN [--seed N] [--family NAME ...] [--count N] [--no-mutations
 
 import argparse
 import contextlib
+import dataclasses
 import io
 import json
 import os
@@ -23,6 +24,7 @@ import convert
 import draw
 import oracle
 import report
+import slices
 
 TOKENS = 10
 FIELDS = [
@@ -64,6 +66,8 @@ def compare(found, expected):
             error = relative(got[:1], want[:1]) + abs(got[1] - want[1]).item()
         elif kind == "steps" and not torch.equal(found[f"tokens.{name[6:]}"].double(), expected[f"tokens.{name[6:]}"]):
             continue
+        elif got.shape != want.shape:
+            raise SystemExit(f"{name} is {tuple(got.shape)}, not {tuple(want.shape)}")
         else:
             error = relative(got, want)
         kind = dict(logits="logits", steps="logits", loss="loss").get(kind, "gradient")
@@ -80,19 +84,23 @@ def can_pair(folder):
     with open(os.path.join(folder, "config.json")) as file:
         fields = json.load(file)
     fields = fields.get("text_config", fields)
-    return fields["hidden_size"] % 2 == 0 and fields["intermediate_size"] % 2 == 0
+    width = fields.get("shared_intermediate_size", fields["intermediate_size"])
+    return fields["hidden_size"] % 2 == 0 and width % 2 == 0
 
 
 def compare_roughly(found, expected):
-    """Relative L2 errors of all logits, and of all gradients, as one vector each."""
-    kinds = {}
+    """Relative L2 errors of all logits, and of all gradients, as one vector each; and of logits at the median place."""
+    kinds, places = {}, []
     for name, want in expected.items():
         kind = name.split(".")[0]
         if kind in ("logits", "base_model"):
             pair = kinds.setdefault(kind, ([], []))
             pair[0].append(found[name].double().flatten())
             pair[1].append(want.double().flatten())
-    return {kind: relative(*map(torch.cat, pair)) for kind, pair in kinds.items()}
+        if kind == "logits":
+            places.append((found[name].double() - want).norm(dim=1) / want.norm(dim=1))
+    errors = {kind: relative(*map(torch.cat, pair)) for kind, pair in kinds.items()}
+    return dict(errors, place=torch.cat(places).median().item())
 
 
 def run(skein, model, plan, folder):
@@ -105,8 +113,23 @@ def run(skein, model, plan, folder):
     return set(done.stdout.split("\n"))
 
 
-def made(family, number, seed, folder, change=lambda config: config):
-    """A model and an adapter in `folder`, rows, prompts, and what transformers makes of them."""
+@dataclasses.dataclass
+class Made:
+    """A model and an adapter in a folder, rows, prompts, and what transformers makes of them."""
+
+    rows: list
+    prompts: list
+    spread: float
+    expected: dict
+    others: dict  # errors of transformers in other precisions
+    adapter: str
+    of_modules: dict = None  # of an adapter of slices: `expected` for the adapter of modules that it is exported as
+
+    def plan(self, jobs):
+        return dict(rows=self.rows, prompts=self.prompts, tokens=TOKENS, jobs=jobs)
+
+
+def made(skein, family, number, seed, folder, change=lambda config: config):
     source = draw.source_of(seed, family, number)
     config = change(draw.FAMILIES[family](source))
     config._attn_implementation = "eager"
@@ -118,52 +141,71 @@ def made(family, number, seed, folder, change=lambda config: config):
     rows, prompts = draw.rows_of(source, config.get_text_config().vocab_size)
     model = model.double()
     spread = oracle.sharpen(model, rows, is_offset)
-    model.float().save_pretrained(os.path.join(folder, "model"))
-    adapter = os.path.join(folder, "adapter")
-    peft = oracle.adapted(model, source, adapter)
-    expected = oracle.expected(peft, rows, prompts, TOKENS)
+    path, adapter = os.path.join(folder, "model"), os.path.join(folder, "adapter")
+    model.float().save_pretrained(path)
+
+    def export(own):
+        out = os.path.join(folder, "exported")
+        job = dict(adapter=own, exported=out, output=os.path.join(folder, "nothing"))
+        run(skein, path, dict(rows=[], prompts=[], tokens=0, jobs=[job]), folder)
+        return out
+
+    places = None
+    # Of models with fused modules, every other one has an adapter of slices.
+    if number % 2 and any(name.split(".")[-1] in slices.PARTS for name in oracle.modules_of(model)):
+        peft, places = oracle.adapted_in_slices(model, source, adapter, export)
+    else:
+        peft = oracle.adapted(model, source, adapter)
+
+    def own(tensors):
+        return places.of(tensors, config.num_hidden_layers) if places else tensors
+
+    of_modules = oracle.expected(peft, rows, prompts, TOKENS)
+    expected = own(of_modules)
     exact = without_text(expected)
-    single = [compare(found, exact) for found in oracle.in_single_precision(peft, rows)]
+    single = [compare(own(found), exact) for found in oracle.in_single_precision(peft, rows)]
     others = {
         torch.float32: {key: max(errors[key] for errors in single) for key in single[0]},
-        torch.bfloat16: compare_roughly(oracle.expected(peft.to(torch.bfloat16), rows), exact),
+        torch.bfloat16: compare_roughly(own(oracle.expected(peft.to(torch.bfloat16), rows)), exact),
     }
-    return rows, prompts, spread, expected, others, adapter
+    return Made(rows, prompts, spread, expected, others, adapter, of_modules if places else None)
 
 
 def check_gguf(skein, converter, family, number, seed, folder):
     """The drawn model, as far as GGUF can say it, from a GGUF file: the worst errors, and torch's in fp32."""
     os.makedirs(folder)
-    rows, prompts, _, expected, others, adapter = made(family, number, seed, folder, convert.sayable)
+    model = made(skein, family, number, seed, folder, convert.sayable)
     path, out = os.path.join(folder, "model.gguf"), os.path.join(folder, "out")
-    # A GGUF file of a model that sees holds its language model alone.
-    path_of_adapter = os.path.join(adapter, "adapter_model.safetensors")
-    shorter = [{name.replace("language_model.", ""): value for name, value in tensors.items()}
-               for tensors in (load_file(path_of_adapter), expected)]
-    save_file(shorter[0], path_of_adapter)
+    path_of_adapter = os.path.join(model.adapter, "adapter_model.safetensors")
+    save_file(convert.adapter_of_file(load_file(path_of_adapter), family), path_of_adapter)
     converter.convert(os.path.join(folder, "model"), path)
-    run(skein, path, dict(rows=rows, prompts=prompts, tokens=TOKENS, jobs=[dict(adapter=adapter, output=out)]), folder)
-    return compare(load_file(out), shorter[1]), others[torch.float32]
+    run(skein, path, model.plan([dict(adapter=model.adapter, output=out)]), folder)
+    found = convert.as_in_folder(load_file(out), model.expected, family)
+    return compare(found, model.expected), model.others[torch.float32]
 
 
 def check(skein, family, number, arguments, folder):
     """What was found out about one drawn model."""
     with contextlib.redirect_stdout(io.StringIO()):
-        rows, prompts, spread, expected, others, adapter = made(family, number, arguments.seed, folder)
-    found = report.Draw(spread=spread)
-    out = os.path.join(folder, "out")
+        model = made(skein, family, number, arguments.seed, folder)
+    found = report.Draw(model.spread, model.of_modules is not None)
+    path, adapter, out = os.path.join(folder, "model"), model.adapter, os.path.join(folder, "out")
     jobs = [dict(adapter=adapter, output=f"{out}.plain")]
-    if can_pair(os.path.join(folder, "model")):
+    if can_pair(path):
         jobs.append(dict(adapter=adapter, compute="bf16", output=f"{out}.bf16"))
+    if model.of_modules:
+        jobs.append(dict(adapter=os.path.join(folder, "exported"), output=f"{out}.modules"))
     jobs += [dict(way, adapter=adapter, output=f"{out}.way{i}") for i, way in enumerate(WAYS)]
     if not arguments.no_mutations:
         jobs += [dict(adapter=adapter, disable=field, output=f"{out}.{field}") for field in FIELDS]
-    plan = dict(rows=rows, prompts=prompts, tokens=TOKENS, jobs=jobs)
-    written = run(skein, os.path.join(folder, "model"), plan, folder)
+    written = run(skein, path, model.plan(jobs), folder)
     plain = load_file(f"{out}.plain")
-    found.add(compare(plain, expected), others[torch.float32], "folder")
-    if can_pair(os.path.join(folder, "model")):
-        found.add_bf16(compare_roughly(load_file(f"{out}.bf16"), expected), others[torch.bfloat16])
+    found.add(compare(plain, model.expected), model.others[torch.float32], "folder")
+    if model.of_modules:
+        found.add(
+            compare(load_file(f"{out}.modules"), model.of_modules), model.others[torch.float32], "exported adapter")
+    if can_pair(path):
+        found.add_bf16(compare_roughly(load_file(f"{out}.bf16"), model.expected), model.others[torch.bfloat16])
     for i in range(len(WAYS)):
         other = load_file(f"{out}.way{i}")
         if any(not torch.equal(other[name], plain[name]) for name in plain):
@@ -175,7 +217,7 @@ def check(skein, family, number, arguments, folder):
         found.add(*errors, "GGUF")
     for field in FIELDS:
         if f"{out}.{field}" in written:
-            found.add_field(field, compare(load_file(f"{out}.{field}"), expected))
+            found.add_field(field, compare(load_file(f"{out}.{field}"), model.expected))
     return found
 
 

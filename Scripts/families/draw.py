@@ -4,8 +4,8 @@ import random
 
 import torch
 from transformers import (
-    Gemma2Config, Gemma3Config, Gemma3TextConfig, GraniteConfig, LlamaConfig, Ministral3Config, MistralConfig,
-    Olmo2Config, Olmo3Config, Phi3Config, Qwen2Config, Qwen3Config, SmolLM3Config,
+    Gemma2Config, Gemma3Config, Gemma3TextConfig, GraniteConfig, GraniteMoeHybridConfig, LlamaConfig, Ministral3Config,
+    MistralConfig, Olmo2Config, Olmo3Config, Phi3Config, Qwen2Config, Qwen3Config, SmolLM3Config,
 )
 
 CONTEXT = 256
@@ -91,6 +91,20 @@ def granite(s):
         residual_multiplier=s.uniform(0.2, 0.8), logits_scaling=s.uniform(2, 8))
 
 
+def granitemoehybrid(s):
+    """Granite 4 with attention in each layer and without experts."""
+    _, size = sizes(s, False)
+    size.update(shared_intermediate_size=s.randint(31, 90), attention_bias=flip(s))
+    positions = s.choice(["rope", "rope", "rope", "rope", "nope", None])
+    # The scaling of a model that is not rotated would make no difference.
+    rotation = dict(rope_parameters=scaled_rotation(s)) if positions == "rope" else {}
+    return GraniteMoeHybridConfig(
+        **size, **rotation, position_embedding_type=positions, num_local_experts=0, num_experts_per_tok=0,
+        layer_types=["attention"] * size["num_hidden_layers"], mamba_n_heads=2,
+        embedding_multiplier=s.uniform(2, 12), attention_multiplier=s.uniform(0.1, 0.2),
+        residual_multiplier=s.uniform(0.2, 0.8), logits_scaling=s.uniform(2, 8))
+
+
 def mistral(s):
     head, size = sizes(s, True)
     return MistralConfig(
@@ -168,8 +182,9 @@ def phi3(s):
 
 
 FAMILIES = dict(
-    llama=llama, qwen2=qwen2, qwen3=qwen3, smollm3=smollm3, granite=granite, mistral=mistral, ministral3=ministral3,
-    olmo2=olmo2, olmo3=olmo3, gemma2=gemma2, gemma3_text=gemma3_text, gemma3=gemma3, phi3=phi3)
+    llama=llama, qwen2=qwen2, qwen3=qwen3, smollm3=smollm3, granite=granite, granitemoehybrid=granitemoehybrid,
+    mistral=mistral, ministral3=ministral3, olmo2=olmo2, olmo3=olmo3, gemma2=gemma2, gemma3_text=gemma3_text,
+    gemma3=gemma3, phi3=phi3)
 
 
 def source_of(seed, family, number):

@@ -2,12 +2,19 @@
 
 import contextlib
 import importlib
+import os
 
 import torch
-from peft import LoraConfig, get_peft_model
+from peft import LoraConfig, PeftModel, get_peft_model
+from safetensors.torch import load_file
 
-TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
-FUSED = ["qkv_proj", "o_proj", "gate_up_proj", "down_proj"]
+import slices
+
+
+ORDER = [
+    "q_proj", "k_proj", "v_proj", "qkv_proj", "o_proj", "gate_proj", "up_proj", "gate_up_proj", "input_linear",
+    "down_proj", "output_linear",
+]
 
 
 SINGLE, TO_SINGLE = torch.float32, torch.Tensor.float
@@ -111,9 +118,17 @@ def sharpen(model, rows, is_offset, scores=3.5, logits=4.0):
     return min(measured_scores(model, rows))
 
 
+def modules_of(model):
+    """What can be adapted in a block, by its names there, with numbers of columns and rows; query first, and so on."""
+    found = {
+        name: (module.in_features, module.out_features)
+        for name, module in text_model(model).layers[0].named_modules() if isinstance(module, torch.nn.Linear)}
+    return dict(sorted(found.items(), key=lambda item: ORDER.index(item[0].split(".")[-1])))
+
+
 def adapted(model, source, folder):
     """A PEFT model with random matrices, A and B alike, saved to `folder`."""
-    names = FUSED if hasattr(text_model(model).layers[0].self_attn, "qkv_proj") else TARGETS
+    names = [name.split(".")[-1] for name in modules_of(model)]
     targets = source.sample(names, source.randint(1, len(names)))
     tower = "(?!.*vision).*" if hasattr(model.model, "language_model") else ".*"
     config = LoraConfig(
@@ -130,6 +145,35 @@ def adapted(model, source, folder):
         adapted.peft_config["default"].target_modules = set(targets)
     adapted.save_pretrained(folder)
     return adapted.double()
+
+
+def adapted_in_slices(model, source, folder, export):
+    """A PEFT model with what `export` makes of an adapter of slices, saved to `folder`, and where the slices are."""
+    modules = modules_of(model)
+    names = [path.split(".")[-1] for path in modules]
+    # One fused module in slices; others beside it may be adapted as they are, and then are.
+    first = source.choice([name for name in names if name in slices.PARTS])
+    apart = {first, *(name for name in slices.PARTS if source.random() < 0.5)}
+    names = [part for name in names for part in (slices.PARTS[name] if name in apart else [name])]
+    # At least one slice: else it would be an adapter of modules.
+    targets = {source.choice(slices.PARTS[first]), *source.sample(names, source.randint(1, len(names)))}
+    targets |= {name for name in names if name in slices.PARTS}
+    rank, alpha, is_rank_stabilized = source.choice([1, 2, 3, 5]), source.choice([1, 4, 11]), source.random() < 0.2
+    found, layers = slices.Slices(model.config, modules, targets, rank), len(text_model(model).layers)
+    generator = torch.Generator().manual_seed(source.getrandbits(48))
+    tensors = found.draw(layers, generator)
+    slices.save(tensors, rank, alpha, is_rank_stabilized, folder)
+    exported = export(folder)
+    adapted = PeftModel.from_pretrained(model, exported, is_trainable=True)
+    loaded = {name.replace(".default", ""): p for name, p in adapted.named_parameters() if "lora_" in name}
+    written = load_file(os.path.join(exported, "adapter_model.safetensors"))
+    if set(loaded) != set(written) or any(not torch.equal(loaded[name], written[name]) for name in written):
+        raise SystemExit("PEFT does not load the exported adapter as it is")
+    if sorted(adapted.peft_config["default"].target_modules) != found.modules:
+        raise SystemExit(f"the exported adapter is of {adapted.peft_config['default'].target_modules}")
+    if any(not torch.equal(value, tensors[name]) for name, value in found.of(written, layers).items()):
+        raise SystemExit("the exported matrices are not those of the slices")
+    return adapted.double(), found
 
 
 def expected(model, rows, prompts=(), tokens=0):

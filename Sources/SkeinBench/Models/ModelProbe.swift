@@ -17,6 +17,8 @@ package struct ModelProbe {
 
         package struct Job: Codable, Sendable {
             package var adapter: String?
+            /// A folder for the adapter as a run writes its result.
+            package var exported: String?
             package var compute: String?
             package var threads: Int?
             package var streamed: Bool?
@@ -91,6 +93,7 @@ package struct ModelProbe {
                 files: AdapterFiles.read($0) { try $0.check(against: model.configuration) },
                 model: model.configuration)
         }
+        if let adapter, let folder = job.exported { try export(adapter, to: folder) }
         let longest = plan.rows.reduce(1) { max($0, $1.ids.count) }
         let weights = try DecoderWeights(
             model: model, residence: job.streamed == true ? .streamed : .resident,
@@ -101,6 +104,20 @@ package struct ModelProbe {
         var tensors = train(decoder, adapter)
         try generate(adapter, compute, threads: threads, into: &tensors)
         try SafetensorsWriter.write(tensors, metadata: ["format": "pt"], to: job.output)
+    }
+
+    private func export(_ adapter: AdapterParameters, to folder: String) throws {
+        let export = FusedExport(adapter.shape, model: model.configuration)
+        let shape = export?.shape ?? adapter.shape
+        let (lora, layers) = (shape.configuration, model.configuration.layerCount)
+        try AdapterFiles.write(
+            configuration: AdapterConfiguration(
+                rank: lora.rank, alpha: Double(lora.scale) * Double(lora.rank), dropout: 0,
+                targetModules: Array(shape.modules),
+                layersToTransform: lora.layers == 0..<layers ? nil : Array(lora.layers),
+                baseModelName: ""),
+            tensors: shape.layout.tensors(export?.exported(adapter.values) ?? adapter.values),
+            to: folder)
     }
 
     /// "logits.R", [n - 1, V], of each row; "loss", [2], sum and count over all rows; and the sum

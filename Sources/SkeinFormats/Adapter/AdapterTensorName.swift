@@ -8,17 +8,27 @@ package struct AdapterTensorName: Sendable, Hashable {
         case b = "lora_B"
     }
 
-    /// Projections that can carry an adapter, in the order in which they are computed; then modules
-    /// that hold several of them.
+    /// Projections that can carry an adapter, in the order in which they are computed, the last
+    /// under two names; then modules that hold several of them.
     package static let modules = [
-        "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj", "qkv_proj",
-        "gate_up_proj",
+        "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj",
+        "output_linear", "qkv_proj", "gate_up_proj", "input_linear",
     ]
 
     /// Modules that hold several projections, and these.
     package static let partsOfModules = [
         "qkv_proj": ["q_proj", "k_proj", "v_proj"], "gate_up_proj": ["gate_proj", "up_proj"],
+        "input_linear": ["gate_proj", "up_proj"],
     ]
+
+    /// The part of a block that has a module.
+    private static func parent(of module: String) -> String {
+        switch module {
+        case "q_proj", "k_proj", "v_proj", "o_proj", "qkv_proj": "self_attn"
+        case "input_linear", "output_linear": "shared_mlp"
+        default: "mlp"
+        }
+    }
 
     /// What stands before a block's index in the names of weights.
     package enum Blocks: String, Sendable, CaseIterable {
@@ -61,8 +71,7 @@ package struct AdapterTensorName: Sendable, Hashable {
 
     /// The name of the weight that the matrix is added to.
     package var weightName: String {
-        let parent = ["q", "k", "v", "o", "qkv"].contains(module.dropLast(5)) ? "self_attn" : "mlp"
-        return "\(blocks.rawValue)\(layer).\(parent).\(module).weight"
+        "\(blocks.rawValue)\(layer).\(Self.parent(of: module)).\(module).weight"
     }
 
     package var text: String {

@@ -59,7 +59,7 @@ package struct AdapterParameters: Sendable {
         let lora = LoRAConfiguration(
             rank: configuration.rank, scale: Float(configuration.scale),
             dropout: Float(configuration.dropout),
-            targets: configuration.targetModules.compactMap(TargetModule.init(name:)),
+            targets: configuration.targetModules.compactMap(model.design.blocks[first].target),
             layers: first..<(last + 1))
         try model.design.check(lora.targets, layers: lora.layers)
         try self.init(shape: AdapterShape(lora, model: model), files: files)
@@ -138,7 +138,8 @@ extension AdapterError: Explained {
         case .notBlockDiagonal:
             Explanation(
                 what: "the adapter's slices of a fused module depend on each other",
-                remedy: "adapt the module as a whole: --target-modules qkv_proj,gate_up_proj",
+                remedy: "adapt the module as a whole: --target-modules with qkv_proj or "
+                    + "gate_up_proj",
                 status: .badData)
         }
     }

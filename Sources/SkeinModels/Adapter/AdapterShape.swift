@@ -18,14 +18,18 @@ package struct AdapterShape: Sendable, Equatable {
 
     package let configuration: LoRAConfiguration
     package let layout: ParameterLayout
+    /// What is adapted, by the names in PEFT's files, such as "q_proj".
+    package let modules: Set<String>
     /// Per layer, in the order of `BlockDesign.projections`; nil where nothing is adapted.
     let pairs: [[Pair?]]
 
     package init(_ lora: LoRAConfiguration, model: ModelConfiguration) {
         configuration = lora
         var matrices: [(name: String, shape: [Int])] = []
+        var modules: Set<String> = []
         var offset = 0
         func add(_ name: String, inputs: Int, outputs: Int, in layer: Int) -> Int {
+            modules.formUnion(name.split(separator: ".").suffix(1).map { String($0) })
             let name = "base_model.model." + model.design.tensor(name, in: layer)
             matrices.append((name + ".lora_A.weight", [lora.rank, inputs]))
             matrices.append((name + ".lora_B.weight", [outputs, lora.rank]))
@@ -38,7 +42,7 @@ package struct AdapterShape: Sendable, Equatable {
             return block.projections.map { projection -> Pair? in
                 guard lora.layers.contains(layer) else { return nil }
                 if let module = projection.fused, let rows = projection.rows,
-                    lora.adapts(fused: module)
+                    lora.adaptsModule(of: projection.module)
                 {
                     let known = fused[module]
                     let (first, a) =
@@ -66,6 +70,7 @@ package struct AdapterShape: Sendable, Equatable {
                     outputs: projection.outputs, sharesA: false)
             }
         }
+        self.modules = modules
         layout = ParameterLayout(matrices)
     }
 

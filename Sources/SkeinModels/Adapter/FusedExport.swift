@@ -20,7 +20,7 @@ package struct FusedExport: Sendable {
         for fused in TargetModule.fused {
             let slices = model.design.blocks[lora.layers].first.map { block in
                 block.projections.filter { projection in
-                    projection.fused?.hasSuffix("." + fused.name) == true
+                    projection.fused != nil && fused.parts.contains(projection.module)
                         && lora.targets.contains(projection.module)
                 }
             }
@@ -66,9 +66,12 @@ package struct FusedExport: Sendable {
         let wide = shape.configuration.rank
         for (pairs, fused) in zip(own.pairs, shape.pairs) {
             // Slices of one module have one A in the file; each takes the rows after the one before.
+            // Those of a module that is adapted as a whole have one A in the run, too: one place.
             var taken: [Int: Int] = [:]
+            var places: [Int: Int] = [:]
             for case (let pair?, let module?) in zip(pairs, fused) {
-                let first = taken[module.a, default: 0]
+                let first = places[pair.a] ?? taken[module.a, default: 0]
+                places[pair.a] = first
                 taken[module.a] = first + rank
                 for i in 0..<(rank * pair.inputs) {
                     body(pair.a + i, module.a + first * pair.inputs + i)

@@ -80,8 +80,8 @@ package struct LoRAConfiguration: Sendable, Equatable {
         self.layers = layers
     }
 
-    /// Whether a fused module such as "self_attn.qkv_proj" is adapted as a whole, with one A.
-    func adapts(fused module: String) -> Bool {
-        targets.contains { module.hasSuffix("." + $0.name) }
+    /// Whether a module that holds `part` and others is adapted as a whole, with one A.
+    func adaptsModule(of part: TargetModule) -> Bool {
+        TargetModule.fused.contains { $0.parts.contains(part) && targets.contains($0) }
     }
 }

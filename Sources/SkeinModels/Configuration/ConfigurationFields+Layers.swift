@@ -20,7 +20,9 @@ extension ConfigurationFields {
         let none = [Bool](repeating: false, count: count)
         let isOn = usesSlidingWindow == true
         switch traits.windows {
-        case .none: return Layers(isWindowed: none, isLocal: none, isRotated: isRotated)
+        case .none:
+            if traits.isHybrid { try refuseOtherLayers(count, check) }
+            return Layers(isWindowed: none, isLocal: none, isRotated: isRotated)
         case .everywhere:
             let all = [Bool](repeating: true, count: count)
             return Layers(isWindowed: all, isLocal: none, isRotated: isRotated)
@@ -42,11 +44,7 @@ extension ConfigurationFields {
     /// Whether each layer's type is "sliding_attention"; nil: the file does not say.
     private func types(_ count: Int, _ check: ConfigurationCheck) throws -> [Bool]? {
         guard let layerTypes else { return nil }
-        guard layerTypes.count == count else {
-            throw check.bad(
-                "layer_types", "a list of \(count), one for each layer",
-                "one of \(layerTypes.count)")
-        }
+        try checkCount(of: layerTypes, count, check)
         return try layerTypes.map { type in
             switch type {
             case "sliding_attention": true
@@ -58,9 +56,41 @@ extension ConfigurationFields {
         }
     }
 
+    private func checkCount(
+        of types: [String], _ count: Int, _ check: ConfigurationCheck
+    ) throws {
+        guard types.count == count else {
+            throw check.bad(
+                "layer_types", "a list of \(count), one for each layer", "one of \(types.count)")
+        }
+    }
+
+    /// Refuses layers without attention. Older versions of transformers spell the kinds "attention"
+    /// and "mamba".
+    private func refuseOtherLayers(_ count: Int, _ check: ConfigurationCheck) throws {
+        let supported = "attention in every layer"
+        guard let layerTypes else {
+            throw check.unsupported(
+                "layer_types", "not stated, which means Mamba layers", supported)
+        }
+        try checkCount(of: layerTypes, count, check)
+        for type in layerTypes where type != "attention" && type != "full_attention" {
+            let isMamba = type == "mamba" || type == "linear_attention"
+            throw check.unsupported(
+                "layer_types", isMamba ? "\(type) (with Mamba layers)" : type, supported)
+        }
+    }
+
     private func rotated(
         _ traits: FileTraits, count: Int, _ check: ConfigurationCheck
     ) throws -> [Bool] {
+        if traits.statesPositions {
+            guard ["rope", "nope", nil].contains(positions) else {
+                throw check.unsupported(
+                    "position_embedding_type", positions ?? "null", "rope or nope")
+            }
+            return [Bool](repeating: positions == "rope", count: count)
+        }
         guard let usual = traits.unrotatedPeriod else {
             return [Bool](repeating: true, count: count)
         }
@@ -95,6 +125,12 @@ extension ConfigurationFields {
         }
         if feedForwardBias == true, traits.feedForwardBias.isEmpty {
             throw check.unsupported("mlp_bias", "true", "false")
+        }
+        if traits.isHybrid, expertCount != 0 {
+            throw check.unsupported(
+                "num_local_experts",
+                (expertCount.map { String($0) } ?? "not stated, which means 8")
+                    + " (a mixture of experts)", "0")
         }
         if isBidirectional == true {
             throw check.unsupported("use_bidirectional_attention", "true", "false")

@@ -6,6 +6,7 @@ struct ConfigurationFields: Decodable {
     let vocabularySize: Int?
     let width: Int?
     let feedForwardWidth: Int?
+    let sharedFeedForwardWidth: Int?
     let layerCount: Int?
     let headCount: Int?
     let keyValueHeadCount: Int?
@@ -22,6 +23,8 @@ struct ConfigurationFields: Decodable {
     let firstWindowedLayer: Int?
     let windowPeriod: Int?
     let layerTypes: [String]?
+    let expertCount: Int?
+    let positions: String?
     let rotatedLayers: [Int]?
     let unrotatedPeriod: Int?
     let isBidirectional: Bool?
@@ -44,6 +47,7 @@ struct ConfigurationFields: Decodable {
         case vocabularySize = "vocab_size"
         case width = "hidden_size"
         case feedForwardWidth = "intermediate_size"
+        case sharedFeedForwardWidth = "shared_intermediate_size"
         case layerCount = "num_hidden_layers"
         case headCount = "num_attention_heads"
         case keyValueHeadCount = "num_key_value_heads"
@@ -60,6 +64,8 @@ struct ConfigurationFields: Decodable {
         case firstWindowedLayer = "max_window_layers"
         case windowPeriod = "sliding_window_pattern"
         case layerTypes = "layer_types"
+        case expertCount = "num_local_experts"
+        case positions = "position_embedding_type"
         case rotatedLayers = "no_rope_layers"
         case unrotatedPeriod = "no_rope_layer_interval"
         case isBidirectional = "use_bidirectional_attention"

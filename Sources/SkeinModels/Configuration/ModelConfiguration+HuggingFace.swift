@@ -19,7 +19,9 @@ extension ModelConfiguration {
         width = try check.size(
             "hidden_size", fields.width ?? traits.sizes.width, limit: Limits.width)
         feedForwardWidth = try check.size(
-            "intermediate_size", fields.feedForwardWidth ?? traits.sizes.feedForwardWidth,
+            traits.hasSharedWidth ? "shared_intermediate_size" : "intermediate_size",
+            (traits.hasSharedWidth ? fields.sharedFeedForwardWidth : fields.feedForwardWidth)
+                ?? traits.sizes.feedForwardWidth,
             limit: Limits.feedForwardWidth)
         layerCount = try check.size(
             "num_hidden_layers", fields.layerCount ?? traits.sizes.layers, limit: Limits.layers)

@@ -137,6 +137,13 @@ package struct Projection: Sendable, Equatable {
     /// module by itself.
     package var fused: String? { rows == nil ? nil : tensor }
 
+    /// Gives a module by itself another name in the folder and in an adapter's file.
+    mutating func rename(_ name: String) {
+        precondition(fused == nil, "\(self.name) is a part of \(tensor)")
+        self.name = name
+        tensor = name
+    }
+
     /// The seven matrices of a block with separate query, key, value, gate and up, under their
     /// Hugging Face names.
     package static func separate(
@@ -154,9 +161,10 @@ package struct Projection: Sendable, Equatable {
     /// The same seven, of which some lie one after the other in a tensor; `tensors`: its name by what
     /// it holds.
     package static func fused(
-        _ model: ModelConfiguration, _ tensors: [TargetModule: String]
+        _ model: ModelConfiguration, _ tensors: [TargetModule: String],
+        biased: Set<TargetModule> = []
     ) -> [Projection] {
-        var projections = separate(model)
+        var projections = separate(model, biased: biased)
         for (fused, tensor) in tensors {
             var first = 0
             for part in fused.parts {

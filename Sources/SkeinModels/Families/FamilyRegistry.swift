@@ -3,8 +3,8 @@ import SkeinFormats
 /// The known families, found by the names in a model's files.
 package struct FamilyRegistry: Sendable {
     package static let standard = FamilyRegistry([
-        Llama(), Mistral(), Ministral3(), Qwen2(), Qwen3(), SmolLM3(), Granite(), Olmo2(), Olmo3(),
-        Gemma2(), Gemma3(), Phi3(),
+        Llama(), Mistral(), Ministral3(), Qwen2(), Qwen3(), SmolLM3(), Granite(), Granite4(),
+        Olmo2(), Olmo3(), Gemma2(), Gemma3(), Phi3(),
     ])
 
     private let families: [any ModelFamily]
@@ -97,10 +97,6 @@ enum OtherArchitectures {
                 "granitehybrid", "mamba", "falconmamba", "falconh1", "jamba", "zamba", "bamba",
                 "nemotronh", "plamo2",
             ], "with Mamba layers"
-        ),
-        (
-            ["granitemoehybrid"],
-            "a Granite 4; if it has no Mamba layers and no experts, its GGUF file is read"
         ),
         (["lfm2", "lfm3"], "with short convolutions between attention layers"),
         (["qwen35", "qwen3next", "olmohybrid", "kimilinear"], "with Gated DeltaNet layers"),

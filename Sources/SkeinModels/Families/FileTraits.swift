@@ -31,6 +31,12 @@ package struct FileTraits: Sendable {
     }
 
     package var sizes = Sizes()
+    /// Whether the feed-forward part has the width of what a model with experts shares
+    /// (shared_intermediate_size), whatever intermediate_size says.
+    package var hasSharedWidth = false
+    /// Whether a model may have Mamba layers and experts, and has them unless layer_types and
+    /// num_local_experts say otherwise; neither is computed.
+    package var isHybrid = false
     package var contextLength = 2048
     package var normEpsilon = 1e-6
     package var isTied = false
@@ -52,6 +58,8 @@ package struct FileTraits: Sendable {
     package var originalContextLength: Int?
     /// Each `period`th layer is not rotated, unless no_rope_layers says otherwise; nil: all are.
     package var unrotatedPeriod: Int?
+    /// Whether layers are rotated only if position_embedding_type is "rope".
+    package var statesPositions = false
     /// Whether queries grow with their position (llama_4_scaling_beta).
     package var hasQueryGrowth = false
 

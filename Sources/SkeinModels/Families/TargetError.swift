@@ -42,6 +42,18 @@ extension BlockDesign {
     }
 }
 
+extension BlockDesign {
+    /// The target that an adapter's file calls `module`; nil: no module of the block has this name.
+    package func target(module: String) -> TargetModule? {
+        projections.first { $0.name.hasSuffix("." + module) }?.module
+            ?? TargetModule.fused.first { fused in
+                projections.contains {
+                    fused.parts.contains($0.module) && $0.fused?.hasSuffix("." + module) == true
+                }
+            }
+    }
+}
+
 extension TargetError: Explained {
     package var explanation: Explanation {
         switch self {

@@ -173,7 +173,7 @@ package struct TrainingJob: Sendable {
             rank: lora.rank,
             alpha: configuration.alpha * Double(lora.rank / configuration.rank),
             dropout: configuration.dropout,
-            targetModules: lora.targets.map(\.name),
+            targetModules: Array(shape.modules),
             layersToTransform: isWhole ? nil : Array(lora.layers),
             baseModelName: FilePath.name(of: model.path),
             usesRankStabilizedScale: false)

@@ -15,8 +15,8 @@ import tempfile
 import gguf as gguf_py
 import torch
 from transformers import (
-    AutoModelForCausalLM, AutoModelForImageTextToText, Gemma2Config, Gemma3Config, Gemma3TextConfig, GraniteConfig, LlamaConfig,
-    Ministral3Config, Mistral3Config, MistralConfig, Olmo2Config, Olmo3Config, Phi3Config,
+    AutoModelForCausalLM, AutoModelForImageTextToText, Gemma2Config, Gemma3Config, Gemma3TextConfig, GraniteConfig,
+    GraniteMoeHybridConfig, LlamaConfig, Ministral3Config, Mistral3Config, MistralConfig, Olmo2Config, Olmo3Config, Phi3Config,
     Qwen2Config, Qwen3Config, SmolLM3Config,
 )
 
@@ -44,6 +44,11 @@ CASES = {
     "granite": GraniteConfig(
         **SIZE, embedding_multiplier=12.0, attention_multiplier=0.015625,
         residual_multiplier=0.22, logits_scaling=8.0, tie_word_embeddings=True),
+    "granitemoehybrid": GraniteMoeHybridConfig(
+        **SIZE, shared_intermediate_size=48, num_local_experts=0, num_experts_per_tok=0,
+        layer_types=["attention"] * 7, position_embedding_type="rope", mamba_n_heads=2,
+        embedding_multiplier=12.0, attention_multiplier=0.015625, residual_multiplier=0.22,
+        logits_scaling=8.0, attention_bias=True),
     "mistral": MistralConfig(**SIZE, sliding_window=8),
     "ministral3": Ministral3Config(
         **SIZE, head_dim=16, rope_parameters=dict(
@@ -76,6 +81,12 @@ CASES = {
 }
 
 
+# Families whose GGUF files have another's name.
+ARCHITECTURES = {
+    "mistral": "llama", "ministral3": "mistral3", "olmo3": "olmo2", "gemma3_text": "gemma3",
+    "granitemoehybrid": "granite"}
+
+
 def rotations(model):
     """Of each module of rotation: inverse frequencies and the factor of cosines and sines."""
     found = {}
@@ -100,8 +111,7 @@ def gguf(config):
     """Metadata and tensors of rotations as llama.cpp's conversion/*.py write them."""
     c = config.get_text_config()
     kind = c.model_type
-    arch = {"mistral": "llama", "ministral3": "mistral3", "olmo3": "olmo2",
-            "gemma3_text": "gemma3"}.get(kind, kind)
+    arch = ARCHITECTURES.get(kind, kind)
     head = getattr(c, "head_dim", None) or c.hidden_size // c.num_attention_heads
     keys = {"general.architecture": arch}
     tensors = {}
@@ -123,9 +133,9 @@ def gguf(config):
     if getattr(c, "head_dim", None):
         put("attention.key_length", head)
         put("attention.value_length", head)
-    if kind in ("llama", "mistral", "ministral3", "granite", "smollm3"):
+    if arch in ("llama", "mistral3", "granite", "smollm3"):
         put("rope.dimension_count", head)
-    if kind == "granite":
+    if arch == "granite":
         put("attention.scale", c.attention_multiplier)
         put("embedding_scale", c.embedding_multiplier)
         put("residual_scale", c.residual_multiplier)
@@ -186,7 +196,7 @@ def gguf(config):
     shapes = {"token_embd.weight": [c.vocab_size, c.hidden_size]}
     if not config.tie_word_embeddings:
         shapes["output.weight"] = [c.vocab_size, c.hidden_size]
-    if kind == "llama" and c.attention_bias:
+    if kind in ("llama", "granitemoehybrid") and c.attention_bias:
         for name in ("attn_q", "attn_k", "attn_v", "attn_output"):
             shapes[f"blk.0.{name}.bias"] = [c.hidden_size]
     if kind == "llama" and c.mlp_bias:
@@ -199,11 +209,16 @@ def gguf(config):
 def gguf_names(config, tensors):
     """The file's names of a block's tensors and of those outside, by the folder's names."""
     c = config.get_text_config()
-    arch = {"mistral": "llama", "ministral3": "mistral3", "olmo3": "olmo2",
-            "gemma3_text": "gemma3"}.get(c.model_type, c.model_type)
+    arch = ARCHITECTURES.get(c.model_type, c.model_type)
     kind = next(key for key, value in gguf_py.MODEL_ARCH_NAMES.items() if value == arch)
     names = gguf_py.get_tensor_name_map(kind, c.num_hidden_layers)
-    plain = [name.replace("language_model.", "") for name in tensors]
+    plain = [
+        name.replace("language_model.", "").replace("shared_mlp.output_linear", "mlp.down_proj")
+        for name in tensors]
+    # llama.cpp's conversion takes this tensor apart.
+    for name in [name for name in plain if "shared_mlp.input_linear" in name]:
+        plain.remove(name)
+        plain += [name.replace("shared_mlp.input_linear", f"mlp.{part}_proj") for part in ("gate", "up")]
     return {
         name: names.get_name(name, try_suffixes=(".weight", ".bias"))
         for name in plain if ".layers." not in name or ".layers.3." in name}

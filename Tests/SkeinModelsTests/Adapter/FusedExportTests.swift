@@ -65,7 +65,8 @@ import Testing
         "adapters of slices become one of the module with the same product, and come back",
         arguments: [
             [TargetModule.query, .value], [.query, .key, .value, .output, .gate, .up, .down],
-            [.up, .down], [.key],
+            [.up, .down], [.key], [.query, .gateUp], [.key, .value, .down, .gateUp],
+            [.queryKeyValue, .gate, .up],
         ])
     func slices(targets: [TargetModule]) throws {
         for layers in [0..<2, 1..<2] {

@@ -365,8 +365,8 @@ import Testing
 }
 
 private let folderNames =
-    "llama, mistral, mistral3, ministral3, qwen2, qwen3, smollm3, granite, olmo2, olmo3, gemma2, "
-    + "gemma3_text, gemma3 or phi3"
+    "llama, mistral, mistral3, ministral3, qwen2, qwen3, smollm3, granite, granitemoehybrid, "
+    + "olmo2, olmo3, gemma2, gemma3_text, gemma3 or phi3"
 
 private func bad(
     _ path: String, _ field: String, _ expected: String, _ found: String

@@ -57,6 +57,14 @@ import Testing
         gguf.design.rotaryTables = folder.design.rotaryTables
         // The text model has other names in a folder for several inputs.
         gguf.design.names = folder.design.names
+        if golden.name == "granitemoehybrid" {
+            // llama.cpp's conversion takes gate and up apart, and renames the feed-forward part.
+            let separate = Projection.separate(folder, biased: folder.stated.biased)
+            #expect(gguf.design.blocks.allSatisfy { $0.projections == separate })
+            for layer in gguf.design.blocks.indices {
+                gguf.design.blocks[layer].projections = folder.design.blocks[layer].projections
+            }
+        }
         #expect(folder.design == gguf.design)
         #expect(folder.requiredTensors.map(\.shape) == gguf.requiredTensors.map(\.shape))
         #expect(folder.normEpsilon == gguf.normEpsilon && folder.ropeTheta == gguf.ropeTheta)
@@ -144,6 +152,15 @@ import Testing
         #expect(granite.embeddingMultiplier == 12 && granite.logitsMultiplier == 0.125)
         #expect(granite.blocks[0].residualMultiplier == 0.22)
         #expect(granite.blocks[0].attentionScale == 0.015625)
+        let granite4 = try design("granitemoehybrid")
+        let names = granite4.blocks[6].projections.suffix(3).map(\.name)
+        #expect(names == ["mlp.gate_proj", "mlp.up_proj", "shared_mlp.output_linear"])
+        let parts = granite4.blocks[6].projections.map(\.fused).suffix(3)
+        #expect(parts == ["shared_mlp.input_linear", "shared_mlp.input_linear", nil])
+        #expect(
+            granite4.blocks[6].projections.map(\.hasBias) == [
+                true, true, true, true, false, false, false,
+            ])
         let growth = try design("ministral3").blocks[0].queryGrowth
         #expect(growth == BlockDesign.QueryGrowth(beta: 0.1, original: 16))
         let fused = try design("phi3").blocks[0].projections
@@ -192,6 +209,12 @@ import Testing
                 "attention_factor": 1.25, "beta_fast": 8.0,
             ]
         },
+        Older(name: "granitemoehybrid") {
+            $0["layer_types"] = Array(repeating: "attention", count: 7)
+            $0["rope_parameters"] = nil
+            $0["rope_theta"] = 1e4
+            $0["rope_scaling"] = NSNull()
+        },
         Older(name: "gemma2") {
             $0["layer_types"] = nil
             $0["hidden_act"] = "gelu_pytorch_tanh"
@@ -238,6 +261,20 @@ import Testing
             $0["final_logit_softcapping"] = nil
         }
         #expect(gemma.design.blocks[0].attentionSoftCap == nil && gemma.design.logitsSoftCap == 30)
+    }
+
+    @Test("a Granite 4 is rotated only if it says so, and reads the shared width")
+    func positions() throws {
+        let golden = FamilyGolden(name: "granitemoehybrid")
+        #expect(try golden.folder().design.blocks.allSatisfy { $0.rotaryTable == 0 })
+        for positions: Any? in ["nope", NSNull(), nil] {
+            let model = try golden.folder { $0["position_embedding_type"] = positions }
+            #expect(model.design.blocks.allSatisfy { $0.rotaryTable == nil })
+        }
+        let wide = try golden.folder { $0["shared_intermediate_size"] = 50 }
+        #expect(wide.feedForwardWidth == 50)
+        let usual = try golden.folder { $0["shared_intermediate_size"] = nil }
+        #expect(usual.feedForwardWidth == 1024)
     }
 
     @Test("a window as long as the context, or of no layer, is none")

@@ -47,8 +47,9 @@ struct FamilyGolden: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     static let all = [
-        "llama", "qwen2", "qwen2-windows", "qwen3", "smollm3", "granite", "mistral", "ministral3",
-        "olmo2", "olmo3", "gemma2", "gemma3_text", "gemma3", "mistral3", "phi3", "phi3-long",
+        "llama", "qwen2", "qwen2-windows", "qwen3", "smollm3", "granite", "granitemoehybrid",
+        "mistral", "ministral3", "olmo2", "olmo3", "gemma2", "gemma3_text", "gemma3", "mistral3",
+        "phi3", "phi3-long",
     ].map { FamilyGolden(name: $0) }
 
     private static let file = TestPaths.fixture("families/families.json")

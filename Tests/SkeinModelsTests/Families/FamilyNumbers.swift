@@ -83,7 +83,8 @@ struct FamilyNumbers: Decodable, Sendable {
         let divisor = rankStabilized ? Float(rank).squareRoot() : Float(rank)
         let lora = LoRAConfiguration(
             rank: rank, scale: alpha / divisor, dropout: 0,
-            targets: targets.compactMap(TargetModule.init(name:)), layers: 0..<model.layerCount)
+            targets: targets.compactMap(model.design.blocks[0].target), layers: 0..<model.layerCount
+        )
         try model.design.check(lora.targets, layers: lora.layers)
         let shape = AdapterShape(lora, model: model)
         let values = shape.layout.entries.flatMap { entry in

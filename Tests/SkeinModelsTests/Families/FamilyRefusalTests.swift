@@ -69,6 +69,18 @@ import Testing
         Refusal("granite", "attention_multiplier", "0"),
         Refusal("granite", "residual_multiplier", "1e300"),
         Refusal("granite", "logits_scaling", "0"),
+        Refusal("granitemoehybrid", "num_local_experts", "64"),
+        Refusal("granitemoehybrid", "num_local_experts", "-1"),
+        Refusal("granitemoehybrid", "num_local_experts", "null"),
+        Refusal("granitemoehybrid", "layer_types", "null"),
+        Refusal("granitemoehybrid", "layer_types", #"["attention"]"#),
+        Refusal("granitemoehybrid", "layer_types", Self.types("mamba")),
+        Refusal("granitemoehybrid", "layer_types", Self.types("linear_attention")),
+        Refusal("granitemoehybrid", "layer_types", Self.types("sliding_attention")),
+        Refusal("granitemoehybrid", "position_embedding_type", #""alibi""#),
+        Refusal("granitemoehybrid", "shared_intermediate_size", "0"),
+        Refusal("granitemoehybrid", "hidden_act", #""gelu""#),
+        Refusal("granitemoehybrid", "mlp_bias", "true"),
         Refusal("mistral", "sliding_window", "-8"),
         Refusal("ministral3", "rope_parameters", "null"),
         Refusal(
@@ -113,6 +125,32 @@ import Testing
         Refusal("phi3-long", "original_max_position_embeddings", "1"),
         Refusal("phi3", "model_type", #""phimoe""#),
     ]
+
+    /// The types of seven layers, of which one is of another kind.
+    private static func types(_ other: String) -> String {
+        let types = (0..<7).map { $0 == 4 ? other : "full_attention" }
+        return "[" + types.map { "\"\($0)\"" }.joined(separator: ",") + "]"
+    }
+
+    @Test("Mamba layers and experts are refused with what they are, before weights are looked for")
+    func hybrids() throws {
+        let golden = FamilyGolden(name: "granitemoehybrid")
+        for (field, value, what) in [
+            ("num_local_experts", 64 as Any?, "64 (a mixture of experts)"),
+            ("num_local_experts", nil, "not stated, which means 8 (a mixture of experts)"),
+            ("layer_types", nil, "not stated, which means Mamba layers"),
+            (
+                "layer_types", ["mamba"] + Array(repeating: "attention", count: 6),
+                "mamba (with Mamba layers)"
+            ),
+        ] {
+            // There are no weights in the folder.
+            let error = try #require(throws: FormatError.self) {
+                _ = try golden.folder { $0[field] = value }
+            }
+            #expect(error.explanation.what.contains("'\(field)' is \(what); "), "\(error)")
+        }
+    }
 
     @Test("a config.json that cannot be computed is refused by its field", arguments: folders)
     func folder(refusal: Refusal) throws {
@@ -215,8 +253,7 @@ import Testing
         for (name, what) in [
             ("qwen3_moe", "experts"), ("qwen3moe", "experts"), ("mixtral", "experts"),
             ("gpt-oss", "experts"), ("gpt_oss", "experts"), ("granitemoe", "experts"),
-            ("granitemoehybrid", "GGUF"), ("granitehybrid", "Mamba"), ("mamba2", "Mamba"),
-            ("falcon-h1", "Mamba"),
+            ("granitehybrid", "Mamba"), ("mamba2", "Mamba"), ("falcon-h1", "Mamba"),
             ("lfm2", "convolutions"), ("qwen3_5_text", "DeltaNet"), ("qwen3next", "DeltaNet"),
             ("gemma3n", "embeddings"), ("qwen2_5_vl", "vision"),
         ] {

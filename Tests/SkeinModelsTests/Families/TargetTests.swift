@@ -17,6 +17,48 @@ import Testing
         #expect(TargetModule(name: "kv_proj") == nil)
     }
 
+    @Test("an adapter's file calls modules what the family calls them")
+    func namesOfFamilies() throws {
+        let phi = try FamilyGolden(name: "phi3").folder()
+        let granite = try FamilyGolden(name: "granitemoehybrid").folder()
+        func modules(_ targets: [TargetModule], _ model: ModelConfiguration) -> Set<String> {
+            AdapterShape(
+                LoRAConfiguration(rank: 2, scale: 1, dropout: 0, targets: targets, layers: 0..<7),
+                model: model
+            ).modules
+        }
+        for (model, names) in [
+            (phi, ["q_proj", "down_proj", "qkv_proj", "gate_up_proj"]),
+            (granite, ["q_proj", "output_linear", nil, "input_linear"]),
+        ] {
+            let targets: [TargetModule] = [.query, .down, .queryKeyValue, .gateUp]
+            for (target, name) in zip(targets, names) {
+                guard let name else { continue }
+                #expect(modules([target], model) == [name])
+                #expect(model.design.blocks[6].target(module: name) == target)
+                #expect(AdapterTensorName.modules.contains(name))
+            }
+        }
+        #expect(modules([.gate, .up], granite) == ["gate_proj", "up_proj"])
+        #expect(granite.design.blocks[0].target(module: "down_proj") == nil)
+        #expect(phi.design.blocks[0].target(module: "output_linear") == nil)
+        #expect(
+            AdapterTensorName(layer: 3, module: "input_linear", matrix: .a).text
+                == "base_model.model.model.layers.3.shared_mlp.input_linear.lora_A.weight")
+        let export = try #require(
+            FusedExport(
+                AdapterShape(
+                    LoRAConfiguration(
+                        rank: 2, scale: 1, dropout: 0, targets: [.gate, .up, .down], layers: 0..<7),
+                    model: granite), model: granite))
+        #expect(export.multiplier == 2)
+        #expect(export.shape.modules == ["input_linear", "output_linear"])
+        try granite.design.check([.gateUp, .down], layers: 0..<7)
+        #expect(throws: TargetError.self) {
+            try granite.design.check([.queryKeyValue], layers: 0..<7)
+        }
+    }
+
     @Test("a target that a design lacks, or has twice, is refused by its name")
     func targets() throws {
         let llama = try FamilyGolden(name: "llama").folder().design
