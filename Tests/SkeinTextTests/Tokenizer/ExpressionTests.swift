@@ -82,9 +82,10 @@ private struct Cuts: Decodable {
         return text.withUTF8 { bytes in
             CharacterClasses.shared.withReader { classes in
                 var size = 0
-                steps.forEachPiece(of: UTF8Reader(bytes: bytes, classes: classes)) {
-                    size += $0.count
-                }
+                let unfinished = steps.forEachPiece(
+                    of: UTF8Reader(bytes: bytes, classes: classes)
+                ) { size += $0.count }
+                #expect(unfinished == nil)
                 return size
             }
         }
@@ -110,12 +111,15 @@ private struct Cuts: Decodable {
         return text.withUTF8 { bytes in
             CharacterClasses.shared.withReader { classes in
                 var cuts: [Int] = []
-                steps.forEachPiece(of: UTF8Reader(bytes: bytes, classes: classes)) { piece in
+                let unfinished = steps.forEachPiece(
+                    of: UTF8Reader(bytes: bytes, classes: classes)
+                ) { piece in
                     guard let base = bytes.baseAddress, let start = piece.baseAddress else {
                         return
                     }
                     cuts += [start - base, start - base + piece.count]
                 }
+                #expect(unfinished == nil)
                 return cuts
             }
         }
