@@ -104,17 +104,17 @@ extension AdaptedModel {
         of text: String, system: String?, raw: Bool, _ chat: ChatTemplateSettings,
         _ tokenizer: Tokenizer
     ) throws -> [Int32] {
-        if raw { return tokenizer.encodeWhole(text) }
+        if raw { return try tokenizer.ids(ofWhole: text) }
         guard let source = try chat.source(for: model) else {
             guard system == nil else {
                 throw GenerationError.systemWithoutTemplate(model: model.path)
             }
-            return tokenizer.encodeWhole(text) + (tokenizer.endID.map { [$0] } ?? [])
+            return try tokenizer.ids(ofWhole: text) + (tokenizer.endID.map { [$0] } ?? [])
         }
         let template = try ChatTemplate(source: source.text, name: source.name, date: chat.date)
         let turns = system.map { [ChatMessage(role: "system", content: $0)] } ?? []
-        return tokenizer.encode(
-            try template.render(
+        return try tokenizer.ids(
+            of: try template.render(
                 turns + [ChatMessage(role: "user", content: text)], addGenerationPrompt: true,
                 tokens: tokenizer.templateTokens, arguments: chat.arguments
             ).text)

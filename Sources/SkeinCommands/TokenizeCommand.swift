@@ -66,7 +66,7 @@ struct TokenizeCommand: Command {
             } else if options.chat {
                 try encode(text, of: model, tokenizer, io)
             } else {
-                let ids = text.bytes.withUnsafeBufferPointer { tokenizer.encode(utf8: $0) }
+                let ids = try text.bytes.withUnsafeBufferPointer { try tokenizer.ids(ofUTF8: $0) }
                 try show(ids, rendered: nil, tokenizer, io)
             }
         }
@@ -94,7 +94,7 @@ struct TokenizeCommand: Command {
             tokens: tokenizer.templateTokens, tools: conversation.tools,
             arguments: options.template.arguments
         ).text
-        try show(tokenizer.encode(rendered), rendered: rendered, tokenizer, io)
+        try show(tokenizer.ids(of: rendered), rendered: rendered, tokenizer, io)
     }
 
     /// Prints `{"ids":[...],"pieces":[...]}`, or the ids and then a line for each with its piece.

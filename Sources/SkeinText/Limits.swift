@@ -85,16 +85,27 @@ enum ExpressionLimits {
     static let sets = 256
     static let classes = 256
 
-    /// Steps for one text, an instruction each: about two seconds. A run of 20,000 spaces before
-    /// `\s+$` takes 200 million. Where a text takes more, it is not cut any further.
-    static let steps = 1 << 29
+    /// Steps for each byte of a text, an instruction each, before the matcher begins to remember what
+    /// has failed where, and steps for a text besides.
+    static let stepsForByte = 64
+    static let stepsForText = 1 << 16
+
+    /// Likewise, once it remembers: about two seconds for a text, and as many steps again for each half
+    /// megabyte. 64 for each byte are enough for all texts of SlowExpressionTests. What takes more is
+    /// an error.
+    static let laterStepsForByte = 1 << 10
+    static let laterStepsForText = 1 << 29
+
+    /// Bits to remember what has failed where, two for each choice and place: 128 MiB, of which those
+    /// that are written take memory. 40 choices have a window of 13 MB of text.
+    static let rememberedBits = 1 << 30
 
     /// Choices of 32 bytes that a match may have open: 128 MiB. A run of a million characters that
     /// are taken one by one has two or three for each.
     static let frames = 1 << 22
 
     /// The length of the runs that an expression is tried on when it is compiled, and how many steps
-    /// it may take for one: eight times the square.
+    /// it may take for one before it remembers what has failed and after: eight times the square.
     static let probe = 256
     static let probeSteps = 8 * probe * probe
 }

@@ -22,6 +22,13 @@ extension TokenizerError: Explained {
         case .unsupported(let feature, let source):
             Explanation(
                 what: feature.prose, place: source, remedy: feature.remedy, status: .badData)
+        case .textTooSlow(let expression, let bytes, let place):
+            Explanation(
+                what: "the tokenizer's expression \(quoted(expression)) takes too long for a text"
+                    + " of \(bytes) bytes",
+                place: place ?? "",
+                remedy: "cut the text into shorter ones, or shorten what it repeats",
+                status: .badData)
         }
     }
 }

@@ -1,4 +1,4 @@
-/// What can be wrong with a tokenizer definition. `source` is the file, or "GGUF metadata".
+/// What can be wrong with a tokenizer definition, or with a text for it. `source` is the file, or "GGUF metadata".
 package enum TokenizerError: Error, Equatable {
     /// The model has no tokenizer beside its weights.
     case missing(model: String)
@@ -8,6 +8,9 @@ package enum TokenizerError: Error, Equatable {
     case invalid(Flaw, source: String)
     /// The definition may be valid, but Skein does not support it.
     case unsupported(Feature, source: String)
+    /// This expression takes too long for a text, which has `bytes` where it is applied. `place` is the
+    /// file and line of the text, if somebody knows.
+    case textTooSlow(expression: String, bytes: Int, place: String? = nil)
 
     /// A contradiction in a definition.
     package enum Flaw: Sendable, Equatable {

@@ -31,11 +31,13 @@ package struct TokenizeBench {
     }
 
     /// Encodes, then scans.
-    func run(_ effort: Effort) -> TokenizeResult {
+    func run(_ effort: Effort) throws(TokenizerError) -> TokenizeResult {
         let bytes = texts.reduce(0) { $0 + $1.utf8.count }
+        // A text that cannot be encoded is an error before anything is measured.
+        for text in texts { _ = try tokenizer.ids(of: text) }
         var tokens = 0
         let encoding = Stopwatch.measure(effort) {
-            tokens = texts.reduce(0) { $0 + tokenizer.encode($1).count }
+            tokens = texts.reduce(0) { $0 + ((try? tokenizer.ids(of: $1))?.count ?? 0) }
         }
         // Kept, so that the compiler cannot drop the loop.
         var sum: UInt32 = 0

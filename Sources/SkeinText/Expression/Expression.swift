@@ -23,11 +23,13 @@ struct Expression: Sendable {
 
     /// Calls `body` with every stretch of a text in order: those that match, maybe empty, and those
     /// between them, never empty.
+    ///
+    /// - Returns: false: it took too long, and the rest of the text is missing.
     func forEachStretch(
-        of text: UnsafeBufferPointer<UInt8>,
+        of text: UnsafeBufferPointer<UInt8>, effort: ExpressionEffort? = nil,
         _ body: (_ stretch: Range<Int>, _ isMatch: Bool) -> Void
-    ) {
-        ExpressionMatcher.with(text, program) {
+    ) -> Bool {
+        ExpressionMatcher.with(text, program, effort ?? ExpressionEffort(bytes: text.count)) {
             Self.forEachStretch(of: text, by: &$0, body)
         }
     }
@@ -35,7 +37,7 @@ struct Expression: Sendable {
     private static func forEachStretch(
         of text: UnsafeBufferPointer<UInt8>, by matcher: inout ExpressionMatcher,
         _ body: (_ stretch: Range<Int>, _ isMatch: Bool) -> Void
-    ) {
+    ) -> Bool {
         var end = 0
         var search = 0
         var isFirst = true
@@ -51,7 +53,9 @@ struct Expression: Sendable {
             end = match.upperBound
             search = end
         }
+        guard !matcher.gaveUp else { return false }
         if end < text.count { body(end..<text.count, false) }
+        return true
     }
 
     /// Runs of one character, and of one and then another, are what makes an expression go through
@@ -63,15 +67,12 @@ struct Expression: Sendable {
             for last in [scalar, other] {
                 let run = String(repeating: Character(scalar), count: ExpressionLimits.probe)
                 var text = run + String(last)
-                let steps = text.withUTF8 { text in
-                    ExpressionMatcher.with(
-                        text, program, steps: ExpressionLimits.probeSteps
-                    ) { matcher in
-                        Self.forEachStretch(of: text, by: &matcher) { _, _ in }
-                        return matcher.steps
-                    }
+                let effort = ExpressionEffort(
+                    steps: ExpressionLimits.probeSteps, laterSteps: ExpressionLimits.probeSteps)
+                let isDone = text.withUTF8 {
+                    forEachStretch(of: $0, effort: effort) { _, _ in }
                 }
-                guard steps > 0 else { throw .tooSlow }
+                guard isDone else { throw .tooSlow }
             }
         }
     }
@@ -82,5 +83,22 @@ extension UnsafeBufferPointer<UInt8> {
     fileprivate func end(ofCharacterAt position: Int) -> Int {
         guard position < count, self[position] >= 0x80 else { return position + 1 }
         return position + UTF8Reader.wideScalar(in: self, at: position).length
+    }
+}
+
+/// How many steps an expression may take for one text, and how many more once it remembers what has
+/// failed where.
+struct ExpressionEffort {
+    var steps: Int
+    var laterSteps: Int
+    var rememberedBits = ExpressionLimits.rememberedBits
+}
+
+extension ExpressionEffort {
+    init(bytes: Int) {
+        steps = ExpressionLimits.stepsForText + bytes * ExpressionLimits.stepsForByte
+        laterSteps =
+            ExpressionLimits.laterStepsForText
+            + bytes * ExpressionLimits.laterStepsForByte
     }
 }

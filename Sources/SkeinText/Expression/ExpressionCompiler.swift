@@ -6,6 +6,13 @@ struct ExpressionCompiler {
     private var sets: [ScalarSet] = []
     /// Nodes written out so far: an empty one that is repeated takes time, but no instruction.
     private var nodeCount = 0
+    /// The look-around that is being written, or -1, and its instructions that choose.
+    private var lookAround = -1
+    private var lookAroundCount = 0
+    private var statesByLookAround: [Int: [Int]] = [:]
+    /// Loops around what is being written whose body can be empty. Where such a body leads to depends
+    /// on where it began.
+    private var emptyLoopDepth = 0
 
     static func compile(_ node: ExpressionNode) throws(ExpressionFlaw) -> ExpressionProgram {
         var compiler = ExpressionCompiler()
@@ -52,6 +59,34 @@ struct ExpressionCompiler {
     private mutating func add(_ instruction: Instruction) throws(ExpressionFlaw) {
         guard program.code.count < ExpressionLimits.instructions else { throw .tooLarge }
         program.code.append(instruction)
+        var state = ExpressionProgram.State()
+        switch instruction.operation {
+        case .greedy, .lazy, .split:
+            guard emptyLoopDepth == 0 else { break }
+            state.number = Int32(program.stateCount)
+            program.stateCount += 1
+            if lookAround >= 0 {
+                statesByLookAround[lookAround, default: []].append(program.states.count)
+            }
+        default: break
+        }
+        program.states.append(state)
+    }
+
+    /// Writes a body whose choices belong to a new look-around, or to none.
+    private mutating func group(
+        isLookAround: Bool,
+        _ body: (inout ExpressionCompiler) throws(ExpressionFlaw) -> Void
+    ) throws(ExpressionFlaw) {
+        let saved = lookAround
+        if isLookAround { lookAroundCount += 1 }
+        let group = isLookAround ? lookAroundCount : -1
+        lookAround = group
+        try body(&self)
+        lookAround = saved
+        for state in statesByLookAround.removeValue(forKey: group) ?? [] {
+            program.states[state].lookAroundEnd = here
+        }
     }
 
     /// Adds an instruction whose target is not known yet.
@@ -97,7 +132,9 @@ struct ExpressionCompiler {
         case .atomic(let body):
             let slot = newSlot()
             try add(Instruction(operation: .open, x: slot))
-            try emit(body)
+            try group(isLookAround: false) { (compiler) throws(ExpressionFlaw) in
+                try compiler.emit(body)
+            }
             try add(Instruction(operation: .commit, x: slot))
         case .lookAhead(let body, let isNegative):
             try emit(lookAround: isNegative) { (compiler) throws(ExpressionFlaw) in
@@ -134,7 +171,7 @@ struct ExpressionCompiler {
     ) throws(ExpressionFlaw) {
         let slot = newSlot()
         let open = try hole(isNegative ? .openNegative : .open, x: slot)
-        try body(&self)
+        try group(isLookAround: true, body)
         try add(Instruction(operation: isNegative ? .commitFail : .commitBack, x: slot))
         program.code[open].y = here
     }
@@ -204,7 +241,9 @@ struct ExpressionCompiler {
         if body.first.canBeEmpty {
             let slot = newSlot()
             try add(Instruction(operation: .mark, x: slot))
+            emptyLoopDepth += 1
             try emit(body)
+            emptyLoopDepth -= 1
             check = try hole(.leaveIfEmpty, x: slot)
         } else {
             try emit(body)

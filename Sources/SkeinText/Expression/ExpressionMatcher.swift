@@ -3,6 +3,10 @@
 /// A match is found by going back to the last choice whenever something fails. The choices are on a
 /// stack of its own, so no text and no expression can exhaust the thread's. Bytes that are not UTF-8
 /// count as U+FFFD, one by one.
+///
+/// Nearly every text takes a few steps for each of its bytes. For one that takes many, as blanks before
+/// `\s+$` take the square of their number, the matcher begins to remember what has failed where
+/// (`RememberedStates`), which takes as many steps as the text has bytes, times those of the program.
 struct ExpressionMatcher: ~Copyable {
     private typealias Operation = ExpressionProgram.Operation
 
@@ -16,11 +20,14 @@ struct ExpressionMatcher: ~Copyable {
             case takeMore
             /// Puts `position` back into slot `target`.
             case restore
+            /// All that choice `target` led to, from `position` to `limit`, has failed.
+            case failed
         }
 
         var kind: Kind
         var target: Int32
         var position: Int
+        /// Of a branch its instruction if that is remembered, or -1.
         var limit: Int
     }
 
@@ -41,14 +48,22 @@ struct ExpressionMatcher: ~Copyable {
     private var stack: UnsafeMutableBufferPointer<Frame>
     private var depth = 0
     private var ownsStack = false
-    /// How much work is left for this text.
-    private(set) var steps: Int
+    private let states: UnsafeBufferPointer<ExpressionProgram.State>
+    private let stateCount: Int
+    /// Not nil once it remembers.
+    private var memory: RememberedStates?
+    /// How much work is left for this text, before and after the matcher begins to remember.
+    private var steps: Int
+    private let laterSteps: Int
+    /// Whether the work was too much, and what was found is not all.
+    private(set) var gaveUp = false
+    private let rememberedBits: Int
 
     /// Calls `body` with a matcher, which is valid in there. Most texts are short, so it allocates
     /// nothing for them.
     static func with<Result>(
         _ text: UnsafeBufferPointer<UInt8>, _ program: ExpressionProgram,
-        steps: Int = ExpressionLimits.steps, _ body: (inout ExpressionMatcher) -> Result
+        _ effort: ExpressionEffort, _ body: (inout ExpressionMatcher) -> Result
     ) -> Result {
         ScalarReader.with(program.classes, text) { reader in
             program.code.withUnsafeBufferPointer { code in
@@ -62,12 +77,17 @@ struct ExpressionMatcher: ~Copyable {
                                 return withUnsafeTemporaryAllocation(
                                     of: Frame.self, capacity: 32
                                 ) { stack in
-                                    var matcher = ExpressionMatcher(
-                                        text: text, reader: reader, code: code, entries: entries,
-                                        first: first, firstOfASCII: firstOfASCII,
-                                        firstAtEnd: program.firstAtEnd, wordSet: program.wordSet,
-                                        slots: slots, stack: stack, steps: steps)
-                                    return body(&matcher)
+                                    program.states.withUnsafeBufferPointer { states in
+                                        var matcher = ExpressionMatcher(
+                                            text: text, reader: reader, code: code,
+                                            entries: entries,
+                                            first: first, firstOfASCII: firstOfASCII,
+                                            firstAtEnd: program.firstAtEnd,
+                                            wordSet: program.wordSet,
+                                            slots: slots, stack: stack, states: states,
+                                            stateCount: program.stateCount, effort)
+                                        return body(&matcher)
+                                    }
                                 }
                             }
                         }
@@ -83,7 +103,8 @@ struct ExpressionMatcher: ~Copyable {
         entries: UnsafeBufferPointer<Int32>, first: UnsafeBufferPointer<UInt64>,
         firstOfASCII: UnsafeBufferPointer<UInt64>, firstAtEnd: UInt64, wordSet: Int32,
         slots: UnsafeMutableBufferPointer<Slot>, stack: UnsafeMutableBufferPointer<Frame>,
-        steps: Int
+        states: UnsafeBufferPointer<ExpressionProgram.State>, stateCount: Int,
+        _ effort: ExpressionEffort
     ) {
         self.text = text
         self.reader = reader
@@ -95,7 +116,11 @@ struct ExpressionMatcher: ~Copyable {
         self.wordSet = wordSet
         self.slots = slots
         self.stack = stack
-        self.steps = steps
+        self.states = states
+        self.stateCount = stateCount
+        steps = effort.steps
+        laterSteps = effort.laterSteps
+        rememberedBits = effort.rememberedBits
     }
 
     deinit {
@@ -106,6 +131,7 @@ struct ExpressionMatcher: ~Copyable {
     mutating func firstMatch(from start: Int) -> Range<Int>? {
         var position = start
         while position <= text.count {
+            memory?.moveWindow(to: position)
             var length = 1
             var alternatives = firstAtEnd
             if position < text.count {
@@ -122,7 +148,7 @@ struct ExpressionMatcher: ~Copyable {
                 let entry = entries[alternatives.trailingZeroBitCount]
                 alternatives &= alternatives - 1
                 if let end = run(from: entry, at: position) { return position..<end }
-                if steps <= 0 { return nil }
+                if gaveUp { return nil }
             }
             position += length
         }
@@ -140,6 +166,7 @@ struct ExpressionMatcher: ~Copyable {
     }
 
     /// Doubles the stack. At its limit the work is too much.
+    @inline(never)
     private mutating func grow() {
         guard stack.count < ExpressionLimits.frames else {
             steps = 0
@@ -154,12 +181,43 @@ struct ExpressionMatcher: ~Copyable {
 
     /// The end of a match of the alternative that begins at `entry`.
     private mutating func run(from entry: Int32, at start: Int) -> Int? {
+        if memory == nil {
+            let end = forgetfulRun(from: entry, at: start)
+            guard end == nil, steps <= 0 else { return end }
+            guard laterSteps > 0 else {
+                gaveUp = true
+                return nil
+            }
+            steps = laterSteps
+            memory = RememberedStates(
+                states, stateCount: stateCount, bytes: text.count, limit: rememberedBits)
+            memory?.moveWindow(to: start)
+        }
+        let end = rememberingRun(from: entry, at: start)
+        gaveUp = end == nil && steps <= 0
+        return end
+    }
+
+    @inline(never)
+    private mutating func forgetfulRun(from entry: Int32, at start: Int) -> Int? {
+        run(from: entry, at: start, remembers: false)
+    }
+
+    @inline(never)
+    private mutating func rememberingRun(from entry: Int32, at start: Int) -> Int? {
+        run(from: entry, at: start, remembers: true)
+    }
+
+    /// Compiled twice, for each value of `remembers`.
+    @inline(__always)
+    private mutating func run(from entry: Int32, at start: Int, remembers: Bool) -> Int? {
         depth = 0
         var counter = Int(entry)
         var position = start
         while true {
             steps -= 1
             let instruction = code[counter]
+            let place = counter
             counter += 1
             let x = Int(instruction.x)
             var fails = false
@@ -182,13 +240,32 @@ struct ExpressionMatcher: ~Copyable {
                     fails = true
                     break
                 }
-                position = reader.end(
-                    ofRunFrom: low, in: instruction.set, atMost: Int(instruction.y) - x)
-                steps -= (position - low) >> 2
+                if remembers {
+                    let state = instruction.y == .max ? low : position
+                    if memory?.fails(place, at: state) == true {
+                        fails = true
+                        break
+                    }
+                    if let end = memory?.metLookAround(place, at: state) {
+                        counter = end
+                        break
+                    }
+                    position = end(ofRunFrom: low, instruction, at: place)
+                    if instruction.operation == .greedy, position > low {
+                        push(
+                            .failed, Int32(place), at: state,
+                            limit: instruction.y == .max ? position : state)
+                    }
+                } else {
+                    position = reader.end(
+                        ofRunFrom: low, in: instruction.set, atMost: Int(instruction.y) - x)
+                    steps -= (position - low) >> 2
+                }
                 if instruction.operation == .greedy, position > low {
                     push(.giveBack, Int32(counter), at: position, limit: low)
                 }
             case .lazy:
+                let start = position
                 var count = 0
                 while count < x,
                     let next = reader.end(ofCharacterAt: position, in: instruction.set)
@@ -201,20 +278,46 @@ struct ExpressionMatcher: ~Copyable {
                     fails = true
                     break
                 }
+                if remembers {
+                    let state = instruction.y == .max ? position : start
+                    if memory?.fails(place, at: state) == true {
+                        fails = true
+                        break
+                    }
+                    if let end = memory?.metLookAround(place, at: state) {
+                        counter = end
+                        break
+                    }
+                    push(.failed, Int32(place), at: state, limit: state)
+                }
                 push(.takeMore, Int32(counter), at: position, limit: Int(instruction.y) - x)
             case .split:
-                push(.branch, instruction.y, at: position)
+                if remembers, states[place].number >= 0 {
+                    if memory?.fails(place, at: position) == true {
+                        fails = true
+                        break
+                    }
+                    if let end = memory?.metLookAround(place, at: position) {
+                        counter = end
+                        break
+                    }
+                    push(.branch, instruction.y, at: position, limit: place)
+                } else {
+                    push(.branch, instruction.y, at: position, limit: -1)
+                }
                 counter = x
             case .jump: counter = x
             case .open: slots[x] = Slot(depth: depth, position: position)
             case .openNegative:
                 slots[x] = Slot(depth: depth, position: position)
-                push(.branch, instruction.y, at: position)
+                push(.branch, instruction.y, at: position, limit: -1)
             case .commit: depth = slots[x].depth
             case .commitBack:
+                if remembers { rememberLookAround(endingAt: place, from: slots[x].depth) }
                 depth = slots[x].depth
                 position = slots[x].position
             case .commitFail:
+                if remembers { rememberLookAround(endingAt: place, from: slots[x].depth) }
                 depth = slots[x].depth
                 fails = true
             case .back:
@@ -235,20 +338,27 @@ struct ExpressionMatcher: ~Copyable {
             case .match: return position
             }
             guard fails else { continue }
-            guard steps > 0, let next = goBack() else { return nil }
+            guard steps > 0, let next = goBack(remembers: remembers) else { return nil }
             (counter, position) = next
         }
     }
 
     /// Takes the last choice that is left.
     @inline(__always)
-    private mutating func goBack() -> (counter: Int, position: Int)? {
+    private mutating func goBack(remembers: Bool) -> (counter: Int, position: Int)? {
         while depth > 0 {
             depth -= 1
             let frame = stack[depth]
             let target = Int(frame.target)
             switch frame.kind {
-            case .branch: return (target, frame.position)
+            case .branch:
+                if remembers, frame.limit >= 0 {
+                    let choice = Int32(frame.limit)
+                    push(.failed, choice, at: frame.position, limit: frame.position)
+                }
+                return (target, frame.position)
+            case .failed:
+                if remembers { memory?.remember(target, failsAt: frame.position...frame.limit) }
             case .restore: slots[target].position = frame.position
             case .giveBack:
                 let position = reader.start(ofCharacterBefore: frame.position)
@@ -260,8 +370,14 @@ struct ExpressionMatcher: ~Copyable {
             case .takeMore:
                 let set = code[target - 1].set
                 guard frame.limit > 0,
-                    let position = reader.end(ofCharacterAt: frame.position, in: set)
-                else { continue }
+                    let position = reader.end(ofCharacterAt: frame.position, in: set),
+                    !remembers || !isLong(target - 1)
+                        || memory?.fails(target - 1, at: position) != true
+                else {
+                    // Its own frame of what has failed is the one below.
+                    if remembers, isLong(target - 1) { stack[depth - 1].limit = frame.position }
+                    continue
+                }
                 stack[depth].position = position
                 stack[depth].limit -= 1
                 depth += 1
@@ -269,6 +385,54 @@ struct ExpressionMatcher: ~Copyable {
             }
         }
         return nil
+    }
+
+    /// Whether an instruction takes any number of characters, so that each place on the way is a state
+    /// of its own.
+    private func isLong(_ place: Int) -> Bool { code[place].y == .max }
+
+    /// The end of a run, without the places that are known to fail.
+    private mutating func end(
+        ofRunFrom low: Int, _ instruction: ExpressionProgram.Instruction, at place: Int
+    ) -> Int {
+        guard instruction.y == .max else {
+            let end = reader.end(
+                ofRunFrom: low, in: instruction.set,
+                atMost: Int(instruction.y) - Int(instruction.x))
+            steps -= (end - low) >> 2
+            return end
+        }
+        if let end = memory?.end(ofRunOf: place, around: low) { return end }
+        var end = low
+        while let next = reader.end(ofCharacterAt: end, in: instruction.set) {
+            // From `next` on nothing matches, so the place before is the last to try.
+            if memory?.fails(place, at: next) == true { return end }
+            end = next
+        }
+        steps -= (end - low) >> 2
+        memory?.remember(place, run: low..<end)
+        return end
+    }
+
+    /// The choices since `depth` have met a look-around, whose end is at `place`.
+    private mutating func rememberLookAround(endingAt place: Int, from first: Int) {
+        for index in first..<depth {
+            let frame = stack[index]
+            let target = Int(frame.target)
+            switch frame.kind {
+            case .branch where frame.limit >= 0:
+                memory?.remember(frame.limit, meets: place, from: frame.position...frame.position)
+            case .failed:
+                memory?.remember(target, meets: place, from: frame.position...frame.position)
+            case .giveBack where isLong(target - 1):
+                memory?.remember(target - 1, meets: place, from: frame.limit...frame.position)
+            case .takeMore where isLong(target - 1):
+                let low = stack[index - 1].position
+                memory?.remember(target - 1, meets: place, from: low...frame.position)
+            default: break
+            }
+        }
+        steps -= (depth - first) >> 2
     }
 
     private func holds(_ anchor: Int32, at position: Int) -> Bool {

@@ -40,7 +40,19 @@ struct ExpressionProgram: Sendable {
         var y: Int32 = 0
     }
 
+    /// What `RememberedStates` needs to know of an instruction.
+    struct State: Sendable {
+        /// Its number among those that choose; -1: it does not choose, or where it leads to depends on
+        /// more than the place.
+        var number: Int32 = -1
+        /// The end of the look-around that it stands in, or -1. In an atomic group it is -1.
+        var lookAroundEnd: Int32 = -1
+    }
+
     var code: [Instruction] = []
+    /// As many as instructions.
+    var states: [State] = []
+    var stateCount = 0
     /// Where the alternatives of the whole expression begin.
     var entries: [Int32] = []
     var slotCount = 0

@@ -44,6 +44,15 @@ struct PreTokenStep: Sendable {
         isInverted = false
     }
 
+    /// The expression, or what else cuts, for an error.
+    var spelling: String {
+        if case .expression = cutter, "rs".contains(name.prefix(1)) {
+            String(name.dropFirst())
+        } else {
+            name
+        }
+    }
+
     /// Two expressions are equal if they are spelled alike.
     var description: String {
         "\(name.utf8.count) \(name) \(behavior.rawValue) \(isInverted)"
@@ -52,7 +61,9 @@ struct PreTokenStep: Sendable {
 
 extension PreTokenStep {
     /// Calls `body` with every piece of a text in order, none of them empty.
-    func forEachPiece(of text: UTF8Reader, _ body: (Range<Int>) -> Void) {
+    ///
+    /// - Returns: false: the expression took too long, and the rest is missing.
+    func forEachPiece(of text: UTF8Reader, _ body: (Range<Int>) -> Void) -> Bool {
         switch cutter {
         case .known(let preTokenizer):
             let scanner = PreTokenScanner(text, by: preTokenizer)
@@ -62,20 +73,22 @@ extension PreTokenStep {
                 body(start..<end)
                 start = end
             }
+            return true
         case .expression(let expression):
             if behavior == .isolated {
-                expression.forEachStretch(of: text.bytes) { stretch, _ in
+                return expression.forEachStretch(of: text.bytes) { stretch, _ in
                     if !stretch.isEmpty { body(stretch) }
                 }
-                return
             }
             var joiner = Joiner()
-            expression.forEachStretch(of: text.bytes) { stretch, isMatch in
+            let isComplete = expression.forEachStretch(of: text.bytes) { stretch, isMatch in
                 if let piece = joiner.take(stretch, isMatch != isInverted, behavior) {
                     body(piece)
                 }
             }
+            guard isComplete else { return false }
             if let piece = joiner.pending, !piece.isEmpty { body(piece) }
+            return true
         }
     }
 

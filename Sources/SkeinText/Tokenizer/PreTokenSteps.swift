@@ -17,52 +17,69 @@ struct PreTokenSteps: Sendable {
     }
 
     /// Calls `body` with every piece of a text in order.
-    func forEachPiece(of text: UTF8Reader, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
-        cut(text, by: steps[...]) { piece in
+    ///
+    /// - Returns: a step whose expression took too long, so that pieces are missing.
+    func forEachPiece(
+        of text: UTF8Reader, _ body: (UnsafeBufferPointer<UInt8>) -> Void
+    ) -> PreTokenStep? {
+        let unfinished = cut(text, by: steps[...]) { piece in
             guard addsPrefixSpace, piece.bytes.first != UInt8(ascii: " ") else {
                 return cutAsGPT2(piece, body)
             }
             let spaced = [UInt8(ascii: " ")] + piece.bytes
-            spaced.withUnsafeBufferPointer {
+            return spaced.withUnsafeBufferPointer {
                 cutAsGPT2(UTF8Reader(bytes: $0, classes: piece.classes), body)
             }
         }
+        return unfinished.map { $0 < steps.count ? steps[$0] : spelledSteps[$0 - steps.count] }
     }
 
     /// Recurses once for each step, not for the text.
+    ///
+    /// - Returns: the number of a step that is unfinished; those of `spelledSteps` follow `steps`.
     private func cut(
-        _ text: UTF8Reader, by steps: ArraySlice<PreTokenStep>, _ body: (UTF8Reader) -> Void
-    ) {
+        _ text: UTF8Reader, by steps: ArraySlice<PreTokenStep>, _ body: (UTF8Reader) -> Int?
+    ) -> Int? {
         guard let step = steps.first else { return body(text) }
-        step.forEachPiece(of: text) { range in
+        var unfinished: Int?
+        let isComplete = step.forEachPiece(of: text) { range in
+            guard unfinished == nil else { return }
             let piece = UTF8Reader(
                 bytes: UnsafeBufferPointer(rebasing: text.bytes[range]), classes: text.classes)
-            cut(piece, by: steps.dropFirst(), body)
+            unfinished = cut(piece, by: steps.dropFirst(), body)
         }
+        return isComplete ? unfinished : steps.startIndex
     }
 
     private func cutAsGPT2(
         _ text: UTF8Reader, _ body: (UnsafeBufferPointer<UInt8>) -> Void
-    ) {
+    ) -> Int? {
         guard cutsAsGPT2 else { return cutSpelled(text, body) }
-        PreTokenStep(known: .gpt2).forEachPiece(of: text) { range in
-            cutSpelled(
+        var unfinished: Int?
+        let isComplete = PreTokenStep(known: .gpt2).forEachPiece(of: text) { range in
+            guard unfinished == nil else { return }
+            unfinished = cutSpelled(
                 UTF8Reader(
                     bytes: UnsafeBufferPointer(rebasing: text.bytes[range]),
                     classes: text.classes), body)
         }
+        assert(isComplete, "a known step has no expression")
+        return unfinished
     }
 
     /// Cuts where the steps after ByteLevel cut the text as it is spelled there: one character of
     /// one or two bytes for each byte.
     private func cutSpelled(
         _ text: UTF8Reader, _ body: (UnsafeBufferPointer<UInt8>) -> Void
-    ) {
-        guard !spelledSteps.isEmpty else { return body(text.bytes) }
+    ) -> Int? {
+        guard !spelledSteps.isEmpty else {
+            body(text.bytes)
+            return nil
+        }
         var spelled: [UInt8] = []
         for byte in text.bytes { spelled += ByteAlphabet.spelling(of: byte) }
-        spelled.withUnsafeBufferPointer { spelled in
-            guard let base = spelled.baseAddress else { return }
+        let unfinished: Int? = spelled.withUnsafeBufferPointer { spelled in
+            guard let base = spelled.baseAddress else { return nil }
             let reader = UTF8Reader(bytes: spelled, classes: text.classes)
             var seen = 0
             var position = 0
@@ -71,13 +88,15 @@ struct PreTokenSteps: Sendable {
                 seen = end
                 return position
             }
-            cut(reader, by: spelledSteps[...]) { piece in
-                guard let pieceBase = piece.bytes.baseAddress else { return }
+            return cut(reader, by: spelledSteps[...]) { piece in
+                guard let pieceBase = piece.bytes.baseAddress else { return nil }
                 let start = pieceBase - base
                 let low = place(of: start)
                 let high = place(of: start + piece.count)
                 body(UnsafeBufferPointer(rebasing: text.bytes[low..<high]))
+                return nil
             }
         }
+        return unfinished.map { $0 + steps.count }
     }
 }

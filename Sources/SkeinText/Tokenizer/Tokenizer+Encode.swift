@@ -10,40 +10,46 @@ extension Tokenizer {
     ///   - previous: the token that the text follows; nil: it begins here. A tokenizer that puts a
     ///     space before a text puts none in the middle of one.
     /// - Returns: the ids in order.
-    package func encode(
-        _ text: String, parsingSpecialTokens: Bool = true, after previous: Int32? = nil
-    ) -> [Int32] {
+    /// - Throws: `TokenizerError.textTooSlow`.
+    package func ids(
+        of text: String, parsingSpecialTokens: Bool = true, after previous: Int32? = nil
+    ) throws(TokenizerError) -> [Int32] {
         var text = text
-        return text.withUTF8 {
-            encode(utf8: $0, parsingSpecialTokens: parsingSpecialTokens, after: previous)
+        let result = text.withUTF8 { bytes in
+            Result { () throws(TokenizerError) in
+                try ids(
+                    ofUTF8: bytes, parsingSpecialTokens: parsingSpecialTokens, after: previous)
+            }
         }
+        return try result.get()
     }
 
     /// The tokens of a whole text, as transformers and llama.cpp make them: with `beginID` before
     /// it if the model expects that.
     ///
     /// A text that already begins with that token, as a chat template's may, does not get a second
-    /// one (the two others would add it). A rendered template goes through `encode`: there the
+    /// one (the two others would add it). A rendered template goes through `ids(of:)`: there the
     /// template decides.
-    package func encodeWhole(_ text: String) -> [Int32] {
-        let ids = encode(text)
+    package func ids(ofWhole text: String) throws(TokenizerError) -> [Int32] {
+        let ids = try ids(of: text)
         guard addsBeginToken, let beginID, ids.first != beginID else { return ids }
         return [beginID] + ids
     }
 
-    /// Like `encode` of a text, from its UTF-8.
+    /// Like `ids(of:)`, from the text's UTF-8.
     ///
     /// Bytes that are not valid UTF-8 are encoded one by one, so that `bytes(of:)` gives them back.
     /// The text around them, from one added token to the next, is then not normalized.
-    package func encode(
-        utf8 bytes: UnsafeBufferPointer<UInt8>, parsingSpecialTokens: Bool = true,
+    package func ids(
+        ofUTF8 bytes: UnsafeBufferPointer<UInt8>, parsingSpecialTokens: Bool = true,
         after previous: Int32? = nil
-    ) -> [Int32] {
+    ) throws(TokenizerError) -> [Int32] {
         let followsText = previous.map { !isSpecial[Int($0)] } ?? false
         var out: [Int32] = []
         // English text has about 4.2 bytes a token; for other text the array grows.
         out.reserveCapacity(bytes.count / 4 + 8)
         var workspace = MergeWorkspace()
+        var flaw: TokenizerError?
         CharacterClasses.shared.withReader { classes in
             let text = UTF8Reader(bytes: bytes, classes: classes)
             rawTokens.forEachSection(of: text, parsingSpecialTokens: parsingSpecialTokens) {
@@ -78,11 +84,12 @@ extension Tokenizer {
                     normalize(section) {
                         encodeNormalized(
                             $0, parsingSpecialTokens: parsingSpecialTokens,
-                            workspace: &workspace, into: &out)
+                            workspace: &workspace, flaw: &flaw, into: &out)
                     }
                 }
             }
         }
+        if let flaw { throw flaw }
         return out
     }
 
@@ -106,7 +113,7 @@ extension Tokenizer {
     /// Cuts the added tokens out of normalized text and encodes what is between them.
     private func encodeNormalized(
         _ text: UTF8Reader, parsingSpecialTokens: Bool, workspace: inout MergeWorkspace,
-        into out: inout [Int32]
+        flaw: inout TokenizerError?, into out: inout [Int32]
     ) {
         normalizedTokens.forEachSection(of: text, parsingSpecialTokens: parsingSpecialTokens) {
             switch $0 {
@@ -120,10 +127,10 @@ extension Tokenizer {
                     spaced.withUnsafeBufferPointer {
                         encodePreTokens(
                             of: UTF8Reader(bytes: $0, classes: text.classes),
-                            workspace: &workspace, into: &out)
+                            workspace: &workspace, flaw: &flaw, into: &out)
                     }
                 } else {
-                    encodePreTokens(of: section, workspace: &workspace, into: &out)
+                    encodePreTokens(of: section, workspace: &workspace, flaw: &flaw, into: &out)
                 }
             }
         }
@@ -151,10 +158,12 @@ extension Tokenizer {
 
     /// Encodes text without added tokens.
     private func encodePreTokens(
-        of text: UTF8Reader, workspace: inout MergeWorkspace, into out: inout [Int32]
+        of text: UTF8Reader, workspace: inout MergeWorkspace, flaw: inout TokenizerError?,
+        into out: inout [Int32]
     ) {
+        guard flaw == nil else { return }
         if let preTokenSteps {
-            preTokenSteps.forEachPiece(of: text) { piece in
+            let unfinished = preTokenSteps.forEachPiece(of: text) { piece in
                 for start in stride(
                     from: 0, to: piece.count, by: TokenizerLimits.preTokenBytes)
                 {
@@ -163,6 +172,9 @@ extension Tokenizer {
                         UnsafeBufferPointer(rebasing: piece[start..<end]), workspace: &workspace,
                         into: &out)
                 }
+            }
+            if let unfinished {
+                flaw = .textTooSlow(expression: unfinished.spelling, bytes: text.count)
             }
             return
         }

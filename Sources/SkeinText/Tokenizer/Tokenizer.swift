@@ -13,8 +13,8 @@ package struct Tokenizer: Sendable {
     package let beginID: Int32?
     /// Marks the end of a text, if the model has such a token.
     package let endID: Int32?
-    /// Whether the model expects `beginID` before every text: `encodeWhole` adds it, `encode` never
-    /// does.
+    /// Whether the model expects `beginID` before every text: `ids(ofWhole:)` adds it, `ids(of:)`
+    /// never does.
     package let addsBeginToken: Bool
     /// What the model's chat template sees of these two. Not always their pieces: transformers
     /// gives a template the token that tokenizer_config.json names, and puts before a text the one
@@ -22,7 +22,7 @@ package struct Tokenizer: Sendable {
     package let templateTokens: TemplateTokens
     /// Tokens that end a turn of a conversation or a text: a generator stops at them.
     package let endOfTurnIDs: Set<Int32>
-    /// SHA-256 of all that `encode` depends on. Equal for one tokenizer, whether it was read from a
+    /// SHA-256 of all that `ids(of:)` depends on. Equal for one tokenizer, whether it was read from a
     /// GGUF file or from tokenizer.json, if both have the same vocabulary.
     package let contentDigest: SHA256.Digest
 

@@ -45,6 +45,10 @@ extension RowEncoder {
             } catch TrainingError.conversationWithoutTemplate {
                 throw TrainingError.conversationWithoutTemplate(
                     path: file.path, line: file.lines[number])
+            } catch TokenizerError.textTooSlow(let expression, let bytes, _) {
+                throw TokenizerError.textTooSlow(
+                    expression: expression, bytes: bytes,
+                    place: "\(file.path):\(file.lines[number])")
             } catch ChatSequenceError.textBytes(let limit) {
                 throw TrainingError.rewrittenTooLong(
                     path: file.path, line: file.lines[number], limit: "\(limit) bytes")

@@ -82,7 +82,7 @@ package struct RowEncoder: Sendable {
         case .text(let text):
             guard let end = encoder.endID else { throw TrainingError.noEndToken }
             var draft = Draft()
-            draft.append(encoder.encodeWhole(text) + [end], trained: true)
+            try draft.append(encoder.encodeWhole(text) + [end], trained: true)
             return [draft]
         case .pair(let prompt, let completion):
             // What a template adds to an assistant's content is learned, too.
@@ -115,14 +115,14 @@ package struct RowEncoder: Sendable {
         let end: Int32
         if format == .chat, let render = encoder.renderChat, let endOfTurn {
             let chat = try render([ChatTurn(role: "user", content: prompt)], nil, true)
-            draft.append(encoder.encode(chat.text))
+            try draft.append(encoder.encode(chat.text))
             end = endOfTurn
         } else {
             guard let endID = encoder.endID else { throw TrainingError.noEndToken }
-            draft.append(encoder.encodeWhole(prompt) + (format == .eos ? [endID] : []))
+            try draft.append(encoder.encodeWhole(prompt) + (format == .eos ? [endID] : []))
             end = endID
         }
-        draft.append(encoder.encodeAfter(completion, draft.ids.last) + [end], trained: true)
+        try draft.append(encoder.encodeAfter(completion, draft.ids.last) + [end], trained: true)
         return draft
     }
 
@@ -136,7 +136,7 @@ package struct RowEncoder: Sendable {
         var endsTrainedTurn: Bool?
         func appendText(upTo end: Int) throws {
             let between = String(decoding: sequence.text[next..<end], as: UTF8.self)
-            var ids = encoder.encodeAfter(between, draft.ids.last)
+            var ids = try encoder.encodeAfter(between, draft.ids.last)
             if let trained = endsTrainedTurn {
                 let end = try Self.firstEndOfTurn(ids, of: between, encoder)
                 draft.append([end], trained: trained)
@@ -147,7 +147,7 @@ package struct RowEncoder: Sendable {
         for turn in sequence.turns {
             try appendText(upTo: turn.said.lowerBound)
             let said = String(decoding: sequence.text[turn.said], as: UTF8.self)
-            draft.append(encoder.encodeAfter(said, draft.ids.last), trained: turn.isTrained)
+            try draft.append(encoder.encodeAfter(said, draft.ids.last), trained: turn.isTrained)
             endsTrainedTurn = turn.isComplete ? nil : turn.isTrained
             next = turn.said.upperBound
         }

@@ -6,12 +6,12 @@ import SkeinText
 /// can be encoded and tested without a model.
 package struct TextEncoder: Sendable {
     /// Ids of a text; special tokens in it are recognized; nothing is added at either end.
-    package var encode: @Sendable (String) -> [Int32]
+    package var encode: @Sendable (String) throws -> [Int32]
     /// The same for a text that follows a token, if there is one.
-    package var encodeAfter: @Sendable (String, Int32?) -> [Int32]
+    package var encodeAfter: @Sendable (String, Int32?) throws -> [Int32]
     /// The same for a text that begins a row and does not come from a template: with the begin
     /// token before it if the model expects one.
-    package var encodeWhole: @Sendable (String) -> [Int32]
+    package var encodeWhole: @Sendable (String) throws -> [Int32]
     /// The text of ids, for the example in the data report.
     package var decode: @Sendable ([Int32]) -> String
     /// The model's chat template: (turns, tools, add the generation prompt) -> text and where it
@@ -31,22 +31,23 @@ package struct TextEncoder: Sendable {
 
     /// What `encodeWhole` puts before a text; nil if nothing.
     var beginToken: String? {
-        let ids = encodeWhole("")
-        return ids.isEmpty || ids == encode("") ? nil : decode(ids)
+        // The empty text is not too long for any expression.
+        guard let ids = try? encodeWhole(""), let bare = try? encode("") else { return nil }
+        return ids.isEmpty || ids == bare ? nil : decode(ids)
     }
 
     /// `encodeAfter` is nil where nothing depends on it, `encodeWhole` for a model without a begin
     /// token.
     package init(
-        encode: @escaping @Sendable (String) -> [Int32],
-        encodeAfter: (@Sendable (String, Int32?) -> [Int32])? = nil,
-        encodeWhole: (@Sendable (String) -> [Int32])? = nil,
+        encode: @escaping @Sendable (String) throws -> [Int32],
+        encodeAfter: (@Sendable (String, Int32?) throws -> [Int32])? = nil,
+        encodeWhole: (@Sendable (String) throws -> [Int32])? = nil,
         decode: @escaping @Sendable ([Int32]) -> String,
         renderChat: (@Sendable ([ChatTurn], ChatJSON?, Bool) throws -> RenderedChat)?,
         endID: Int32?, endOfTurnIDs: Set<Int32>, digest: SHA256.Digest? = nil
     ) {
         self.encode = encode
-        self.encodeAfter = encodeAfter ?? { text, _ in encode(text) }
+        self.encodeAfter = encodeAfter ?? { text, _ in try encode(text) }
         self.encodeWhole = encodeWhole ?? encode
         self.decode = decode
         self.renderChat = renderChat
@@ -96,9 +97,9 @@ extension TextEncoder {
             }
         }
         self.init(
-            encode: { tokenizer.encode($0) },
-            encodeAfter: { tokenizer.encode($0, after: $1) },
-            encodeWhole: { tokenizer.encodeWhole($0) },
+            encode: { try tokenizer.ids(of: $0) },
+            encodeAfter: { try tokenizer.ids(of: $0, after: $1) },
+            encodeWhole: { try tokenizer.ids(ofWhole: $0) },
             decode: { tokenizer.decode($0) },
             renderChat: render, endID: tokenizer.endID, endOfTurnIDs: tokenizer.endOfTurnIDs)
     }

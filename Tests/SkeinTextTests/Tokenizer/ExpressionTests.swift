@@ -42,6 +42,51 @@ private struct Cuts: Decodable {
         }
     }
 
+    /// Measured with tokenizers 0.23.3, each with every code point behind it.
+    @Test("a contraction in any case has the long s, too, by the expression and by the scanners")
+    func foldedContractions() throws {
+        let pattern = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+        let expression = PreTokenSteps(
+            steps: [
+                PreTokenStep(
+                    try SkeinText.Expression(pattern), name: "r" + pattern, .removed,
+                    isInverted: true)
+            ])
+        let scanners = [PreTokenizer.llama3, .qwen2].map {
+            PreTokenSteps(steps: [PreTokenStep(known: $0)])
+        }
+        for (prefix, expected) in [
+            ("'", "DMSTdmst\u{17F}"), ("'r", "Ee"), ("'V", "Ee"), ("'l", "Ll"), ("'k", ""),
+        ] {
+            var found = String.UnicodeScalarView()
+            for scalar in (0...0x10FFFF).lazy.compactMap(Unicode.Scalar.init) {
+                let text = prefix + String(scalar)
+                let size = text.utf8.count
+                guard Self.cuts(of: text, by: expression) == [0, size] else { continue }
+                found.append(scalar)
+                for scanner in scanners {
+                    let cuts = Self.cuts(of: text + "x", by: scanner)
+                    #expect(cuts == [0, size, size, size + 1], "\(text)")
+                }
+            }
+            #expect(String(found) == expected, "\(prefix)")
+        }
+        for (pattern, more) in [("(?i:s)", [0x17F]), ("(?i:[j-l])", [0x212A]), ("(?i:f)", [])] {
+            let expression = try SkeinText.Expression(pattern)
+            for scalar in (0x80...0x10FFFF).lazy.compactMap(Unicode.Scalar.init) {
+                var text = String(scalar)
+                var matches = false
+                let isComplete = text.withUTF8 {
+                    expression.forEachStretch(of: $0) { matches = $1 }
+                }
+                #expect(isComplete)
+                if matches != more.contains(Int(scalar.value)) {
+                    Issue.record("\(pattern) and U+\(String(scalar.value, radix: 16))")
+                }
+            }
+        }
+    }
+
     @Test("a damaged list of stages is read or refused, and nothing else")
     func mutations() throws {
         let whole = Array(
@@ -82,9 +127,10 @@ private struct Cuts: Decodable {
         return text.withUTF8 { bytes in
             CharacterClasses.shared.withReader { classes in
                 var size = 0
-                steps.forEachPiece(of: UTF8Reader(bytes: bytes, classes: classes)) {
-                    size += $0.count
-                }
+                let unfinished = steps.forEachPiece(
+                    of: UTF8Reader(bytes: bytes, classes: classes)
+                ) { size += $0.count }
+                #expect(unfinished == nil)
                 return size
             }
         }
@@ -110,12 +156,15 @@ private struct Cuts: Decodable {
         return text.withUTF8 { bytes in
             CharacterClasses.shared.withReader { classes in
                 var cuts: [Int] = []
-                steps.forEachPiece(of: UTF8Reader(bytes: bytes, classes: classes)) { piece in
+                let unfinished = steps.forEachPiece(
+                    of: UTF8Reader(bytes: bytes, classes: classes)
+                ) { piece in
                     guard let base = bytes.baseAddress, let start = piece.baseAddress else {
                         return
                     }
                     cuts += [start - base, start - base + piece.count]
                 }
+                #expect(unfinished == nil)
                 return cuts
             }
         }
