@@ -29,17 +29,26 @@ struct Expression: Sendable {
         of text: UnsafeBufferPointer<UInt8>, effort: ExpressionEffort? = nil,
         _ body: (_ stretch: Range<Int>, _ isMatch: Bool) -> Void
     ) -> Bool {
-        ExpressionMatcher.with(text, program, effort ?? ExpressionEffort(bytes: text.count)) {
-            Self.forEachStretch(of: text, by: &$0, body)
+        // Most pieces have no match of most expressions of a chain: these need no matcher.
+        let start = program.firstPlaceOfMatch(in: text)
+        guard start < text.count || program.firstAtEnd != 0 else {
+            if !text.isEmpty { body(0..<text.count, false) }
+            return true
+        }
+        return ExpressionMatcher.with(
+            text, program, effort ?? ExpressionEffort(bytes: text.count)
+        ) {
+            Self.forEachStretch(of: text, from: start, by: &$0, body)
         }
     }
 
     private static func forEachStretch(
-        of text: UnsafeBufferPointer<UInt8>, by matcher: inout ExpressionMatcher,
+        of text: UnsafeBufferPointer<UInt8>, from start: Int,
+        by matcher: inout ExpressionMatcher,
         _ body: (_ stretch: Range<Int>, _ isMatch: Bool) -> Void
     ) -> Bool {
         var end = 0
-        var search = 0
+        var search = start
         var isFirst = true
         while search <= text.count, let match = matcher.firstMatch(from: search) {
             // An empty match right behind the last match does not count.

@@ -65,6 +65,14 @@ struct ExpressionProgram: Sendable {
     var firstAtEnd: UInt64 = 0
     /// The set behind `\b`, or -1.
     var wordSet: Int32 = -1
+
+    /// The first place of a text at which a match could begin, its end apart; characters beyond ASCII
+    /// are not looked at, and count as such a place.
+    func firstPlaceOfMatch(in text: UnsafeBufferPointer<UInt8>) -> Int {
+        firstOfASCII.withUnsafeBufferPointer { first in
+            text.firstIndex { $0 >= 0x80 || first[Int($0)] != 0 } ?? text.count
+        }
+    }
 }
 
 /// A partition of all code points: two are in one class if no set of an expression tells them apart.
