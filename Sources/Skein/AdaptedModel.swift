@@ -84,7 +84,7 @@ extension AdaptedModel {
     ///   - maximumTokens: tokens that the answer may have.
     ///   - tokenizer: the model's.
     /// - Returns: the prompt, which has at least one token.
-    /// - Throws: `GenerationError`, `TemplateError`, `FileError`.
+    /// - Throws: `GenerationError`, `TemplateError`, `ChatTemplateError`, `FileError`.
     package func prompt(
         _ text: String, system: String?, raw: Bool,
         chat: ChatTemplateSettings = ChatTemplateSettings(), maximumTokens: Int,
@@ -111,7 +111,7 @@ extension AdaptedModel {
             }
             return try tokenizer.ids(ofWhole: text) + (tokenizer.endID.map { [$0] } ?? [])
         }
-        let template = try ChatTemplate(source: source.text, name: source.name, date: chat.date)
+        let template = try ChatTemplate(source: source.text, name: source.name, date: chat.today)
         let turns = system.map { [ChatMessage(role: "system", content: $0)] } ?? []
         return try tokenizer.ids(
             of: try template.render(

@@ -21,8 +21,8 @@ public struct Evaluation: Sendable, Equatable {
     ///   - model: The base model.
     ///   - adapter: The adapter to apply; nil measures the base model.
     ///   - path: A .jsonl file.
-    ///   - recipe: How rows become text and tokens, how many tokens are computed together, and in
-    ///     which precision.
+    ///   - recipe: How rows become text and tokens (with `chatTemplate`, `templateArgument` and
+    ///     `templateDate`), how many tokens are computed together, and in which precision.
     ///   - machine: How this machine is used.
     /// - Returns: Figures that do not depend on the number of threads.
     /// - Throws: `SkeinError`; `CancellationError` if the task is cancelled.

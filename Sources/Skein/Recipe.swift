@@ -167,7 +167,8 @@ public struct Recipe: Sendable, Equatable {
         set { values.trainOn = .init(named: newValue) }
     }
 
-    /// The chat template: the name of a built-in one or the path of a file; nil: the model's.
+    /// The chat template: the name of a built-in one or of one of the model's, or the path of a file;
+    /// nil: the model's.
     public var chatTemplate: String? {
         get { values.chatTemplate }
         set { values.chatTemplate = newValue }

@@ -25,6 +25,14 @@ public final class TextGenerator: Sendable {
         public var system: String?
         /// Whether to continue the prompt as it is, without a chat template.
         public var isRaw = false
+        /// The chat template: the name of a built-in one or of one of the model's, or the path of a
+        /// file; nil: the model's.
+        public var chatTemplate: String?
+        /// What the chat template sees besides the messages: `enable_thinking=false`, several with
+        /// commas between them, or a JSON object.
+        public var templateArgument: String?
+        /// The day, such as 2024-07-26, that the chat template sees as today; nil: that one.
+        public var templateDate: String?
 
         public init() {}
     }
@@ -104,7 +112,7 @@ public final class TextGenerator: Sendable {
         try flag.check()
         try options.check()
         let prompt = try adapted.prompt(
-            text, system: options.system, raw: options.isRaw,
+            text, system: options.system, raw: options.isRaw, chat: options.chat,
             maximumTokens: options.maximumTokens, tokenizer: tokenizer)
         let capacity = prompt.tokens.count + prompt.maximumTokens
         let needed = DecoderSession.cacheBytes(capacity, of: adapted.model.configuration)
@@ -142,6 +150,11 @@ public final class TextGenerator: Sendable {
 }
 
 extension TextGenerator.Options {
+    var chat: ChatTemplateSettings {
+        ChatTemplateSettings(
+            template: chatTemplate, arguments: templateArgument, date: templateDate)
+    }
+
     /// - Throws: `SkeinError` for a value that is not allowed.
     func check() throws {
         let rules: [(Bool, String)] = [
@@ -150,6 +163,16 @@ extension TextGenerator.Options {
             ((0...1_048_576).contains(topK), "topK must be 0 to 1048576"),
             (topP > 0 && topP <= 1, "topP must be above 0 and at most 1"),
             (!isRaw || system == nil, "a raw prompt cannot have a system turn"),
+            (!isRaw || chat == ChatTemplateSettings(), "a raw prompt has no chat template"),
+            (
+                templateArgument.map { ValueFormat<String>.templateArguments.read($0) != nil }
+                    ?? true,
+                "templateArgument must be \(ValueFormat<String>.templateArguments.accepted)"
+            ),
+            (
+                templateDate.map { ValueFormat<String>.day.read($0) != nil } ?? true,
+                "templateDate must be \(ValueFormat<String>.day.accepted)"
+            ),
         ]
         for (isMet, rule) in rules where !isMet {
             throw SkeinError(code: .usage, what: "a generation option is not allowed: \(rule)")

@@ -79,7 +79,7 @@ struct TokenizeCommand: Command {
             throw CommandError.badInput(.noChatTemplate, place: model.path)
         }
         return try ChatTemplate(
-            source: source.text, name: source.name, date: options.template.date)
+            source: source.text, name: source.name, date: options.template.today)
     }
 
     private func encode(

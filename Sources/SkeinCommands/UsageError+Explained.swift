@@ -41,6 +41,13 @@ extension UsageError: Explained {
                 "--\(option) was given a name of \"\(value)\" before", "--\(option)",
                 "give each name once"
             )
+        case .notRepeatable(let name, let option):
+            (
+                "the value of \"\(name)\" would change when it is joined with the other "
+                    + "--\(option): a number such as 2.0 or 1e999 is written as 2 or null, or "
+                    + "there are too many nested lists and objects",
+                "--\(option)", "give one --\(option) with all names in a JSON object"
+            )
         case .missingOption(let name, let placeholder, let command):
             ("--\(name) is missing", "skein \(command)", "add --\(name) \(placeholder)")
         case .missingPositional(let placeholder, let command):

@@ -12,6 +12,8 @@ enum UsageError: Error, Equatable {
     case badValue(option: String, value: String, accepted: String, suggestion: String?)
     /// An option that may be repeated names something twice.
     case repeatedName(option: String, value: String)
+    /// What an option names `name` cannot be joined with its other occurrences.
+    case notRepeatable(name: String, option: String)
     case missingOption(_ name: String, placeholder: String, command: String)
     case missingPositional(_ placeholder: String, command: String)
     case unexpectedPositional(_ word: String, command: String)

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinText
 
 extension TrainingError: Explained {
     package var explanation: Explanation {
@@ -58,6 +59,11 @@ extension TrainingError: Explained {
                 remedy: "use --prompt-format chat with a model that has a chat template, or write "
                     + "the rows as prompt and completion",
                 status: .badData)
+        case .badConversation(let path, let line, let problem):
+            Explanation(
+                what: problem.explanation.what,
+                place: "\(path):\(line), in \(problem.explanation.place)",
+                remedy: problem.explanation.remedy, status: .badData)
         case .rewrittenTooLong(let path, let line, let limit):
             Explanation(
                 what: "the chat template rewrites earlier turns of this conversation, and the "
@@ -76,12 +82,12 @@ extension TrainingError: Explained {
                 place: "tokenizer",
                 remedy: "add eos_token to tokenizer_config.json, or use --prompt-format chat",
                 status: .badData)
-        case .noEndOfTurn(let found):
+        case .noEndOfTurn(let found, let path, let line):
             Explanation(
                 what: "after an assistant's content the chat template writes "
                     + JSONLine.quote(String(found.prefix(40)))
                     + ", which does not begin with an end-of-turn token",
-                place: "chat template",
+                place: "\(path):\(line)",
                 remedy: "use --prompt-format eos, or fix the template, so that the model learns "
                     + "where to stop",
                 status: .badData)

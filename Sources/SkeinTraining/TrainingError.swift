@@ -1,3 +1,5 @@
+import SkeinText
+
 /// What can be wrong with the data, options, run directory and records of a training run.
 ///
 /// Cases carry facts; `TrainingError+Explained.swift` turns them into prose.
@@ -23,6 +25,8 @@ package enum TrainingError: Error, Equatable {
     case noLossTokens(path: String, rows: Int, maximumLength: Int)
     /// A `messages` row, but the prompt format in use has no chat template.
     case conversationWithoutTemplate(path: String, line: Int)
+    /// The chat template cannot render a row.
+    case badConversation(path: String, line: Int, problem: TemplateError)
     /// The template rewrites earlier turns of a conversation, and the sequences into which it is cut
     /// have together more than `limit`, in words.
     case rewrittenTooLong(path: String, line: Int, limit: String)
@@ -32,7 +36,7 @@ package enum TrainingError: Error, Equatable {
     case noEndToken
     /// After an assistant's content the template writes `found`, which does not start with one of
     /// the model's end-of-turn tokens.
-    case noEndOfTurn(found: String)
+    case noEndOfTurn(found: String, path: String, line: Int)
 
     // Run directories
     /// The output directory is not empty, and `--resume` was not given.

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinText
 import Testing
 
 @testable import SkeinTraining
@@ -12,8 +13,11 @@ import Testing
         .noRows(path: "d", badLines: 0), .noTrainingFile(directory: "d"),
         .noLossTokens(path: "d", rows: 1, maximumLength: 2),
         .conversationWithoutTemplate(path: "d", line: 1),
+        .badConversation(
+            path: "d", line: 1, problem: .raised(message: "no", line: 2, template: "t")),
         .rewrittenTooLong(path: "d", line: 1, limit: "2 tokens"), .noTemplate, .noEndToken,
-        .noEndOfTurn(found: "\n"), .outputNotEmpty(path: "o"), .outputInUse(path: "o"),
+        .noEndOfTurn(found: "\n", path: "d", line: 1), .outputNotEmpty(path: "o"),
+        .outputInUse(path: "o"),
         .notARunDirectory(path: "o"),
         .resumeDiffers(
             path: "o", differences: [.init(field: "rank", recorded: "8", requested: "9")]),

@@ -76,9 +76,8 @@ package struct Option<Value: Sendable>: Sendable {
         return option
     }
 
-    /// May be given several times: `join` makes one text of two, or nil if they contradict each
-    /// other.
-    package func repeatable(_ join: @escaping @Sendable (String, String) -> String?) -> Option {
+    /// May be given several times: `join` makes one accepted text of two.
+    package func repeatable(_ join: @escaping OptionDescription.Join) -> Option {
         var option = self
         option.description.join = join
         return option
@@ -112,6 +111,14 @@ package struct OptionHeading: Sendable, Equatable {
     }
 }
 
+/// Why two values of one option cannot be made one.
+package enum JoinProblem: Error, Equatable {
+    /// Both name the same thing.
+    case repeatedName
+    /// What is named `name` would change when it is written again.
+    case notRepeatable(name: String)
+}
+
 /// What the parser, the help text and `--print-config` know of an option, whatever its type.
 package struct OptionDescription: Sendable {
     /// Without the two dashes.
@@ -130,8 +137,9 @@ package struct OptionDescription: Sendable {
     /// It is ignored.
     package fileprivate(set) var isRetired = false
     package fileprivate(set) var isNamedOnlyWhenGiven = false
+    package typealias Join = @Sendable (String, String) throws(JoinProblem) -> String
     /// Makes one text of those of two occurrences; nil for an option of which the last one counts.
-    package fileprivate(set) var join: (@Sendable (String, String) -> String?)?
+    package fileprivate(set) var join: Join?
     /// The value of a text as JSON, or nil when the text is not accepted.
     package let json: @Sendable (String) -> JSONLine.Value?
 

@@ -85,10 +85,13 @@ struct ArgumentParser {
             texts[option.name] = value
             return
         }
-        guard let both = join(before, value) else {
+        do throws(JoinProblem) {
+            texts[option.name] = try join(before, value)
+        } catch .repeatedName {
             throw UsageError.repeatedName(option: option.name, value: value)
+        } catch .notRepeatable(let name) {
+            throw UsageError.notRepeatable(name: name, option: option.name)
         }
-        texts[option.name] = both
     }
 
     /// Splits `--name=value`.

@@ -94,7 +94,7 @@ extension TemplateInterpreter {
         }
         try charge(text.bytes.count)
         let ranges = text.scalarRanges
-        var result = TemplateText()
+        var result = TemplateText().marked(text.isMarkup)
         for position in positions.all { result.append(text.slice(ranges[position])) }
         return result
     }

@@ -9,11 +9,9 @@ extension TemplateInterpreter {
             return .text(try strip(try text(of: value), .both, characters, for: name))
         case "string", "upper", "lower", "safe", "capitalize":
             _ = try bind(arguments, [], name)
-            var text = try text(of: value)
-            let isMarkup = text.isMarkup || name == "safe"
-            if name != "string" && name != "safe" { text = try recased(text, name) }
-            text.isMarkup = isMarkup
-            return .text(text)
+            let text = try text(of: value)
+            if name == "string" { return .text(text) }
+            return .text(name == "safe" ? text.marked(true) : try recased(text, name))
         case "length", "count":
             _ = try bind(arguments, [], name)
             return .integer(try length(of: value))
@@ -85,11 +83,13 @@ extension TemplateInterpreter {
         switch value {
         case .text(let text):
             if text.isEmpty { return nothing }
-            let range =
-                isFirst
-                ? 0..<UTF8Scalars.length(lead: text.bytes[0])
-                : UTF8Scalars.start(before: text.bytes.count, in: text.bytes)..<text.bytes.count
-            return .text(text.slice(range))
+            // The first one is taken as a loop would, the last one by its index.
+            if isFirst {
+                let end = UTF8Scalars.length(lead: text.bytes[0])
+                return .text(text.slice(0..<end).marked(false))
+            }
+            let start = UTF8Scalars.start(before: text.bytes.count, in: text.bytes)
+            return .text(text.slice(start..<text.bytes.count))
         case .iterator(let iterator) where isFirst:
             return iterator.next() ?? nothing
         case .iterator(let iterator) where !iterator.isView:

@@ -1,11 +1,11 @@
-/// Python's two ways to put values into a text. Widths and precisions are not supported.
+/// Python's two ways to put values into a text; HTML gets them escaped. Widths and precisions are not
+/// supported.
 extension TemplateInterpreter {
     /// `text.format(arguments)`: `{}`, `{0}` and `{name}`; `{{` and `}}` are braces.
     mutating func formatted(
         _ format: TemplateText, _ arguments: Arguments
     ) throws -> TemplateText {
-        if format.isMarkup { throw unsupported("formatting of a safe text") }
-        var result = TemplateText()
+        var result = TemplateText().marked(format.isMarkup)
         var (start, index, next) = (0, 0, 0)
         let bytes = format.bytes
         let (open, close) = (UInt8(ascii: "{"), UInt8(ascii: "}"))
@@ -23,7 +23,7 @@ extension TemplateInterpreter {
                     throw fault(.arguments(function: "format()"))
                 }
                 let field = format.slice((index + 1)..<end).string
-                try append(try text(of: value(of: field, &next, arguments)), to: &result)
+                try insert(try text(of: value(of: field, &next, arguments)), into: &result)
                 index = end + 1
             }
             start = index
@@ -59,11 +59,10 @@ extension TemplateInterpreter {
     mutating func formatted(
         _ format: TemplateText, by given: TemplateValue
     ) throws -> TemplateText {
-        if format.isMarkup { throw unsupported("formatting of a safe text") }
         var values = [given]
         if case .tuple(let tuple) = given { values = tuple.items }
         values.reverse()
-        var result = TemplateText()
+        var result = TemplateText().marked(format.isMarkup)
         let bytes = format.bytes
         var start = 0
         while let index = bytes[start...].firstIndex(of: UInt8(ascii: "%")) {
@@ -80,12 +79,16 @@ extension TemplateInterpreter {
             }
             guard let value = values.popLast() else { throw fault(.arguments(function: "%")) }
             if directive == UInt8(ascii: "s") {
-                try append(try text(of: value), to: &result)
+                try insert(try text(of: value), into: &result)
             } else if let number = value.number
                 ?? value.real.flatMap({ Int(exactly: $0.rounded(.towardZero)) })
             {
                 try append(TemplateText(String(number)), to: &result)
             } else {
+                // Markup reads the number of a text.
+                if format.isMarkup, case .text = value {
+                    throw unsupported("formatting of a safe text with \"%d\" and a text")
+                }
                 throw fault(.operand(function: "%d", type: value.typeName))
             }
         }

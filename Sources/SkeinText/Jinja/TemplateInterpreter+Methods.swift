@@ -96,12 +96,14 @@ extension TemplateInterpreter {
     /// `text` in upper or lower case. Unicode's mappings are slow, so each byte costs a step.
     mutating func recased(_ text: TemplateText, _ name: String) throws -> TemplateText {
         try charge(text.bytes.count)
-        switch name {
-        case "upper": return text.uppercased()
-        case "lower": return text.lowercased()
-        case "capitalize": return text.capitalized()
-        default: return text.titled()
-        }
+        let result =
+            switch name {
+            case "upper": text.uppercased()
+            case "lower": text.lowercased()
+            case "capitalize": text.capitalized()
+            default: text.titled()
+            }
+        return result.marked(text.isMarkup)
     }
 
     /// The text in an optional argument; nil when it is none or absent.

@@ -119,6 +119,8 @@ extension TemplateInterpreter {
         var total = bound[1] ?? .integer(0)
         let items = try items(of: value)
         try charge(items.count)
+        // As in Python, where join is the way to do this.
+        if case .text = total { throw fault(.operand(function: "sum", type: "str")) }
         for item in items {
             let part = try attribute.map { try descend($0, into: item) } ?? item
             total = try combine(total, .add, part)
@@ -143,8 +145,10 @@ extension TemplateInterpreter {
                 margin = TemplateText(String(repeating: " ", count: max(0, count)))
             }
         }
+        if margin.isMarkup, !text.isMarkup { throw unsupported("indent by a safe text") }
         try charge(bytes: text.bytes.count)
         var result = bound[1]?.isTrue == true ? margin : TemplateText()
+        result.isMarkup = text.isMarkup
         var lines = text.lines
         // A newline at the end begins an empty line.
         if text.bytes.last == .newline || text.isEmpty {
@@ -169,13 +173,17 @@ extension TemplateInterpreter {
         ] {
             result = try replaced(result, TemplateText(old), by: TemplateText(new), nil)
         }
-        result.isMarkup = true
-        return result
+        return result.marked(true)
+    }
+
+    /// Appends `text`, escaped if `result` is HTML and it is not.
+    mutating func insert(_ text: TemplateText, into result: inout TemplateText) throws {
+        try append(result.isMarkup ? try escaped(text) : text, to: &result)
     }
 
     private mutating func reversed(_ text: TemplateText) throws -> TemplateText {
         try charge(text.bytes.count)
-        var result = TemplateText()
+        var result = TemplateText().marked(text.isMarkup)
         for range in text.scalarRanges.reversed() { result.append(text.slice(range)) }
         return result
     }

@@ -16,10 +16,9 @@ extension TemplateInterpreter {
         }
         switch (symbol, left, right) {
         case (.add, .text(let first), .text(let second)):
-            var result = TemplateText()
-            result.isMarkup = first.isMarkup || second.isMarkup
-            try append(result.isMarkup ? try escaped(first) : first, to: &result)
-            try append(result.isMarkup ? try escaped(second) : second, to: &result)
+            var result = TemplateText().marked(first.isMarkup || second.isMarkup)
+            try insert(first, into: &result)
+            try insert(second, into: &result)
             return .text(result)
         case (.add, .list(let first), .list(let second)):
             return .list(try collection(first.items + second.items))
@@ -79,8 +78,7 @@ extension TemplateInterpreter {
     ) throws -> TemplateValue {
         switch value {
         case .text(let text):
-            if text.isMarkup { throw unsupported("repeating a safe text") }
-            var result = TemplateText()
+            var result = TemplateText().marked(text.isMarkup)
             guard !text.isEmpty, count > 0 else { return .text(result) }
             for _ in 0..<count { try append(text, to: &result) }
             return .text(result)
@@ -286,8 +284,11 @@ extension TemplateInterpreter {
         switch value {
         case .text(let text):
             try charge(text.bytes.count)
-            try append(
-                TemplateText(PythonText.literal(text.string), origin: text.soleOrigin), to: &result)
+            let literal = TemplateText(PythonText.literal(text.string), origin: text.soleOrigin)
+            if !text.isMarkup { return try append(literal, to: &result) }
+            try append(TemplateText("Markup("), to: &result)
+            try append(literal, to: &result)
+            try append(TemplateText(")"), to: &result)
         case .list(let collection): try items(collection, "[", "]")
         case .tuple(let collection):
             try items(collection, "(", collection.items.count == 1 ? ",)" : ")")
@@ -318,7 +319,7 @@ extension TemplateInterpreter {
                 throw limit(.items(TemplateLimits.items))
             }
             try charge(2 * text.bytes.count)
-            return text.scalarRanges.map { .text(text.slice($0)) }
+            return text.scalarRanges.map { .text(text.slice($0).marked(false)) }
         case .loop: throw unsupported("iteration over \"loop\"")
         default: throw fault(.operand(function: "iteration", type: value.typeName))
         }

@@ -7,9 +7,10 @@ extension TemplateInterpreter {
         switch name {
         case "replace":
             let bound = try bind(arguments, [], function, positionalOnly: 3, required: 2)
-            return .text(
-                try replaced(
-                    text, try required(bound[0], name), by: try required(bound[1], name), bound[2]))
+            var new = try required(bound[1], name)
+            if text.isMarkup { new = try escaped(new) }
+            let result = try replaced(text, try required(bound[0], name), by: new, bound[2])
+            return .text(result.marked(text.isMarkup))
         case "splitlines":
             _ = try bind(arguments, [], function)
             return .list(try collection(text.lines.map { .text(text.slice($0)) }))
@@ -20,10 +21,12 @@ extension TemplateInterpreter {
                 !text.isEmpty && text.string.unicodeScalars.allSatisfy { Self.is($0, name) })
         case "join":
             let items = try bind(arguments, [], function, positionalOnly: 1, required: 1)[0]
-            var result = TemplateText()
+            var result = TemplateText().marked(text.isMarkup)
             for (index, item) in try self.items(of: items ?? .none).enumerated() {
                 if index > 0 { try append(text, to: &result) }
-                try append(try required(item, name), to: &result)
+                // Markup takes items of any type.
+                let part = text.isMarkup ? try self.text(of: item) : try required(item, name)
+                try insert(part, into: &result)
             }
             return .text(result)
         case "rsplit":
@@ -56,14 +59,15 @@ extension TemplateInterpreter {
             if part.isEmpty { throw fault(.emptySeparator) }
             let isRight = name == "rpartition"
             guard let found = position(of: part, in: text, fromRight: isRight) else {
-                let parts = [text, TemplateText(), TemplateText()]
+                let empty = TemplateText().marked(text.isMarkup)
+                let parts = [text, empty, empty]
                 return .tuple(
                     try collection((isRight ? parts.reversed() : parts).map { .text($0) }))
             }
             let end = found + part.bytes.count
             return .tuple(
                 try collection([
-                    .text(text.slice(0..<found)), .text(part),
+                    .text(text.slice(0..<found)), .text(part.marked(text.isMarkup)),
                     .text(text.slice(end..<text.bytes.count)),
                 ]))
         default: throw fault(.notCallable(name))

@@ -21,7 +21,9 @@ struct TemplateText: Sendable {
     private(set) var bytes: [UInt8]
     /// None is empty, and two neighbours differ in origin.
     private(set) var runs: [Run]
-    /// Whether this is HTML to Jinja (a `Markup`): what is added to it with + is escaped.
+    /// Whether this is HTML to Jinja (a `Markup`, as `|safe` makes it): its operators and methods
+    /// escape what they put into it, and what they make is HTML, too. Filters do not, since
+    /// transformers renders without autoescape. Tests/Fixtures/templates has what Jinja2 does.
     var isMarkup = false
 
     init() {
@@ -36,6 +38,13 @@ struct TemplateText: Sendable {
     init(bytes: [UInt8], origin: Int? = nil) {
         self.bytes = bytes
         runs = bytes.isEmpty ? [] : [Run(end: bytes.count, origin: origin)]
+    }
+
+    /// The same text, HTML or not.
+    func marked(_ isMarkup: Bool) -> TemplateText {
+        var result = self
+        result.isMarkup = isMarkup
+        return result
     }
 
     var string: String { String(decoding: bytes, as: UTF8.self) }
@@ -57,7 +66,7 @@ struct TemplateText: Sendable {
 
     /// The bytes of `range` with their origins. Both ends must be code point borders.
     func slice(_ range: Range<Int>) -> TemplateText {
-        guard !range.isEmpty else { return TemplateText() }
+        guard !range.isEmpty else { return TemplateText().marked(isMarkup) }
         if range == 0..<bytes.count { return self }
         var result = TemplateText()
         result.isMarkup = isMarkup

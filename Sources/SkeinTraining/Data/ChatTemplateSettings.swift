@@ -1,3 +1,4 @@
+import Foundation
 import SkeinBasics
 import SkeinModels
 import SkeinText
@@ -9,12 +10,11 @@ package struct ChatTemplateSettings: Sendable, Equatable {
     package var template: String?
     /// Further variables (`--template-argument`), in the order of their names.
     package var arguments: [ChatMessage.Field]
-    /// The day that the template sees as today (`--template-date`).
-    package var date: TemplateDate
+    /// The day that the template sees as today (`--template-date`); nil: 2024-07-26.
+    package var date: TemplateDate?
 
     package init(
-        template: String? = nil, arguments: [ChatMessage.Field] = [],
-        date: TemplateDate = .documentedFallback
+        template: String? = nil, arguments: [ChatMessage.Field] = [], date: TemplateDate? = nil
     ) {
         self.template = template
         self.arguments = arguments
@@ -31,8 +31,11 @@ package struct ChatTemplateSettings: Sendable, Equatable {
         self.init(
             template: template,
             arguments: arguments.flatMap { TemplateArgumentText.fields(of: $0) } ?? [],
-            date: date.flatMap { TemplateDate($0) } ?? .documentedFallback)
+            date: date.flatMap { TemplateDate($0) })
     }
+
+    /// The day that the template sees.
+    package var today: TemplateDate { date ?? .documentedFallback }
 
     /// The chosen template.
     ///
@@ -41,7 +44,7 @@ package struct ChatTemplateSettings: Sendable, Equatable {
     ///   - hasTools: whether the conversation has tools, for which some models have a template
     ///     "tool_use".
     /// - Returns: its text and its name in errors; nil if the model has none.
-    /// - Throws: `FileError`.
+    /// - Throws: `ChatTemplateError`, `FileError`.
     package func source(
         for model: ModelDirectory, hasTools: Bool = false
     ) throws -> (text: String, name: String)? {
@@ -49,7 +52,16 @@ package struct ChatTemplateSettings: Sendable, Equatable {
             if hasTools, let text = model.namedChatTemplates["tool_use"] {
                 return (text, "the chat template tool_use of \(model.path)")
             }
-            return model.chatTemplate.map { ($0, "the chat template of \(model.path)") }
+            if let text = model.chatTemplate {
+                return (text, "the chat template of \(model.path)")
+            }
+            // Nothing would show that they were ignored.
+            if let option = !arguments.isEmpty
+                ? "template-argument" : date.map({ _ in "template-date" })
+            {
+                throw ChatTemplateError.noTemplate(option: option, model: model.path)
+            }
+            return nil
         }
         if let text = BuiltInTemplate.source(of: template) {
             return (text, "the built-in chat template \(template)")
@@ -60,11 +72,22 @@ package struct ChatTemplateSettings: Sendable, Equatable {
         if template == "default", let text = model.chatTemplate {
             return (text, "the chat template of \(model.path)")
         }
-        let text = try MappedFile(path: template).withBytes { bytes in
-            // One byte more than allowed is enough for the template's own error.
-            String(decoding: bytes.prefix(BuiltInTemplate.fileBytes + 1), as: UTF8.self)
+        return (try Self.text(ofFile: template, for: model), "the chat template \(template)")
+    }
+
+    private static func text(ofFile path: String, for model: ModelDirectory) throws -> String {
+        do {
+            return try MappedFile(path: path).withBytes { bytes in
+                // One byte more than allowed is enough for the template's own error.
+                String(decoding: bytes.prefix(BuiltInTemplate.fileBytes + 1), as: UTF8.self)
+            }
+        } catch FileError.failed(_, _, ENOENT) where !path.contains("/") {
+            // What has a directory was meant as a path.
+            let own = Set(model.namedChatTemplates.keys)
+                .union(model.chatTemplate == nil ? [] : ["default"])
+            throw ChatTemplateError.unknown(
+                name: path, builtIn: BuiltInTemplate.names, own: own.sorted(), model: model.path)
         }
-        return (text, "the chat template \(template)")
     }
 }
 
@@ -99,15 +122,23 @@ enum TemplateArgumentText {
         return fields
     }
 
-    /// Two texts as one that has the arguments of both; nil if they share a name.
-    static func joined(_ first: String, _ second: String) -> String? {
-        guard let before = fields(of: first), let after = fields(of: second),
-            Set(before.map(\.name)).isDisjoint(with: after.map(\.name))
-        else { return nil }
+    /// Two accepted texts as one that has the arguments of both.
+    static func joined(_ first: String, _ second: String) throws(JoinProblem) -> String {
+        let (before, after) = (fields(of: first) ?? [], fields(of: second) ?? [])
+        guard Set(before.map(\.name)).isDisjoint(with: after.map(\.name)) else {
+            throw .repeatedName
+        }
         if !first.hasPrefix("{"), !second.hasPrefix("{") { return first + "," + second }
-        let text = JSONLine.render(.object((before + after).map { ($0.name, $0.value.line) }))
+        let all = before + after
         // A number such as 2.0 or 1e999 would be another one.
-        return fields(of: text) == before + after ? text : nil
+        if let lost = all.first(where: { fields(of: object([$0])) != [$0] }) {
+            throw .notRepeatable(name: lost.name)
+        }
+        return object(all)
+    }
+
+    private static func object(_ fields: [ChatMessage.Field]) -> String {
+        JSONLine.render(.object(fields.map { ($0.name, $0.value.line) }))
     }
 
     private static func isName(_ name: String) -> Bool {

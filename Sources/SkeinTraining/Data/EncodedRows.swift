@@ -26,8 +26,7 @@ extension RowEncoder {
     /// Encodes all rows of a file, in file order.
     ///
     /// - Throws: `TrainingError.noLossTokens` if there are rows and none can be used;
-    ///   `.conversationWithoutTemplate`, `.noEndOfTurn`, `.rewrittenTooLong`; what the chat
-    ///   template throws.
+    ///   `.conversationWithoutTemplate`, `.badConversation`, `.noEndOfTurn`, `.rewrittenTooLong`.
     package func encode(_ file: PairFile) throws -> EncodedRows {
         try encode(file, rowTokens: Limits.rowTokens)
     }
@@ -49,6 +48,12 @@ extension RowEncoder {
                 throw TokenizerError.textTooSlow(
                     expression: expression, bytes: bytes,
                     place: "\(file.path):\(file.lines[number])")
+            } catch TrainingError.noEndOfTurn(let found, _, _) {
+                throw TrainingError.noEndOfTurn(
+                    found: found, path: file.path, line: file.lines[number])
+            } catch let problem as TemplateError {
+                throw TrainingError.badConversation(
+                    path: file.path, line: file.lines[number], problem: problem)
             } catch ChatSequenceError.textBytes(let limit) {
                 throw TrainingError.rewrittenTooLong(
                     path: file.path, line: file.lines[number], limit: "\(limit) bytes")

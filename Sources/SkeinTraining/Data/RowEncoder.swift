@@ -75,8 +75,8 @@ package struct RowEncoder: Sendable {
     /// turns.
     ///
     /// - Returns: at least one draft.
-    /// - Throws: `TrainingError.conversationWithoutTemplate` (without a place, which the caller
-    ///   knows), `.noEndToken`, `.noEndOfTurn`, `ChatSequenceError`, and what the template throws.
+    /// - Throws: `TrainingError.conversationWithoutTemplate` and `.noEndOfTurn` (without a place,
+    ///   which the caller knows), `.noEndToken`, `ChatSequenceError`, and what the template throws.
     func drafts(_ row: PairRow) throws -> [Draft] {
         switch row {
         case .text(let text):
@@ -171,7 +171,7 @@ package struct RowEncoder: Sendable {
         _ ids: [Int32], of text: String, _ encoder: TextEncoder
     ) throws -> Int32 {
         guard let first = ids.first, encoder.endOfTurnIDs.contains(first) else {
-            throw TrainingError.noEndOfTurn(found: text)
+            throw TrainingError.noEndOfTurn(found: text, path: "", line: 0)
         }
         return first
     }

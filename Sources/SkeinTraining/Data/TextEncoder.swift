@@ -60,7 +60,8 @@ package struct TextEncoder: Sendable {
 extension TextEncoder {
     /// The tokenizer and the chat template that came with a model.
     ///
-    /// - Throws: `TokenizerError`, `VocabularyError`, `TemplateError`, `FileError`.
+    /// - Throws: `TokenizerError`, `VocabularyError`, `TemplateError`, `ChatTemplateError`,
+    ///   `FileError`.
     package init(
         model: ModelDirectory, template given: ChatTemplateSettings = ChatTemplateSettings()
     ) throws {
@@ -68,7 +69,7 @@ extension TextEncoder {
         try VocabularyError.check(tokenizer, against: model)
         let chosen = try given.source(for: model)
         let template = try chosen.map {
-            try ChatTemplate(source: $0.text, name: $0.name, date: given.date)
+            try ChatTemplate(source: $0.text, name: $0.name, date: given.today)
         }
         // An error of a template that only tools need waits for them.
         let tools = try given.source(for: model, hasTools: true)
@@ -76,10 +77,10 @@ extension TextEncoder {
         self.init(
             tokenizer: tokenizer, template: template,
             toolTemplate: other.map { other in
-                Result { try ChatTemplate(source: other.text, name: other.name, date: given.date) }
+                Result { try ChatTemplate(source: other.text, name: other.name, date: given.today) }
             }, arguments: given.arguments)
         digest = Self.digest(
-            tokenizer: tokenizer, template: chosen.map { ($0.text, given.date) },
+            tokenizer: tokenizer, template: chosen.map { ($0.text, given.today) },
             toolTemplate: other?.text, arguments: given.arguments)
     }
 

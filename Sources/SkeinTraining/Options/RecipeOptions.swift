@@ -89,7 +89,9 @@ package struct RecipeOptions: OptionTable {
         "template-argument", .templateArguments, absent: "none", in: .data,
         "what the chat template sees besides the messages, for instance enable_thinking=false; may "
             + "be repeated"
-    ).namedOnlyWhenGiven().repeatable { TemplateArgumentText.joined($0, $1) }
+    ).namedOnlyWhenGiven().repeatable { (first, second) throws(JoinProblem) in
+        try TemplateArgumentText.joined(first, second)
+    }
     package let templateDate = Option.optional(
         "template-date", .day, absent: "2024-07-26", in: .data,
         "the day that the chat template sees as today"

@@ -135,6 +135,10 @@ import Testing
             ["--template-argument", "a=1,b=2", "--template-argument", "b=3"],
             .repeatedName(option: "template-argument", value: "b=3")
         ),
+        (
+            ["--template-argument", #"{"a": 2.0}"#, "--template-argument", "b=3"],
+            .notRepeatable(name: "a", option: "template-argument")
+        ),
         (["d.jsonl"], .unexpectedPositional("d.jsonl", command: "train")),
     ]
 

@@ -8,10 +8,14 @@ import Testing
 
 @Suite struct ChatTemplateSettingsTests {
     private func withModel(
-        templates: [String: String], _ body: (ModelDirectory, String) throws -> Void
+        templates: [String: String], hasTemplate: Bool = true,
+        _ body: (ModelDirectory, String) throws -> Void
     ) throws {
         try TestPaths.withTemporaryDirectory { directory in
             var image = TinyModel().gguf()
+            if !hasTemplate {
+                image.metadata.removeAll { $0.key == "tokenizer.chat_template" }
+            }
             for (name, source) in templates.sorted(by: { $0.key < $1.key }) {
                 image.metadata.append(("tokenizer.chat_template.\(name)", .string(source)))
             }
@@ -62,7 +66,86 @@ import Testing
             #expect(try text("chatml") == BuiltInTemplate.source(of: "chatml"))
             try AtomicFile.write("F", to: directory + "/f.jinja")
             #expect(try text(directory + "/f.jinja") == "F")
-            #expect(throws: FileError.self) { try text("nothing") }
+            #expect(throws: FileError.self) { try text(directory + "/nothing") }
         }
+    }
+
+    @Test("the error for a misspelt name lists the names and suggests the nearest")
+    func misspelt() throws {
+        func explanation(_ name: String, _ model: ModelDirectory) -> Explanation? {
+            let error = #expect(throws: ChatTemplateError.self) {
+                try ChatTemplateSettings(template: name).source(for: model)
+            }
+            return error?.explanation
+        }
+        let builtIn = "The built-in names are chatml, gemma, llama3, mistral, phi3, zephyr"
+        try withModel(templates: ["rag": "R", "tool_use": "T"]) { model, _ in
+            let all = builtIn + "; \(model.path) has default, rag, tool_use besides"
+            #expect(
+                explanation("chatmll", model)
+                    == Explanation(
+                        what: "\"chatmll\" is neither a file nor the name of a chat template",
+                        place: "--chat-template", remedy: "did you mean chatml? " + all,
+                        status: .usage))
+            #expect(explanation("tool-uze", model)?.remedy == "did you mean tool_use? " + all)
+            #expect(
+                explanation("template.jinja", model)?.remedy
+                    == "check the path, or give a name. " + all)
+        }
+        try withModel(templates: [:], hasTemplate: false) { model, _ in
+            #expect(explanation("chatmll", model)?.remedy == "did you mean chatml? " + builtIn)
+        }
+    }
+
+    @Test("arguments and a date for a model without a template are errors, unless one is chosen")
+    func templateless() throws {
+        let date = try #require(TemplateDate("2024-07-26"))
+        let argument = ChatMessage.Field(name: "a", value: .integer(1))
+        try withModel(templates: ["rag": "R"], hasTemplate: false) { model, _ in
+            func refusal(_ settings: ChatTemplateSettings) -> ChatTemplateError? {
+                let encoder = Result { try TextEncoder(model: model, template: settings) }
+                guard case .failure(let error) = encoder else { return nil }
+                return error as? ChatTemplateError
+            }
+            _ = try TextEncoder(model: model)
+            #expect(
+                refusal(ChatTemplateSettings(arguments: [argument], date: date))
+                    == .noTemplate(option: "template-argument", model: model.path))
+            #expect(
+                refusal(ChatTemplateSettings(date: date))
+                    == .noTemplate(option: "template-date", model: model.path))
+            let chosen = ChatTemplateSettings(template: "rag", arguments: [argument], date: date)
+            _ = try TextEncoder(model: model, template: chosen)
+        }
+        let explanation = ChatTemplateError.noTemplate(option: "template-date", model: "m")
+            .explanation
+        #expect(explanation.place == "m" && explanation.status == .usage)
+        #expect(
+            explanation.remedy
+                == "leave out --template-date, or choose a template with --chat-template NAME|FILE")
+    }
+
+    @Test("arguments are joined, unless a name is repeated or a value would change")
+    func joined() throws {
+        func problem(_ first: String, _ second: String) -> JoinProblem? {
+            do throws(JoinProblem) {
+                _ = try TemplateArgumentText.joined(first, second)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(try TemplateArgumentText.joined("a=2.0", "b=1e999") == "a=2.0,b=1e999")
+        #expect(
+            try TemplateArgumentText.joined("a=2.5", #"{"b":"x,y"}"#) == #"{"a":2.5,"b":"x,y"}"#)
+        #expect(problem("a=1", "a=1") == .repeatedName)
+        #expect(problem(#"{"a":1}"#, "b=2,a=3") == .repeatedName)
+        #expect(problem("a=1,b=2.0", #"{"c":1}"#) == .notRepeatable(name: "b"))
+        #expect(problem(#"{"c":1}"#, "b=1e999") == .notRepeatable(name: "b"))
+        #expect(problem(#"{"c":[-1e999]}"#, "b=1") == .notRepeatable(name: "c"))
+        // As deep as a value may be, and in the object deeper than that.
+        let deep = String(repeating: "[", count: 32) + String(repeating: "]", count: 32)
+        #expect(TemplateArgumentText.fields(of: "b=" + deep)?.first?.value.string == nil)
+        #expect(problem(#"{"c":1}"#, "b=" + deep) == .notRepeatable(name: "b"))
     }
 }

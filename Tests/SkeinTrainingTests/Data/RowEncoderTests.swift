@@ -121,10 +121,10 @@ import Testing
             }
         })
         let chat = try encoder(.chat, text: text)
-        #expect(throws: TrainingError.noEndOfTurn(found: "!\n")) {
+        #expect(throws: TrainingError.noEndOfTurn(found: "!\n", path: "", line: 0)) {
             try chat.draft(.pair(prompt: "a", completion: "b"))
         }
-        #expect(throws: TrainingError.noEndOfTurn(found: "!\n")) {
+        #expect(throws: TrainingError.noEndOfTurn(found: "!\n", path: "", line: 0)) {
             try chat.draft(.conversation([ChatTurn(role: "assistant", content: "b")]))
         }
     }
@@ -250,6 +250,34 @@ import Testing
             try marked(conversation, by: encoder(refusal)) == "<user>u<stop>\n<bot>[a<stop>]")
         let limit = TemplateError.limit(.steps(1), line: 1, template: "t")
         #expect(throws: limit) { try encoder(limit).drafts(conversation) }
+    }
+
+    @Test("the error for a row that the template refuses names its file and line")
+    func refusedRow() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/d.jsonl"
+            // The first refused row is the second one, on the third line.
+            try AtomicFile.write(
+                """
+                {"prompt": "u", "completion": "a"}
+
+                {"messages": [{"role": "user", "content": "no"}, \
+                {"role": "assistant", "content": "a"}]}
+                {"prompt": "no", "completion": "a"}
+                """, to: path)
+            let refusal = TemplateError.raised(message: "be polite", line: 7, template: "t.jinja")
+            let text = ToyTokenizer.encoder(chat: { turns, addsPrompt in
+                if turns.first?.content == "no" { throw refusal }
+                return ToyTokenizer.render(turns, addsPrompt)
+            })
+            let error = #expect(throws: TrainingError.self) {
+                try encoder(.chat, text: text).encode(PairFile(path: path))
+            }
+            #expect(error == .badConversation(path: path, line: 3, problem: refusal))
+            let explanation = try #require(error).explanation
+            #expect(explanation.place == "\(path):3, in t.jinja, line 7")
+            #expect(explanation.what == "the chat template refuses this conversation: be polite")
+        }
     }
 
     @Test("sequences of one row that are together longer than a row may be are an error")
