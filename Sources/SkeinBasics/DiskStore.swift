@@ -68,11 +68,22 @@ package struct DiskStore: Store {
 
     package func lock(_ path: String) throws -> (any Sendable & AnyObject)? {
         let file = try DiskFile(path, operation: "create", flags: O_RDWR | O_CREAT)
-        return try file.lock() ? file : nil
+        return try file.lock() ? HeldLock(file) : nil
     }
 }
 
-/// An open descriptor; the system lets go of its lock with it.
+/// A locked file, until it is freed.
+private final class HeldLock: Sendable {
+    private let file: DiskFile
+
+    init(_ file: DiskFile) { self.file = file }
+
+    /// Closing the file would not do: a child that another thread is just starting has a copy of
+    /// the descriptor until it runs its program, and would hold the lock as long.
+    deinit { file.unlock() }
+}
+
+/// An open descriptor.
 private final class DiskFile: GrowingFile {
     private let path: String
     private let descriptor: Int32
@@ -94,6 +105,8 @@ private final class DiskFile: GrowingFile {
         if errno == EWOULDBLOCK { return false }
         throw FileError.failed(operation: "lock", path: path, code: errno)
     }
+
+    func unlock() { _ = flock(descriptor, LOCK_UN) }
 
     func cut(to count: Int) throws {
         guard ftruncate(descriptor, off_t(count)) == 0, AtomicFile.flush(descriptor) else {
