@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinModels
 import SkeinTensors
 
 /// The matrix products of some work and nothing else: what this machine gives for their shapes.
@@ -66,6 +67,14 @@ struct ProductReplay: Sendable {
                 transposedB: shape.transposedB, kind: shape.kind, count: count)
         }
         try self.init(products.sorted { $0.sortKey.lexicographicallyPrecedes($1.sortKey) })
+    }
+
+    /// About the bytes of one thread's operands for the products with a model's weights: the widest
+    /// weight, which is the head's in most models, and in bf16 that weight as it is multiplied.
+    static func bytes(_ model: ModelConfiguration, _ compute: ComputeType) -> Int {
+        let widest = max(model.vocabularySize, model.feedForwardWidth)
+        let weight = MemoryLayout<Float>.size * model.width * widest
+        return compute == .fp32 ? weight : weight + weight / 2
     }
 
     /// Floating-point operations of one run.

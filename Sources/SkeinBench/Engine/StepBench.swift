@@ -65,7 +65,8 @@ package struct StepBench {
                         lossTokens: lengths.reduce(0, +), fileBytes: model.weightBytes)
                 ).total
             }
-            return sizes.max() ?? 0
+            return (sizes.max() ?? 0)
+                + threads * ProductReplay.bytes(model.configuration, compute)
         }
         guard let available else { return .resident }
         for residence in [WeightResidence.resident, .streamed]
