@@ -78,15 +78,22 @@ enum ExpressionLimits {
     /// Nodes of the tree, counted as often as they are written out.
     static let nodes = 1 << 16
 
+    /// Nodes of an expression that is asked which two characters it can begin with, once for each
+    /// class of ASCII characters. Steps of a chain have up to ten.
+    static let pairedNodes = 64
+
     /// Parts of a sequence that are asked whether a run can give anything back to them.
     static let lookAhead = 16
+
+    /// Nodes looked at for that, each some microseconds for a large set. Real expressions: under 1000.
+    static let firstVisits = 1 << 15
 
     /// Sets of characters, and classes that no set tells apart: one bit and one byte each.
     static let sets = 256
     static let classes = 256
 
-    /// Steps for each byte of a text, an instruction each, before the matcher begins to remember what
-    /// has failed where, and steps for a text besides.
+    /// Steps for each byte of a text and each expression, an instruction each, before the matcher
+    /// begins to remember what has failed where, and steps for a text besides.
     static let stepsForByte = 64
     static let stepsForText = 1 << 16
 
@@ -108,6 +115,9 @@ enum ExpressionLimits {
     /// it may take for one before it remembers what has failed and after: eight times the square.
     static let probe = 256
     static let probeSteps = 8 * probe * probe
+
+    /// Likewise, for all runs that it is tried on: a tenth of a second. Real ones take up to 200,000.
+    static let allProbeSteps = 1 << 24
 }
 
 /// What a chat template may use. It comes with a model file and may be hostile: each of these

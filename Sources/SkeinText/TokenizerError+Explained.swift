@@ -24,8 +24,8 @@ extension TokenizerError: Explained {
                 what: feature.prose, place: source, remedy: feature.remedy, status: .badData)
         case .textTooSlow(let expression, let bytes, let place):
             Explanation(
-                what: "the tokenizer's expression \(quoted(expression)) takes too long for a text"
-                    + " of \(bytes) bytes",
+                what: "the tokenizer's expression \(quoted(expression)) takes too long for a text,"
+                    + " at \(bytes) bytes of it",
                 place: place ?? "",
                 remedy: "cut the text into shorter ones, or shorten what it repeats",
                 status: .badData)

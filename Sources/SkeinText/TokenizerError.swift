@@ -8,7 +8,7 @@ package enum TokenizerError: Error, Equatable {
     case invalid(Flaw, source: String)
     /// The definition may be valid, but Skein does not support it.
     case unsupported(Feature, source: String)
-    /// This expression takes too long for a text, which has `bytes` where it is applied. `place` is the
+    /// This expression takes too long for a text, at a piece of it that has `bytes`. `place` is the
     /// file and line of the text, if somebody knows.
     case textTooSlow(expression: String, bytes: Int, place: String? = nil)
 

@@ -1,6 +1,14 @@
 /// A compiled regular expression, as `tokenizers` would match it.
 struct Expression: Sendable {
-    private let program: ExpressionProgram
+    /// One object, so that to take an expression in hand costs one count of references, not one for
+    /// each table.
+    private final class Compiled: Sendable {
+        let program: ExpressionProgram
+
+        init(_ program: ExpressionProgram) { self.program = program }
+    }
+
+    private let compiled: Compiled
 
     /// Compiles an expression in the syntax that `ExpressionParser` reads.
     init(_ pattern: String) throws(ExpressionFlaw) {
@@ -17,18 +25,23 @@ struct Expression: Sendable {
     }
 
     init(_ node: ExpressionNode) throws(ExpressionFlaw) {
-        program = try ExpressionCompiler.compile(node)
+        compiled = Compiled(try ExpressionCompiler.compile(node))
         try checkSpeed()
     }
 
     /// Calls `body` with every stretch of a text in order: those that match, maybe empty, and those
     /// between them, never empty.
     ///
+    /// - Parameters:
+    ///   - text: UTF-8.
+    ///   - effort: what it may take; nil: what a text of this length may.
+    ///   - body: takes a stretch.
     /// - Returns: false: it took too long, and the rest of the text is missing.
     func forEachStretch(
         of text: UnsafeBufferPointer<UInt8>, effort: ExpressionEffort? = nil,
         _ body: (_ stretch: Range<Int>, _ isMatch: Bool) -> Void
     ) -> Bool {
+        let program = compiled.program
         // Most pieces have no match of most expressions of a chain: these need no matcher.
         let start = program.firstPlaceOfMatch(in: text)
         guard start < text.count || program.firstAtEnd != 0 else {
@@ -70,18 +83,20 @@ struct Expression: Sendable {
     /// Runs of one character, and of one and then another, are what makes an expression go through
     /// all ways to divide them.
     private func checkSpeed() throws(ExpressionFlaw) {
-        let samples = program.classes.samples.compactMap { Unicode.Scalar($0) }
+        let samples = compiled.program.classes.samples.compactMap { Unicode.Scalar($0) }
+        var left = ExpressionLimits.allProbeSteps
         for (index, scalar) in samples.enumerated() {
             let other = samples[(index + 1) % samples.count]
             for last in [scalar, other] {
                 let run = String(repeating: Character(scalar), count: ExpressionLimits.probe)
                 var text = run + String(last)
-                let effort = ExpressionEffort(
-                    steps: ExpressionLimits.probeSteps, laterSteps: ExpressionLimits.probeSteps)
+                let steps = min(ExpressionLimits.probeSteps, left)
+                let effort = ExpressionEffort(steps: steps, laterSteps: steps)
                 let isDone = text.withUTF8 {
                     forEachStretch(of: $0, effort: effort) { _, _ in }
                 }
                 guard isDone else { throw .tooSlow }
+                left -= steps - effort.steps(forPieceOf: 0) + steps - effort.laterSteps
             }
         }
     }
@@ -92,22 +107,5 @@ extension UnsafeBufferPointer<UInt8> {
     fileprivate func end(ofCharacterAt position: Int) -> Int {
         guard position < count, self[position] >= 0x80 else { return position + 1 }
         return position + UTF8Reader.wideScalar(in: self, at: position).length
-    }
-}
-
-/// How many steps an expression may take for one text, and how many more once it remembers what has
-/// failed where.
-struct ExpressionEffort {
-    var steps: Int
-    var laterSteps: Int
-    var rememberedBits = ExpressionLimits.rememberedBits
-}
-
-extension ExpressionEffort {
-    init(bytes: Int) {
-        steps = ExpressionLimits.stepsForText + bytes * ExpressionLimits.stepsForByte
-        laterSteps =
-            ExpressionLimits.laterStepsForText
-            + bytes * ExpressionLimits.laterStepsForByte
     }
 }

@@ -6,6 +6,8 @@ struct ExpressionCompiler {
     private var sets: [ScalarSet] = []
     /// Nodes written out so far: an empty one that is repeated takes time, but no instruction.
     private var nodeCount = 0
+    /// Nodes looked at for what can follow a run.
+    private var visits = 0
     /// The look-around that is being written, or -1, and its instructions that choose.
     private var lookAround = -1
     private var lookAroundCount = 0
@@ -27,10 +29,14 @@ struct ExpressionCompiler {
         }
         var starts: [(set: Int, canBeEmpty: Bool)] = []
         for alternative in alternatives {
-            let first = alternative.first
+            let first = try FirstCharacters(of: alternative, visits: &compiler.visits)
             starts.append((Int(try compiler.number(of: first.set)), first.canBeEmpty))
         }
         try compiler.finish(starts)
+        if compiler.program.firstAtEnd == 0, compiler.nodeCount <= ExpressionLimits.pairedNodes {
+            compiler.program.pairs = ExpressionPairs(
+                of: node, kinds: compiler.program.classes.asciiKinds)
+        }
         return compiler.program
     }
 
@@ -154,8 +160,8 @@ struct ExpressionCompiler {
     private mutating func emit(_ parts: [ExpressionNode]) throws(ExpressionFlaw) {
         for (index, part) in parts.enumerated() {
             if case .repeated(.set(let set), let least, let most, .greedy) = part {
-                let next = ExpressionNode.first(
-                    of: parts[(index + 1)...].prefix(ExpressionLimits.lookAhead))
+                let next = try FirstCharacters(
+                    of: parts[(index + 1)...].prefix(ExpressionLimits.lookAhead), visits: &visits)
                 if !next.canBeEmpty, next.set.intersection(set).isEmpty {
                     try emit(repeating: .set(set), least, most, .possessive)
                     continue
@@ -238,7 +244,7 @@ struct ExpressionCompiler {
         let start = here
         let exit = try split(isLazy: quantifier == .lazy)
         var check: Int?
-        if body.first.canBeEmpty {
+        if body.canBeEmpty {
             let slot = newSlot()
             try add(Instruction(operation: .mark, x: slot))
             emptyLoopDepth += 1

@@ -10,32 +10,6 @@
 struct ExpressionMatcher: ~Copyable {
     private typealias Operation = ExpressionProgram.Operation
 
-    /// A choice: where to go on if what was tried fails.
-    private struct Frame {
-        enum Kind: UInt8 {
-            case branch
-            /// A run that can give back characters, down to `limit`.
-            case giveBack
-            /// A run that can take up to `limit` more characters.
-            case takeMore
-            /// Puts `position` back into slot `target`.
-            case restore
-            /// All that choice `target` led to, from `position` to `limit`, has failed.
-            case failed
-        }
-
-        var kind: Kind
-        var target: Int32
-        var position: Int
-        /// Of a branch its instruction if that is remembered, or -1.
-        var limit: Int
-    }
-
-    private struct Slot {
-        var depth = 0
-        var position = 0
-    }
-
     private let text: UnsafeBufferPointer<UInt8>
     private let reader: ScalarReader
     private let code: UnsafeBufferPointer<ExpressionProgram.Instruction>
@@ -52,12 +26,12 @@ struct ExpressionMatcher: ~Copyable {
     private let stateCount: Int
     /// Not nil once it remembers.
     private var memory: RememberedStates?
-    /// How much work is left for this text, before and after the matcher begins to remember.
+    /// How much work is left: until the matcher remembers, for this text, and then for a run.
     private var steps: Int
-    private let laterSteps: Int
+    private let firstSteps: Int
+    private let effort: ExpressionEffort
     /// Whether the work was too much, and what was found is not all.
     private(set) var gaveUp = false
-    private let rememberedBits: Int
 
     /// Calls `body` with a matcher, which is valid in there. Most texts are short, so it allocates
     /// nothing for them.
@@ -65,7 +39,8 @@ struct ExpressionMatcher: ~Copyable {
         _ text: UnsafeBufferPointer<UInt8>, _ program: ExpressionProgram,
         _ effort: ExpressionEffort, _ body: (inout ExpressionMatcher) -> Result
     ) -> Result {
-        ScalarReader.with(program.classes, text) { reader in
+        let steps = effort.steps(forPieceOf: text.count)
+        return ScalarReader.with(program.classes, text) { reader in
             program.code.withUnsafeBufferPointer { code in
                 program.entries.withUnsafeBufferPointer { entries in
                     program.first.withUnsafeBufferPointer { first in
@@ -85,8 +60,11 @@ struct ExpressionMatcher: ~Copyable {
                                             firstAtEnd: program.firstAtEnd,
                                             wordSet: program.wordSet,
                                             slots: slots, stack: stack, states: states,
-                                            stateCount: program.stateCount, effort)
-                                        return body(&matcher)
+                                            stateCount: program.stateCount,
+                                            steps: steps, firstSteps: steps, effort: effort)
+                                        let result = body(&matcher)
+                                        matcher.charge()
+                                        return result
                                     }
                                 }
                             }
@@ -97,30 +75,9 @@ struct ExpressionMatcher: ~Copyable {
         }
     }
 
-    private init(
-        text: UnsafeBufferPointer<UInt8>, reader: ScalarReader,
-        code: UnsafeBufferPointer<ExpressionProgram.Instruction>,
-        entries: UnsafeBufferPointer<Int32>, first: UnsafeBufferPointer<UInt64>,
-        firstOfASCII: UnsafeBufferPointer<UInt64>, firstAtEnd: UInt64, wordSet: Int32,
-        slots: UnsafeMutableBufferPointer<Slot>, stack: UnsafeMutableBufferPointer<Frame>,
-        states: UnsafeBufferPointer<ExpressionProgram.State>, stateCount: Int,
-        _ effort: ExpressionEffort
-    ) {
-        self.text = text
-        self.reader = reader
-        self.code = code
-        self.entries = entries
-        self.first = first
-        self.firstOfASCII = firstOfASCII
-        self.firstAtEnd = firstAtEnd
-        self.wordSet = wordSet
-        self.slots = slots
-        self.stack = stack
-        self.states = states
-        self.stateCount = stateCount
-        steps = effort.steps
-        laterSteps = effort.laterSteps
-        rememberedBits = effort.rememberedBits
+    /// Takes off the effort what this matcher has taken before it remembered.
+    private func charge() {
+        effort.charge(steps: memory == nil ? firstSteps - steps : firstSteps)
     }
 
     deinit {
@@ -184,16 +141,15 @@ struct ExpressionMatcher: ~Copyable {
         if memory == nil {
             let end = forgetfulRun(from: entry, at: start)
             guard end == nil, steps <= 0 else { return end }
-            guard laterSteps > 0 else {
-                gaveUp = true
-                return nil
-            }
-            steps = laterSteps
             memory = RememberedStates(
-                states, stateCount: stateCount, bytes: text.count, limit: rememberedBits)
+                states, stateCount: stateCount, bytes: text.count, limit: effort.rememberedBits)
             memory?.moveWindow(to: start)
         }
-        let end = rememberingRun(from: entry, at: start)
+        // Taken here and given back, for other matchers work on the pieces between two runs.
+        let laterSteps = effort.laterSteps
+        steps = laterSteps
+        let end = laterSteps > 0 ? rememberingRun(from: entry, at: start) : nil
+        effort.charge(laterSteps: laterSteps - steps)
         gaveUp = end == nil && steps <= 0
         return end
     }
@@ -215,7 +171,9 @@ struct ExpressionMatcher: ~Copyable {
         var counter = Int(entry)
         var position = start
         while true {
+            // Not only where something fails: an expression can go on for ever without.
             steps -= 1
+            guard steps > 0 else { return nil }
             let instruction = code[counter]
             let place = counter
             counter += 1
@@ -329,7 +287,7 @@ struct ExpressionMatcher: ~Copyable {
                     }
                     position = reader.start(ofCharacterBefore: position)
                 }
-            case .anchor: fails = !holds(instruction.x, at: position)
+            case .anchor: fails = !reader.holds(instruction.x, at: position, wordSet: wordSet)
             case .mark:
                 push(.restore, instruction.x, at: slots[x].position)
                 slots[x].position = position
@@ -338,7 +296,7 @@ struct ExpressionMatcher: ~Copyable {
             case .match: return position
             }
             guard fails else { continue }
-            guard steps > 0, let next = goBack(remembers: remembers) else { return nil }
+            guard let next = goBack(remembers: remembers) else { return nil }
             (counter, position) = next
         }
     }
@@ -433,29 +391,5 @@ struct ExpressionMatcher: ~Copyable {
             }
         }
         steps -= (depth - first) >> 2
-    }
-
-    private func holds(_ anchor: Int32, at position: Int) -> Bool {
-        let lineFeed = UInt8(ascii: "\n")
-        switch ExpressionNode.Anchor(rawValue: anchor) {
-        case .lineStart:
-            return position == 0 || (text[position - 1] == lineFeed && position < text.count)
-        case .lineEnd: return position == text.count || text[position] == lineFeed
-        case .textStart: return position == 0
-        case .textEnd: return position == text.count
-        case .lastLineEnd:
-            return position == text.count
-                || (position == text.count - 1 && text[position] == lineFeed)
-        case .wordBoundary: return isWordBoundary(position)
-        case .noWordBoundary: return !isWordBoundary(position)
-        case nil: return false
-        }
-    }
-
-    private func isWordBoundary(_ position: Int) -> Bool {
-        let isAfter = reader.end(ofCharacterAt: position, in: wordSet) != nil
-        guard position > 0 else { return isAfter }
-        let before = reader.start(ofCharacterBefore: position)
-        return isAfter != (reader.end(ofCharacterAt: before, in: wordSet) != nil)
     }
 }

@@ -31,34 +31,16 @@ indirect enum ExpressionNode: Sendable {
 }
 
 extension ExpressionNode {
-    /// The characters that a match can begin with, and whether it can be empty. A look-around or an
-    /// anchor counts as empty.
-    var first: (set: ScalarSet, canBeEmpty: Bool) {
+    /// Whether a match can be empty. A look-around or an anchor counts as empty.
+    var canBeEmpty: Bool {
         switch self {
-        case .set(let set): (set, false)
-        case .sequence(let parts): Self.first(of: parts[...])
-        case .alternatives(let parts):
-            parts.map(\.first).reduce((ScalarSet.none, false)) {
-                ($0.0.union($1.set), $0.1 || $1.canBeEmpty)
-            }
-        case .repeated(let node, let least, _, _):
-            // Asked once: groups nest.
-            { first in (first.set, least == 0 || first.canBeEmpty) }(node.first)
-        case .atomic(let node): node.first
-        case .lookAhead, .lookBehind, .anchor: (.none, true)
+        case .set: false
+        case .sequence(let parts): parts.allSatisfy(\.canBeEmpty)
+        case .alternatives(let parts): parts.contains(where: \.canBeEmpty)
+        case .repeated(let node, let least, _, _): least == 0 || node.canBeEmpty
+        case .atomic(let node): node.canBeEmpty
+        case .lookAhead, .lookBehind, .anchor: true
         }
-    }
-
-    static func first(
-        of parts: ArraySlice<ExpressionNode>
-    ) -> (set: ScalarSet, canBeEmpty: Bool) {
-        var set = ScalarSet.none
-        for part in parts {
-            let first = part.first
-            set = set.union(first.set)
-            if !first.canBeEmpty { return (set, false) }
-        }
-        return (set, true)
     }
 
     /// The number of characters that every match has; nil if they differ or are too many.

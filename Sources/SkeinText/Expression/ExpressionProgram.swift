@@ -61,6 +61,8 @@ struct ExpressionProgram: Sendable {
     /// `entries[i]`. Likewise for each ASCII character.
     var first: [UInt64] = []
     var firstOfASCII: [UInt64] = []
+    /// What can follow that character.
+    var pairs = ExpressionPairs()
     /// The alternatives that can match at the end of a text.
     var firstAtEnd: UInt64 = 0
     /// The set behind `\b`, or -1.
@@ -70,7 +72,18 @@ struct ExpressionProgram: Sendable {
     /// are not looked at, and count as such a place.
     func firstPlaceOfMatch(in text: UnsafeBufferPointer<UInt8>) -> Int {
         firstOfASCII.withUnsafeBufferPointer { first in
-            text.firstIndex { $0 >= 0x80 || first[Int($0)] != 0 } ?? text.count
+            var place = 0
+            while place < text.count {
+                let byte = text[place]
+                if byte >= 0x80 { break }
+                if first[Int(byte)] != 0,
+                    pairs.allow(byte, place + 1 < text.count ? text[place + 1] : nil)
+                {
+                    break
+                }
+                place += 1
+            }
+            return place
         }
     }
 }
@@ -130,6 +143,9 @@ struct ScalarClasses: Sendable {
             asciiMembers += (0..<128).map { row[Int(flat[$0])] }
         }
     }
+
+    /// The class of each ASCII character.
+    var asciiKinds: [UInt8] { (0..<128).map { classes[Int(blocks[0]) << 8 | $0] } }
 
     private mutating func store(_ flat: [UInt8]) {
         var stored: [ArraySlice<UInt8>: UInt16] = [:]

@@ -78,4 +78,29 @@ struct ScalarReader {
         else { return position - 1 }
         return start
     }
+
+    /// Whether an `ExpressionNode.Anchor` holds; `wordSet` is the set behind `\b`.
+    func holds(_ anchor: Int32, at position: Int, wordSet: Int32) -> Bool {
+        let lineFeed = UInt8(ascii: "\n")
+        switch ExpressionNode.Anchor(rawValue: anchor) {
+        case .lineStart:
+            return position == 0 || (text[position - 1] == lineFeed && position < text.count)
+        case .lineEnd: return position == text.count || text[position] == lineFeed
+        case .textStart: return position == 0
+        case .textEnd: return position == text.count
+        case .lastLineEnd:
+            return position == text.count
+                || (position == text.count - 1 && text[position] == lineFeed)
+        case .wordBoundary: return isWordBoundary(position, wordSet)
+        case .noWordBoundary: return !isWordBoundary(position, wordSet)
+        case nil: return false
+        }
+    }
+
+    private func isWordBoundary(_ position: Int, _ wordSet: Int32) -> Bool {
+        let isAfter = end(ofCharacterAt: position, in: wordSet) != nil
+        guard position > 0 else { return isAfter }
+        let before = start(ofCharacterBefore: position)
+        return isAfter != (end(ofCharacterAt: before, in: wordSet) != nil)
+    }
 }

@@ -63,7 +63,9 @@ extension PreTokenStep {
     /// Calls `body` with every piece of a text in order, none of them empty.
     ///
     /// - Returns: false: the expression took too long, and the rest is missing.
-    func forEachPiece(of text: UTF8Reader, _ body: (Range<Int>) -> Void) -> Bool {
+    func forEachPiece(
+        of text: UTF8Reader, _ effort: ExpressionEffort, _ body: (Range<Int>) -> Void
+    ) -> Bool {
         switch cutter {
         case .known(let preTokenizer):
             let scanner = PreTokenScanner(text, by: preTokenizer)
@@ -76,12 +78,13 @@ extension PreTokenStep {
             return true
         case .expression(let expression):
             if behavior == .isolated {
-                return expression.forEachStretch(of: text.bytes) { stretch, _ in
+                return expression.forEachStretch(of: text.bytes, effort: effort) { stretch, _ in
                     if !stretch.isEmpty { body(stretch) }
                 }
             }
             var joiner = Joiner()
-            let isComplete = expression.forEachStretch(of: text.bytes) { stretch, isMatch in
+            let isComplete = expression.forEachStretch(of: text.bytes, effort: effort) {
+                stretch, isMatch in
                 if let piece = joiner.take(stretch, isMatch != isInverted, behavior) {
                     body(piece)
                 }

@@ -16,13 +16,56 @@ struct PreTokenSteps: Sendable {
         return "\(before)\nByteLevel \(addsPrefixSpace) \(cutsAsGPT2)\n\(after)"
     }
 
+    /// The stages that may have an expression.
+    var count: Int { steps.count + spelledSteps.count }
+}
+
+extension PreTokenSteps {
+    /// Where a text was given up.
+    struct Unfinished {
+        var step: PreTokenStep
+        /// The length of the piece that its expression took too long for.
+        var bytes: Int
+    }
+
     /// Calls `body` with every piece of a text in order.
     ///
-    /// - Returns: a step whose expression took too long, so that pieces are missing.
+    /// - Parameters:
+    ///   - text: to cut.
+    ///   - effort: what the expressions may still take; nil: what a text of this length may.
+    ///   - body: takes a piece.
+    /// - Returns: nil: all pieces were found.
+    func forEachPiece(
+        of text: UTF8Reader, effort: ExpressionEffort? = nil,
+        _ body: (UnsafeBufferPointer<UInt8>) -> Void
+    ) -> Unfinished? {
+        steps.withUnsafeBufferPointer { steps in
+            spelledSteps.withUnsafeBufferPointer { spelledSteps in
+                PreTokenCut(
+                    steps: steps, spelledSteps: spelledSteps, addsPrefixSpace: addsPrefixSpace,
+                    cutsAsGPT2: cutsAsGPT2,
+                    effort: effort ?? ExpressionEffort(bytes: text.count * count)
+                ).forEachPiece(of: text, body)
+            }
+        }
+    }
+}
+
+/// The stages at work on one text.
+private struct PreTokenCut {
+    private typealias Unfinished = PreTokenSteps.Unfinished
+
+    let steps: UnsafeBufferPointer<PreTokenStep>
+    let spelledSteps: UnsafeBufferPointer<PreTokenStep>
+    let addsPrefixSpace: Bool
+    let cutsAsGPT2: Bool
+    let effort: ExpressionEffort
+    private static let gpt2 = PreTokenStep(known: .gpt2)
+
     func forEachPiece(
         of text: UTF8Reader, _ body: (UnsafeBufferPointer<UInt8>) -> Void
-    ) -> PreTokenStep? {
-        let unfinished = cut(text, by: steps[...]) { piece in
+    ) -> PreTokenSteps.Unfinished? {
+        cut(text, by: steps, from: 0) { piece in
             guard addsPrefixSpace, piece.bytes.first != UInt8(ascii: " ") else {
                 return cutAsGPT2(piece, body)
             }
@@ -31,32 +74,30 @@ struct PreTokenSteps: Sendable {
                 cutAsGPT2(UTF8Reader(bytes: $0, classes: piece.classes), body)
             }
         }
-        return unfinished.map { $0 < steps.count ? steps[$0] : spelledSteps[$0 - steps.count] }
     }
 
     /// Recurses once for each step, not for the text.
-    ///
-    /// - Returns: the number of a step that is unfinished; those of `spelledSteps` follow `steps`.
     private func cut(
-        _ text: UTF8Reader, by steps: ArraySlice<PreTokenStep>, _ body: (UTF8Reader) -> Int?
-    ) -> Int? {
-        guard let step = steps.first else { return body(text) }
-        var unfinished: Int?
-        let isComplete = step.forEachPiece(of: text) { range in
+        _ text: UTF8Reader, by steps: UnsafeBufferPointer<PreTokenStep>, from number: Int,
+        _ body: (UTF8Reader) -> Unfinished?
+    ) -> Unfinished? {
+        guard number < steps.count else { return body(text) }
+        var unfinished: Unfinished?
+        let isComplete = steps[number].forEachPiece(of: text, effort) { range in
             guard unfinished == nil else { return }
             let piece = UTF8Reader(
                 bytes: UnsafeBufferPointer(rebasing: text.bytes[range]), classes: text.classes)
-            unfinished = cut(piece, by: steps.dropFirst(), body)
+            unfinished = cut(piece, by: steps, from: number + 1, body)
         }
-        return isComplete ? unfinished : steps.startIndex
+        return isComplete ? unfinished : Unfinished(step: steps[number], bytes: text.count)
     }
 
     private func cutAsGPT2(
         _ text: UTF8Reader, _ body: (UnsafeBufferPointer<UInt8>) -> Void
-    ) -> Int? {
+    ) -> Unfinished? {
         guard cutsAsGPT2 else { return cutSpelled(text, body) }
-        var unfinished: Int?
-        let isComplete = PreTokenStep(known: .gpt2).forEachPiece(of: text) { range in
+        var unfinished: Unfinished?
+        let isComplete = Self.gpt2.forEachPiece(of: text, effort) { range in
             guard unfinished == nil else { return }
             unfinished = cutSpelled(
                 UTF8Reader(
@@ -71,14 +112,14 @@ struct PreTokenSteps: Sendable {
     /// one or two bytes for each byte.
     private func cutSpelled(
         _ text: UTF8Reader, _ body: (UnsafeBufferPointer<UInt8>) -> Void
-    ) -> Int? {
+    ) -> Unfinished? {
         guard !spelledSteps.isEmpty else {
             body(text.bytes)
             return nil
         }
         var spelled: [UInt8] = []
         for byte in text.bytes { spelled += ByteAlphabet.spelling(of: byte) }
-        let unfinished: Int? = spelled.withUnsafeBufferPointer { spelled in
+        return spelled.withUnsafeBufferPointer { spelled in
             guard let base = spelled.baseAddress else { return nil }
             let reader = UTF8Reader(bytes: spelled, classes: text.classes)
             var seen = 0
@@ -88,7 +129,7 @@ struct PreTokenSteps: Sendable {
                 seen = end
                 return position
             }
-            return cut(reader, by: spelledSteps[...]) { piece in
+            return cut(reader, by: spelledSteps, from: 0) { piece in
                 guard let pieceBase = piece.bytes.baseAddress else { return nil }
                 let start = pieceBase - base
                 let low = place(of: start)
@@ -97,6 +138,5 @@ struct PreTokenSteps: Sendable {
                 return nil
             }
         }
-        return unfinished.map { $0 + steps.count }
     }
 }

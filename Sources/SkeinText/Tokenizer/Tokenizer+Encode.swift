@@ -50,6 +50,7 @@ extension Tokenizer {
         out.reserveCapacity(bytes.count / 4 + 8)
         var workspace = MergeWorkspace()
         var flaw: TokenizerError?
+        let effort = ExpressionEffort()
         CharacterClasses.shared.withReader { classes in
             let text = UTF8Reader(bytes: bytes, classes: classes)
             rawTokens.forEachSection(of: text, parsingSpecialTokens: parsingSpecialTokens) {
@@ -84,7 +85,7 @@ extension Tokenizer {
                     normalize(section) {
                         encodeNormalized(
                             $0, parsingSpecialTokens: parsingSpecialTokens,
-                            workspace: &workspace, flaw: &flaw, into: &out)
+                            workspace: &workspace, effort, flaw: &flaw, into: &out)
                     }
                 }
             }
@@ -113,7 +114,7 @@ extension Tokenizer {
     /// Cuts the added tokens out of normalized text and encodes what is between them.
     private func encodeNormalized(
         _ text: UTF8Reader, parsingSpecialTokens: Bool, workspace: inout MergeWorkspace,
-        flaw: inout TokenizerError?, into out: inout [Int32]
+        _ effort: ExpressionEffort, flaw: inout TokenizerError?, into out: inout [Int32]
     ) {
         normalizedTokens.forEachSection(of: text, parsingSpecialTokens: parsingSpecialTokens) {
             switch $0 {
@@ -127,10 +128,11 @@ extension Tokenizer {
                     spaced.withUnsafeBufferPointer {
                         encodePreTokens(
                             of: UTF8Reader(bytes: $0, classes: text.classes),
-                            workspace: &workspace, flaw: &flaw, into: &out)
+                            workspace: &workspace, effort, flaw: &flaw, into: &out)
                     }
                 } else {
-                    encodePreTokens(of: section, workspace: &workspace, flaw: &flaw, into: &out)
+                    encodePreTokens(
+                        of: section, workspace: &workspace, effort, flaw: &flaw, into: &out)
                 }
             }
         }
@@ -158,12 +160,13 @@ extension Tokenizer {
 
     /// Encodes text without added tokens.
     private func encodePreTokens(
-        of text: UTF8Reader, workspace: inout MergeWorkspace, flaw: inout TokenizerError?,
-        into out: inout [Int32]
+        of text: UTF8Reader, workspace: inout MergeWorkspace, _ effort: ExpressionEffort,
+        flaw: inout TokenizerError?, into out: inout [Int32]
     ) {
         guard flaw == nil else { return }
         if let preTokenSteps {
-            let unfinished = preTokenSteps.forEachPiece(of: text) { piece in
+            effort.add(bytes: text.count, expressions: preTokenSteps.count)
+            let unfinished = preTokenSteps.forEachPiece(of: text, effort: effort) { piece in
                 for start in stride(
                     from: 0, to: piece.count, by: TokenizerLimits.preTokenBytes)
                 {
@@ -174,7 +177,8 @@ extension Tokenizer {
                 }
             }
             if let unfinished {
-                flaw = .textTooSlow(expression: unfinished.spelling, bytes: text.count)
+                flaw = .textTooSlow(
+                    expression: unfinished.step.spelling, bytes: unfinished.bytes)
             }
             return
         }

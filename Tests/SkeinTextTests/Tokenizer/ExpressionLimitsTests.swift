@@ -28,6 +28,19 @@ import Testing
         ("(?<=a+)b", .construct("(?<", at: 0)),
         ("(?:(?:a?|a)+)*b", .tooSlow),
         ("(?:(?:\\s?|\\s)+)+$", .tooSlow),
+        (
+            // Each run asks what follows it.
+            "(?:" + String(repeating: "a*", count: 15) + "(?:"
+                + Array(repeating: "a", count: 200).joined(separator: "|") + ")?){20}",
+            .tooLarge
+        ),
+        (
+            (0..<120).map {
+                let run = String(Unicode.Scalar(UInt32(0x4E00 + $0)).map(Character.init) ?? "a")
+                return "\(run)+\(run)+\(run)+\\x01"
+            }.joined(separator: "|"),
+            .tooSlow
+        ),
         (String(repeating: "(", count: 33), .tooDeep(limit: 32)),
         (String(repeating: "[", count: 33), .tooDeep(limit: 32)),
         (String(repeating: "(?i)", count: 33), .tooDeep(limit: 32)),

@@ -96,8 +96,53 @@ private struct SlowCut: Decodable {
                 }
             }
         }
-        #expect(unfinished?.spelling == "(?:a|b)+")
+        #expect(unfinished?.step.spelling == "(?:a|b)+")
+        #expect(unfinished?.bytes == text.count)
         #expect(count == 0)
+    }
+
+    @Test("loops that never fail are bounded, when they are compiled and when they match")
+    func endless() throws {
+        // Neither a loop's end nor a look-ahead's fails; one level more takes 256 times as many.
+        var pattern = "[ab]*"
+        for _ in 0..<12 { pattern = "(?:(?=\(pattern))[ab]?)*" }
+        #expect(throws: ExpressionFlaw.tooSlow) { try SkeinText.Expression(pattern) }
+        let expression = try SkeinText.Expression("(?:(?=[ab]*)[ab])*")
+        let text = String(repeating: "ab", count: 1 << 14)
+        let few = ExpressionEffort(steps: 1 << 16, laterSteps: 64 * text.utf8.count)
+        #expect(Self.lengths(of: text, by: expression, effort: few) == [[text.utf8.count, 1]])
+        let forgetful = ExpressionEffort(steps: 64 * text.utf8.count, laterSteps: 0)
+        #expect(Self.lengths(of: text, by: expression, effort: forgetful) == nil)
+    }
+
+    @Test("the pieces of a text together may take no more than one of them")
+    func shared() throws {
+        let steps = try PreTokenSteps(
+            JSONDecoder().decode(
+                [TokenizerFile.Stage].self,
+                from: Data(
+                    #"""
+                    [{"type":"Split","pattern":{"String":"x"},"behavior":"Removed"},
+                    {"type":"Split","pattern":{"Regex":"(?:(?:ab|ab)*)*c"},"behavior":"Isolated"},
+                    {"type":"ByteLevel","add_prefix_space":false,"use_regex":false}]
+                    """#.utf8)), source: "t")
+        func isDone(_ pieces: Int, laterSteps: Int) -> Bool {
+            var text = String(
+                repeating: String(repeating: "ab", count: 12) + "x", count: pieces)
+            return text.withUTF8 { bytes in
+                CharacterClasses.shared.withReader { classes in
+                    let effort = ExpressionEffort(steps: 1000, laterSteps: laterSteps)
+                    return steps.forEachPiece(
+                        of: UTF8Reader(bytes: bytes, classes: classes), effort: effort
+                    ) { _ in } == nil
+                }
+            }
+        }
+        var needed = 1024
+        while !isDone(1, laterSteps: needed), needed < 1 << 30 { needed *= 2 }
+        #expect(needed > 1024 && needed < 1 << 30)
+        #expect(isDone(1, laterSteps: 2 * needed))
+        #expect(!isDone(8, laterSteps: 2 * needed))
     }
 
     /// Runs of equal lengths; nil: it took too many steps.
