@@ -1,5 +1,23 @@
 /// How Python writes numbers and texts.
 enum PythonText {
+    /// The matches of `\w+`: runs of letters, numbers and underscores.
+    static func wordCount(_ text: String) -> Int {
+        var count = 0
+        var isInWord = false
+        for scalar in text.unicodeScalars {
+            let isWord =
+                switch scalar.properties.generalCategory {
+                case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter,
+                    .otherLetter, .decimalNumber, .letterNumber, .otherNumber:
+                    true
+                default: scalar == "_"
+                }
+            if isWord, !isInWord { count += 1 }
+            isInWord = isWord
+        }
+        return count
+    }
+
     /// `repr` of a float: the shortest digits that give the same number, with an exponent below
     /// 1e-4 and from 1e16 on.
     static func float(_ value: Double) -> String {

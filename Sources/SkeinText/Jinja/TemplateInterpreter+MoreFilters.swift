@@ -22,9 +22,9 @@ extension TemplateInterpreter {
             return .text(
                 try formatted(format, by: .tuple(try collection(arguments.positional))))
         case "wordcount":
-            let words = try text(of: value)
-            try charge(words.bytes.count)
-            return .integer(words.splitAtSpace(limit: .max).count)
+            let text = try text(of: value)
+            try charge(text.bytes.count)
+            return .integer(PythonText.wordCount(String(decoding: text.bytes, as: UTF8.self)))
         case "map": return try map(value, arguments)
         case "sort", "unique", "min", "max": return try ordered(name, value, arguments)
         case "dictsort": return try dictSorted(value, arguments)

@@ -457,7 +457,7 @@ CONSTRUCTS = [
     # texts
     "{{ 'aXbX'.replace('X', 'y') }} {{ 'aaa'.replace('a', 'b', 2) }} {{ 'ab'.replace('', '-') }} {{ 'a b'|replace(' ', '_') }} {{ 'aaa'|replace('a', 'b', count=1) }}",
     "{{ 'hello wORLD'|capitalize }} {{ 'hello wORLD'.capitalize() }} {{ \"it's a-b (c)\"|title }} {{ \"it's a-b\".title() }} {{ ''.capitalize() }}",
-    "{{ 'a b c'|wordcount }} {{ 'abcabc'.count('bc') }} {{ 'abcabc'.find('c') }} {{ 'abcabc'.rfind('c') }} {{ 'a'.find('z') }}",
+    "{{ 'a b c'|wordcount }} {{ \"it's a-b_c <b>\u00e9\u00bd</b> \u2160 \u4e16\u754c!\"|wordcount }} {{ 'abcabc'.count('bc') }} {{ 'abcabc'.find('c') }} {{ 'abcabc'.rfind('c') }} {{ 'a'.find('z') }}",
     "{{ 'a-b-c'.partition('-')|join('|') }} {{ 'a-b-c'.rpartition('-')|join('|') }} {{ 'abc'.partition('-') }} {{ 'a-b-c'.rsplit('-', 1) }}",
     "{{ 'prefix'.removeprefix('pre') }} {{ 'prefix'.removesuffix('fix') }} {{ '12'.isdigit() }} {{ 'a1'.isalpha() }} {{ ''.isdigit() }} {{ ' '.isspace() }} {{ 'a1'.isalnum() }}",
     "{{ 'a\nb\r\nc'.splitlines() }} {{ '-'.join(['a', 'b']) }} {{ 'ab' * 3 }} {{ 2 * 'x' }} {{ [1] * 2 }} {{ 'a' * 0 }}",
