@@ -53,6 +53,20 @@ import Testing
                 """)
     }
 
+    @Test("what only a template sees is refused for rows without one")
+    func withoutTemplate() throws {
+        let found = try run(
+            ["train", "--data", "ROWS", "--prompt-format", "eos", "--template-date", "2024-07-26"])
+        #expect(found.status == 64)
+        #expect(
+            found.error == """
+                error: --template-date is for a chat template, and --prompt-format eos has none
+                  at: --template-date
+                  fix: leave out one of the two
+
+                """)
+    }
+
     @Test("what only a template sees is refused for a model without one")
     func ignored() throws {
         let rows = "{\"prompt\": \"he\", \"completion\": \"in\"}\n"

@@ -27,6 +27,8 @@ package struct ChatTemplate: Sendable {
     package let name: String
     /// The day that `strftime_now` gives.
     package let date: TemplateDate
+    /// The names in it: variables, filters, tests and keywords.
+    package let names: Set<String>
     private let body: [TemplateStatement]
 
     /// Parses `source`.
@@ -41,6 +43,10 @@ package struct ChatTemplate: Sendable {
     package init(source: String, name: String, date: TemplateDate = .documentedFallback) throws {
         let tokens = try TemplateLexer.tokens(of: source, name: name)
         self.body = try TemplateParser.statements(of: tokens, name: name)
+        names = Set(
+            tokens.compactMap { token in
+                if case .name(let name) = token.kind { name } else { nil }
+            })
         self.name = name
         self.date = date
     }

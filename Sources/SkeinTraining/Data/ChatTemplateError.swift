@@ -6,6 +6,10 @@ package enum ChatTemplateError: Error, Equatable {
     case unknown(name: String, builtIn: [String], own: [String], model: String)
     /// The option `option`, without dashes, is for a template, and the model has none.
     case noTemplate(option: String, model: String)
+    /// The option `option` is for a template, and rows in this format have none.
+    case withoutTemplate(option: String, format: PromptFormat)
+    /// No template mentions the variable `name`.
+    case unusedArgument(name: String, known: [String], template: String)
 }
 
 extension ChatTemplateError: Explained {
@@ -26,6 +30,17 @@ extension ChatTemplateError: Explained {
                 what: "--\(option) is for a chat template, and the model has none", place: model,
                 remedy: "leave out --\(option), or choose a template with --chat-template "
                     + "NAME|FILE",
+                status: .usage)
+        case .withoutTemplate(let option, let format):
+            return Explanation(
+                what: "--\(option) is for a chat template, and --prompt-format \(format.rawValue) "
+                    + "has none", place: "--\(option)",
+                remedy: "leave out one of the two", status: .usage)
+        case .unusedArgument(let name, let known, let template):
+            return Explanation(
+                what: "\(template) has no variable \(name)", place: "--template-argument",
+                remedy: Words.nearest(to: name, among: known).map { "did you mean \($0)?" }
+                    ?? "leave it out, or choose a template that has it with --chat-template",
                 status: .usage)
         }
     }

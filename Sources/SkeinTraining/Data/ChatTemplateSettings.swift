@@ -34,6 +34,32 @@ package struct ChatTemplateSettings: Sendable, Equatable {
             date: date.flatMap { TemplateDate($0) })
     }
 
+    /// Refuses settings for rows that no template renders: nothing would show that they were ignored.
+    ///
+    /// - Throws: `ChatTemplateError.withoutTemplate`.
+    package func check(for format: PromptFormat) throws(ChatTemplateError) {
+        guard [.eos, .raw].contains(format) else { return }
+        let given = [
+            ("chat-template", template != nil), ("template-argument", !arguments.isEmpty),
+            ("template-date", date != nil),
+        ]
+        for (option, isGiven) in given where isGiven {
+            throw .withoutTemplate(option: option, format: format)
+        }
+    }
+
+    /// Refuses arguments that none of these templates mentions.
+    ///
+    /// - Throws: `ChatTemplateError.unusedArgument`.
+    func check(_ templates: [ChatTemplate]) throws(ChatTemplateError) {
+        guard let first = templates.first else { return }
+        let known = templates.reduce(into: Set<String>()) { $0.formUnion($1.names) }
+        for argument in arguments where !known.contains(argument.name) {
+            throw .unusedArgument(
+                name: argument.name, known: known.sorted(), template: first.name)
+        }
+    }
+
     /// The day that the template sees.
     package var today: TemplateDate { date ?? .documentedFallback }
 
@@ -141,8 +167,12 @@ enum TemplateArgumentText {
         JSONLine.render(.object(fields.map { ($0.name, $0.value.line) }))
     }
 
+    /// Variables that the conversation sets.
+    static let reserved = ["messages", "add_generation_prompt"]
+
     private static func isName(_ name: String) -> Bool {
-        guard let first = name.first, first == "_" || first.isLetter else { return false }
+        guard let first = name.first, first == "_" || first.isLetter, !reserved.contains(name)
+        else { return false }
         return name.allSatisfy { $0.isASCII && ($0 == "_" || $0.isLetter || $0.isNumber) }
     }
 }

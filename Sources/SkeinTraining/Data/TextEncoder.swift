@@ -74,11 +74,13 @@ extension TextEncoder {
         // An error of a template that only tools need waits for them.
         let tools = try given.source(for: model, hasTools: true)
         let other = tools.flatMap { $0.text == chosen?.text ? nil : $0 }
+        let toolTemplate = other.map { other in
+            Result { try ChatTemplate(source: other.text, name: other.name, date: given.today) }
+        }
+        try given.check([template, try? toolTemplate?.get()].compactMap(\.self))
         self.init(
             tokenizer: tokenizer, template: template,
-            toolTemplate: other.map { other in
-                Result { try ChatTemplate(source: other.text, name: other.name, date: given.today) }
-            }, arguments: given.arguments)
+            toolTemplate: toolTemplate, arguments: given.arguments)
         digest = Self.digest(
             tokenizer: tokenizer, template: chosen.map { ($0.text, given.today) },
             toolTemplate: other?.text, arguments: given.arguments)

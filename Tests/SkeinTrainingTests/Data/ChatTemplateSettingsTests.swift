@@ -101,7 +101,7 @@ import Testing
     func templateless() throws {
         let date = try #require(TemplateDate("2024-07-26"))
         let argument = ChatMessage.Field(name: "a", value: .integer(1))
-        try withModel(templates: ["rag": "R"], hasTemplate: false) { model, _ in
+        try withModel(templates: ["rag": "R{{ a }}"], hasTemplate: false) { model, _ in
             func refusal(_ settings: ChatTemplateSettings) -> ChatTemplateError? {
                 let encoder = Result { try TextEncoder(model: model, template: settings) }
                 guard case .failure(let error) = encoder else { return nil }
@@ -123,6 +123,62 @@ import Testing
         #expect(
             explanation.remedy
                 == "leave out --template-date, or choose a template with --chat-template NAME|FILE")
+    }
+
+    @Test("an argument that no template mentions is an error, with the nearest name")
+    func unusedArgument() throws {
+        let templates = ["rag": "{{ cited_text }}", "tool_use": "{{ only_for_tools }}"]
+        try withModel(templates: templates) { model, _ in
+            func refusal(_ name: String, _ template: String? = nil) -> Explanation? {
+                let argument = ChatMessage.Field(name: name, value: .bool(false))
+                let settings = ChatTemplateSettings(template: template, arguments: [argument])
+                let encoder = Result { try TextEncoder(model: model, template: settings) }
+                guard case .failure(let error) = encoder else { return nil }
+                return (error as? ChatTemplateError)?.explanation
+            }
+            #expect(refusal("only_for_tools") == nil)
+            #expect(refusal("cited_text", "rag") == nil)
+            let near = refusal("cited_txt", "rag")
+            #expect(
+                near?.what == "the chat template rag of \(model.path) has no variable cited_txt")
+            #expect(near?.place == "--template-argument" && near?.status == .usage)
+            #expect(near?.remedy == "did you mean cited_text?")
+            #expect(
+                refusal("xyzzy")?.remedy
+                    == "leave it out, or choose a template that has it with --chat-template")
+        }
+    }
+
+    @Test("rows that no template renders have no settings of one")
+    func withoutTemplate() throws {
+        let date = try #require(TemplateDate("2024-07-26"))
+        let argument = ChatMessage.Field(name: "a", value: .integer(1))
+        for (settings, option) in [
+            (ChatTemplateSettings(template: "chatml"), "chat-template"),
+            (ChatTemplateSettings(arguments: [argument]), "template-argument"),
+            (ChatTemplateSettings(date: date), "template-date"),
+        ] {
+            for format in [PromptFormat.eos, .raw] {
+                #expect(throws: ChatTemplateError.withoutTemplate(option: option, format: format)) {
+                    try settings.check(for: format)
+                }
+            }
+            try settings.check(for: .auto)
+            try settings.check(for: .chat)
+        }
+        try ChatTemplateSettings().check(for: .raw)
+        let explanation = ChatTemplateError.withoutTemplate(option: "template-date", format: .eos)
+            .explanation
+        #expect(
+            explanation.what
+                == "--template-date is for a chat template, and --prompt-format eos has none")
+    }
+
+    @Test("the variables that the conversation sets cannot be given")
+    func reserved() {
+        #expect(TemplateArgumentText.fields(of: "messages=1") == nil)
+        #expect(TemplateArgumentText.fields(of: #"{"add_generation_prompt":false}"#) == nil)
+        #expect(TemplateArgumentText.fields(of: "message=1") != nil)
     }
 
     @Test("arguments are joined, unless a name is repeated or a value would change")
