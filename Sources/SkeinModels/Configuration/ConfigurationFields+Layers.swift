@@ -69,7 +69,11 @@ extension ConfigurationFields {
     /// and "mamba".
     private func refuseOtherLayers(_ count: Int, _ check: ConfigurationCheck) throws {
         let supported = "attention in every layer"
-        guard let layerTypes else {
+        if let otherLayerTypes, let layerTypes, layerTypes != otherLayerTypes {
+            throw check.bad(
+                "layers_block_type", "the same as layer_types", "another list")
+        }
+        guard let layerTypes = layerTypes ?? otherLayerTypes else {
             throw check.unsupported(
                 "layer_types", "not stated, which means Mamba layers", supported)
         }

@@ -23,6 +23,8 @@ struct ConfigurationFields: Decodable {
     let firstWindowedLayer: Int?
     let windowPeriod: Int?
     let layerTypes: [String]?
+    /// Another name of `layerTypes`, of models that may have Mamba layers.
+    let otherLayerTypes: [String]?
     let expertCount: Int?
     let positions: String?
     let rotatedLayers: [Int]?
@@ -64,6 +66,7 @@ struct ConfigurationFields: Decodable {
         case firstWindowedLayer = "max_window_layers"
         case windowPeriod = "sliding_window_pattern"
         case layerTypes = "layer_types"
+        case otherLayerTypes = "layers_block_type"
         case expertCount = "num_local_experts"
         case positions = "position_embedding_type"
         case rotatedLayers = "no_rope_layers"

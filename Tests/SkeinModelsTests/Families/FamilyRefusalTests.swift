@@ -74,6 +74,7 @@ import Testing
         Refusal("granitemoehybrid", "num_local_experts", "null"),
         Refusal("granitemoehybrid", "layer_types", "null"),
         Refusal("granitemoehybrid", "layer_types", #"["attention"]"#),
+        Refusal("granitemoehybrid", "layers_block_type", Self.types("mamba")),
         Refusal("granitemoehybrid", "layer_types", Self.types("mamba")),
         Refusal("granitemoehybrid", "layer_types", Self.types("linear_attention")),
         Refusal("granitemoehybrid", "layer_types", Self.types("sliding_attention")),
