@@ -225,6 +225,10 @@ def of_pieces(lines, folder):
             n.Sequence([mapped, n.Strip(left=False), n.Replace(Regex(" {2,}"), SPACE)]), meta(), d.Metaspace()),
         "pairs of Llama 2": (bpe(), llama, None, d.Sequence(tail + [d.Strip(" ", 1, 0)])),
         "pairs of Gemma": (bpe(), n.Replace(" ", SPACE), p.Split(" ", "merged_with_previous"), d.Sequence(tail)),
+        "pairs, Replace by expressions": (
+            bpe(), n.Sequence([
+                n.Replace(Regex(r"(?<=\d)(?=(?:\d{3})+(?!\d))"), ","), n.Replace(Regex(r"[\r\n]+|\.{2,}|\p{So}?"), "~"),
+                llama]), None, d.Sequence(tail + [d.Strip(" ", 1, 0)])),
         "pairs, NFKC, lower case": (
             bpe(), n.Sequence([n.NFKC(), n.Lowercase(), llama]), None, d.Sequence(tail + [d.Strip(" ", 1, 0)])),
     }

@@ -33,6 +33,7 @@ public struct Evaluation: Sendable, Equatable {
         try await OwnThread.run("skein-evaluate") { flag in
             try machine.check()
             let options = try recipe.checked()
+            try options.chat.check(for: options.promptFormat)
             let adapted = try AdaptedModel(
                 model: model.directory, adapter: adapter?.path, threads: machine.threads,
                 weights: machine.values.weights)

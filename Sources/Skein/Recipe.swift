@@ -218,7 +218,6 @@ extension Recipe {
         configuration.recipe = values
         try configuration.set("target-modules", to: targetModules.joined(separator: ","))
         try configuration.validate()
-        try configuration.chat.check(for: configuration.promptFormat)
         return configuration
     }
 }

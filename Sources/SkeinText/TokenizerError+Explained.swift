@@ -96,9 +96,8 @@ extension TokenizerError.Feature {
         case .model(let name): "the tokenizer model \"\(name)\" is not supported"
         case .preTokenizer(let name?): "the pre-tokenizer \"\(name)\" is not supported"
         case .preTokenizer(nil): "the tokenizer does not say which pre-tokenizer it needs"
-        case .regex(let pattern): "the normalizer's expression is not supported: \(pattern)"
         case .expression(let pattern, let flaw):
-            "the pre-tokenizer's expression \(quoted(pattern)) is not supported: \(flaw.prose)"
+            "the tokenizer's expression \(quoted(pattern)) is not supported: \(flaw.prose)"
         case .normalizer(let name): "the normalizer \"\(name)\" is not supported"
         case .decoder(let name): "the decoder \"\(name)\" is not supported"
         case .option(let name, let value):
@@ -115,7 +114,6 @@ extension TokenizerError.Feature {
             "use a model with one of the pre-tokenizers "
                 + (PreTokenizer.namesInGGUF + PreTokenSteps.namesInGGUF)
                 .joined(separator: ", ")
-        case .regex: "use a model whose normalizer replaces texts, or repetitions of one character"
         case .expression:
             "use a model with another expression, such as those of GPT-2, Llama 3 or Qwen"
         case .normalizer:

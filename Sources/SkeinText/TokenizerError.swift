@@ -63,9 +63,7 @@ package enum TokenizerError: Error, Equatable {
         case model(String)
         /// A pre-tokenizer by its type, or by its name in `tokenizer.ggml.pre`; nil: none is named.
         case preTokenizer(String?)
-        /// A regular expression of a Replace normalizer.
-        case regex(String)
-        /// Likewise, and what is wrong with it.
+        /// A regular expression of a pre-tokenizer or a normalizer, and what is wrong with it.
         case expression(String, ExpressionFlaw)
         case normalizer(String)
         case decoder(String)

@@ -40,10 +40,6 @@ extension ParsedArguments {
             for option in TrainingConfiguration.options.map(\.description) {
                 if let text = text(of: option) { try configuration.set(option.name, to: text) }
             }
-            // A run that was recorded with them goes on with them.
-            if !self[TrainingFlags.resume] {
-                try configuration.chat.check(for: configuration.promptFormat)
-            }
             return configuration
         }
     }

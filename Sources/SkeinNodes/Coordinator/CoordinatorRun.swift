@@ -21,7 +21,7 @@ package struct CoordinatorRun: Sendable {
         _ request: RunRequest, options: CoordinatorOptions, resuming: Bool, log: Log,
         check: (TrainingJob) throws -> Void = { _ in }
     ) throws {
-        job = try request.job()
+        job = try request.job(resuming: resuming)
         try check(job)
         // Before anything on disk changes.
         try CoordinatorNode.check(job: job, options: options)

@@ -7,6 +7,9 @@ final class ExpressionEffort {
     /// Of `steps`, those for one piece, and more for each of its bytes; nil: all of them.
     private let piece: (steps: Int, forByte: Int)?
 
+    /// The first expression that took too long, and for a piece of how many bytes.
+    private(set) var unfinished: (expression: String, bytes: Int)?
+
     /// Exactly as many.
     init(steps: Int, laterSteps: Int, rememberedBits: Int = ExpressionLimits.rememberedBits) {
         self.steps = steps
@@ -44,5 +47,10 @@ final class ExpressionEffort {
     func charge(steps taken: Int = 0, laterSteps takenLater: Int = 0) {
         steps = max(0, steps - taken)
         laterSteps = max(0, laterSteps - takenLater)
+    }
+
+    /// An expression took too long.
+    func giveUp(_ expression: String, bytes: Int) {
+        unfinished = unfinished ?? (expression, bytes)
     }
 }

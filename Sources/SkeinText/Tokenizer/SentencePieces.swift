@@ -105,12 +105,13 @@ extension TokenizerDefinition.SentencePieces {
 }
 
 extension TokenizerDefinition {
-    /// An added token's text as it occurs in normalized text.
-    func normalizedContent(_ content: String) -> String {
+    /// An added token's text as it occurs in normalized text. `effort` is told if an expression takes
+    /// too long.
+    func normalizedContent(_ content: String, _ effort: ExpressionEffort) -> String {
         // A longer one is refused.
         guard content.utf8.count <= TokenizerLimits.addedTokenBytes else { return content }
         if !normalizers.isEmpty || sentencePieces?.cuts != nil {
-            let text = normalizers.reduce(Array(content.utf8)) { $1.applied(to: $0) }
+            let text = normalizers.reduce(Array(content.utf8)) { $1.applied(to: $0, effort) }
             return String(decoding: text, as: UTF8.self)
         }
         let text = content.normalized(by: normalizer)
@@ -124,10 +125,16 @@ extension TokenizerDefinition {
 extension TokenizerDefinition {
     /// Normalizers may make a text much longer: what they make of added tokens is checked before all
     /// of it stands in memory.
-    func checkAddedTokens() throws(TokenizerError) {
+    func checkAddedTokens(_ effort: ExpressionEffort) throws(TokenizerError) {
         for token in addedTokens where token.isNormalized {
-            try check(token, normalizedContent(pieces[Int(token.id)]))
+            try check(token, normalizedContent(pieces[Int(token.id)], effort))
         }
+    }
+
+    /// Refuses an expression that took too long for the added tokens.
+    func check(_ effort: ExpressionEffort) throws(TokenizerError) {
+        guard let slow = effort.unfinished else { return }
+        throw .unsupported(.expression(slow.expression, .tooSlow), source: source)
     }
 
     /// Checks the length of an added token's text.
@@ -142,13 +149,13 @@ extension TokenizerDefinition {
 
     /// The pieces as they are decoded: tokenizers gives the normalized text of an added token that
     /// it looks for in normalized text.
-    func decodedPieces(_ pieces: TokenTable) -> TokenTable {
+    func decodedPieces(_ pieces: TokenTable, _ effort: ExpressionEffort) -> TokenTable {
         guard sentencePieces?.cuts != nil, addedTokens.contains(where: \.isNormalized) else {
             return pieces
         }
         var texts = self.pieces
         for token in addedTokens where token.isNormalized {
-            texts[Int(token.id)] = normalizedContent(texts[Int(token.id)])
+            texts[Int(token.id)] = normalizedContent(texts[Int(token.id)], effort)
         }
         var table = TokenTable()
         for text in texts { table.append { $0.append(contentsOf: text.utf8) } }

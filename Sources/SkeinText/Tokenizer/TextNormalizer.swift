@@ -28,8 +28,9 @@ enum TextNormalizer: Sendable, Equatable {
         if case .prepend = self { true } else { false }
     }
 
-    /// The text, valid UTF-8, after this step; valid UTF-8, too.
-    func applied(to text: [UInt8]) -> [UInt8] {
+    /// The text, valid UTF-8, after this step; valid UTF-8, too. `effort` is told if an expression takes
+    /// too long.
+    func applied(to text: [UInt8], _ effort: ExpressionEffort) -> [UInt8] {
         switch self {
         case .form(let form): return form.applied(to: text)
         case .lowercase:
@@ -56,7 +57,8 @@ enum TextNormalizer: Sendable, Equatable {
                 }
             }
         case .prepend(let prefix): return text.isEmpty ? text : prefix + text
-        case .replace(let pattern, let content): return pattern.replaced(in: text, by: content)
+        case .replace(let pattern, let content):
+            return pattern.replaced(in: text, by: content, effort)
         case .characters(let map):
             let mapped = map.applied(to: text)
             // A hostile map may cut its replacements in the middle of a character.
@@ -89,8 +91,7 @@ enum TextNormalizer: Sendable, Equatable {
         case .form: 11
         case .lowercase, .nmt: 2
         case .stripAccents, .strip, .prepend: 1
-        case .replace(let pattern, let content):
-            max(1, (content.count + pattern.shortestMatch - 1) / pattern.shortestMatch)
+        case .replace(let pattern, let content): pattern.growth(content: content.count)
         case .characters(let map): max(1, map.longestReplacement)
         }
     }

@@ -1,22 +1,30 @@
-/// What a Replace looks for: a literal text, or one character or white space repeated.
+/// What a Replace looks for: a literal text, one character or white space repeated, or an expression.
 struct TextPattern: Sendable, Equatable {
-    private enum Kind: Sendable, Equatable {
+    private enum Kind: Sendable {
         case literal([UInt8])
         /// At least so many of this character.
         case run(of: Unicode.Scalar, atLeast: Int)
         case whiteSpace(atLeast: Int)
+        case expression(Expression, canBeEmpty: Bool)
     }
 
     private let kind: Kind
     /// As in the file, behind "s" or "r".
     let source: String
 
-    /// Bytes that a match has at least.
-    var shortestMatch: Int {
+    static func == (a: Self, b: Self) -> Bool { a.source == b.source }
+
+    /// How many times longer a text may get, at worst, with a content of so many bytes.
+    func growth(content: Int) -> Int {
         switch kind {
-        case .literal(let bytes): max(1, bytes.count)
-        case .run(_, let minimum), .whiteSpace(let minimum): minimum
+        case .literal(let bytes): Self.ratio(content, max(1, bytes.count))
+        case .run(_, let minimum), .whiteSpace(let minimum): Self.ratio(content, minimum)
+        case .expression(_, let canBeEmpty): canBeEmpty ? 2 * content + 1 : max(1, content)
         }
+    }
+
+    private static func ratio(_ content: Int, _ shortest: Int) -> Int {
+        max(1, (content + shortest - 1) / shortest)
     }
 
     init(literal: String) {
@@ -24,11 +32,19 @@ struct TextPattern: Sendable, Equatable {
         source = "s" + literal
     }
 
-    /// Reads a regular expression: literal characters, or one character or `\s` with `+` or `{n,}`.
-    ///
-    /// - Returns: nil for any other.
-    init?(expression: String) {
+    /// Reads a regular expression. Literal characters, and one character or `\s` with `+` or `{n,}`, are
+    /// looked for without a matcher.
+    init(expression: String) throws(ExpressionFlaw) {
         source = "r" + expression
+        if let simple = Self.simple(expression) {
+            kind = simple
+        } else {
+            let node = try ExpressionParser.parse(expression)
+            kind = .expression(try Expression(node), canBeEmpty: node.canBeEmpty)
+        }
+    }
+
+    private static func simple(_ expression: String) -> Kind? {
         var scalars = expression.unicodeScalars[...]
         var atoms: [Unicode.Scalar] = []
         var isWhiteSpace = false
@@ -69,24 +85,43 @@ struct TextPattern: Sendable, Equatable {
         }
         guard let first = atoms.first else { return nil }
         if isWhiteSpace {
-            kind = .whiteSpace(atLeast: minimum ?? 1)
             // A lone `\s` matches one character, not a run of them.
-            guard minimum != nil else { return nil }
-        } else if let minimum {
-            kind = .run(of: first, atLeast: minimum)
-        } else {
-            kind = .literal(atoms.flatMap { Array(String($0).utf8) })
+            return minimum.map { .whiteSpace(atLeast: $0) }
         }
+        if let minimum { return .run(of: first, atLeast: minimum) }
+        return .literal(atoms.flatMap { Array(String($0).utf8) })
     }
 
     /// The text with `content` in place of each match, leftmost first.
-    func replaced(in text: [UInt8], by content: [UInt8]) -> [UInt8] {
+    ///
+    /// - Parameters:
+    ///   - text: UTF-8.
+    ///   - content: UTF-8, taken literally.
+    ///   - effort: what the expression may take; it is told if that is not enough.
+    /// - Returns: the new text.
+    func replaced(
+        in text: [UInt8], by content: [UInt8], _ effort: ExpressionEffort
+    ) -> [UInt8] {
+        // What is empty stays so, even where nothing is what is looked for.
+        guard !text.isEmpty else { return [] }
         var out: [UInt8] = []
         out.reserveCapacity(text.count)
+        if case .expression(let expression, _) = kind {
+            effort.add(bytes: text.count, expressions: 1)
+            text.withUnsafeBufferPointer { text in
+                let isComplete = expression.forEachStretch(of: text, effort: effort) {
+                    if $1 { out += content } else { out += text[$0] }
+                }
+                if !isComplete {
+                    effort.giveUp(String(source.dropFirst()), bytes: text.count)
+                }
+            }
+            return out
+        }
         text.withUnsafeBufferPointer { text in
             var position = 0
             while position < text.count {
-                let end = end(ofMatchAt: position, in: text)
+                guard let end = end(ofMatchAt: position, in: text) else { return }
                 if end.isMatch {
                     out += content
                 } else {
@@ -98,12 +133,13 @@ struct TextPattern: Sendable, Equatable {
         return out
     }
 
-    /// The end of the match at `position`, or of what cannot match there.
+    /// The end of the match at `position`, or of what cannot match there; nil: of an expression.
     @inline(__always)
     private func end(
         ofMatchAt position: Int, in text: UnsafeBufferPointer<UInt8>
-    ) -> (place: Int, isMatch: Bool) {
+    ) -> (place: Int, isMatch: Bool)? {
         switch kind {
+        case .expression: return nil
         case .literal(let bytes):
             let rest = text.count - position
             guard let first = bytes.first, text[position] == first, rest >= bytes.count,

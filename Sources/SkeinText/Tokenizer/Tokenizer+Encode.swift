@@ -49,7 +49,6 @@ extension Tokenizer {
         // English text has about 4.2 bytes a token; for other text the array grows.
         out.reserveCapacity(bytes.count / 4 + 8)
         var workspace = MergeWorkspace()
-        var flaw: TokenizerError?
         let effort = ExpressionEffort()
         CharacterClasses.shared.withReader { classes in
             let text = UTF8Reader(bytes: bytes, classes: classes)
@@ -66,7 +65,7 @@ extension Tokenizer {
                             isFirst: range.lowerBound == 0 && previous == nil,
                             goesOn: range.lowerBound == 0 && followsText,
                             parsingSpecialTokens: parsingSpecialTokens, workspace: &workspace,
-                            into: &out)
+                            effort, into: &out)
                         return
                     }
                     if let characters, let sentencePieces {
@@ -82,22 +81,26 @@ extension Tokenizer {
                             into: &out)
                         return
                     }
-                    normalize(section) {
+                    normalize(section, effort) {
                         encodeNormalized(
                             $0, parsingSpecialTokens: parsingSpecialTokens,
-                            workspace: &workspace, effort, flaw: &flaw, into: &out)
+                            workspace: &workspace, effort, into: &out)
                     }
                 }
             }
         }
-        if let flaw { throw flaw }
+        if let slow = effort.unfinished {
+            throw .textTooSlow(expression: slow.expression, bytes: slow.bytes)
+        }
         return out
     }
 
     /// Calls `body` with the normalized text.
-    private func normalize(_ text: UTF8Reader, _ body: (UTF8Reader) -> Void) {
+    private func normalize(
+        _ text: UTF8Reader, _ effort: ExpressionEffort, _ body: (UTF8Reader) -> Void
+    ) {
         if !normalizers.isEmpty, String(validating: text.bytes, as: UTF8.self) != nil {
-            let steps = normalizers.reduce(Array(text.bytes)) { $1.applied(to: $0) }
+            let steps = normalizers.reduce(Array(text.bytes)) { $1.applied(to: $0, effort) }
             return steps.withUnsafeBufferPointer {
                 body(UTF8Reader(bytes: $0, classes: text.classes))
             }
@@ -114,7 +117,7 @@ extension Tokenizer {
     /// Cuts the added tokens out of normalized text and encodes what is between them.
     private func encodeNormalized(
         _ text: UTF8Reader, parsingSpecialTokens: Bool, workspace: inout MergeWorkspace,
-        _ effort: ExpressionEffort, flaw: inout TokenizerError?, into out: inout [Int32]
+        _ effort: ExpressionEffort, into out: inout [Int32]
     ) {
         normalizedTokens.forEachSection(of: text, parsingSpecialTokens: parsingSpecialTokens) {
             switch $0 {
@@ -128,11 +131,11 @@ extension Tokenizer {
                     spaced.withUnsafeBufferPointer {
                         encodePreTokens(
                             of: UTF8Reader(bytes: $0, classes: text.classes),
-                            workspace: &workspace, effort, flaw: &flaw, into: &out)
+                            workspace: &workspace, effort, into: &out)
                     }
                 } else {
                     encodePreTokens(
-                        of: section, workspace: &workspace, effort, flaw: &flaw, into: &out)
+                        of: section, workspace: &workspace, effort, into: &out)
                 }
             }
         }
@@ -161,9 +164,9 @@ extension Tokenizer {
     /// Encodes text without added tokens.
     private func encodePreTokens(
         of text: UTF8Reader, workspace: inout MergeWorkspace, _ effort: ExpressionEffort,
-        flaw: inout TokenizerError?, into out: inout [Int32]
+        into out: inout [Int32]
     ) {
-        guard flaw == nil else { return }
+        guard effort.unfinished == nil else { return }
         if let preTokenSteps {
             effort.add(bytes: text.count, expressions: preTokenSteps.count)
             let unfinished = preTokenSteps.forEachPiece(of: text, effort: effort) { piece in
@@ -177,8 +180,7 @@ extension Tokenizer {
                 }
             }
             if let unfinished {
-                flaw = .textTooSlow(
-                    expression: unfinished.step.spelling, bytes: unfinished.bytes)
+                effort.giveUp(unfinished.step.spelling, bytes: unfinished.bytes)
             }
             return
         }

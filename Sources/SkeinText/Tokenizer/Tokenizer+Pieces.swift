@@ -5,7 +5,7 @@ extension Tokenizer {
     func encodePieces(
         _ section: UTF8Reader, by design: TokenizerDefinition.SentencePieces, isFirst: Bool,
         goesOn: Bool, parsingSpecialTokens: Bool, workspace: inout MergeWorkspace,
-        into out: inout [Int32]
+        _ effort: ExpressionEffort, into out: inout [Int32]
     ) {
         var lattice = UnigramLattice()
         func encode(_ text: UnsafeBufferPointer<UInt8>) {
@@ -25,7 +25,7 @@ extension Tokenizer {
             text = Array(section.bytes)
             if String(validating: section.bytes, as: UTF8.self) != nil {
                 let steps = goesOn ? normalizers.filter { !$0.isPrefix } : normalizers
-                text = steps.reduce(text) { $1.applied(to: $0) }
+                text = steps.reduce(text) { $1.applied(to: $0, effort) }
             }
         }
         text.withUnsafeBufferPointer { bytes in

@@ -74,11 +74,13 @@ package struct Tokenizer: Sendable {
             .invalid(flaw, source: definition.source)
         }
         if let flaw = definition.sizeFlaw { throw invalid(flaw) }
+        // Of all added tokens together.
+        let effort = ExpressionEffort()
         pieces = try TokenTable(pieces: definition.pieces, source: definition.source)
         sentencePieces = definition.sentencePieces
         if let design = definition.sentencePieces {
-            try definition.checkAddedTokens()
-            let spoken = definition.decodedPieces(pieces)
+            try definition.checkAddedTokens(effort)
+            let spoken = definition.decodedPieces(pieces, effort)
             decodings = TokenTable(decoding: spoken, addedTokens: definition.addedTokens, design)
             let ids = UnigramEncoding.byteTokens(design, pieces)
             byteTokens = Set(ids.filter { $0 >= 0 })
@@ -111,7 +113,7 @@ package struct Tokenizer: Sendable {
         for token in definition.addedTokens {
             isSpecial[Int(token.id)] = token.isSpecial
             var content = definition.pieces[Int(token.id)]
-            if token.isNormalized { content = definition.normalizedContent(content) }
+            if token.isNormalized { content = definition.normalizedContent(content, effort) }
             try definition.check(token, content)
             content.withUTF8 {
                 if token.isNormalized {
@@ -121,6 +123,7 @@ package struct Tokenizer: Sendable {
                 }
             }
         }
+        try definition.check(effort)
         self.isSpecial = isSpecial
         self.rawTokens = rawTokens
         self.normalizedTokens = normalizedTokens

@@ -78,10 +78,12 @@ extension TextNormalizer {
                 self = .replace(TextPattern(literal: literal), Array(content.utf8))
             } else if let expression = stage.pattern?["Regex"] {
                 try Self.check(expression, "Replace", source)
-                guard let pattern = TextPattern(expression: expression) else {
-                    throw .unsupported(.regex(expression), source: source)
+                do throws(ExpressionFlaw) {
+                    self = .replace(
+                        try TextPattern(expression: expression), Array(content.utf8))
+                } catch {
+                    throw .unsupported(.expression(expression, error), source: source)
                 }
-                self = .replace(pattern, Array(content.utf8))
             } else {
                 throw missing("pattern")
             }

@@ -60,10 +60,15 @@ package struct TextEncoder: Sendable {
 extension TextEncoder {
     /// The tokenizer and the chat template that came with a model.
     ///
+    /// - Parameters:
+    ///   - model: of the tokenizer, and of the template unless another one is given.
+    ///   - given: which template, and what it sees.
+    ///   - allowingUnusedArguments: whether arguments may be unknown to the template.
     /// - Throws: `TokenizerError`, `VocabularyError`, `TemplateError`, `ChatTemplateError`,
     ///   `FileError`.
     package init(
-        model: ModelDirectory, template given: ChatTemplateSettings = ChatTemplateSettings()
+        model: ModelDirectory, template given: ChatTemplateSettings = ChatTemplateSettings(),
+        allowingUnusedArguments: Bool = false
     ) throws {
         let tokenizer = try Tokenizer(model: model.raw)
         try VocabularyError.check(tokenizer, against: model)
@@ -77,7 +82,9 @@ extension TextEncoder {
         let toolTemplate = other.map { other in
             Result { try ChatTemplate(source: other.text, name: other.name, date: given.today) }
         }
-        try given.check([template, try? toolTemplate?.get()].compactMap(\.self))
+        if !allowingUnusedArguments {
+            try given.check([template, try? toolTemplate?.get()].compactMap(\.self))
+        }
         self.init(
             tokenizer: tokenizer, template: template,
             toolTemplate: toolTemplate, arguments: given.arguments)

@@ -32,16 +32,21 @@ package struct RunRequest: Sendable {
 
     /// Reads and checks everything that determines the run.
     ///
-    /// - Throws: as `TrainingJob.init`.
-    package func job() throws -> TrainingJob {
-        try TrainingJob(
+    /// - Parameter resuming: whether a recorded run may go on; one that began with chat options that
+    ///   nothing uses goes on with them.
+    /// - Returns: the run.
+    /// - Throws: as `TrainingJob.init`; `ChatTemplateError`.
+    package func job(resuming: Bool) throws -> TrainingJob {
+        if !resuming { try configuration.chat.check(for: configuration.promptFormat) }
+        return try TrainingJob(
             configuration: configuration,
             model: {
                 switch model {
                 case .path(let path): try ModelDirectory.open(path)
                 case .opened(let model): model
                 }
-            }, dataPath: data, version: Version.text, tokenCache: tokenCache)
+            }, dataPath: data, version: Version.text, tokenCache: tokenCache,
+            allowingUnusedArguments: resuming)
     }
 }
 

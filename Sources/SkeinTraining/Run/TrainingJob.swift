@@ -39,10 +39,12 @@ package struct TrainingJob: Sendable {
     ///   - dataPath: a .jsonl file or a directory.
     ///   - version: of Skein, for run.json.
     ///   - tokenCache: where encoded rows are looked up and kept; nil: every row is encoded.
+    ///   - allowingUnusedArguments: whether template arguments may be unknown to the template.
     /// - Throws: the errors of every room below; all of them explain themselves.
     package init(
         configuration: TrainingConfiguration, model open: () throws -> ModelDirectory,
-        dataPath: String, version: String, tokenCache: TokenCache? = nil
+        dataPath: String, version: String, tokenCache: TokenCache? = nil,
+        allowingUnusedArguments: Bool = false
     ) throws {
         try configuration.validate()
         let model = try open()
@@ -54,7 +56,9 @@ package struct TrainingJob: Sendable {
         export = FusedExport(shape, model: model.configuration)
         let start = try Self.initialAdapter(configuration, shape: shape, export: export)
 
-        let text = try TextEncoder(model: model, template: configuration.chat)
+        let text = try TextEncoder(
+            model: model, template: configuration.chat,
+            allowingUnusedArguments: allowingUnusedArguments)
         beginToken = text.beginToken
         let encoder = try RowEncoder(
             encoder: text, format: configuration.promptFormat,

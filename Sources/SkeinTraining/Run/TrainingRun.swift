@@ -28,7 +28,7 @@ package struct TrainingRun: Sendable {
     ///   - resuming: continues the run in the output directory, if there is one.
     /// - Throws: as `TrainingJob.init`.
     package init(_ request: RunRequest, resuming: Bool) throws {
-        job = try request.job()
+        job = try request.job(resuming: resuming)
         output = request.output
         isResuming = resuming
     }

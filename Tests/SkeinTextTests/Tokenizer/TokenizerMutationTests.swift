@@ -79,7 +79,9 @@ struct TokenizerMutationTests {
             var bytes = map
             Self.damage(&bytes, &numbers)
             guard let map = CharacterMap(bytes) else { continue }
-            if TextNormalizer.characters(map).applied(to: text) != expected { changed += 1 }
+            if TextNormalizer.characters(map).applied(to: text, ExpressionEffort()) != expected {
+                changed += 1
+            }
             _ = text.withUnsafeBufferPointer {
                 SentencePieceRules(map: map, removesSpaces: true)
                     .normalize($0, kept: nil, addsPrefix: true, goesOn: false)
