@@ -174,6 +174,25 @@ import Testing
                 == "--template-date is for a chat template, and --prompt-format eos has none")
     }
 
+    @Test("a run that began with settings that nothing uses can be resumed")
+    func resumed() throws {
+        try withModel(templates: [:]) { model, directory in
+            try AtomicFile.write(
+                #"{"prompt": "he", "completion": "in"}"#, to: directory + "/rows.jsonl")
+            for (name, value) in [("prompt-format", "eos"), ("template-argument", "xyzzy=1")] {
+                var configuration = TrainingConfiguration()
+                try configuration.set("template-date", to: "2024-07-26")
+                try configuration.set("validation-split", to: "0")
+                try configuration.set(name, to: value)
+                let request = RunRequest(
+                    configuration: configuration, model: .opened(model),
+                    data: directory + "/rows.jsonl", output: directory + "/run", tokenCache: nil)
+                #expect(throws: ChatTemplateError.self) { try request.job(resuming: false) }
+                #expect(try request.job(resuming: true).training.count == 1)
+            }
+        }
+    }
+
     @Test("the variables that the conversation sets cannot be given")
     func reserved() {
         #expect(TemplateArgumentText.fields(of: "messages=1") == nil)
