@@ -8,6 +8,7 @@ import argparse
 import contextlib
 import dataclasses
 import io
+import itertools
 import json
 import os
 import subprocess
@@ -130,6 +131,15 @@ class Made:
         return dict(rows=self.rows, prompts=self.prompts, tokens=TOKENS, jobs=jobs)
 
 
+def errors_in_single_precision(runs, errors_of):
+    """The worst errors of torch in three runs, or of twelve on a model that leaves little of fp32."""
+    with contextlib.closing(runs):
+        errors = [errors_of(found) for found in itertools.islice(runs, 3)]
+        if any(worst[key] > bound / 8 for worst in errors for key, bound in report.BOUNDS):
+            errors += [errors_of(found) for found in itertools.islice(runs, 9)]
+    return {key: max(worst[key] for worst in errors) for key in errors[0]}
+
+
 def made(skein, family, number, seed, folder, change=lambda config: config):
     source = draw.source_of(seed, family, number)
     config = change(draw.FAMILIES[family](source))
@@ -163,12 +173,10 @@ def made(skein, family, number, seed, folder, change=lambda config: config):
 
     of_modules = oracle.expected(peft, rows, prompts, TOKENS)
     expected = own(of_modules)
-    exact = without_text(expected)
-    single = [compare(own(found), exact) for found in oracle.in_single_precision(peft, rows)]
-    others = {
-        torch.float32: {key: max(errors[key] for errors in single) for key in single[0]},
-        torch.bfloat16: compare_roughly(own(oracle.expected(peft.to(torch.bfloat16), rows)), exact),
-    }
+    single = errors_in_single_precision(
+        oracle.in_single_precision(peft, rows, prompts, TOKENS), lambda found: compare(own(found), expected))
+    rough = own(oracle.expected(peft.to(torch.bfloat16), rows))
+    others = {torch.float32: single, torch.bfloat16: compare_roughly(rough, without_text(expected))}
     return Made(rows, prompts, spread, expected, others, adapter, of_modules if places else None)
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import itertools
 import os
 
 import torch
@@ -202,18 +203,22 @@ def expected(model, rows, prompts=(), tokens=0):
     return out
 
 
-def in_single_precision(model, rows, runs=3):
-    """`expected` in float32: of the model, then of models whose numbers are moved by at most a unit in the last place.
+def in_single_precision(model, rows, prompts, tokens):
+    """`expected` in float32, again and again: of the model, then of models whose numbers are moved by at most a unit in
+    the last place.
 
     One run alone may be lucky; the worst of some tells how much of a result is left in float32.
     """
     exact = {name: p.data.clone() for name, p in model.named_parameters()}
     generator = torch.Generator().manual_seed(1)
-    for run in range(runs):
-        for name, p in model.named_parameters():
-            noise = 2 * torch.rand(p.shape, generator=generator, dtype=torch.float64) - 1
-            p.data = exact[name] * (1 + noise * 2.0**-23) if run else exact[name]
-        yield expected(model.float(), rows)
+    try:
+        for run in itertools.count():
+            for name, p in model.named_parameters():
+                noise = 2 * torch.rand(p.shape, generator=generator, dtype=torch.float64) - 1
+                p.data = exact[name] * (1 + noise * 2.0**-23) if run else exact[name]
+            yield expected(model.float(), rows, prompts, tokens)
+            model.double()
+    finally:
         model.double()
-    for name, p in model.named_parameters():
-        p.data = exact[name]
+        for name, p in model.named_parameters():
+            p.data = exact[name]

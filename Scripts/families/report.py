@@ -4,6 +4,7 @@ import statistics
 import time
 
 LOGITS, GRADIENT = 1e-4, 1e-3
+BOUNDS = (("logits", LOGITS), ("gradient", GRADIENT))
 
 
 def passes(worst):
@@ -24,11 +25,11 @@ class Draw:
         """Errors from a folder or a GGUF file, and those of torch in fp32 on the same model."""
         numbers = ", ".join(f"{key} {value:.1e}" for key, value in worst.items())
         self.ties += int(worst["ties"])
-        # No fp32 can be asked for more than the model's own numbers allow: about what torch's reaches, whose few runs
-        # may all have been lucky by a factor.
+        # No fp32 can be asked for more than the model's own numbers allow: about what torch's reaches, whose runs may
+        # all have been lucky by a factor.
         beyond = [
-            key for key, bound in (("logits", LOGITS), ("gradient", GRADIENT))
-            if torch[key] > bound / 2 and bound < worst[key] <= 4 * torch[key]]
+            key for key, bound in BOUNDS
+            if torch[key] > bound and bound < worst[key] <= 2 * torch[key]]
         for key in beyond:
             self.remarks.append(f"{name}: {key} {worst[key]:.1e}, of torch in fp32 {torch[key]:.1e}")
             worst = dict(worst, **{key: 0.0})
