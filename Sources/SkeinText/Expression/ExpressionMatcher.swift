@@ -75,9 +75,9 @@ struct ExpressionMatcher: ~Copyable {
         }
     }
 
-    /// Takes off the effort what this matcher has taken before it remembered.
+    /// Takes off the effort what this matcher has taken before it remembered, its slots included.
     private func charge() {
-        effort.charge(steps: memory == nil ? firstSteps - steps : firstSteps)
+        effort.charge(steps: slots.count + (memory == nil ? firstSteps - steps : firstSteps))
     }
 
     deinit {
@@ -144,6 +144,8 @@ struct ExpressionMatcher: ~Copyable {
             memory = RememberedStates(
                 states, stateCount: stateCount, bytes: text.count, limit: effort.rememberedBits)
             memory?.moveWindow(to: start)
+            // What is set up for each piece, of which a text may have as many as bytes.
+            effort.charge(laterSteps: states.count + slots.count)
         }
         // Taken here and given back, for other matchers work on the pieces between two runs.
         let laterSteps = effort.laterSteps
