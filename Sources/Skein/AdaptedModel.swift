@@ -1,6 +1,8 @@
 import Foundation
+import SkeinBasics
 import SkeinFormats
 import SkeinModels
+import SkeinTensors
 import SkeinText
 import SkeinTraining
 
@@ -9,29 +11,60 @@ package struct AdaptedModel: Sendable {
     package let model: ModelDirectory
     /// nil: the base model.
     package let adapter: AdapterParameters?
+    /// The adapter with what its files say.
+    package let loaded: LoadedAdapter?
     package let threads: Int
     private let weights: ResidenceChoice
+    /// nil: the adapter may be of any base model, or does not say of which.
+    private let baseDigest: Background<SHA256.Digest>?
 
-    /// Opens and checks the adapter's files. The model's weights are not loaded yet.
+    /// Opens and checks the adapter's files, of any format. The model's weights are not loaded yet.
     ///
     /// - Parameters:
     ///   - model: the base model.
-    ///   - directory: the adapter's; nil for none.
+    ///   - path: the adapter's folder or file, in any format; nil for none.
+    ///   - anyBase: whether the adapter may have been made for another base model.
     ///   - threads: compute threads; nil: one per processor.
     ///   - weights: where an engine keeps the weights.
     /// - Throws: `FormatError`, `FileError`, `AdapterError`.
     package init(
-        model: ModelDirectory, adapter directory: String?, threads: Int?, weights: ResidenceChoice
+        model: ModelDirectory, adapter path: String?, anyBase: Bool = false, threads: Int?,
+        weights: ResidenceChoice
     ) throws {
         self.model = model
         self.threads = threads ?? ProcessInfo.processInfo.activeProcessorCount
         self.weights = weights
-        adapter = try directory.map { directory in
-            let files = try AdapterFiles.read(directory) {
-                try $0.check(against: model.configuration)
-            }
-            return try AdapterParameters(files: files, model: model.configuration)
+        loaded = try path.map { path in
+            try LoadedAdapter.read(path, for: model)
         }
+        adapter = loaded?.parameters
+        // Hashing a gigabyte takes half a second: it goes on while the weights are loaded.
+        let isToCheck = loaded?.configuration.origin != nil && !anyBase
+        baseDigest =
+            isToCheck ? Background("skein-hash") { model.contentDigest() } : nil
+    }
+
+    /// Checks that the adapter was made for this model. Loading the weights does it, too.
+    ///
+    /// - Throws: `AdapterError.otherBase`.
+    package func checkBase() throws {
+        guard let baseDigest else { return }
+        try loaded?.check(base: baseDigest.wait())
+    }
+
+    /// Loads the weights for generation.
+    ///
+    /// - Parameters:
+    ///   - team: that packs them.
+    ///   - check: called before each layer; what it throws ends the loading.
+    /// - Returns: the weights, of the adapter's base model.
+    /// - Throws: `AdapterError.otherBase`; what `check` throws; `FormatError`.
+    package func generationWeights(
+        team: ComputeTeam, check: () throws -> Void = {}
+    ) throws -> GenerationWeights {
+        let weights = try GenerationWeights(model: model, team: team, check: check)
+        try checkBase()
+        return weights
     }
 
     /// Loads the weights for evaluation.
@@ -49,10 +82,12 @@ package struct AdaptedModel: Sendable {
         var configuration = TrainingConfiguration()
         configuration.compute = compute
         configuration.dropout = 0
-        return try MicroBatchEngine(
+        let engine = try MicroBatchEngine(
             model: model, adapter: adapter?.shape, configuration: configuration,
             residence: weights.residence(of: model, compute: configuration.compute),
             positions: positions, threads: threads, progress: { _ in !shouldStop() })
+        try checkBase()
+        return engine
     }
 
     /// The model's tokenizer, after a check that the model has an embedding for each of its ids.

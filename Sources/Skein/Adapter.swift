@@ -1,35 +1,36 @@
 import SkeinBasics
 import SkeinFormats
 
-/// A LoRA adapter on disk, in PEFT's format: `adapter_config.json` and `adapter_model.safetensors`.
+/// A LoRA adapter on disk: a folder of PEFT (which is what a run writes) or of MLX, or a GGUF file.
 public struct Adapter: Sendable, Equatable {
-    /// The adapter's folder.
+    /// The adapter's folder or file.
     public let path: String
-    /// Rows of every A, columns of every B.
+    /// Rows of every A, columns of every B; if modules have ranks of their own, the largest.
     public let rank: Int
     /// The adapter's output is scaled by `alpha / rank`.
     public let alpha: Double
     /// Names of the adapted projections, such as `q_proj`.
     public let targetModules: [String]
-    /// SHA-256 of `adapter_model.safetensors`, in hexadecimal.
+    /// SHA-256 of the file with the weights, `adapter_model.safetensors` in PEFT's folder, in
+    /// hexadecimal.
     ///
     /// It does not depend on which machines computed the run, or on how many.
     public let sha256: String
 
-    /// Opens an adapter: reads its two files on the calling thread and checks that they match.
+    /// Opens an adapter: reads its files on the calling thread and checks that they match.
     ///
     /// - Throws: `SkeinError` if a file is missing or damaged, or holds more than plain LoRA.
     public init(at path: String) throws {
         self.path = path
-        let configuration: AdapterConfiguration
-        (configuration, sha256) = try SkeinError.wrapping {
-            let weights = FilePath.join(path, AdapterFiles.weightsName)
+        let summary: AdapterSummary
+        (summary, sha256) = try SkeinError.wrapping {
+            let weights = try AdapterFormat.of(path).weights(of: path)
             // Reads all of it first: an unreadable file is an error here, not a signal later.
             let digest = try RegularFile.digest(of: weights).digest.description
-            return (try AdapterFiles.map(path).configuration, digest)
+            return (try AdapterSummary(path: path), digest)
         }
-        rank = configuration.rank
-        alpha = configuration.alpha
-        targetModules = configuration.targetModules
+        rank = summary.ranks.upperBound
+        alpha = summary.configuration.alpha
+        targetModules = summary.modules
     }
 }

@@ -61,9 +61,8 @@ public final class TextGenerator: Sendable {
                 weights: .auto)
             return (
                 adapted, try adapted.tokenizer(),
-                try GenerationWeights(
-                    model: model.directory, team: ComputeTeam(threadCount: adapted.threads),
-                    check: flag.check)
+                try adapted.generationWeights(
+                    team: ComputeTeam(threadCount: adapted.threads), check: flag.check)
             )
         }
         threads = SharedTeam(threadCount: adapted.threads)

@@ -10,6 +10,8 @@ struct EvaluateCommand: Command {
     struct Options: Sendable, Equatable {
         var model: String
         var adapter: String?
+        /// The adapter may be of another base model.
+        var anyBase: Bool
         var data: String
         /// Shows base and adapter side by side.
         var compare: Bool
@@ -46,6 +48,7 @@ struct EvaluateCommand: Command {
                 title: "what",
                 options: [
                     SharedFlags.model.description, SharedFlags.adapter.description,
+                    SharedFlags.anyBase.description,
                     data.description, compare.description, requireImprovement.description,
                     gradients.description, SharedFlags.json.description,
                 ]),
@@ -74,6 +77,7 @@ struct EvaluateCommand: Command {
         }
         options = Options(
             model: arguments[SharedFlags.model], adapter: arguments[SharedFlags.adapter],
+            anyBase: arguments[SharedFlags.anyBase],
             data: arguments[Self.data], compare: arguments[Self.compare],
             requireImprovement: arguments[Self.requireImprovement],
             gradients: arguments[Self.gradients],
@@ -98,6 +102,7 @@ struct EvaluateCommand: Command {
     func run(_ io: CommandIO) throws {
         let adapted = try AdaptedModel(
             model: ModelDirectory.open(options.model), adapter: options.adapter,
+            anyBase: options.anyBase,
             threads: options.threads, weights: options.weights)
         let encoder = try RowEncoder(
             encoder: TextEncoder(model: adapted.model, template: options.chat),

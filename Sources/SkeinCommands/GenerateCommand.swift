@@ -11,6 +11,8 @@ struct GenerateCommand: Command {
     struct Options: Sendable, Equatable {
         var model: String
         var adapter: String?
+        /// The adapter may be of another base model.
+        var anyBase: Bool
         var prompt: String
         var system: String?
         /// Uses the prompt as it is, without the chat template.
@@ -68,6 +70,7 @@ struct GenerateCommand: Command {
                 title: "what",
                 options: [
                     SharedFlags.model.description, SharedFlags.adapter.description,
+                    SharedFlags.anyBase.description,
                     prompt.description, system.description, raw.description,
                     logits.description, SharedFlags.json.description,
                 ]),
@@ -95,6 +98,7 @@ struct GenerateCommand: Command {
         let topK = arguments[Self.topK]
         options = Options(
             model: arguments[SharedFlags.model], adapter: arguments[SharedFlags.adapter],
+            anyBase: arguments[SharedFlags.anyBase],
             prompt: arguments[Self.prompt], system: arguments[Self.system],
             raw: arguments[Self.raw], chat: arguments.chat,
             maximumTokens: arguments[Self.maximumTokens],
@@ -118,6 +122,7 @@ struct GenerateCommand: Command {
         }
         let adapted = try AdaptedModel(
             model: ModelDirectory.open(options.model), adapter: options.adapter,
+            anyBase: options.anyBase,
             threads: options.threads, weights: .auto)
         let tokenizer = try adapted.tokenizer()
         let prompt = try adapted.prompt(
@@ -125,7 +130,7 @@ struct GenerateCommand: Command {
             maximumTokens: options.maximumTokens, tokenizer: tokenizer)
         let team = ComputeTeam(threadCount: adapted.threads)
         let reader = DecoderSession(
-            weights: try GenerationWeights(model: adapted.model, team: team),
+            weights: try adapted.generationWeights(team: team),
             adapter: adapted.adapter, capacity: prompt.tokens.count + prompt.maximumTokens,
             team: team, compute: options.compute)
         if let path = options.logits {

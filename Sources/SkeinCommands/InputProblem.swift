@@ -20,6 +20,10 @@ enum InputProblem: Error, Equatable {
     /// The path whose ledger should be verified is not a run.
     case noRun
 
+    // export
+    /// Something is where the result would be written.
+    case outputExists
+
     // status
     /// The answer is not a snapshot of a run.
     case noStatus
@@ -37,6 +41,7 @@ extension InputProblem {
         case .badField(let path, let expected): "\"\(path)\" is missing or not \(expected)"
         case .unknownKind: "this is not a model, adapter, checkpoint, run or safetensors file"
         case .noRun: "this is not a run directory, so it has no ledger"
+        case .outputExists: "there is something at --output already"
         case .noStatus: "this version of skein cannot read the coordinator's status"
         }
     }
@@ -52,6 +57,7 @@ extension InputProblem {
                 + "{\"messages\": [...], \"add_generation_prompt\": true}"
         case .unknownKind(let lookedFor): "give a path that has " + Words.either(lookedFor)
         case .noRun: "give the --output folder of a training run"
+        case .outputExists: "give another --output, or remove it"
         case .noStatus: "use the version of skein that runs the coordinator"
         }
     }

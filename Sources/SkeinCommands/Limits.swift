@@ -5,4 +5,7 @@ enum Limits {
     /// Text to tokenize: the demo data is 1.5 MB, a large book 10 MB. 256 MiB of text become at
     /// most 1 GiB of ids.
     static let standardInputBytes = 1 << 28
+    /// Logits of an exported adapter from the original's. Equal matrices give equal logits; a scale
+    /// that went into B, or slices that became one module, give differences of rounding.
+    static let exportedLogits: Float = 1e-3
 }

@@ -133,6 +133,12 @@ extension CommandError: Explained {
                 what: "the adapter's loss \(adapter) is not below the base's \(base)",
                 remedy: "train longer, with another learning rate or with more rows",
                 status: .badData)
+        case .exportDiffers(let difference, let limit, let output):
+            Explanation(
+                what: "the exported adapter's logits differ from the original's by \(difference), "
+                    + "more than \(limit); nothing was written", place: output,
+                remedy: "report this with the adapter; --no-verify writes it all the same",
+                status: .internalError)
         case .inputTooLong(let name, let limit):
             Explanation(
                 what: "the input is longer than \(limit) bytes", place: name,

@@ -45,6 +45,8 @@ enum CommandError: Error, Equatable {
     case interrupted(step: Int, directory: String)
     /// `--require-improvement` was given, and there was no improvement.
     case noImprovement(base: Double, adapter: Double)
+    /// The exported adapter does not compute what the original does.
+    case exportDiffers(difference: Float, limit: Float, output: String)
     case inputTooLong(name: String, limit: Int)
     /// The input at `place` (a path, an argument, standard input) cannot be used.
     case badInput(InputProblem, place: String)

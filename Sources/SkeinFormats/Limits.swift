@@ -40,4 +40,6 @@ enum Limits {
     static let adapterDimension = 1 << 20
     /// Rank of an adapter: above the width of any model it would adapt.
     static let adapterRank = 1 << 14
+    /// Names or patterns in one list of adapter_config.json: every module of 140 layers.
+    static let adapterPatterns = 1 << 10
 }

@@ -77,7 +77,7 @@ extension TokenizerError.Flaw {
 
 extension ExpressionFlaw {
     /// What is wrong, as the end of a sentence.
-    fileprivate var prose: String {
+    var prose: String {
         switch self {
         case .construct(let text, let place): "\(quoted(text)) at character \(place)"
         case .unbalanced(let place): "the bracket at character \(place) has no partner"

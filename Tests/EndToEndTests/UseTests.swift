@@ -67,18 +67,89 @@ struct UseTests {
             let complaint = Complaint(65, "is not below the base's")
             complaint.check(try ask("bad/adapter"), isPlaced: false)
 
-            // An adapter of NaNs must not pass for a better one.
+            // An adapter whose loss is NaN must not pass for a better one.
             let files = try AdapterFiles.map(bench.path("good/adapter"))
             try AdapterFiles.write(
                 configuration: files.configuration,
                 tensors: files.tensors.map { name, view in
                     SafetensorsWriter.Tensor(
                         name: name, shape: view.shape,
-                        floats: view.floats().map { _ in Float.nan })
+                        floats: view.floats().map { _ in 3e38 })
                 }, to: bench.path("nan"))
             complaint.check(try ask("nan"), isPlaced: false)
             let json = try evaluate(bench, ["--adapter", bench.path("nan"), "--json"])
             #expect(json.output.contains("\"adapter\":{\"loss\":null"), "\(json.output)")
+        }
+    }
+
+    @Test("export writes what evaluate, generate and train take in place of the original")
+    func export() throws {
+        try Workbench.with { bench in
+            try bench.train("run", run)
+            let adapter = bench.path("run/adapter")
+            let expected = try evaluate(bench, ["--adapter", adapter, "--json"]).output
+            for format in AdapterFormat.allCases {
+                let path = bench.path("out." + format.rawValue)
+                let words = [
+                    "export", "--adapter", adapter, "--format", format.rawValue, "--output", path,
+                ]
+                // The run knows its model.
+                let ending = try SkeinProcess.run(words)
+                #expect(ending.status == 0, "\(ending.error)")
+                #expect(ending.error.contains("verified") && ending.output.contains(path))
+                #expect(try evaluate(bench, ["--adapter", path, "--json"]).output == expected)
+                Complaint(65, "something at --output").check(try SkeinProcess.run(words))
+                let inspected = try SkeinProcess.run(["inspect", path, "--json"])
+                #expect(inspected.output.contains("\"format\":\"\(format.rawValue)\""))
+                try bench.train(
+                    "on-" + format.rawValue, run + ["--init-adapter", path, "--iterations", "2"])
+            }
+            let hashes = try AdapterFormat.allCases.map { format in
+                try RegularFile.digest(
+                    of: bench.path("on-\(format.rawValue)/adapter/adapter_model.safetensors")
+                ).digest
+            }
+            #expect(Set(hashes).count == 1)
+            let card = try String(
+                contentsOfFile: adapter + "/README.md", encoding: .utf8)
+            let digest = try RegularFile.digest(of: adapter + "/adapter_model.safetensors").digest
+            #expect(card.contains("| \(digest) |") && card.contains("--learning-rate 0.01"))
+            // Nothing is left behind.
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: bench.directory)
+                    .allSatisfy { !$0.contains(".tmp-") })
+        }
+    }
+
+    @Test("an adapter of another base model is refused with both hashes, unless any will do")
+    func otherBase() throws {
+        try Workbench.with { bench in
+            try bench.train("run", ["--iterations", "1"])
+            var other = TinyModel()
+            other.seed = 2
+            try other.writeGGUF(to: bench.path("other.gguf"))
+            let adapter = ["--adapter", bench.path("run/adapter")]
+            let own = try RegularFile.digest(of: bench.model).digest.description
+            let found = try RegularFile.digest(of: bench.path("other.gguf")).digest.description
+            for words in [
+                ["generate", "--prompt", "x", "--max-tokens", "2"],
+                ["evaluate", "--data", bench.data],
+                ["export", "--format", "mlx", "--output", bench.path("mlx")],
+                ["export", "--format", "mlx", "--output", bench.path("mlx"), "--no-verify"],
+            ] {
+                let all = words + ["--model", bench.path("other.gguf")] + adapter
+                Complaint(65, own, found, "--any-base").check(try SkeinProcess.run(all))
+                let ending = try SkeinProcess.run(all + ["--any-base"])
+                #expect(ending.status == 0, "\(ending.error)")
+                try? FileManager.default.removeItem(atPath: bench.path("mlx"))
+            }
+            let words =
+                bench.trainWords("on", model: bench.path("other.gguf")) + [
+                    "--init-adapter", bench.path("run/adapter"), "--iterations", "1",
+                ]
+            Complaint(65, own, found).check(try SkeinProcess.run(words))
+            let ending = try SkeinProcess.run(words + ["--any-base"])
+            #expect(ending.status == 0, "\(ending.error)")
         }
     }
 

@@ -17,8 +17,10 @@ package struct ModelProbe {
 
         package struct Job: Codable, Sendable {
             package var adapter: String?
-            /// A folder for the adapter as a run writes its result.
+            /// Where to write the adapter as other tools take it.
             package var exported: String?
+            /// An `AdapterFormat`; nil: PEFT's.
+            package var format: String?
             package var compute: String?
             package var threads: Int?
             package var streamed: Bool?
@@ -88,12 +90,15 @@ package struct ModelProbe {
             throw BenchError.badPlan(what: "no compute type \(job.compute ?? "")", place: path)
         }
         let threads = max(1, min(job.threads ?? 1, Limits.planThreads))
-        let adapter = try job.adapter.map {
-            try AdapterParameters(
-                files: AdapterFiles.read($0) { try $0.check(against: model.configuration) },
-                model: model.configuration)
+        let loaded = try job.adapter.map {
+            try LoadedAdapter.read($0, for: model)
         }
-        if let adapter, let folder = job.exported { try export(adapter, to: folder) }
+        let adapter = loaded?.parameters
+        if let loaded, let path = job.exported {
+            let format = job.format.flatMap(AdapterFormat.init(rawValue:)) ?? .peft
+            try AdapterExport(loaded.parameters, source: loaded.configuration, model: model)
+                .write(format, to: path)
+        }
         let longest = plan.rows.reduce(1) { max($0, $1.ids.count) }
         let weights = try DecoderWeights(
             model: model, residence: job.streamed == true ? .streamed : .resident,
@@ -104,20 +109,6 @@ package struct ModelProbe {
         var tensors = train(decoder, adapter)
         try generate(adapter, compute, threads: threads, into: &tensors)
         try SafetensorsWriter.write(tensors, metadata: ["format": "pt"], to: job.output)
-    }
-
-    private func export(_ adapter: AdapterParameters, to folder: String) throws {
-        let export = FusedExport(adapter.shape, model: model.configuration)
-        let shape = export?.shape ?? adapter.shape
-        let (lora, layers) = (shape.configuration, model.configuration.layerCount)
-        try AdapterFiles.write(
-            configuration: AdapterConfiguration(
-                rank: lora.rank, alpha: Double(lora.scale) * Double(lora.rank), dropout: 0,
-                targetModules: Array(shape.modules),
-                layersToTransform: lora.layers == 0..<layers ? nil : Array(lora.layers),
-                baseModelName: ""),
-            tensors: shape.layout.tensors(export?.exported(adapter.values) ?? adapter.values),
-            to: folder)
     }
 
     /// "logits.R", [n - 1, V], of each row; "loss", [2], sum and count over all rows; and the sum

@@ -6,7 +6,9 @@ enum SharedFlags {
     static let model = Option.required(
         "model", .path(), "base model: a GGUF file or a Hugging Face folder")
     static let adapter = Option.optional(
-        "adapter", .path("DIR"), "adapter folder (PEFT) for the base model")
+        "adapter", .path(), "adapter of the base model: a PEFT or MLX folder, or a GGUF file")
+    static let anyBase = Option.flag(
+        "any-base", "take an adapter that was made for another base model, if its shapes fit")
     static let threads = MachineOptions.table.threads
     static let weights = MachineOptions.table.weights
     static let logFormat = MachineOptions.table.logFormat

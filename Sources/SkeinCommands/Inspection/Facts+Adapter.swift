@@ -4,7 +4,7 @@ import SkeinFormats
 import SkeinTraining
 
 extension Facts {
-    /// A PEFT adapter folder.
+    /// An adapter of any format.
     ///
     /// - Throws: `FormatError`, `FileError`.
     init(adapterAt path: String) throws {
@@ -34,26 +34,29 @@ extension Facts {
     private mutating func addAdapter(_ path: String) throws {
         // The hash comes first: it finds sectors that cannot be read, and the norms then read a
         // mapped file.
-        let weights = FilePath.join(path, AdapterFiles.weightsName)
-        guard FileManager.default.fileExists(atPath: weights) else {
-            throw FormatError.missingFile(path: path, expected: AdapterFiles.weightsName)
-        }
-        let digest = try Self.digest(ofFile: weights)
-        let files = try AdapterFiles.map(path)
-        let configuration = files.configuration
-        add("rank", configuration.rank)
-        add("alpha", .number(configuration.alpha))
-        add("scale", .number(configuration.scale))
-        add("dropout", .number(configuration.dropout))
-        add("target_modules", .array(configuration.targetModules.map { .string($0) }))
+        let digest = try Self.digest(ofFile: AdapterFormat.of(path).weights(of: path))
+        let adapter = try AdapterSummary(path: path)
+        let configuration = adapter.configuration
+        add("format", .string(adapter.format.rawValue), shown: adapter.format.name)
         add(
-            "layers", .array(files.layers.map { .integer($0) }),
-            shown: Self.ranges(files.layers) + " (\(files.layers.count))")
+            "rank", .integer(adapter.ranks.upperBound),
+            shown: adapter.ranks.count == 1
+                ? nil : "\(adapter.ranks.lowerBound) to \(adapter.ranks.upperBound)")
+        add("alpha", .number(configuration.alpha))
+        add("scale", .number(adapter.scale))
+        add("dropout", .number(configuration.dropout))
+        add("target_modules", .array(adapter.modules.map { .string($0) }))
+        add(
+            "layers", .array(adapter.layers.map { .integer($0) }),
+            shown: Self.ranges(adapter.layers) + " (\(adapter.layers.count))")
         add("base_model", configuration.baseModelName)
-        add("parameters", files.tensors.values.reduce(0) { $0 + $1.elementCount })
+        if let origin = configuration.origin {
+            add("base_model_sha256", origin.base.sha256)
+            if let data = origin.data { add("data_sha256", data.sha256) }
+        }
+        add("parameters", adapter.parameterCount)
         for matrix in AdapterTensorName.Matrix.allCases {
-            let norm = Self.norm(
-                files.tensors.filter { AdapterTensorName($0.key)?.matrix == matrix })
+            let norm = Self.norm(adapter.matrices[matrix] ?? [:])
             add("norm_" + (matrix == .a ? "a" : "b"), .number(norm), shown: Figures.fixed(norm, 4))
         }
         add("sha256", digest)

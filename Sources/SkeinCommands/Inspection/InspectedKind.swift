@@ -15,6 +15,7 @@ enum InspectedKind: Sendable, Equatable {
     private static let folders: [(file: String, kind: InspectedKind)] = [
         ("run.json", .run), ("manifest.json", .checkpoint), ("state.json", .checkpoint),
         (AdapterFiles.configurationName, .adapter), (AdapterFiles.weightsName, .adapter),
+        (MLXAdapter.weightsName, .adapter),
         ("config.json", .model),
     ]
 
@@ -47,12 +48,16 @@ enum InspectedKind: Sendable, Equatable {
     private static func ofFile(_ path: String) throws -> InspectedKind {
         let name = path.lowercased()
         // The name comes first, so that a damaged file gets an exact error.
-        if name.hasSuffix(".gguf") { return .model }
+        if name.hasSuffix(".gguf") { return try Self.ofGGUF(path) }
         if name.hasSuffix(".safetensors") { return .safetensors }
         let file = try MappedFile(path: path)
         let beginning = withExtendedLifetime(file) { Array(file.bytes.prefix(9)) }
-        if beginning.starts(with: "GGUF".utf8) { return .model }
+        if beginning.starts(with: "GGUF".utf8) { return try ofGGUF(path) }
         if beginning.count == 9, beginning[8] == UInt8(ascii: "{") { return .safetensors }
         throw CommandError.badInput(.unknownKind(lookedFor: fileKinds), place: path)
+    }
+
+    private static func ofGGUF(_ path: String) throws -> InspectedKind {
+        GGUFAdapter.isAdapter(try GGUFFile(path: path)) ? .adapter : .model
     }
 }

@@ -13,13 +13,22 @@ package struct AdapterConfiguration: Sendable, Equatable {
     package var layersToTransform: [Int]?
     /// Empty when the file does not name it.
     package var baseModelName: String
+    /// The commit of the base model on the Hub; nil when it is not known.
+    package var revision: String?
     package var usesRankStabilizedScale: Bool
+    /// Other ranks than `rank`, by regular expressions for the ends of modules' names.
+    package var rankPattern: [String: Int]
+    /// Other alphas than `alpha`, likewise.
+    package var alphaPattern: [String: Double]
+    /// What a run of Skein was made of; nil: another tool made the adapter.
+    package var origin: AdapterOrigin?
 
     /// Sorts `targetModules` and `layersToTransform`.
     package init(
         rank: Int, alpha: Double, dropout: Double, targetModules: [String],
-        layersToTransform: [Int]? = nil, baseModelName: String,
-        usesRankStabilizedScale: Bool = false
+        layersToTransform: [Int]? = nil, baseModelName: String, revision: String? = nil,
+        usesRankStabilizedScale: Bool = false, rankPattern: [String: Int] = [:],
+        alphaPattern: [String: Double] = [:], origin: AdapterOrigin? = nil
     ) {
         self.rank = rank
         self.alpha = alpha
@@ -27,20 +36,35 @@ package struct AdapterConfiguration: Sendable, Equatable {
         self.targetModules = AdapterTensorName.modules.filter(targetModules.contains)
         self.layersToTransform = layersToTransform?.sorted()
         self.baseModelName = baseModelName
+        self.revision = revision
         self.usesRankStabilizedScale = usesRankStabilizedScale
+        self.rankPattern = rankPattern
+        self.alphaPattern = alphaPattern
+        self.origin = origin
     }
 
     /// Factor of B A x: alpha / rank, or alpha / sqrt(rank) when rank-stabilized (PEFT's use_rslora).
-    package var scale: Double {
+    package var scale: Double { scale(rank: rank, alpha: alpha) }
+
+    /// The same of a module with its own rank and alpha.
+    func scale(rank: Int, alpha: Double) -> Double {
         alpha / (usesRankStabilizedScale ? Double(rank).squareRoot() : Double(rank))
     }
 
     /// adapter_config.json as PEFT writes it: sorted keys, one a line.
-    var json: String {
+    ///
+    /// `targets`: names of modules if `targetModules` says too little. The origin stands in
+    /// auto_mapping, a dictionary that PEFT reads for models without a task alone: of a key that it
+    /// does not know, it warns.
+    func json(targets: [String]? = nil) -> String {
         let layers: JSONLine.Value =
             layersToTransform.map { .array($0.map { .integer($0) }) } ?? .null
         let fields: [JSONLine.Field] = [
-            ("alpha_pattern", .object([])),
+            (
+                "alpha_pattern",
+                .object(alphaPattern.sorted { $0.key < $1.key }.map { ($0.key, .number($0.value)) })
+            ),
+            ("auto_mapping", origin.map { .object([("skein", .object($0.fields))]) } ?? .null),
             ("base_model_name_or_path", baseModelName.isEmpty ? .null : .string(baseModelName)),
             ("bias", .string("none")),
             ("fan_in_fan_out", .bool(false)),
@@ -53,9 +77,12 @@ package struct AdapterConfiguration: Sendable, Equatable {
             ("modules_to_save", .null),
             ("peft_type", .string("LORA")),
             ("r", .integer(rank)),
-            ("rank_pattern", .object([])),
-            ("revision", .null),
-            ("target_modules", .array(targetModules.map { .string($0) })),
+            (
+                "rank_pattern",
+                .object(rankPattern.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value)) })
+            ),
+            ("revision", revision.map { .string($0) } ?? .null),
+            ("target_modules", .array((targets ?? targetModules).map { .string($0) })),
             ("task_type", .string("CAUSAL_LM")),
             ("use_dora", .bool(false)),
             ("use_rslora", .bool(usesRankStabilizedScale)),

@@ -1,13 +1,14 @@
 import SkeinBasics
 
-/// A LoRA adapter on disk in PEFT's format: adapter_config.json and adapter_model.safetensors.
+/// A LoRA adapter on disk: in PEFT's format, adapter_config.json and adapter_model.safetensors, or as
+/// another format's reader gives it.
 package struct AdapterFiles: Sendable {
     package static let configurationName = "adapter_config.json"
     package static let weightsName = "adapter_model.safetensors"
 
     /// What is known without reading the numbers.
     package let outline: AdapterOutline
-    /// By PEFT name: A [rank, in] and B [out, rank] of every target module in every layer of `layers`.
+    /// By PEFT name: A [rank, in] and B [out, rank] of every adapted module.
     package let tensors: [String: TensorView]
 
     package var configuration: AdapterConfiguration { outline.configuration }
@@ -31,9 +32,12 @@ package struct AdapterFiles: Sendable {
         let file = try configurationFile(directory, in: store)
         let path = "\(directory)/\(weightsName)"
         let weights = try SafetensorsFile(copying: path, in: store) { header in
-            try check(AdapterOutline(file, weights: header, path: path))
+            try check(
+                AdapterOutline(
+                    file, weights: header, path: path,
+                    configurationPath: "\(directory)/\(configurationName)"))
         }
-        return try AdapterFiles(file, weights)
+        return try AdapterFiles(file, weights, directory)
     }
 
     /// Like `read`, but leaves the numbers on disk: for a caller that reads them once, row by row.
@@ -42,14 +46,29 @@ package struct AdapterFiles: Sendable {
     /// been read before.
     package static func map(_ directory: String) throws -> AdapterFiles {
         let file = try configurationFile(directory, in: DiskStore())
-        return try AdapterFiles(file, SafetensorsFile(path: "\(directory)/\(weightsName)"))
+        return try AdapterFiles(
+            file, SafetensorsFile(path: "\(directory)/\(weightsName)"), directory)
     }
 
-    private init(_ file: AdapterConfigurationFile, _ weights: SafetensorsFile) throws {
+    private init(
+        _ file: AdapterConfigurationFile, _ weights: SafetensorsFile, _ directory: String
+    ) throws {
         outline = try AdapterOutline(
             file, shapes: weights.tensors.mapValues(\.shape), others: weights.otherTensors,
-            path: weights.path)
+            path: weights.path, configurationPath: "\(directory)/\(Self.configurationName)")
         tensors = weights.tensors
+    }
+
+    init(outline: AdapterOutline, tensors: [String: TensorView]) {
+        self.outline = outline
+        self.tensors = tensors
+    }
+
+    /// The same adapter, with the names that tensors have in a model.
+    package func renamed(_ names: AdapterNames) -> AdapterFiles {
+        var views: [String: TensorView] = [:]
+        for (text, view) in tensors { views[names.name(text)] = view }
+        return AdapterFiles(outline: outline.renamed(names), tensors: views)
     }
 
     private static func configurationFile(
@@ -69,25 +88,36 @@ package struct AdapterFiles: Sendable {
     /// Writes both files into `directory`, which is made if needed; equal arguments give equal
     /// bytes. The configuration is written last: where it exists, the weights do, too.
     ///
+    /// - Parameters:
+    ///   - configuration: what adapter_config.json says.
+    ///   - targets: names of modules, where the configuration's are not the same in every layer.
+    ///   - tensors: by PEFT name.
+    ///   - directory: of both files.
+    ///   - store: where they are written.
     /// - Throws: `FileError` when it cannot be written, `FormatError` when the tensors do not fit the
     ///   configuration.
     package static func write(
-        configuration: AdapterConfiguration, tensors: [SafetensorsWriter.Tensor],
-        to directory: String, in store: any Store = DiskStore()
+        configuration: AdapterConfiguration, targets: [String]? = nil,
+        tensors: [SafetensorsWriter.Tensor], to directory: String, in store: any Store = DiskStore()
     ) throws {
         let weightsPath = "\(directory)/\(weightsName)"
         var shapes: [String: [Int]] = [:]
         for tensor in tensors { shapes[tensor.name] = tensor.shape }
-        let found = try AdapterContents(shapes, rank: configuration.rank, path: weightsPath)
-        guard found.modules == configuration.targetModules else {
+        let found = Set(
+            try AdapterOutline.modules(
+                of: shapes, rank: configuration.rankPattern.isEmpty ? configuration.rank : nil,
+                path: weightsPath
+            ).map(\.module))
+        guard found == Set(configuration.targetModules) else {
             throw FormatError.badField(
                 path: weightsPath, field: "target_modules",
-                expected: found.modules.joined(separator: ", "),
+                expected: found.sorted().joined(separator: ", "),
                 found: configuration.targetModules.joined(separator: ", "))
         }
         try store.makeDirectory(directory)
         try SafetensorsWriter.write(
             tensors, metadata: ["format": "pt"], to: weightsPath, in: store)
-        try store.write(configuration.json, to: "\(directory)/\(configurationName)")
+        try store.write(
+            configuration.json(targets: targets), to: "\(directory)/\(configurationName)")
     }
 }

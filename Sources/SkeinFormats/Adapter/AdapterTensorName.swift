@@ -35,6 +35,8 @@ package struct AdapterTensorName: Sendable, Hashable {
         case text = "model.layers."
         /// Of the text model inside one for several kinds of input.
         case multimodal = "model.language_model.layers."
+        /// The same in older files, and in MLX.
+        case outer = "language_model.model.layers."
     }
 
     package let layer: Int
@@ -68,6 +70,22 @@ package struct AdapterTensorName: Sendable, Hashable {
         // Refuses another prefix, another parent and "01" for 1.
         guard self.text == text else { return nil }
     }
+
+    package func with(_ matrix: Matrix) -> AdapterTensorName {
+        AdapterTensorName(layer: layer, module: module, matrix: matrix, blocks: blocks)
+    }
+
+    package func with(_ blocks: Blocks) -> AdapterTensorName {
+        AdapterTensorName(layer: layer, module: module, matrix: matrix, blocks: blocks)
+    }
+
+    /// `module`: one of `modules`.
+    package func with(module: String) -> AdapterTensorName {
+        AdapterTensorName(layer: layer, module: module, matrix: matrix, blocks: blocks)
+    }
+
+    /// The module's name after the block's prefix, such as "self_attn.q_proj".
+    package var nameInBlock: String { "\(Self.parent(of: module)).\(module)" }
 
     /// The name of the weight that the matrix is added to.
     package var weightName: String {

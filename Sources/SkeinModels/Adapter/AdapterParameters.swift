@@ -17,7 +17,7 @@ package struct AdapterParameters: Sendable {
         for (layer, pairs) in shape.pairs.enumerated() {
             for case let pair? in pairs where !pair.sharesA {
                 let bound = 1 / Float(pair.inputs).squareRoot()
-                for i in 0..<(shape.configuration.rank * pair.inputs) {
+                for i in 0..<(pair.rank * pair.inputs) {
                     let words = random.block(UInt32(i / 4), UInt32(layer), UInt32(pair.address))
                     let unit = AddressedRandom.unitFloat(words[i % 4])
                     values[pair.a + i] = (2 * unit - 1) * bound
@@ -33,50 +33,136 @@ package struct AdapterParameters: Sendable {
         self.values = values
     }
 
-    /// The matrices of a PEFT folder.
+    /// The matrices of an adapter, whichever projections they adapt.
     ///
-    /// - Throws: `AdapterError` when a matrix is missing, has another shape, or is not part of
-    ///   `shape`.
-    package init(shape: AdapterShape, files: AdapterFiles) throws {
-        try shape.admit(files.outline)
-        self.shape = shape
+    /// - Parameters:
+    ///   - files: the adapter's.
+    ///   - model: the base model.
+    ///   - matches: decides on regular expressions for names of modules.
+    /// - Throws: `AdapterError`; `FormatError` when they do not fit `model`.
+    package init(
+        files: AdapterFiles, model: ModelConfiguration, matching matches: AdapterRules.Matching
+    ) throws {
+        let lora = try files.outline.lora(for: model, matching: matches)
+        let files = files.renamed(model.adapterNames)
+        self.shape = AdapterShape(lora, model: model)
         do throws(LayoutProblem) {
+            try shape.layout.check(files.outline.shapes)
             values = try shape.layout.flatten(files.tensors)
         } catch {
             throw AdapterError(error)
         }
+        // Whatever is computed with it would be NaN.
+        if let index = values.firstIndex(where: { !$0.isFinite }),
+            let entry = shape.layout.entries.first(where: { $0.range.contains(index) })
+        {
+            throw AdapterError.notFinite(name: entry.name)
+        }
+    }
+}
+
+extension AdapterParameters {
+    /// What is added to one weight: scale * B A.
+    package struct Weight: Sendable {
+        /// Of the weight: "model.layers.0.self_attn.q_proj.weight".
+        package let name: String
+        package let inputs: Int
+        package let outputs: Int
+        package let rank: Int
+        package let scale: Float
+        /// [rank, inputs].
+        package let a: ArraySlice<Float>
+        /// [outputs, rank].
+        package let b: ArraySlice<Float>
     }
 
-    /// The matrices of a PEFT folder, whichever projections they adapt.
+    /// The modules that are adapted, in the order of the flat vector: a fused module is one.
+    package var weights: [Weight] {
+        stride(from: 0, to: shape.layout.entries.count, by: 2).map { index in
+            let (a, b) = (shape.layout.entries[index], shape.layout.entries[index + 1])
+            let pair = shape.pairs.joined().lazy.compactMap { $0 }.first { $0.a == a.offset }
+            return Weight(
+                name: AdapterTensorName(a.name)?.weightName ?? a.name, inputs: a.shape[1],
+                outputs: b.shape[0], rank: a.shape[0], scale: pair?.scale ?? 0,
+                a: values[a.range], b: values[b.range])
+        }
+    }
+
+    /// The same adapter of whole modules, where all slices of a module have one A, rank and scale: other
+    /// formats have names for the slices alone.
+    package func joiningSlices(of model: ModelConfiguration) -> AdapterParameters {
+        var found: [LoRAConfiguration.Place: LoRAConfiguration.Strength] = [:]
+        let own = shape.configuration
+        var isJoined = false
+        for (layer, block) in model.design.blocks.enumerated() {
+            for target in block.targets {
+                found[.init(layer: layer, module: target)] = own.strength(of: target, in: layer)
+            }
+            for fused in TargetModule.fused where shareA(fused, in: layer, block) {
+                for part in fused.parts {
+                    found[.init(layer: layer, module: fused)] = own.strength(of: part, in: layer)
+                    found[.init(layer: layer, module: part)] = nil
+                }
+                isJoined = true
+            }
+        }
+        guard isJoined else { return self }
+        let lora = LoRAConfiguration(found, dropout: own.dropout)
+        let joined = AdapterShape(lora, model: model)
+        var out = [Float](repeating: 0, count: joined.layout.count)
+        for (own, other) in zip(shape.pairs.joined(), joined.pairs.joined()) {
+            guard let own, let other else { continue }
+            let (a, b) = (own.rank * own.inputs, own.rank * own.outputs)
+            out.replaceSubrange(other.a..<(other.a + a), with: values[own.a..<(own.a + a)])
+            out.replaceSubrange(other.b..<(other.b + b), with: values[own.b..<(own.b + b)])
+        }
+        return AdapterParameters(shape: joined, values: out)
+    }
+
+    /// Whether the projections that a module holds are slices of one tensor, adapted alike with one A.
+    private func shareA(_ fused: TargetModule, in layer: Int, _ block: BlockDesign) -> Bool {
+        let pairs = fused.parts.compactMap { shape.pair($0, in: layer) }
+        guard block.targets.contains(fused), pairs.count == fused.parts.count,
+            let first = pairs.first, !first.sharesA
+        else { return false }
+        return pairs.dropFirst().allSatisfy { other in
+            guard !other.sharesA, (other.rank, other.scale) == (first.rank, first.scale) else {
+                return false
+            }
+            let count = first.rank * first.inputs
+            return zip(values[first.a..<(first.a + count)], values[other.a..<(other.a + count)])
+                .allSatisfy { $0.bitPattern == $1.bitPattern }
+        }
+    }
+
+    /// The same numbers as those of a run, whose adapter has `shape`, or is written for others as
+    /// `export` says.
     ///
-    /// - Throws: `AdapterError`; `FormatError` when they do not fit `model`.
-    package init(files: AdapterFiles, model: ModelConfiguration) throws {
-        try files.outline.check(against: model)
-        let configuration = files.configuration
-        guard let first = files.layers.first, let last = files.layers.last,
-            files.layers == Array(first...last)
-        else { throw AdapterError.layersWithGaps(files.layers) }
-        let lora = LoRAConfiguration(
-            rank: configuration.rank, scale: Float(configuration.scale),
-            dropout: Float(configuration.dropout),
-            targets: configuration.targetModules.compactMap(model.design.blocks[first].target),
-            layers: first..<(last + 1))
-        try model.design.check(lora.targets, layers: lora.layers)
-        try self.init(shape: AdapterShape(lora, model: model), files: files)
+    /// - Throws: `AdapterError` when the run adapts other modules, or with another rank or scale.
+    package func fitted(
+        to own: AdapterShape, _ export: FusedExport?
+    ) throws(AdapterError) -> AdapterParameters {
+        guard shape.configuration.exceptions.isEmpty else { throw .uneven }
+        // An adapter of slices may come as slices or as one of whole modules.
+        if let export, shape.layout != own.layout {
+            try export.shape.admit(shape)
+            return AdapterParameters(shape: own, values: try export.restored(values))
+        }
+        try own.admit(shape)
+        return AdapterParameters(shape: own, values: values)
     }
 }
 
 extension AdapterShape {
-    /// Refuses an adapter with other matrices or another scale, before its numbers are read.
-    ///
-    /// - Throws: `AdapterError`.
-    package func admit(_ outline: AdapterOutline) throws(AdapterError) {
-        let scale = Float(outline.configuration.scale)
-        guard scale == configuration.scale else {
-            throw .scale(expected: configuration.scale, found: scale)
+    /// Refuses an adapter with other matrices or another scale.
+    fileprivate func admit(_ other: AdapterShape) throws(AdapterError) {
+        guard other.configuration.scale == configuration.scale else {
+            throw .scale(expected: configuration.scale, found: other.configuration.scale)
         }
+        var shapes: [String: [Int]] = [:]
+        for entry in other.layout.entries { shapes[entry.name] = entry.shape }
         do throws(LayoutProblem) {
-            try layout.check(outline.shapes)
+            try layout.check(shapes)
         } catch {
             throw AdapterError(error)
         }
@@ -90,12 +176,22 @@ package enum AdapterError: Error, Equatable {
     case shape(name: String, expected: [Int], found: [Int])
     /// The adapter was made with another alpha / rank.
     case scale(expected: Float, found: Float)
-    /// There are gaps between the adapted layers.
-    case layersWithGaps([Int])
+    /// A number of the matrix is infinite or NaN.
+    case notFinite(name: String)
+    /// The model has no module of this name to adapt.
+    case unknownModule(name: String, known: [String])
+    /// The family has no GGUF files, so an adapter has no names there.
+    case noGGUFNames(architecture: String)
+    /// Ranks or scales differ from module to module, or not every layer has the same ones.
+    case uneven
+    /// It was made for another base model.
+    case otherBase(adapter: String, expected: String, found: String)
+    /// Ranks differ, or not every layer has the same modules.
+    case irregular
     /// An adapter of fused modules that is more than adapters of their slices.
     case notBlockDiagonal
 
-    init(_ problem: LayoutProblem) {
+    package init(_ problem: LayoutProblem) {
         switch problem {
         case .missing(let name): self = .missingMatrix(name: name)
         case .wrongShape(let name, let expected, let found):
@@ -130,45 +226,43 @@ extension AdapterError: Explained {
                 what: "the adapter's scale (alpha / rank) is \(found), the run's is \(expected)",
                 remedy: "give the --alpha and --rank that the adapter was made with",
                 status: .badData)
-        case .layersWithGaps(let layers):
+        case .notFinite(let name):
             Explanation(
-                what: "the adapter's layers are not consecutive: \(layers)",
-                remedy: "use an adapter of all layers or of a range of layers",
+                what: "an adapter matrix has a number that is infinite or NaN", place: name,
+                remedy: "train again with a smaller --learning-rate, or fetch the adapter again",
                 status: .badData)
+        case .unknownModule(let name, let known):
+            Explanation(
+                what: "the model has no module of this name to adapt", place: name,
+                remedy: "use an adapter of " + known.joined(separator: ", "), status: .badData)
+        case .noGGUFNames(let architecture):
+            Explanation(
+                what: "there are no GGUF files of \(architecture), so no names for its adapters",
+                remedy: "export it with --format peft or mlx", status: .badData)
+        case .uneven:
+            Explanation(
+                what: "the adapter's ranks or scales differ from module to module, or its layers "
+                    + "have different modules; a run has one rank, one alpha and the same modules "
+                    + "in each of its layers",
+                remedy: "use an adapter without rank_pattern and alpha_pattern to go on from; "
+                    + "evaluate, generate and export take this one", status: .badData)
+        case .otherBase(let adapter, let expected, let found):
+            Explanation(
+                what: "the adapter was made for the base model with SHA-256 \(expected), and this "
+                    + "one has \(found)", place: adapter,
+                remedy: "give the --model that it was made for, or --any-base if it is the same "
+                    + "model in other files", status: .badData)
+        case .irregular:
+            Explanation(
+                what: "the adapter's ranks differ, or its layers have different modules, and it "
+                    + "adapts slices of fused modules",
+                remedy: "export it with the base model whose modules it adapts", status: .badData)
         case .notBlockDiagonal:
             Explanation(
                 what: "the adapter's slices of a fused module depend on each other",
                 remedy: "adapt the module as a whole: --target-modules with qkv_proj or "
                     + "gate_up_proj",
                 status: .badData)
-        }
-    }
-}
-
-extension AdapterOutline {
-    /// Checks that every matrix fits the weight of `model` that it is added to.
-    ///
-    /// - Throws: `FormatError.unexpectedTensor` for a layer that the model does not have, `.wrongShape`.
-    package func check(against model: ModelConfiguration) throws {
-        var weights: [String: [Int]] = [:]
-        for (name, shape) in model.requiredTensors { weights[name] = shape }
-        // Those of projections that share a tensor are not among these.
-        for (layer, block) in model.design.blocks.enumerated() {
-            for projection in block.projections where projection.rows != nil {
-                weights[model.design.tensor(projection.name + ".weight", in: layer)] =
-                    [projection.outputs, projection.inputs]
-            }
-        }
-        for (text, found) in shapes.sorted(by: { $0.key < $1.key }) {
-            guard let name = AdapterTensorName(text), let weight = weights[name.weightName],
-                let out = weight.first, let input = weight.last
-            else { throw FormatError.unexpectedTensor(path: path, tensor: text) }
-            let rank = configuration.rank
-            let expected = name.matrix == .a ? [rank, input] : [out, rank]
-            guard found == expected else {
-                throw FormatError.wrongShape(
-                    path: path, tensor: text, expected: expected, found: found)
-            }
         }
     }
 }

@@ -12,6 +12,8 @@ package struct AdapterShape: Sendable, Equatable {
         let b: Int
         let inputs: Int
         let outputs: Int
+        let rank: Int
+        let scale: Float
         /// Whether an earlier pair of the layer has the same A: slices of one fused module.
         let sharesA: Bool
     }
@@ -28,21 +30,20 @@ package struct AdapterShape: Sendable, Equatable {
         var matrices: [(name: String, shape: [Int])] = []
         var modules: Set<String> = []
         var offset = 0
-        func add(_ name: String, inputs: Int, outputs: Int, in layer: Int) -> Int {
+        func add(_ name: String, rank: Int, inputs: Int, outputs: Int, in layer: Int) -> Int {
             modules.formUnion(name.split(separator: ".").suffix(1).map { String($0) })
             let name = "base_model.model." + model.design.tensor(name, in: layer)
-            matrices.append((name + ".lora_A.weight", [lora.rank, inputs]))
-            matrices.append((name + ".lora_B.weight", [outputs, lora.rank]))
-            defer { offset += lora.rank * (inputs + outputs) }
+            matrices.append((name + ".lora_A.weight", [rank, inputs]))
+            matrices.append((name + ".lora_B.weight", [outputs, rank]))
+            defer { offset += rank * (inputs + outputs) }
             return offset
         }
         pairs = model.design.blocks.enumerated().map { layer, block in
             // Of the fused modules that are adapted as a whole: the first slice and where A is.
             var fused: [String: (first: Projection, a: Int)] = [:]
             return block.projections.map { projection -> Pair? in
-                guard lora.layers.contains(layer) else { return nil }
                 if let module = projection.fused, let rows = projection.rows,
-                    lora.adaptsModule(of: projection.module)
+                    let strength = lora.strength(ofModuleOf: projection.module, in: layer)
                 {
                     let known = fused[module]
                     let (first, a) =
@@ -50,24 +51,27 @@ package struct AdapterShape: Sendable, Equatable {
                         ?? (
                             projection,
                             add(
-                                module, inputs: projection.inputs,
+                                module, rank: strength.rank, inputs: projection.inputs,
                                 outputs: block.rows(ofFused: module), in: layer)
                         )
                     fused[module] = (first, a)
                     return Pair(
                         module: projection.module, address: first.address, a: a,
-                        b: a + lora.rank * (projection.inputs + rows.lowerBound),
+                        b: a + strength.rank * (projection.inputs + rows.lowerBound),
                         inputs: projection.inputs, outputs: projection.outputs,
-                        sharesA: known != nil)
+                        rank: strength.rank, scale: strength.scale, sharesA: known != nil)
                 }
-                guard lora.targets.contains(projection.module) else { return nil }
+                guard let strength = lora.strength(of: projection.module, in: layer) else {
+                    return nil
+                }
                 let a = add(
-                    projection.name, inputs: projection.inputs, outputs: projection.outputs,
-                    in: layer)
+                    projection.name, rank: strength.rank, inputs: projection.inputs,
+                    outputs: projection.outputs, in: layer)
                 return Pair(
                     module: projection.module, address: projection.address, a: a,
-                    b: a + lora.rank * projection.inputs, inputs: projection.inputs,
-                    outputs: projection.outputs, sharesA: false)
+                    b: a + strength.rank * projection.inputs, inputs: projection.inputs,
+                    outputs: projection.outputs, rank: strength.rank, scale: strength.scale,
+                    sharesA: false)
             }
         }
         self.modules = modules

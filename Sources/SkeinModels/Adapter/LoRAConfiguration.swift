@@ -69,19 +69,60 @@ package struct LoRAConfiguration: Sendable, Equatable {
     package var targets: [TargetModule]
     /// Adapted layers, counted from 0.
     package var layers: Range<Int>
+    /// Where it is otherwise: with another rank or scale, or, nil, no adapter at all. A run has none;
+    /// an adapter from another tool may.
+    package var exceptions: [Place: Strength?]
 
     package init(
-        rank: Int, scale: Float, dropout: Float, targets: [TargetModule], layers: Range<Int>
+        rank: Int, scale: Float, dropout: Float, targets: [TargetModule], layers: Range<Int>,
+        exceptions: [Place: Strength?] = [:]
     ) {
         self.rank = rank
         self.scale = scale
         self.dropout = dropout
         self.targets = targets.sorted()
         self.layers = layers
+        self.exceptions = exceptions
     }
 
-    /// Whether a module that holds `part` and others is adapted as a whole, with one A.
-    func adaptsModule(of part: TargetModule) -> Bool {
-        TargetModule.fused.contains { $0.parts.contains(part) && targets.contains($0) }
+    /// A module of a layer.
+    package struct Place: Sendable, Hashable {
+        package var layer: Int
+        package var module: TargetModule
+
+        package init(layer: Int, module: TargetModule) {
+            self.layer = layer
+            self.module = module
+        }
+    }
+
+    package struct Strength: Sendable, Equatable {
+        package var rank: Int
+        package var scale: Float
+
+        package init(rank: Int, scale: Float) {
+            self.rank = rank
+            self.scale = scale
+        }
+    }
+
+    /// Rank and scale of a module's adapter; nil where there is none.
+    package func strength(of module: TargetModule, in layer: Int) -> Strength? {
+        if let exception = exceptions[Place(layer: layer, module: module)] { return exception }
+        guard layers.contains(layer), targets.contains(module) else { return nil }
+        return Strength(rank: rank, scale: scale)
+    }
+
+    /// Those of the module that holds `part` and others and is adapted as a whole, with one A.
+    func strength(ofModuleOf part: TargetModule, in layer: Int) -> Strength? {
+        for module in TargetModule.fused where module.parts.contains(part) {
+            if let strength = strength(of: module, in: layer) { return strength }
+        }
+        return nil
+    }
+
+    /// The largest of all ranks.
+    var largestRank: Int {
+        exceptions.values.reduce(rank) { max($0, $1?.rank ?? 0) }
     }
 }

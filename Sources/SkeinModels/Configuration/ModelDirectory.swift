@@ -14,6 +14,8 @@ package struct ModelDirectory: Sendable {
     package let weightBytes: Int
     /// What a person should know of the files: what in them is left alone.
     package let notes: [String]
+    /// How GGUF files of the family name tensors; nil: there are none.
+    package let adapterLayout: GGUFLayout?
     /// By Hugging Face name, rows in Hugging Face's order.
     private let tensors: [String: TensorView]
 
@@ -63,13 +65,15 @@ package struct ModelDirectory: Sendable {
         }
         try check(tensors, others, against: configuration, path: path)
         return ModelDirectory(
-            configuration: configuration, raw: raw, tensors: tensors, notes: notes)
+            configuration: configuration, raw: raw, tensors: tensors, notes: notes,
+            adapterLayout: family.adapterLayout)
     }
 
     private init(
         configuration: ModelConfiguration, raw: ModelFiles, tensors: [String: TensorView],
-        notes: [String]
+        notes: [String], adapterLayout: GGUFLayout?
     ) {
+        self.adapterLayout = adapterLayout
         self.configuration = configuration
         self.raw = raw
         self.tensors = tensors.merging(Self.parts(of: tensors, configuration.design)) { $1 }

@@ -111,7 +111,7 @@ struct BatchMemory {
         let layers = model.layerCount
         let widest = max(width, forward, queries)
         let keep = size.training && !size.checkpointing
-        let rank = size.adapter?.configuration.rank ?? 0
+        let rank = size.adapter?.configuration.largestRank ?? 0
         let isSingle = size.compute == .fp32
         let perBlock = isSingle ? t * forward : 0
         let rounded = isSingle ? 0 : RoundedRows.bytes(rows: t, columns: forward) / 2

@@ -189,7 +189,7 @@ struct DecoderPass {
                 rows: isUpper && isTrimmed(layer) ? batch.lossRows : nil)
         }
         return LoRALinear.Adapter(
-            a: parameters + pair.a, b: parameters + pair.b, rank: shape.configuration.rank,
-            scale: shape.configuration.scale, memory: kept, dropout: draw)
+            a: parameters + pair.a, b: parameters + pair.b, rank: pair.rank, scale: pair.scale,
+            memory: kept, dropout: draw)
     }
 }

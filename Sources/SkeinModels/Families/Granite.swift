@@ -20,6 +20,7 @@ struct Granite: ModelFamily {
 struct Granite4: ModelFamily {
     let modelTypes = ["granitemoehybrid"]
     let gguf: GGUFLayout? = nil
+    var adapterLayout: GGUFLayout? { Granite().gguf }
 
     var files: FileTraits {
         var files = Granite().files

@@ -3,6 +3,7 @@ struct Mistral: ModelFamily {
     let modelTypes = ["mistral"]
     let multimodalTypes = ["mistral3"]
     let gguf: GGUFLayout? = nil
+    var adapterLayout: GGUFLayout? { Llama().gguf }
 
     var files: FileTraits {
         var files = FileTraits()

@@ -11,6 +11,9 @@ package protocol ModelFamily: Sendable {
     var gguf: GGUFLayout? { get }
     /// Added to the weights of norms as stored in a folder. A GGUF file may store the sum.
     var folderNormOffset: Float { get }
+    /// How the GGUF files of its models name tensors, whichever family they are read as; nil: there
+    /// are no such files.
+    var adapterLayout: GGUFLayout? { get }
     var files: FileTraits { get }
 
     /// What a model of these sizes computes.
@@ -20,5 +23,6 @@ package protocol ModelFamily: Sendable {
 extension ModelFamily {
     package var multimodalTypes: [String] { [] }
     package var folderNormOffset: Float { 0 }
+    package var adapterLayout: GGUFLayout? { gguf }
     package var files: FileTraits { FileTraits() }
 }

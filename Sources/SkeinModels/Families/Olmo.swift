@@ -3,6 +3,7 @@
 struct Olmo2: ModelFamily {
     let modelTypes = ["olmo2"]
     let gguf: GGUFLayout? = nil
+    var adapterLayout: GGUFLayout? { Olmo3().gguf }
 
     var files: FileTraits {
         var files = FileTraits()

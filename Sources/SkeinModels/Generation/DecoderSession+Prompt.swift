@@ -145,14 +145,15 @@ extension DecoderSession {
     ) {
         let adapted = projections.enumerated().filter { $0.element.adapter != nil }
         if adapted.isEmpty { return }
-        let (memory, rank) = (self.memory, self.projections.rank)
+        let memory = self.memory
         let blocks = (tokens + Self.rowTokens - 1) / Self.rowTokens
         team.run(blocks * adapted.count) { piece, thread in
             let (i, projection) = adapted[piece / blocks]
             let first = piece % blocks * Self.rowTokens
             projection.reduce(
                 tokens: min(Self.rowTokens, tokens - first),
-                x + first * projection.weight.columns, into: memory.reduced[i] + first * rank,
+                x + first * projection.weight.columns,
+                into: memory.reduced[i] + first * projection.rank,
                 scratch: memory.scratch[thread])
         }
     }

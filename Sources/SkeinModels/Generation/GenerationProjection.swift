@@ -16,6 +16,9 @@ struct GenerationProjection {
     var bias: FloatBuffer?
     let adapter: Adapter?
 
+    /// R; 0 without an adapter.
+    var rank: Int { adapter?.a.rows ?? 0 }
+
     /// reduced = scale * (A x), [R]; nothing without an adapter.
     func reduce(_ x: UnsafePointer<Float>, into reduced: UnsafeMutablePointer<Float>) {
         guard let adapter else { return }
@@ -83,7 +86,7 @@ struct GenerationProjections {
     private let layers: [[GenerationProjection]]
     /// Per layer, `BlockDesign.places`.
     private let places: [[Int]]
-    /// R; 0 without an adapter.
+    /// The largest R; 0 without an adapter.
     let rank: Int
     private let memory: InterleavedMemory?
 
@@ -100,12 +103,12 @@ struct GenerationProjections {
             return
         }
         precondition(parameters.count == adapter.layout.count, "parameters of another adapter")
-        let rank = adapter.configuration.rank
         let pairs = adapter.pairs.joined().compactMap { $0 }
         let memory = InterleavedMemory(
             byteCount: pairs.reduce(0) { sum, pair in
-                sum + InterleavedMatrix.byteCount(.f32, rows: rank, columns: pair.inputs)
-                    + InterleavedMatrix.byteCount(.f32, rows: pair.outputs, columns: rank)
+                sum + InterleavedMatrix.byteCount(.f32, rows: pair.rank, columns: pair.inputs)
+                    + InterleavedMatrix.byteCount(
+                        .f32, rows: pair.outputs, columns: pair.rank)
             })
         var next = memory.base
         func packed(_ rows: Int, _ columns: Int, at offset: Int) -> InterleavedMatrix {
@@ -126,13 +129,12 @@ struct GenerationProjections {
                     weight: block.projections[index], bias: block.vectors.biases[index],
                     adapter: pairs[index].map { pair in
                         GenerationProjection.Adapter(
-                            a: packed(rank, pair.inputs, at: pair.a),
-                            b: packed(pair.outputs, rank, at: pair.b),
-                            scale: adapter.configuration.scale)
+                            a: packed(pair.rank, pair.inputs, at: pair.a),
+                            b: packed(pair.outputs, pair.rank, at: pair.b), scale: pair.scale)
                     })
             }
         }
-        self.rank = rank
+        rank = adapter.configuration.largestRank
         self.memory = memory
     }
 

@@ -65,7 +65,7 @@ extension TrainingLoop {
         } catch TrainingError.damagedCheckpoint {
             throw TrainingError.adapterLost(path: directory.adapter, step: stopping.bestStep)
         }
-        try writeAdapter(kept.parameters)
+        try writeAdapter(kept.parameters, step: stopping.bestStep)
         try report(.adapterRestored(step: stopping.bestStep))
     }
 
@@ -112,15 +112,21 @@ extension TrainingLoop {
     /// Makes the parameters the run's result, once every earlier checkpoint is durable.
     mutating func keepAdapter() throws {
         try waitForCheckpoint()
-        try writeAdapter(parameters)
+        try writeAdapter(parameters, step: step)
     }
 
-    private func writeAdapter(_ parameters: [Float]) throws {
+    private func writeAdapter(_ parameters: [Float], step: Int) throws {
         try AdapterFiles.write(
             configuration: job.exportedConfiguration,
             tensors: (job.export?.shape ?? job.shape).layout.tensors(
                 job.export?.exported(parameters) ?? parameters),
             to: directory.adapter, in: directory.store)
+        let card = ModelCard(
+            job: job, step: step, digest: try directory.adapterDigest(),
+            losses: try RecordedLosses.find(
+                ofStep: step, path: directory.metrics, in: directory.store))
+        try directory.store.write(
+            card.text, to: FilePath.join(directory.adapter, ModelCard.fileName))
     }
 
     mutating func waitForCheckpoint() throws {

@@ -10,8 +10,12 @@ package struct InputOptions: OptionTable {
     package let skipBadLines = Option.flag(
         "skip-bad-lines", in: .data, "count invalid lines and go on")
     package let initAdapter = Option.optional(
-        "init-adapter", .path("DIR"), in: .adapter,
-        "start from this adapter (PEFT)")
+        "init-adapter", .path(), in: .adapter,
+        "start from this adapter: a PEFT or MLX folder, or a GGUF file")
+    package let anyBase = Option.flag(
+        "any-base", in: .adapter,
+        "take an --init-adapter that was made for another base model, if its shapes fit"
+    ).namedOnlyWhenGiven()
 
     package static let table = InputOptions()
     package static let options = list(table)

@@ -155,3 +155,31 @@ package struct Metrics: ~Copyable {
         }
     }
 }
+
+/// Reading metrics.jsonl.
+enum RecordedLosses {
+    /// The losses that a file has for a step: of the last optimizer step up to it, and of the validation
+    /// after it. What cannot be read counts as missing: the ledger's check reports it.
+    ///
+    /// - Throws: `FileError`.
+    static func find(
+        ofStep step: Int, path: String, in store: any Store
+    ) throws -> (training: Double?, validation: Double?) {
+        var found: (training: Double?, validation: Double?) = (nil, nil)
+        guard store.exists(path) else { return found }
+        try LineFile.forEachLine(of: path, in: store) { line in
+            guard let own = LineFile.step(of: line.bytes), own <= step else { return }
+            let object: [String: Any]
+            do {
+                object = try RecordFile.object(from: Array(line.bytes), path: path)
+            } catch is TrainingError {
+                return
+            }
+            if let loss = object["loss"] as? Double { found.training = loss }
+            if own == step, let loss = object["validation_loss"] as? Double {
+                found.validation = loss
+            }
+        }
+        return found
+    }
+}

@@ -121,6 +121,15 @@ extension TrainingConfiguration {
         return SHA256.digest(of: text)
     }
 
+    /// Every option that shapes the result, by name, as on the command line.
+    package var recipeTexts: [String: String] {
+        var texts: [String: String] = [:]
+        for option in recipe.named {
+            if let text = recipe.text(of: option) { texts[option.description.name] = text }
+        }
+        return texts
+    }
+
     /// The options that shape the result and differ from those of a recorded run.
     package func differences(from recorded: TrainingConfiguration) -> [Difference] {
         RecipeOptions.options.compactMap { option in

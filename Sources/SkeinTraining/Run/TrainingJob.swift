@@ -54,7 +54,8 @@ package struct TrainingJob: Sendable {
         try model.configuration.design.check(lora.targets, layers: lora.layers)
         let shape = AdapterShape(lora, model: model.configuration)
         export = FusedExport(shape, model: model.configuration)
-        let start = try Self.initialAdapter(configuration, shape: shape, export: export)
+        let start = try Self.initialAdapter(
+            configuration, model, shape: shape, export: export, modelDigest: modelDigest)
 
         let text = try TextEncoder(
             model: model, template: configuration.chat,
@@ -127,14 +128,16 @@ package struct TrainingJob: Sendable {
     }
 
     private static func initialAdapter(
-        _ configuration: TrainingConfiguration, shape: AdapterShape, export: FusedExport?
+        _ configuration: TrainingConfiguration, _ model: ModelDirectory, shape: AdapterShape,
+        export: FusedExport?, modelDigest: Background<SHA256.Digest>
     ) throws -> (parameters: AdapterParameters, digest: SHA256.Digest?) {
-        guard let directory = configuration.initAdapter else {
+        guard let path = configuration.initAdapter else {
             return (AdapterParameters(shape: shape, seed: configuration.addressedSeed), nil)
         }
-        let parameters = try Self.exported(directory, shape: shape, export: export)
-        let weights = FilePath.join(directory, AdapterFiles.weightsName)
-        return (parameters, try RegularFile.digest(of: weights).digest)
+        let loaded = try LoadedAdapter.read(path, for: model)
+        let parameters = try loaded.parameters.fitted(to: shape, export)
+        if !configuration.anyBase { try loaded.check(base: modelDigest.wait()) }
+        return (parameters, try RegularFile.digest(of: loaded.format.weights(of: path)).digest)
     }
 
     /// The adapter in a folder, as such a run writes its result.
@@ -143,13 +146,20 @@ package struct TrainingJob: Sendable {
         in store: any Store = DiskStore()
     ) throws -> AdapterParameters {
         let written = export?.shape ?? shape
-        let files = try AdapterFiles.read(directory, in: store) { try written.admit($0) }
-        var parameters = try AdapterParameters(shape: written, files: files)
-        if let export {
-            parameters = AdapterParameters(
-                shape: shape, values: try export.restored(parameters.values))
+        let files = try AdapterFiles.read(directory, in: store) { outline in
+            do throws(LayoutProblem) {
+                try written.layout.check(outline.shapes)
+            } catch {
+                throw AdapterError(error)
+            }
         }
-        return parameters
+        let values: [Float]
+        do throws(LayoutProblem) {
+            values = try written.layout.flatten(files.tensors)
+        } catch {
+            throw AdapterError(error)
+        }
+        return AdapterParameters(shape: shape, values: try export?.restored(values) ?? values)
     }
 
     /// Makes sure that the run in `directory`, if there is one to continue, is this job's.
@@ -173,14 +183,19 @@ package struct TrainingJob: Sendable {
     private func adapterConfiguration(_ shape: AdapterShape) -> AdapterConfiguration {
         let lora = shape.configuration
         let isWhole = lora.layers == 0..<model.configuration.layerCount
+        let base = BaseModelName(path: model.path)
         return AdapterConfiguration(
             rank: lora.rank,
             alpha: configuration.alpha * Double(lora.rank / configuration.rank),
             dropout: configuration.dropout,
             targetModules: Array(shape.modules),
             layersToTransform: isWhole ? nil : Array(lora.layers),
-            baseModelName: FilePath.name(of: model.path),
-            usesRankStabilizedScale: false)
+            baseModelName: base.name, revision: base.revision,
+            origin: AdapterOrigin(
+                base: .init(
+                    name: base.name, revision: base.revision, sha256: runFile.modelDigest),
+                data: .init(sha256: runFile.dataDigest, rowsSHA256: runFile.rowsDigest),
+                recipe: configuration.recipeTexts))
     }
 
     /// Whether validation was asked for, with or without rows for it.

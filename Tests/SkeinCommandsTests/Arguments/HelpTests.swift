@@ -59,7 +59,7 @@ import Testing
     func overview() {
         let text = Self.text(of: "skein")
         for command in CommandLineTool.commands { #expect(text.contains(command.table.summary)) }
-        for later in ["export", "fuse"] {
+        for later in ["fuse"] {
             #expect(!text.contains("\n  \(later) "))
         }
     }

@@ -114,7 +114,7 @@ import Testing
             "folder", nil,
             .unknownKind(lookedFor: [
                 "run.json", "manifest.json", "state.json", "adapter_config.json",
-                "adapter_model.safetensors", "config.json",
+                "adapter_model.safetensors", "adapters.safetensors", "config.json",
             ])
         ),
         ("broken.gguf", Array("hello".utf8), nil), ("broken.safetensors", [1, 2, 3], nil),

@@ -49,6 +49,20 @@ import Testing
                 rank: 3, scale: 2, dropout: 0, targets: TargetModule.allCases, layers: 0..<2))
     }
 
+    @Test("modules with ranks and scales of their own have gradients, too")
+    func uneven() throws {
+        try check(
+            LoRAConfiguration(
+                rank: 3, scale: 2, dropout: 0, targets: TargetModule.allCases, layers: 0..<2,
+                exceptions: [
+                    .init(layer: 0, module: .query): .init(rank: 1, scale: 0.5),
+                    .init(layer: 0, module: .gate): nil,
+                    .init(layer: 1, module: .output): nil,
+                    .init(layer: 1, module: .down): .init(rank: 5, scale: 1),
+                    .init(layer: 1, module: .value): .init(rank: 4, scale: 2),
+                ]))
+    }
+
     @Test("the gradient holds under dropout", arguments: [Float(0.1), 0.5])
     func dropout(probability: Float) throws {
         try check(

@@ -19,8 +19,9 @@ import Testing
                 "epsilon 1e-08", "schedule constant", "warmup-steps 0", "max-grad-norm 1",
                 "epochs 3", "batch-size 4", "micro-batch-tokens 512", "max-length 512", "seed 0",
                 "shuffle on", "validation-split 0.2", "prompt-format auto", "train-on all",
-                "gradient-codec fp32", "compute fp32", "skip-bad-lines off", "weights auto",
-                "gradient-checkpointing off", "report-every 1", "checkpoint-every 50",
+                "gradient-codec fp32", "compute fp32", "skip-bad-lines off", "any-base off",
+                "weights auto", "gradient-checkpointing off", "report-every 1",
+                "checkpoint-every 50",
                 "keep-checkpoints 3", "log-format text", "min-workers 1", "patience 60s",
             ])
         #expect(throws: Never.self) { try TrainingConfiguration().validate() }
@@ -119,7 +120,7 @@ import Testing
     func digest() throws {
         let plain = TrainingConfiguration()
         let neutral = [
-            "valid-data", "test-data", "skip-bad-lines", "init-adapter", "report-every",
+            "valid-data", "test-data", "skip-bad-lines", "init-adapter", "any-base", "report-every",
             "checkpoint-every", "keep-checkpoints", "threads", "weights",
             "gradient-checkpointing", "min-workers", "patience", "log-format",
         ]
@@ -127,7 +128,8 @@ import Testing
             "rank": "3", "alpha": "3", "dropout": "0", "target-modules": "q_proj", "layers": "3",
             "beta1": "0.5", "beta2": "0.5", "schedule": "cosine", "shuffle": "off",
             "validation-split": "0", "prompt-format": "raw", "train-on": "last",
-            "skip-bad-lines": "on", "weights": "streamed", "gradient-checkpointing": "on",
+            "skip-bad-lines": "on", "any-base": "on",
+            "weights": "streamed", "gradient-checkpointing": "on",
             "gradient-codec": "bf16", "compute": "bf16", "patience": "3s", "log-format": "json",
             "epsilon": "0.1", "template-argument": "enable_thinking=false",
             "template-date": "2025-01-02",

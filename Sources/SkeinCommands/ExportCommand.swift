@@ -1,0 +1,172 @@
+import Foundation
+import Skein
+import SkeinBasics
+import SkeinFormats
+import SkeinModels
+import SkeinTensors
+import SkeinTraining
+
+/// `skein export`: an adapter as another tool takes it.
+struct ExportCommand: Command {
+    struct Options: Sendable, Equatable {
+        var adapter: String
+        var format: AdapterFormat
+        var output: String
+        /// nil: that of the run that made the adapter.
+        var model: String?
+        var prefix: AdapterTensorName.Blocks?
+        var anyBase: Bool
+        var verifies: Bool
+        var threads: Int?
+        var json: Bool
+    }
+
+    static let adapter = Option.required(
+        "adapter", .path(), "adapter to export: a PEFT or MLX folder, or a GGUF file")
+    static let format = Option<AdapterFormat>.required(
+        "format", .choice, "whose format: PEFT's and vLLM's, mlx-lm's, or llama.cpp's")
+    static let output = Option.required(
+        "output", .path(), "folder to write, or file for gguf; it may not exist yet")
+    static let model = Option.optional(
+        "model", .path(), "base model of the adapter; default: that of its run")
+    static let keyPrefix = Option.optional(
+        "key-prefix", ValueFormat<KeyPrefix>.choice,
+        "beginning of names of weights, for models with vision that other files spell otherwise; "
+            + "default: as in the base model")
+    static let noVerify = Option.flag(
+        "no-verify", "do not reload the result and compare logits")
+
+    static let table = ArgumentTable(
+        command: "export",
+        summary: "writes an adapter as PEFT, mlx-lm or llama.cpp take it",
+        groups: [
+            OptionGroup(
+                title: "what",
+                options: [
+                    adapter.description, format.description, output.description,
+                    model.description, SharedFlags.anyBase.description, keyPrefix.description,
+                    noVerify.description, SharedFlags.json.description,
+                ]),
+            OptionGroup(
+                title: SharedFlags.machine.title,
+                options: [
+                    SharedFlags.threads.description, SharedFlags.logFormat.description,
+                ]),
+        ],
+        example: "skein export --adapter run/adapter --format gguf --output adapter.gguf")
+
+    let options: Options
+
+    init(_ arguments: ParsedArguments) throws {
+        options = Options(
+            adapter: arguments[Self.adapter], format: arguments[Self.format],
+            output: arguments[Self.output], model: arguments[Self.model],
+            prefix: arguments[Self.keyPrefix]?.blocks,
+            anyBase: arguments[SharedFlags.anyBase], verifies: !arguments[Self.noVerify],
+            threads: arguments[SharedFlags.threads], json: arguments[SharedFlags.json])
+        if options.prefix != nil, options.format == .gguf {
+            throw UsageError.excludes(
+                option: "format", other: "key-prefix", command: Self.table.command)
+        }
+    }
+
+    func run(_ io: CommandIO) throws {
+        try refuseExisting()
+        let adapted = try AdaptedModel(
+            model: ModelDirectory.open(try modelPath()), adapter: options.adapter,
+            anyBase: options.anyBase, threads: options.threads, weights: .auto)
+        guard let loaded = adapted.loaded else { return }
+        var source = loaded.configuration
+        if source.baseModelName.isEmpty {
+            let base = BaseModelName(path: adapted.model.path)
+            (source.baseModelName, source.revision) = (base.name, base.revision)
+        }
+        let export = try AdapterExport(loaded.parameters, source: source, model: adapted.model)
+        // What is not finished, or not right, never has the name that was asked for.
+        let store = DiskStore()
+        let temporary = options.output + ".tmp-\(getpid())"
+        try store.remove(temporary)
+        let difference: Float?
+        do {
+            try export.write(options.format, to: temporary, blocks: options.prefix)
+            difference = options.verifies ? try verify(temporary, adapted) : nil
+            if difference == nil { try adapted.checkBase() }
+            try refuseExisting()
+            try store.rename(temporary, to: options.output)
+        } catch {
+            // The first error is the one to tell; what cannot be removed has a name of its own.
+            do { try store.remove(temporary) } catch {}
+            throw error
+        }
+        try say(difference, io)
+    }
+
+    /// Reads the result and compares logits.
+    private func verify(_ path: String, _ adapted: AdaptedModel) throws -> Float {
+        let reread = try LoadedAdapter.read(path, for: adapted.model)
+        guard let original = adapted.adapter else { return 0 }
+        let difference = try AdapterComparison.largestDifference(
+            adapted, team: ComputeTeam(threadCount: adapted.threads),
+            (original, reread.parameters))
+        guard difference <= Limits.exportedLogits else {
+            throw CommandError.exportDiffers(
+                difference: difference, limit: Limits.exportedLogits, output: options.output)
+        }
+        return difference
+    }
+
+    private func refuseExisting() throws {
+        guard !DiskStore().exists(options.output) else {
+            throw CommandError.badInput(.outputExists, place: options.output)
+        }
+    }
+
+    /// `--model`, or the model of the run whose adapter it is.
+    private func modelPath() throws -> String {
+        if let model = options.model { return model }
+        let parent = FilePath.parent(of: options.adapter)
+        for folder in [parent, FilePath.parent(of: parent)] {
+            let path = FilePath.join(folder, "run.json")
+            guard DiskStore().exists(path) else { continue }
+            return try RunFile(path: path).model
+        }
+        throw UsageError.missingOption(
+            "model", placeholder: "PATH", command: Self.table.command)
+    }
+
+    private func say(_ difference: Float?, _ io: CommandIO) throws {
+        let digest = try RegularFile.digest(of: options.format.weights(of: options.output)).digest
+        if options.json {
+            return try io.print(json: [
+                ("output", .string(options.output)),
+                ("format", .string(options.format.rawValue)),
+                ("sha256", .string(digest.description)),
+                (
+                    "largest_logit_difference",
+                    difference.map { .number(Double($0)) } ?? .null
+                ),
+            ])
+        }
+        if let difference {
+            io.log.info(
+                "verified: reloaded, and the logits of \(AdapterComparison.tokenCount) tokens "
+                    + "differ from the original's by at most \(difference)")
+        }
+        try io.print("\(options.format.name) adapter: \(options.output)")
+    }
+}
+
+/// How names of weights begin.
+enum KeyPrefix: String, Sendable, CaseIterable {
+    case text = "model"
+    case multimodal = "model.language_model"
+    case outer = "language_model.model"
+
+    var blocks: AdapterTensorName.Blocks {
+        switch self {
+        case .text: .text
+        case .multimodal: .multimodal
+        case .outer: .outer
+        }
+    }
+}

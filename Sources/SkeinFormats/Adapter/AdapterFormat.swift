@@ -1,0 +1,74 @@
+import Foundation
+import SkeinBasics
+
+/// The formats of adapters that are read and written.
+package enum AdapterFormat: String, Sendable, CaseIterable {
+    /// Hugging Face's: a folder with adapter_model.safetensors. vLLM and others read it, too.
+    case peft
+    /// mlx-lm's: a folder with adapters.safetensors.
+    case mlx
+    /// llama.cpp's: one file.
+    case gguf
+
+    /// Its name in sentences.
+    package var name: String {
+        switch self {
+        case .peft: "PEFT"
+        case .mlx: "MLX"
+        case .gguf: "GGUF"
+        }
+    }
+
+    /// The file with the numbers of the adapter at a path.
+    package func weights(of path: String) -> String {
+        switch self {
+        case .peft: FilePath.join(path, AdapterFiles.weightsName)
+        case .mlx: FilePath.join(path, MLXAdapter.weightsName)
+        case .gguf: path
+        }
+    }
+
+    /// Which format the adapter at a path is in, by the files that are there.
+    ///
+    /// - Throws: `FormatError.notFound`, `.notAnAdapter`, `.missingFile`; `FileError`.
+    package static func of(_ path: String) throws -> AdapterFormat {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+            throw FormatError.notFound(path: path)
+        }
+        guard isDirectory.boolValue else {
+            let file = try MappedFile(path: path)
+            guard file.withBytes({ $0.prefix(4).elementsEqual("GGUF".utf8) }) else {
+                throw FormatError.notAnAdapter(path: path, found: "a file of another kind")
+            }
+            return .gguf
+        }
+        func has(_ name: String) -> Bool {
+            FileManager.default.fileExists(atPath: FilePath.join(path, name))
+        }
+        switch (has(AdapterFiles.weightsName), has(MLXAdapter.weightsName)) {
+        case (true, false): return .peft
+        case (false, true): return .mlx
+        case (true, true):
+            // One configuration for two adapters: it is only one's.
+            throw FormatError.notAnAdapter(
+                path: path,
+                found: "a folder with both \(AdapterFiles.weightsName) and "
+                    + MLXAdapter.weightsName)
+        case (false, false):
+            for (name, what) in [
+                (
+                    "adapter_model.bin",
+                    "a folder with adapter_model.bin, a pickle, which may run code"
+                ),
+                ("config.json", "a folder with a model"),
+            ] where has(name) {
+                throw FormatError.notAnAdapter(path: path, found: what)
+            }
+            throw FormatError.missingFile(
+                path: path,
+                expected: has(AdapterFiles.configurationName)
+                    ? AdapterFiles.weightsName : AdapterFiles.configurationName)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import SkeinBasics
+
+/// What a run of Skein was made of, as its adapter's configuration says it. Equal runs give equal
+/// origins: there are no paths and no times.
+package struct AdapterOrigin: Sendable, Equatable, Codable {
+    package struct Base: Sendable, Equatable, Codable {
+        /// The name of the file or folder, or of the repository on the Hub.
+        package var name: String
+        /// The commit on the Hub; nil when it is not known.
+        package var revision: String?
+        /// `ModelFiles.contentDigest`.
+        package var sha256: String
+
+        package init(name: String, revision: String?, sha256: String) {
+            self.name = name
+            self.revision = revision
+            self.sha256 = sha256
+        }
+    }
+
+    package struct Data: Sendable, Equatable, Codable {
+        /// Of the bytes of the training file.
+        package var sha256: String
+        /// Of the rows as they are encoded.
+        package var rowsSHA256: String?
+
+        package init(sha256: String, rowsSHA256: String?) {
+            self.sha256 = sha256
+            self.rowsSHA256 = rowsSHA256
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case sha256
+            case rowsSHA256 = "rows_sha256"
+        }
+    }
+
+    package var base: Base
+    package var data: Data?
+    /// Every option that shapes the result, as text.
+    package var recipe: [String: String]?
+
+    package init(base: Base, data: Data?, recipe: [String: String]?) {
+        self.base = base
+        self.data = data
+        self.recipe = recipe
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case base = "base_model"
+        case data, recipe
+    }
+
+    /// Sorted, as in the file.
+    var fields: [JSONLine.Field] {
+        func optional(_ text: String?) -> JSONLine.Value { text.map { .string($0) } ?? .null }
+        var fields: [JSONLine.Field] = [
+            (
+                "base_model",
+                .object([
+                    ("name", .string(base.name)), ("revision", optional(base.revision)),
+                    ("sha256", .string(base.sha256)),
+                ])
+            )
+        ]
+        if let data {
+            fields.append(
+                (
+                    "data",
+                    .object([
+                        ("rows_sha256", optional(data.rowsSHA256)),
+                        ("sha256", .string(data.sha256)),
+                    ])
+                ))
+        }
+        if let recipe {
+            let sorted = recipe.sorted { $0.key < $1.key }
+            fields.append(("recipe", .object(sorted.map { ($0.key, .string($0.value)) })))
+        }
+        return fields
+    }
+}

@@ -1,0 +1,113 @@
+import SkeinBasics
+import SkeinFormats
+import SkeinModels
+
+/// README.md beside the adapter: what it is, what it was trained on, how well it does, and the command
+/// that makes the same bytes again. The Hugging Face Hub shows it as the adapter's page.
+///
+/// It has no times: equal runs on equal paths give equal bytes.
+struct ModelCard {
+    static let fileName = "README.md"
+
+    let job: TrainingJob
+    /// Whose adapter it is.
+    let step: Int
+    /// SHA-256 of the weights.
+    let digest: SHA256.Digest
+    /// Of the last step up to `step`, and of the validation after it; nil: there is none.
+    let losses: (training: Double?, validation: Double?)
+
+    var text: String {
+        let base = BaseModelName(path: job.model.path)
+        let (report, lora) = (job.report, job.shape.configuration)
+        let validation = losses.validation.map { "\($0)" } ?? "none"
+        return """
+            ---
+            base_model: \(JSONLine.quote(base.name))
+            library_name: peft
+            pipeline_tag: text-generation
+            tags:
+            - lora
+            - skein
+            ---
+
+            # LoRA adapter for \(Self.escaped(base.name))
+
+            Trained with Skein \(job.runFile.version). The same model, \
+            data, options and seed give the same bytes, on any number of machines.
+
+            | | |
+            |---|---|
+            | base model | \(Self.escaped(base.name))\(base.revision.map { " at " + $0 } ?? "") |
+            | base model, SHA-256 | \(job.runFile.modelDigest) |
+            | rank, alpha, dropout | \(lora.rank), \(job.configuration.alpha), \
+            \(job.configuration.dropout) |
+            | target modules | \(lora.targets.map(\.name).joined(separator: ", ")) |
+            | layers | \(lora.layers.count) of \(job.model.configuration.layerCount) |
+            | step | \(step) of \(report.steps) |
+            | training loss | \(losses.training.map { "\($0)" } ?? "none") |
+            | validation loss | \(validation) |
+            | rows | \(report.trainingRows) to train on, \(report.validationRows) for validation |
+            | tokens | \(report.tokens), of which \(report.lossTokens) carry loss |
+            | prompt format | \(report.format.rawValue) |
+            | data, SHA-256 | \(job.runFile.dataDigest) |
+            | adapter_model.safetensors, SHA-256 | \(digest) |
+
+            ## The same again
+
+            ```sh
+            \(command)
+            ```
+
+            """
+    }
+
+    /// `skein train` with every option that is not its default.
+    private var command: String {
+        var words = [
+            "skein train", "--model \(Self.quoted(job.runFile.model))",
+            "--data \(Self.quoted(job.runFile.data))", "--output run",
+        ]
+        for (name, text) in job.configuration.changedInputs {
+            words.append(text.isEmpty ? "--\(name)" : "--\(name) \(Self.quoted(text))")
+        }
+        return words.joined(separator: " \\\n  ")
+    }
+
+    /// As a POSIX shell takes it.
+    private static func quoted(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "_-./,:=@+".utf8.contains(byte)
+            }
+        }
+        guard !isPlain || text.isEmpty else { return text }
+        return "'" + text.replacing("'", with: "'\\''") + "'"
+    }
+
+    /// A name on one line of a table.
+    private static func escaped(_ text: String) -> String {
+        String(text.map { $0.isNewline || $0 == "|" ? "_" : $0 })
+    }
+}
+
+extension TrainingConfiguration {
+    /// The options of recipe and inputs that are not their defaults, as on the command line; a flag has
+    /// an empty text.
+    fileprivate var changedInputs: [(name: String, text: String)] {
+        let plain = TrainingConfiguration()
+        let recipe = RecipeOptions.options.map {
+            ($0.description, self.recipe.text(of: $0), plain.recipe.text(of: $0))
+        }
+        let inputs = InputOptions.options.map {
+            ($0.description, self.inputs.text(of: $0), plain.inputs.text(of: $0))
+        }
+        return (recipe + inputs).compactMap { description, own, usual in
+            guard let own, own != usual else { return nil }
+            return (description.name, description.isFlag ? "" : own)
+        }
+    }
+}

@@ -1,0 +1,251 @@
+import Foundation
+import SkeinBasics
+import SkeinFormats
+import SkeinModels
+import SkeinTestSupport
+import Testing
+
+@testable import SkeinTraining
+
+/// Adapters that PEFT, mlx-lm and llama.cpp's converter wrote, of one set of numbers
+/// (Tests/Fixtures/adapters/make.py).
+@Suite struct LoadedAdapterTests {
+    static let folder = TestPaths.fixture("adapters")
+
+    static func withModel(_ body: (ModelDirectory) throws -> Void) throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
+            try body(ModelDirectory.open(directory + "/tiny.gguf"))
+        }
+    }
+
+    /// What is added to each weight, scale B A, by the weight's name.
+    static func products(_ adapter: AdapterParameters) -> [String: [Float]] {
+        var products: [String: [Float]] = [:]
+        for weight in adapter.weights {
+            let (a, b) = (weight.a, weight.b)
+            var out = [Float](repeating: 0, count: weight.outputs * weight.inputs)
+            for row in 0..<weight.outputs {
+                for column in 0..<weight.inputs {
+                    var sum = 0.0
+                    for r in 0..<weight.rank {
+                        sum +=
+                            Double(b[b.startIndex + row * weight.rank + r])
+                            * Double(a[a.startIndex + r * weight.inputs + column])
+                    }
+                    out[row * weight.inputs + column] = Float(Double(weight.scale) * sum)
+                }
+            }
+            products[weight.name] = out
+        }
+        return products
+    }
+
+    @Test("PEFT's, mlx-lm's and llama.cpp's files of one adapter are one adapter")
+    func formats() throws {
+        try Self.withModel { model in
+            let peft = try LoadedAdapter.read(Self.folder + "/peft", for: model)
+            #expect(peft.format == .peft && peft.configuration.baseModelName == "tiny")
+            #expect(peft.parameters.shape.configuration.scale == 3)
+            for (name, format) in [("mlx", AdapterFormat.mlx), ("llamacpp.gguf", .gguf)] {
+                let other = try LoadedAdapter.read(Self.folder + "/" + name, for: model)
+                #expect(other.format == format)
+                #expect(other.parameters.values == peft.parameters.values, "\(name)")
+                #expect(other.parameters.shape == peft.parameters.shape, "\(name)")
+            }
+            // llama.cpp's order of rows of q is not PEFT's.
+            #expect(peft.parameters.values.contains { $0 != 0 })
+        }
+    }
+
+    @Test("a rank-stabilized scale is alpha / sqrt(rank); patterns give modules their own")
+    func scales() throws {
+        try Self.withModel { model in
+            let stable = try LoadedAdapter.read(Self.folder + "/peft-rslora", for: model)
+            #expect(stable.parameters.shape.configuration.scale == Float(6 / 2.0.squareRoot()))
+            let adapter = try LoadedAdapter.read(Self.folder + "/peft-patterns", for: model)
+            let found = adapter.parameters.weights.map {
+                "\($0.name.dropFirst(13).dropLast(7)) \($0.rank) \($0.scale)"
+            }
+            #expect(
+                found == [
+                    "0.self_attn.q_proj 2 3.0", "0.mlp.down_proj 2 2.5",
+                    "1.self_attn.q_proj 1 6.0", "1.mlp.down_proj 2 3.0",
+                ])
+        }
+    }
+
+    @Test(
+        "an adapter comes back from every format with the same bytes, or the same products",
+        arguments: ["peft", "peft-rslora", "peft-patterns"])
+    func roundTrips(name: String) throws {
+        try Self.withModel { model in
+            let source = try LoadedAdapter.read(Self.folder + "/" + name, for: model)
+            let export = try AdapterExport(
+                source.parameters, source: source.configuration, model: model)
+            try TestPaths.withTemporaryDirectory { directory in
+                for format in AdapterFormat.allCases {
+                    let path = directory + "/" + format.rawValue
+                    try export.write(format, to: path)
+                    let back = try LoadedAdapter.read(path, for: model)
+                    #expect(back.format == format)
+                    if name != "peft-patterns" || format == .peft {
+                        #expect(back.parameters.values == source.parameters.values)
+                    }
+                    let (one, other) = (
+                        Self.products(source.parameters), Self.products(back.parameters)
+                    )
+                    #expect(one.keys == other.keys)
+                    for (weight, product) in one {
+                        let largest = zip(product, other[weight] ?? []).reduce(0) {
+                            max($0, abs($1.0 - $1.1))
+                        }
+                        #expect(largest < 1e-5, "\(format) \(weight)")
+                    }
+                    #expect(
+                        try bytes(of: format, path) == bytes(of: format, written(again: export)))
+                }
+                func written(again export: AdapterExport) throws -> String {
+                    let path = directory + "/again-\(UUID())"
+                    try export.write(.peft, to: path)
+                    return path
+                }
+                func bytes(of format: AdapterFormat, _ path: String) throws -> Data {
+                    guard format == .peft else { return Data() }
+                    return try Data(
+                        contentsOf: URL(fileURLWithPath: AdapterFormat.peft.weights(of: path)))
+                }
+            }
+        }
+    }
+
+    @Test("keys are written with the prefix that is asked for, and read with any")
+    func prefixes() throws {
+        try Self.withModel { model in
+            let source = try LoadedAdapter.read(Self.folder + "/peft", for: model)
+            let export = try AdapterExport(
+                source.parameters, source: source.configuration, model: model)
+            try TestPaths.withTemporaryDirectory { directory in
+                for (blocks, key) in [
+                    (AdapterTensorName.Blocks.text, "base_model.model.model.layers.0."),
+                    (.multimodal, "base_model.model.model.language_model.layers.0."),
+                    (.outer, "base_model.model.language_model.model.layers.0."),
+                ] {
+                    for format in [AdapterFormat.peft, .mlx] {
+                        let path = directory + "/\(blocks)-\(format)"
+                        try export.write(format, to: path, blocks: blocks)
+                        let back = try LoadedAdapter.read(path, for: model)
+                        #expect(back.parameters.values == source.parameters.values)
+                    }
+                    let file = try SafetensorsFile(
+                        path: directory + "/\(blocks)-peft/adapter_model.safetensors")
+                    #expect(file.tensors.keys.contains { $0.hasPrefix(key) })
+                }
+            }
+        }
+    }
+
+    @Test("an adapter for another base model is refused with both hashes")
+    func otherBase() throws {
+        try Self.withModel { model in
+            var source = try LoadedAdapter.read(Self.folder + "/peft", for: model)
+            let digest = model.contentDigest()
+            try source.check(base: digest)
+            try TestPaths.withTemporaryDirectory { directory in
+                for format in AdapterFormat.allCases {
+                    var configuration = source.configuration
+                    configuration.origin = AdapterOrigin(
+                        base: .init(name: "other", revision: nil, sha256: "beef"),
+                        data: .init(sha256: "cafe", rowsSHA256: nil), recipe: ["rank": "2"])
+                    let path = directory + "/" + format.rawValue
+                    try AdapterExport(
+                        source.parameters, source: configuration, model: model
+                    ).write(format, to: path)
+                    let read = try LoadedAdapter.read(path, for: model)
+                    #expect(read.configuration.origin == configuration.origin)
+                    #expect(
+                        throws: AdapterError.otherBase(
+                            adapter: path, expected: "beef", found: digest.description)
+                    ) { try read.check(base: digest) }
+                }
+            }
+            source = try LoadedAdapter.read(Self.folder + "/mlx", for: model)
+            try source.check(base: digest)
+        }
+    }
+
+    @Test("what is no adapter is refused by what is there")
+    func notAdapters() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            func put(_ names: String...) throws -> String {
+                let folder = directory + "/" + names.joined(separator: "+")
+                try FileManager.default.createDirectory(
+                    atPath: folder, withIntermediateDirectories: true)
+                for name in names { try AtomicFile.write("x", to: folder + "/" + name) }
+                return folder
+            }
+            let both = try put("adapter_model.safetensors", "adapters.safetensors")
+            #expect(
+                throws: FormatError.notAnAdapter(
+                    path: both,
+                    found: "a folder with both adapter_model.safetensors and adapters.safetensors")
+            ) { try AdapterFormat.of(both) }
+            for (names, what) in [
+                (
+                    "adapter_model.bin",
+                    "a folder with adapter_model.bin, a pickle, which may run code"
+                ),
+                ("config.json", "a folder with a model"),
+            ] {
+                let path = try put(names)
+                #expect(throws: FormatError.notAnAdapter(path: path, found: what)) {
+                    try AdapterFormat.of(path)
+                }
+            }
+            let half = try put("adapter_config.json")
+            #expect(
+                throws: FormatError.missingFile(
+                    path: half, expected: "adapter_model.safetensors")
+            ) { try AdapterFormat.of(half) }
+            let text = directory + "/text"
+            try AtomicFile.write("GGU", to: text)
+            #expect(
+                throws: FormatError.notAnAdapter(path: text, found: "a file of another kind")
+            ) { try AdapterFormat.of(text) }
+            #expect(throws: FormatError.notFound(path: directory + "/none")) {
+                try AdapterFormat.of(directory + "/none")
+            }
+            // A GGUF file with a model.
+            try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
+            #expect(throws: (any Error).self) {
+                try GGUFAdapter(path: directory + "/tiny.gguf")
+            }
+        }
+    }
+
+    @Test("a GGUF adapter of another architecture is refused")
+    func architecture() throws {
+        try Self.withModel { model in
+            try TestPaths.withTemporaryDirectory { directory in
+                let path = directory + "/a.gguf"
+                try GGUFAdapter.write(
+                    [
+                        .init(
+                            weight: "blk.0.attn_q.weight", matrix: .a, shape: [1, 64],
+                            floats: [Float](repeating: 1, count: 64), interleavedHeadRows: nil),
+                        .init(
+                            weight: "blk.0.attn_q.weight", matrix: .b, shape: [64, 1],
+                            floats: [Float](repeating: 1, count: 64), interleavedHeadRows: 16),
+                    ], architecture: "qwen2", alpha: 1,
+                    configuration: AdapterConfiguration(
+                        rank: 1, alpha: 1, dropout: 0, targetModules: ["q_proj"], baseModelName: ""),
+                    to: path)
+                #expect(
+                    throws: FormatError.badField(
+                        path: path, field: "general.architecture",
+                        expected: "llama, as of the base model", found: "qwen2")
+                ) { try LoadedAdapter.read(path, for: model) }
+            }
+        }
+    }
+}
