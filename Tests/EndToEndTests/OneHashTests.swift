@@ -30,7 +30,7 @@ struct OneHashTests {
             let small = run + ["--micro-batch-tokens", "48"]
             try bench.train("first", small + ways[0].flags)
             let result = try bench.result(of: "first")
-            #expect(result.count == 2 + 3 * 5, "\(result.keys.sorted())")
+            #expect(result.count == 3 + 3 * 5, "\(result.keys.sorted())")
             let ledger = try bench.bytes(bench.path("first/ledger.jsonl"))
             let metrics = try bench.metrics(of: "first")
             #expect(metrics.count == 16 + 2)

@@ -5,7 +5,8 @@ import SkeinModels
 /// README.md beside the adapter: what it is, what it was trained on, how well it does, and the command
 /// that makes the same bytes again. The Hugging Face Hub shows it as the adapter's page.
 ///
-/// It has no times: equal runs on equal paths give equal bytes.
+/// It has no times and no folders: equal runs give equal bytes, wherever model and data are. run.json has
+/// the paths.
 struct ModelCard {
     static let fileName = "README.md"
 
@@ -65,8 +66,8 @@ struct ModelCard {
     /// `skein train` with every option that is not its default.
     private var command: String {
         var words = [
-            "skein train", "--model \(Self.quoted(job.runFile.model))",
-            "--data \(Self.quoted(job.runFile.data))", "--output run",
+            "skein train", "--model \(Self.quoted(BaseModelName(path: job.model.path).name))",
+            "--data \(Self.quoted(FilePath.name(of: job.runFile.data)))", "--output run",
         ]
         for (name, text) in job.configuration.changedInputs {
             words.append(text.isEmpty ? "--\(name)" : "--\(name) \(Self.quoted(text))")
@@ -95,8 +96,8 @@ struct ModelCard {
 }
 
 extension TrainingConfiguration {
-    /// The options of recipe and inputs that are not their defaults, as on the command line; a flag has
-    /// an empty text.
+    /// The options of recipe and inputs that are not their defaults, as on the command line, files by
+    /// their names; a flag has an empty text.
     fileprivate var changedInputs: [(name: String, text: String)] {
         let plain = TrainingConfiguration()
         let recipe = RecipeOptions.options.map {
@@ -105,9 +106,15 @@ extension TrainingConfiguration {
         let inputs = InputOptions.options.map {
             ($0.description, self.inputs.text(of: $0), plain.inputs.text(of: $0))
         }
+        let paths =
+            [InputOptions.table.validData, InputOptions.table.testData].map(\.description.name)
+            + [InputOptions.table.initAdapter.description.name]
         return (recipe + inputs).compactMap { description, own, usual in
             guard let own, own != usual else { return nil }
-            return (description.name, description.isFlag ? "" : own)
+            if description.isFlag { return (description.name, "") }
+            return (
+                description.name, paths.contains(description.name) ? FilePath.name(of: own) : own
+            )
         }
     }
 }
