@@ -41,6 +41,14 @@ package struct FolderConfiguration: Sendable {
         file = try JSONFile.read(directory + "/config.json", limit: Limits.configurationBytes)
     }
 
+    /// - Throws: `FormatError.notText`.
+    package func text() throws -> String {
+        guard let text = file.withBytes({ String(validating: $0, as: UTF8.self) }) else {
+            throw FormatError.notText(path: path, offset: 0, field: "the configuration")
+        }
+        return text
+    }
+
     /// - Throws: `FormatError` with the field that is missing or of another type.
     package func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         try JSONFile.decode(type, file: file, limit: Limits.configurationBytes)

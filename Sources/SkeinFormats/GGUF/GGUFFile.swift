@@ -51,7 +51,7 @@ package struct GGUFFile: Sendable {
         }
     }
 
-    private static func readHeader(
+    static func readHeader(
         _ reader: inout ByteReader
     ) throws -> (tensors: Int, keys: Int) {
         let path = reader.file.path

@@ -72,7 +72,12 @@ package enum SafetensorsWriter {
                 ))
             offset = end
         }
-        var text = Array(JSONLine(fields).text.utf8)
+        return framed(JSONLine(fields).text)
+    }
+
+    /// The header `text` with its length before it, padded with spaces to a multiple of 8.
+    static func framed(_ text: String) -> [UInt8] {
+        var text = Array(text.utf8)
         text += [UInt8](repeating: UInt8(ascii: " "), count: (8 - text.count % 8) % 8)
         return withUnsafeBytes(of: UInt64(text.count).littleEndian) { Array($0) } + text
     }

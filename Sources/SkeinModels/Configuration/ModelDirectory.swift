@@ -192,7 +192,8 @@ enum MultimodalNames {
         return found
     }
 
-    private static func newer(_ name: String) -> String {
+    /// What transformers calls it today.
+    static func newer(_ name: String) -> String {
         for (old, new) in [
             ("language_model.model.", "model.language_model."),
             ("language_model.lm_head", "lm_head"),

@@ -1,0 +1,48 @@
+import Foundation
+import SkeinBasics
+
+/// Where a fused model may be written.
+package enum FusePlace {
+    /// Refuses a place where something is, or that is inside of what is read.
+    ///
+    /// - Parameters:
+    ///   - output: where a file or folder would be made.
+    ///   - inputs: files and folders that are read.
+    /// - Throws: `FuseError.outputExists`, `.insideInput`.
+    package static func check(_ output: String, against inputs: [String]) throws(FuseError) {
+        var status = stat()
+        // Also a link that leads nowhere.
+        guard lstat(trimmed(output), &status) != 0 else {
+            throw FuseError.outputExists(path: output)
+        }
+        guard let parent = resolved(nearest(FilePath.parent(of: trimmed(output)))) else { return }
+        for input in inputs {
+            guard let place = resolved(input) else { continue }
+            if parent == place || parent.hasPrefix(place == "/" ? place : place + "/") {
+                throw FuseError.insideInput(path: output, input: input)
+            }
+        }
+    }
+
+    /// A link with a slash behind it would be followed.
+    private static func trimmed(_ path: String) -> String {
+        var path = path
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        return path
+    }
+
+    /// The directory or the lowest one above it that exists.
+    private static func nearest(_ path: String) -> String {
+        var path = path
+        while !FileManager.default.fileExists(atPath: path), FilePath.parent(of: path) != path {
+            path = FilePath.parent(of: path)
+        }
+        return path
+    }
+
+    private static func resolved(_ path: String) -> String? {
+        guard let bytes = realpath(path, nil) else { return nil }
+        defer { free(bytes) }
+        return String(cString: bytes)
+    }
+}

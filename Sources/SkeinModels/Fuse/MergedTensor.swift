@@ -1,0 +1,128 @@
+import SkeinFormats
+
+/// A weight of a base model with an adapter's change added: W' = W + s B A.
+///
+/// Row by row, in fp64 from the sum over the rank to the sum with W, rounded once to Float: the
+/// bits depend on the row alone, not on threads or blocks. Checked in `FuseTests`.
+struct MergedTensor: Sendable {
+    /// A pair of matrices, and the rows that it changes.
+    struct Change: Sendable, Equatable {
+        /// In the folder's order; fewer than all if projections share the tensor.
+        let rows: Range<Int>
+        /// Offset of A, [rank, in], and of B, [rows, rank], in the adapter's numbers.
+        let a: Int
+        let b: Int
+    }
+
+    /// Rows in the folder's order.
+    let view: TensorView
+    let changes: [Change]
+    let adapter: AdapterParameters?
+    /// Rows of one head if the halves of heads are interleaved in the output; nil: the folder's order.
+    var interleavedHeadRows: Int?
+    /// Added to every number: folders and GGUF files may differ by 1 in the weights of norms.
+    var shift: Float = 0
+
+    var shape: [Int] { view.shape }
+    /// 1 for a vector.
+    var rows: Int { view.rows }
+    var columns: Int { view.columns }
+
+    /// Writes rows `range` of the output as Float.
+    func read(_ range: Range<Int>, into out: UnsafeMutablePointer<Float>) {
+        if let headRows = interleavedHeadRows {
+            readInterleaved(range, headRows, into: out)
+        } else {
+            view.dequantize(rows: range, into: out)
+        }
+        if shift != 0 {
+            for index in 0..<(range.count * columns) { out[index] += shift }
+        }
+        guard let adapter else { return }
+        adapter.values.withUnsafeBufferPointer { values in
+            guard let values = values.baseAddress else { return }
+            for change in changes {
+                for row in range {
+                    let place = interleavedHeadRows.map { Self.folderRow(row, $0) } ?? row
+                    guard change.rows.contains(place) else { continue }
+                    let rank = adapter.shape.configuration.rank
+                    Self.add(
+                        scale: adapter.shape.configuration.scale, rank: rank,
+                        b: values + change.b + (place - change.rows.lowerBound) * rank,
+                        a: values + change.a, columns: columns,
+                        to: out + (row - range.lowerBound) * columns)
+                }
+            }
+        }
+    }
+
+    private func readInterleaved(
+        _ range: Range<Int>, _ headRows: Int, into out: UnsafeMutablePointer<Float>
+    ) {
+        if view.shape.count == 1 {
+            let elements = view.floats()
+            for index in 0..<columns { out[index] = elements[Self.folderRow(index, headRows)] }
+            return
+        }
+        for row in range {
+            let place = Self.folderRow(row, headRows)
+            view.dequantize(
+                rows: place..<(place + 1), into: out + (row - range.lowerBound) * columns)
+        }
+    }
+
+    /// The folder's row of an interleaved one: (head, index, half) is (head, half, index) there.
+    private static func folderRow(_ row: Int, _ headRows: Int) -> Int {
+        let within = row % headRows
+        return row - within + within % 2 * (headRows / 2) + within / 2
+    }
+
+    /// Shapes and ranges:
+    ///   - b: [rank], a row of B.
+    ///   - a: [rank, columns].
+    ///   - row: [columns], one of W.
+    private static func add(
+        scale: Float, rank: Int, b: UnsafePointer<Float>, a: UnsafePointer<Float>, columns: Int,
+        to row: UnsafeMutablePointer<Float>
+    ) {
+        withUnsafeTemporaryAllocation(of: Double.self, capacity: rank) { factors in
+            guard let factors = factors.baseAddress else { return }
+            for k in 0..<rank { factors[k] = Double(scale) * Double(b[k]) }
+            let whole = columns & ~3
+            for column in stride(from: 0, to: whole, by: 4) {
+                var sum = SIMD4<Double>()
+                for k in 0..<rank {
+                    let a = UnsafeRawPointer(a + k * columns + column).loadUnaligned(
+                        as: SIMD4<Float>.self)
+                    sum += SIMD4<Double>(a) * factors[k]
+                }
+                let place = UnsafeMutableRawPointer(row + column)
+                let w = place.loadUnaligned(as: SIMD4<Float>.self)
+                place.storeBytes(
+                    of: SIMD4<Float>(SIMD4<Double>(w) + sum), as: SIMD4<Float>.self)
+            }
+            for column in whole..<columns {
+                var sum = 0.0
+                for k in 0..<rank { sum += Double(a[k * columns + column]) * factors[k] }
+                row[column] = Float(Double(row[column]) + sum)
+            }
+        }
+    }
+}
+
+extension AdapterParameters {
+    /// What the adapter changes, by the folder's names of tensors.
+    func changes(_ design: DecoderDesign) -> [String: [MergedTensor.Change]] {
+        var changes: [String: [MergedTensor.Change]] = [:]
+        for (layer, block) in design.blocks.enumerated() {
+            for (projection, pair) in zip(block.projections, shape.pairs[layer]) {
+                guard let pair else { continue }
+                changes[design.tensor(projection.tensor + ".weight", in: layer), default: []]
+                    .append(
+                        MergedTensor.Change(
+                            rows: projection.rows ?? 0..<projection.outputs, a: pair.a, b: pair.b))
+            }
+        }
+        return changes
+    }
+}
