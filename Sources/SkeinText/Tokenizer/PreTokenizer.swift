@@ -37,6 +37,19 @@ enum PreTokenizer: String, Sendable, CaseIterable {
             + #"| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"#
     }
 
+    /// The expression of a pre-tokenizer that is one; nil: ByteLevel has its own, or there is none.
+    var pattern: String? {
+        switch self {
+        case .llama3: Self.llama3Pattern(numbers: #"\p{N}{1,3}"#)
+        case .qwen2: Self.llama3Pattern(numbers: #"\p{N}"#)
+        case .tekken: Self.casedPattern(suffix: "", numbers: #"\p{N}"#)
+        case .o200k:
+            Self.casedPattern(
+                suffix: "(?i:'s|'t|'re|'ve|'m|'ll|'d)?", numbers: #"\p{N}{1,3}"#)
+        case .gpt2, .smollm, .whole: nil
+        }
+    }
+
     /// The pre-tokenizer with exactly this regular expression, or nil.
     init?(pattern: String) {
         if Self.gpt2Patterns.contains(pattern) {

@@ -1,0 +1,253 @@
+import SkeinBasics
+import SkeinFormats
+
+/// The tokenizer of a GGUF file as the files of a Hugging Face folder.
+package enum TokenizerAsFiles {
+    /// tokenizer.json, or tokenizer.model for a SentencePiece model, and tokenizer_config.json,
+    /// generation_config.json and chat templates.
+    ///
+    /// - Parameter metadata: of a GGUF file.
+    /// - Returns: names and contents.
+    /// - Throws: `TokenizerError`, also for a tokenizer that is not written.
+    package static func files(
+        _ metadata: [String: GGUFValue]
+    ) throws -> [(name: String, bytes: [UInt8])] {
+        let definition = try TokenizerDefinition(ggufMetadata: metadata)
+        var files: [(name: String, bytes: [UInt8])] = []
+        if definition.sentencePieces != nil {
+            guard case .string("llama")? = metadata["tokenizer.ggml.model"] else {
+                throw TokenizerError.unsupported(
+                    .model("t5, as tokenizer.model"), source: definition.source)
+            }
+            files.append(("tokenizer.model", SentencePieceBytes.model(metadata, definition)))
+        } else {
+            files.append(("tokenizer.json", Array(try json(definition).utf8)))
+        }
+        files.append(("tokenizer_config.json", Array(configuration(definition, metadata).utf8)))
+        var tokens: [JSONLine.Field] = []
+        for (name, id) in [
+            ("bos_token_id", definition.beginID), ("eos_token_id", definition.endID),
+        ] {
+            if let id { tokens.append((name, .integer(Int(id)))) }
+        }
+        files.append(("generation_config.json", Array((JSONLine(tokens).text + "\n").utf8)))
+        if case .string(let template)? = metadata["tokenizer.chat_template"] {
+            files.append(("chat_template.jinja", Array(template.utf8)))
+        }
+        let prefix = "tokenizer.chat_template."
+        for (key, value) in metadata.sorted(by: { $0.key < $1.key }) where key.hasPrefix(prefix) {
+            guard case .string(let template) = value else { continue }
+            let name = key.dropFirst(prefix.count).filter {
+                $0.isLetter || $0.isNumber || $0 == "_"
+            }
+            files.append(("additional_chat_templates/\(name).jinja", Array(template.utf8)))
+        }
+        return files
+    }
+
+    private static func configuration(
+        _ definition: TokenizerDefinition, _ metadata: [String: GGUFValue]
+    ) -> String {
+        func piece(_ id: Int32?) -> JSONLine.Value {
+            id.map { .string(definition.pieces[Int($0)]) } ?? .null
+        }
+        let isOfPieces = definition.sentencePieces != nil
+        var fields: [JSONLine.Field] = [
+            ("add_bos_token", .bool(definition.addsBeginToken)),
+            ("add_eos_token", .bool(false)),
+            ("bos_token", piece(definition.beginID)), ("eos_token", piece(definition.endID)),
+            ("unk_token", isOfPieces ? piece(definition.unknownID) : .null),
+            ("clean_up_tokenization_spaces", .bool(false)),
+            (
+                "tokenizer_class",
+                .string(isOfPieces ? "LlamaTokenizer" : "PreTrainedTokenizerFast")
+            ),
+        ]
+        if case .unsigned(let id)? = metadata["tokenizer.ggml.padding_token_id"],
+            id < definition.pieces.count
+        {
+            fields.append(("pad_token", .string(definition.pieces[Int(id)])))
+        }
+        if isOfPieces {
+            fields.append(("legacy", .bool(true)))
+            fields.append(
+                (
+                    "added_tokens_decoder",
+                    .object(
+                        definition.addedTokens.map { token in
+                            (String(token.id), .object(added(token, definition)))
+                        })
+                ))
+        }
+        return JSONLine(fields).text + "\n"
+    }
+
+    private static func added(
+        _ token: TokenizerDefinition.AddedToken, _ definition: TokenizerDefinition
+    ) -> [JSONLine.Field] {
+        [
+            ("content", .string(definition.pieces[Int(token.id)])),
+            ("single_word", .bool(token.isSingleWord)), ("lstrip", .bool(token.stripsLeft)),
+            ("rstrip", .bool(token.stripsRight)), ("normalized", .bool(token.isNormalized)),
+            ("special", .bool(token.isSpecial)),
+        ]
+    }
+
+    // MARK: tokenizer.json
+
+    private static func json(_ definition: TokenizerDefinition) throws(TokenizerError) -> String {
+        let byteLevel: JSONLine.Value = .object([
+            ("type", .string("ByteLevel")), ("add_prefix_space", .bool(false)),
+            ("trim_offsets", .bool(true)), ("use_regex", .bool(true)),
+        ])
+        let tokens = definition.addedTokens.sorted { $0.id < $1.id }.map { token in
+            JSONLine.Value.object(
+                [("id", .integer(Int(token.id)))] + added(token, definition))
+        }
+        var beginning: JSONLine.Value = .null
+        if definition.addsBeginToken, let id = definition.beginID {
+            beginning = template(definition.pieces[Int(id)], Int(id))
+        }
+        let model: JSONLine.Value = .object([
+            ("type", .string("BPE")), ("dropout", .null), ("unk_token", .null),
+            ("continuing_subword_prefix", .null), ("end_of_word_suffix", .null),
+            ("fuse_unk", .bool(false)), ("byte_fallback", .bool(false)),
+            ("ignore_merges", .bool(definition.ignoresMerges)),
+            (
+                "vocab",
+                .object(definition.pieces.enumerated().map { ($1, .integer($0)) })
+            ),
+            ("merges", .array(definition.merges.map { .string($0) })),
+        ])
+        return JSONLine([
+            ("version", .string("1.0")), ("truncation", .null), ("padding", .null),
+            ("added_tokens", .array(tokens)),
+            (
+                "normalizer",
+                definition.normalizer == .composed ? .object([("type", .string("NFC"))]) : .null
+            ),
+            ("pre_tokenizer", try stages(definition, byteLevel)), ("post_processor", beginning),
+            ("decoder", byteLevel), ("model", model),
+        ]).text
+    }
+
+    /// What puts the first token before a text.
+    private static func template(_ piece: String, _ id: Int) -> JSONLine.Value {
+        func token(_ type: Int) -> JSONLine.Value {
+            .object([
+                ("SpecialToken", .object([("id", .string(piece)), ("type_id", .integer(type))]))
+            ])
+        }
+        func sequence(_ name: String, _ type: Int) -> JSONLine.Value {
+            .object([("Sequence", .object([("id", .string(name)), ("type_id", .integer(type))]))])
+        }
+        let single = [token(0), sequence("A", 0)]
+        let known: JSONLine.Value = .object([
+            ("id", .string(piece)), ("ids", .array([.integer(id)])),
+            ("tokens", .array([.string(piece)])),
+        ])
+        return .object([
+            ("type", .string("TemplateProcessing")), ("single", .array(single)),
+            ("pair", .array(single + [token(1), sequence("B", 1)])),
+            ("special_tokens", .object([(piece, known)])),
+        ])
+    }
+
+    private static func stages(
+        _ definition: TokenizerDefinition, _ byteLevel: JSONLine.Value
+    ) throws(TokenizerError) -> JSONLine.Value {
+        func sequence(_ first: JSONLine.Value, _ last: JSONLine.Value) -> JSONLine.Value {
+            .object([
+                ("type", .string("Sequence")), ("pretokenizers", .array([first, last])),
+            ])
+        }
+        guard definition.preTokenSteps == nil else {
+            throw .unsupported(
+                .preTokenizer("of several expressions, as tokenizer.json"),
+                source: definition.source)
+        }
+        if let pattern = definition.preTokenizer.pattern {
+            let split: JSONLine.Value = .object([
+                ("type", .string("Split")), ("pattern", .object([("Regex", .string(pattern))])),
+                ("behavior", .string("Isolated")), ("invert", .bool(false)),
+            ])
+            return sequence(
+                split,
+                .object([
+                    ("type", .string("ByteLevel")), ("add_prefix_space", .bool(false)),
+                    ("trim_offsets", .bool(true)), ("use_regex", .bool(false)),
+                ]))
+        }
+        switch definition.preTokenizer {
+        case .smollm:
+            return sequence(
+                .object([("type", .string("Digits")), ("individual_digits", .bool(true))]),
+                byteLevel)
+        case .gpt2: return byteLevel
+        default:
+            throw .unsupported(
+                .preTokenizer(definition.preTokenizer.rawValue), source: definition.source)
+        }
+    }
+}
+
+/// A tokenizer.model: the message of SentencePiece's sentencepiece_model.proto.
+enum SentencePieceBytes {
+    static func model(
+        _ metadata: [String: GGUFValue], _ definition: TokenizerDefinition
+    ) -> [UInt8] {
+        var scores: [Float] = []
+        if case .floats(let values)? = metadata["tokenizer.ggml.scores"] { scores = values }
+        var types: [Int64] = []
+        if case .integers(let values)? = metadata["tokenizer.ggml.token_type"] { types = values }
+        var out: [UInt8] = []
+        for (id, piece) in definition.pieces.enumerated() {
+            var message: [UInt8] = []
+            append(1, Array(piece.utf8), to: &message)
+            message.append(2 << 3 | 5)
+            withUnsafeBytes(of: (id < scores.count ? scores[id] : 0).bitPattern.littleEndian) {
+                message += $0
+            }
+            append(3, UInt64(id < types.count ? types[id] : 1), to: &message)
+            append(1, message, to: &out)
+        }
+        var training: [UInt8] = []
+        append(3, 2, to: &training)
+        append(35, types.contains(6) ? 1 : 0, to: &training)
+        for (field, id) in [
+            (40, definition.unknownID), (41, definition.beginID), (42, definition.endID),
+        ] {
+            // None is -1, of 64 bits as all negative numbers there.
+            append(field, UInt64(bitPattern: Int64(id ?? -1)), to: &training)
+        }
+        append(2, training, to: &out)
+        var normalizer: [UInt8] = []
+        append(1, Array("identity".utf8), to: &normalizer)
+        let hasPrefix = definition.sentencePieces.map { $0.prefix != .none } ?? true
+        append(3, hasPrefix ? 1 : 0, to: &normalizer)
+        append(4, 0, to: &normalizer)
+        append(5, 1, to: &normalizer)
+        append(3, normalizer, to: &out)
+        return out
+    }
+
+    private static func varint(_ number: UInt64, to out: inout [UInt8]) {
+        var rest = number
+        while rest > 0x7f {
+            out.append(UInt8(rest & 0x7f) | 0x80)
+            rest >>= 7
+        }
+        out.append(UInt8(rest))
+    }
+
+    private static func append(_ field: Int, _ number: UInt64, to out: inout [UInt8]) {
+        varint(UInt64(field << 3), to: &out)
+        varint(number, to: &out)
+    }
+
+    private static func append(_ field: Int, _ bytes: [UInt8], to out: inout [UInt8]) {
+        varint(UInt64(field << 3 | 2), to: &out)
+        varint(UInt64(bytes.count), to: &out)
+        out += bytes
+    }
+}
