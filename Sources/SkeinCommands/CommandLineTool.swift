@@ -9,7 +9,7 @@ package enum CommandLineTool {
     static let commands: [any Command.Type] = [
         TrainCommand.self, CoordinatorCommand.self, WorkerCommand.self, LaunchCommand.self,
         StatusCommand.self, EvaluateCommand.self, GenerateCommand.self, TokenizeCommand.self,
-        ExportCommand.self, InspectCommand.self, BenchCommand.self,
+        ExportCommand.self, FuseCommand.self, InspectCommand.self, BenchCommand.self,
     ]
 
     /// Exit status when the reader of standard output, such as `head`, is gone: 128 + SIGPIPE.

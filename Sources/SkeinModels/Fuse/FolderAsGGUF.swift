@@ -37,6 +37,37 @@ struct FolderAsGGUF {
         scaling = rope.full ?? RopeScaling()
         originalContext =
             fields.originalContextLength ?? traits.originalContextLength.map { Double($0) }
+        try refuseUnstated()
+    }
+
+    /// Refuses what llama.cpp takes for granted and a file cannot state otherwise.
+    ///
+    /// - Throws: `FuseError.noConversion`.
+    private func refuseUnstated() throws(FuseError) {
+        func refused(_ what: String, _ found: String) -> FuseError {
+            .noConversion(what: what, found: found, format: "GGUF")
+        }
+        let unrotated = design.blocks.indices.filter { design.blocks[$0].rotaryTable == nil }
+        let period = traits.unrotatedPeriod ?? .max
+        let usual = design.blocks.indices.filter { ($0 + 1) % period == 0 }
+        guard unrotated == usual else {
+            throw refused("layers that are not rotated, counted from 0:", "\(unrotated)")
+        }
+        guard scaling.type != "llama3" || ["llama", "smollm3"].contains(architecture) else {
+            throw refused("rope_parameters of the type llama3 in", model.architecture)
+        }
+        guard let scale = model.stated.attentionScale, !traits.hasMultipliers else { return }
+        guard scale == usualAttentionScale else {
+            throw refused("query_pre_attn_scalar", "\(1 / (scale * scale))")
+        }
+    }
+
+    /// What Gemma's scores are multiplied by, which its files do not state.
+    private var usualAttentionScale: Float {
+        let divisor =
+            model.layerCount == traits.layersScaledByWidth
+            ? model.width / model.headCount : model.headDimension
+        return Float(1 / Double(divisor).squareRoot())
     }
 
     /// Families without a name in GGUF files have that of another one.
@@ -155,17 +186,7 @@ struct FolderAsGGUF {
         let stated = model.stated
         if let cap = stated.attentionSoftCap { add("attn_logit_softcapping", .float32(cap)) }
         if let cap = stated.logitsSoftCap { add("final_logit_softcapping", .float32(cap)) }
-        guard traits.hasMultipliers else {
-            let divisor =
-                model.layerCount == traits.layersScaledByWidth
-                ? model.width / model.headCount : model.headDimension
-            if let scale = stated.attentionScale,
-                scale != Float(1 / Double(divisor).squareRoot())
-            {
-                add("attention.scale", .float32(scale))
-            }
-            return
-        }
+        guard traits.hasMultipliers else { return }
         if let scale = stated.attentionScale { add("attention.scale", .float32(scale)) }
         add("embedding_scale", .float32(stated.embeddingMultiplier))
         add("residual_scale", .float32(stated.residualMultiplier))

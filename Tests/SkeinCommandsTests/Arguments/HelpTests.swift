@@ -59,7 +59,7 @@ import Testing
     func overview() {
         let text = Self.text(of: "skein")
         for command in CommandLineTool.commands { #expect(text.contains(command.table.summary)) }
-        for later in ["fuse"] {
+        for later in ["serve", "report"] {
             #expect(!text.contains("\n  \(later) "))
         }
     }

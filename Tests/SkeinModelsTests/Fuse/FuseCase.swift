@@ -12,10 +12,13 @@ struct FuseCase {
     let adapter: AdapterParameters
 
     /// Writes a folder with the configuration of a golden and random weights.
-    static func folder(_ golden: FamilyGolden, in directory: String) throws -> ModelDirectory {
+    static func folder(
+        _ golden: FamilyGolden, in directory: String, setting fields: [String: Any] = [:]
+    ) throws -> ModelDirectory {
         try AtomicFile.makeDirectory(directory)
+        let configuration = try golden.configuration().merging(fields) { $1 }
         try AtomicFile.write(
-            Array(JSONSerialization.data(withJSONObject: golden.configuration())),
+            Array(JSONSerialization.data(withJSONObject: configuration)),
             to: directory + "/config.json")
         let shapes = try golden.folder().requiredTensors
         try SafetensorsWriter.write(

@@ -94,6 +94,25 @@ import Testing
         }
     }
 
+    @Test("what a GGUF file cannot state is refused by name")
+    func unstated() throws {
+        let cases: [(String, String, Any)] = [
+            ("smollm3", "no_rope_layers", [1, 1, 0, 1, 1, 1, 0]),
+            ("granitemoehybrid", "position_embedding_type", "nope"),
+            ("gemma2", "query_pre_attn_scalar", 24),
+        ]
+        for (name, field, value) in cases {
+            try TestPaths.withTemporaryDirectory { directory in
+                let model = try FuseCase.folder(
+                    FamilyGolden(name: name), in: directory + "/base", setting: [field: value])
+                let input = try FuseInput(model: model, adapter: nil)
+                #expect(throws: FuseError.self, "\(name)") {
+                    try FusedGGUF(input, type: .f32) { [] }
+                }
+            }
+        }
+    }
+
     private static func read(_ value: FamilyGolden.Value) -> GGUFValue {
         if let u = value.u { return .unsigned(UInt64(u)) }
         if let f = value.f { return .float(Double(f)) }
