@@ -3,8 +3,8 @@ import SkeinFormats
 
 /// The tokenizer of a GGUF file as the files of a Hugging Face folder.
 package enum TokenizerAsFiles {
-    /// tokenizer.json, or tokenizer.model for a SentencePiece model, and tokenizer_config.json,
-    /// generation_config.json and chat templates.
+    /// tokenizer.json, of a SentencePiece model also tokenizer.model, which has its scores,
+    /// tokenizer_config.json, generation_config.json and chat templates.
     ///
     /// - Parameter metadata: of a GGUF file.
     /// - Returns: names and contents.
@@ -20,7 +20,8 @@ package enum TokenizerAsFiles {
                     .model("t5, as tokenizer.model"), source: definition.source)
             }
             files.append(("tokenizer.model", SentencePieceBytes.model(metadata, definition)))
-        } else {
+        }
+        if SentencePieceJSON.canState(definition) {
             files.append(("tokenizer.json", Array(try json(definition).utf8)))
         }
         files.append(("tokenizer_config.json", Array(configuration(definition, metadata).utf8)))
@@ -58,10 +59,7 @@ package enum TokenizerAsFiles {
             ("bos_token", piece(definition.beginID)), ("eos_token", piece(definition.endID)),
             ("unk_token", isOfPieces ? piece(definition.unknownID) : .null),
             ("clean_up_tokenization_spaces", .bool(false)),
-            (
-                "tokenizer_class",
-                .string(isOfPieces ? "LlamaTokenizer" : "PreTrainedTokenizerFast")
-            ),
+            ("tokenizer_class", .string("PreTrainedTokenizerFast")),
         ]
         if case .unsigned(let id)? = metadata["tokenizer.ggml.padding_token_id"],
             id < definition.pieces.count
@@ -69,7 +67,6 @@ package enum TokenizerAsFiles {
             fields.append(("pad_token", .string(definition.pieces[Int(id)])))
         }
         if isOfPieces {
-            fields.append(("legacy", .bool(true)))
             fields.append(
                 (
                     "added_tokens_decoder",
@@ -108,26 +105,41 @@ package enum TokenizerAsFiles {
         if definition.addsBeginToken, let id = definition.beginID {
             beginning = template(definition.pieces[Int(id)], Int(id))
         }
+        let isOfPieces = definition.sentencePieces != nil
+        let unknown = isOfPieces ? definition.unknownID : nil
         let model: JSONLine.Value = .object([
-            ("type", .string("BPE")), ("dropout", .null), ("unk_token", .null),
+            ("type", .string("BPE")), ("dropout", .null),
+            ("unk_token", unknown.map { .string(definition.pieces[Int($0)]) } ?? .null),
             ("continuing_subword_prefix", .null), ("end_of_word_suffix", .null),
-            ("fuse_unk", .bool(false)), ("byte_fallback", .bool(false)),
+            ("fuse_unk", .bool(isOfPieces)),
+            ("byte_fallback", .bool(definition.sentencePieces?.fallsBackToBytes ?? false)),
             ("ignore_merges", .bool(definition.ignoresMerges)),
             (
                 "vocab",
                 .object(definition.pieces.enumerated().map { ($1, .integer($0)) })
             ),
-            ("merges", .array(definition.merges.map { .string($0) })),
+            (
+                "merges",
+                .array(
+                    isOfPieces
+                        ? SentencePieceJSON.merges(definition)
+                        : definition.merges.map { .string($0) })
+            ),
         ])
         return JSONLine([
             ("version", .string("1.0")), ("truncation", .null), ("padding", .null),
             ("added_tokens", .array(tokens)),
             (
                 "normalizer",
-                definition.normalizer == .composed ? .object([("type", .string("NFC"))]) : .null
+                isOfPieces
+                    ? SentencePieceJSON.normalizer(definition)
+                    : definition.normalizer == .composed
+                        ? .object([("type", .string("NFC"))]) : .null
             ),
-            ("pre_tokenizer", try stages(definition, byteLevel)), ("post_processor", beginning),
-            ("decoder", byteLevel), ("model", model),
+            ("pre_tokenizer", isOfPieces ? .null : try stages(definition, byteLevel)),
+            ("post_processor", beginning),
+            ("decoder", isOfPieces ? SentencePieceJSON.decoder(definition) : byteLevel),
+            ("model", model),
         ]).text
     }
 
