@@ -10,13 +10,19 @@ extension BlockEncoding {
 
     /// d and dmin, 12 bytes of 6-bit scales and minima, 128 bytes: x = d s q - dmin m.
     static func q4K(_ x: UnsafePointer<Float>, _ blocks: Int, _ out: UnsafeMutableRawPointer) {
-        for index in 0..<blocks { q4KBlock(x + index * 256, out + index * 144) }
+        withUnsafeTemporaryAllocation(of: Float.self, capacity: 64) { scratch in
+            guard let scratch = scratch.baseAddress else { return }
+            for index in 0..<blocks { q4KBlock(x + index * 256, out + index * 144, scratch) }
+        }
     }
 
-    private static func q4KBlock(_ x: UnsafePointer<Float>, _ block: UnsafeMutableRawPointer) {
+    private static func q4KBlock(
+        _ x: UnsafePointer<Float>, _ block: UnsafeMutableRawPointer,
+        _ scratch: UnsafeMutablePointer<Float>
+    ) {
         var (scales, minima) = (SIMD8<Float>(), SIMD8<Float>())
         for part in 0..<8 {
-            let fit = rangeFit(x + part * 32)
+            let fit = rangeFit(x + part * 32, weights: scratch, codes: scratch + 32)
             (scales[part], minima[part]) = (fit.scale, -fit.least)
         }
         let (largest, lowest) = (max(0, scales.max()), max(0, minima.max()))
@@ -68,16 +74,19 @@ extension BlockEncoding {
 
     /// `scale` and `least` <= 0 of 32 numbers, x = scale q + least with q of 0 ... 15, that minimize
     /// sum w (scale q + least - x)^2 with w = root mean square + |x|.
+    ///
+    /// `weights`, `codes`: scratch of 32 floats each.
     private static func rangeFit(
-        _ x: UnsafePointer<Float>
+        _ x: UnsafePointer<Float>, weights: UnsafeMutablePointer<Float>,
+        codes: UnsafeMutablePointer<Float>
     ) -> (scale: Float, least: Float) {
         var squares = Lanes()
         var (low, high) = (lanes(x), lanes(x))
         for lane in stride(from: 0, to: 32, by: 4) {
             let x = lanes(x + lane)
             squares += x * x
-            low = pointwiseMin(low, x)
-            high = pointwiseMax(high, x)
+            low.replace(with: x, where: x .< low)
+            high.replace(with: x, where: x .> high)
         }
         let least = min(0, low.min())
         let greatest = high.max()
@@ -86,49 +95,44 @@ extension BlockEncoding {
         var (sumW, sumX) = (Lanes(), Lanes())
         for lane in stride(from: 0, to: 32, by: 4) {
             let x = lanes(x + lane)
-            let w = weight(x, typical)
+            let w = typical + magnitude(x)
+            QuantizationBlocks.store(w, to: weights + lane)
             sumW += w
             sumX += w * x
         }
         let sums = (w: sumW.sum(), x: sumX.sum())
-        let extent = greatest - least
-        var best = (scale: extent / 15, least: least)
-        var bestError = error(x, typical, codesBy: 15 / extent, from: least, best)
+        var best = (scale: (greatest - least) / 15, least: least)
+        _ = refined(x, weights, codes, 15 / (greatest - least), least, sums)
+        var bestError = error(x, weights, codes, best)
         for guess in 0...20 {
             // From the best offset so far: with the first one, outliers cost 8 % more.
-            let from = best.least
-            let inverse = (14 + 0.1 * Float(guess)) / (greatest - from)
-            guard let fit = refined(x, typical, inverse, from, sums) else { continue }
-            let error = error(x, typical, codesBy: inverse, from: from, fit)
+            let inverse = (14 + 0.1 * Float(guess)) / (greatest - best.least)
+            guard let fit = refined(x, weights, codes, inverse, best.least, sums) else { continue }
+            let error = error(x, weights, codes, fit)
             if error < bestError { (best, bestError) = (fit, error) }
         }
         return best
     }
 
     @inline(__always)
-    private static func weight(_ x: Lanes, _ typical: Float) -> Lanes {
-        typical
-            + unsafeBitCast(
-                unsafeBitCast(x, to: SIMD4<UInt32>.self) & 0x7fff_ffff, to: Lanes.self)
+    private static func magnitude(_ x: Lanes) -> Lanes {
+        unsafeBitCast(unsafeBitCast(x, to: SIMD4<UInt32>.self) & 0x7fff_ffff, to: Lanes.self)
     }
 
-    @inline(__always)
-    private static func code(_ x: Lanes, _ inverse: Float, _ least: Float) -> Lanes {
-        nearest((x - least) * inverse).clamped(
-            lowerBound: Lanes(), upperBound: Lanes(repeating: 15))
-    }
-
-    /// The best scale and offset for the codes that `inverse` gives; nil when all are equal.
+    /// Rounds to codes by `inverse`, from `least`, and gives the best scale and offset for these; nil
+    /// when all codes are equal.
     @inline(__always)
     private static func refined(
-        _ x: UnsafePointer<Float>, _ typical: Float, _ inverse: Float, _ least: Float,
+        _ x: UnsafePointer<Float>, _ weights: UnsafePointer<Float>,
+        _ codes: UnsafeMutablePointer<Float>, _ inverse: Float, _ least: Float,
         _ sums: (w: Float, x: Float)
     ) -> (scale: Float, least: Float)? {
         var (sumQ, sumQQ, sumXQ) = (Lanes(), Lanes(), Lanes())
         for lane in stride(from: 0, to: 32, by: 4) {
             let x = lanes(x + lane)
-            let q = code(x, inverse, least)
-            let weighted = weight(x, typical) * q
+            let q = bounded(nearest((x - least) * inverse), 0, 15)
+            QuantizationBlocks.store(q, to: codes + lane)
+            let weighted = lanes(weights + lane) * q
             sumQ += weighted
             sumQQ += weighted * q
             sumXQ += weighted * x
@@ -143,14 +147,13 @@ extension BlockEncoding {
 
     @inline(__always)
     private static func error(
-        _ x: UnsafePointer<Float>, _ typical: Float, codesBy inverse: Float, from least: Float,
-        _ fit: (scale: Float, least: Float)
+        _ x: UnsafePointer<Float>, _ weights: UnsafePointer<Float>,
+        _ codes: UnsafePointer<Float>, _ fit: (scale: Float, least: Float)
     ) -> Float {
         var sum = Lanes()
         for lane in stride(from: 0, to: 32, by: 4) {
-            let x = lanes(x + lane)
-            let difference = code(x, inverse, least) * fit.scale + fit.least - x
-            sum += weight(x, typical) * difference * difference
+            let difference = lanes(codes + lane) * fit.scale + fit.least - lanes(x + lane)
+            sum += lanes(weights + lane) * difference * difference
         }
         return sum.sum()
     }
@@ -182,7 +185,7 @@ extension BlockEncoding {
                 let place = part * 16 + lane
                 // Without a scale all numbers are zero, whatever the codes.
                 let scaled = scale == 0 ? Lanes() : lanes(x + place) / scale
-                let q = codesOf(nearest(bounded(scaled, by: 64)) + 32, 63)
+                let q = codesOf(nearest(bounded(scaled, -64, 64)) + 32, 63)
                 // Halves of 128 numbers; in each, four rows of 32.
                 let (half, row, column) = (place / 128, place % 128 / 32, place % 32)
                 add(q & 15, row / 2 * 4, block + half * 64 + row % 2 * 32 + column)
@@ -203,8 +206,7 @@ extension BlockEncoding {
             var (sumXQ, sumQQ) = (Lanes(), Lanes())
             for lane in stride(from: 0, to: 16, by: 4) {
                 let x = lanes(x + lane)
-                let q = nearest(bounded(x * inverse, by: 64)).clamped(
-                    lowerBound: Lanes(repeating: -32), upperBound: Lanes(repeating: 31))
+                let q = bounded(nearest(x * inverse), -32, 31)
                 let weighted = x * x * q
                 sumXQ += weighted * x
                 sumQQ += weighted * q
@@ -216,16 +218,10 @@ extension BlockEncoding {
         return scale
     }
 
-    @inline(__always)
-    private static func bounded(_ x: Lanes, by limit: Float) -> Lanes {
-        x.clamped(lowerBound: Lanes(repeating: -limit), upperBound: Lanes(repeating: limit))
-    }
-
     /// Whole numbers as codes of 0 ... `highest`.
     @inline(__always)
     private static func codesOf(_ x: Lanes, _ highest: Float) -> SIMD4<UInt8> {
-        let inside = x.clamped(lowerBound: Lanes(), upperBound: Lanes(repeating: highest))
-        return SIMD4<UInt8>(truncatingIfNeeded: SIMD4<Int32>(inside))
+        SIMD4<UInt8>(truncatingIfNeeded: integers(bounded(x, 0, highest)))
     }
 
     @inline(__always)

@@ -78,10 +78,8 @@ enum BlockEncoding {
             let inverse = Self.inverse(d)
             block.storeBytes(of: half(d), as: UInt16.self)
             for lane in stride(from: 0, to: 32, by: 4) {
-                let scaled = lanes(x + lane) * inverse
                 let q = SIMD4<Int8>(
-                    truncatingIfNeeded: SIMD4<Int32>(
-                        scaled.rounded(.toNearestOrAwayFromZero)))
+                    truncatingIfNeeded: integers(awayFromZero(lanes(x + lane) * inverse)))
                 block.storeBytes(of: q, toByteOffset: 2 + lane, as: SIMD4<Int8>.self)
             }
         }
@@ -133,9 +131,19 @@ enum BlockEncoding {
     /// The codes of numbers of -`zero` ... `zero`, from 0 to 2 `zero` - 1: rounded half up.
     @inline(__always)
     private static func levels(_ scaled: Lanes, zero: Float) -> SIMD4<UInt8> {
-        let shifted = (scaled + (zero + 0.5)).clamped(
-            lowerBound: Lanes(repeating: 0), upperBound: Lanes(repeating: 2 * zero - 1))
-        return SIMD4<UInt8>(truncatingIfNeeded: SIMD4<Int32>(shifted))
+        let shifted = bounded(scaled + (zero + 0.5), 0, 2 * zero - 0.5)
+        var whole = nearest(shifted)
+        whole.replace(with: whole - 1, where: whole .> shifted)
+        return SIMD4<UInt8>(truncatingIfNeeded: integers(whole))
+    }
+
+    /// Rounded to nearest, ties away from zero, as C's roundf does.
+    @inline(__always)
+    private static func awayFromZero(_ x: Lanes) -> Lanes {
+        var whole = nearest(x)
+        whole.replace(with: whole + 1, where: x - whole .== 0.5 .& (x .> 0))
+        whole.replace(with: whole - 1, where: x - whole .== -0.5 .& (x .< 0))
+        return whole
     }
 }
 
@@ -171,6 +179,21 @@ extension BlockEncoding {
     @inline(__always)
     static func nearest(_ x: Float) -> Float { (x + 12_582_912) - 12_582_912 }
 
+    /// Whole numbers below 2^22 in magnitude. A conversion by the type would check each one.
+    @inline(__always)
+    static func integers(_ x: Lanes) -> SIMD4<Int32> {
+        unsafeBitCast(x + 12_582_912, to: SIMD4<Int32>.self) &- 0x4b40_0000
+    }
+
+    /// By selection: the standard library's `clamped` takes the lanes one by one.
+    @inline(__always)
+    static func bounded(_ x: Lanes, _ low: Float, _ high: Float) -> Lanes {
+        var x = x
+        x.replace(with: Lanes(repeating: low), where: x .< low)
+        x.replace(with: Lanes(repeating: high), where: x .> high)
+        return x
+    }
+
     /// The f16 nearest to `x`, ties to even.
     @inline(__always)
     static func half(_ x: Float) -> UInt16 { halves(Lanes(repeating: x))[0] }
@@ -185,12 +208,9 @@ extension BlockEncoding {
         var half = (magnitude &>> 13) &- (112 << 10)
         half.replace(with: magnitude &>> 13 & 0x3ff | 0x7c00, where: magnitude .>= 0x7f80_0000)
         // Below 2^-14: multiples of 2^-24.
-        let small = unsafeBitCast(magnitude, to: Lanes.self) * 16_777_216
+        let small = bounded(unsafeBitCast(magnitude, to: Lanes.self) * 16_777_216, 0, 1024)
         half.replace(
-            with: SIMD4<UInt32>(
-                truncatingIfNeeded: SIMD4<Int32>(
-                    small.clamped(
-                        lowerBound: Lanes(repeating: 0), upperBound: Lanes(repeating: 1024)))),
+            with: unsafeBitCast(integers(small), to: SIMD4<UInt32>.self),
             where: magnitude .< 0x3880_0000)
         return SIMD4<UInt16>(truncatingIfNeeded: half | (bits &>> 16 & 0x8000))
     }

@@ -56,6 +56,15 @@ struct FolderAsGGUF {
         guard scaling.type != "llama3" || ["llama", "smollm3"].contains(architecture) else {
             throw refused("rope_parameters of the type llama3 in", model.architecture)
         }
+        let windows = model.stated.windows
+        if case .alternating(let period) = traits.windows, !(input.family is Olmo3),
+            !windows.isEmpty,
+            windows.indices.contains(where: {
+                (windows[$0] != nil) != (($0 + 1) % period != 0)
+            })
+        {
+            throw refused("layer_types other than each of period \(period) in", model.architecture)
+        }
         guard let scale = model.stated.attentionScale, !traits.hasMultipliers else { return }
         guard scale == usualAttentionScale else {
             throw refused("query_pre_attn_scalar", "\(1 / (scale * scale))")
@@ -171,15 +180,13 @@ struct FolderAsGGUF {
             return
         }
         add("attention.sliding_window", .uint32(UInt32(window)))
-        let isWindowed = windows.map { $0 != nil }
-        let usual: [Bool]
         switch layout.windows ?? traits.windows {
-        case .everywhere: usual = windows.map { _ in true }
-        case .alternating(let period) where !(input.family is Olmo3):
-            usual = windows.indices.map { ($0 + 1) % period != 0 }
-        default: usual = []
+        case .everywhere where !windows.contains(nil): break
+        // Gemma's, which llama.cpp takes for granted.
+        case .alternating where !(input.family is Olmo3): break
+        default:
+            add("attention.sliding_window_pattern", .bools(windows.map { $0 != nil }))
         }
-        if usual != isWindowed { add("attention.sliding_window_pattern", .bools(isWindowed)) }
     }
 
     private func addScales(_ add: (String, GGUFWriter.Value) -> Void) {
