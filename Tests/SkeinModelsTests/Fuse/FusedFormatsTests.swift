@@ -94,6 +94,25 @@ import Testing
         }
     }
 
+    @Test("quantized folders are dequantized", arguments: ["mlx", "nf4", "fp8"])
+    func quantized(name: String) throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let base = FuseCase(
+                try ModelDirectory.open(TestPaths.fixture("quantized/\(name)")))
+            let expected = try FuseCase.numbers(base.model, base.adapter)
+            _ = try FusedFolder(base.input, type: .f32) { [] }.write(
+                to: directory + "/folder", shardBytes: 1 << 30, team: team
+            ) { _ in }
+            _ = try FusedGGUF(base.input, type: .f32) { [] }.write(
+                to: directory + "/file.gguf", team: team
+            ) { _ in }
+            for output in ["folder", "file.gguf"] {
+                let fused = try ModelDirectory.open("\(directory)/\(output)")
+                #expect(FuseCase.difference(try FuseCase.numbers(fused), expected) == nil)
+            }
+        }
+    }
+
     @Test("what a GGUF file cannot state is refused by name")
     func unstated() throws {
         let cases: [(String, String, Any)] = [
