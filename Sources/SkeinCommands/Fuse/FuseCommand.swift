@@ -17,6 +17,8 @@ struct FuseCommand: Command {
     struct Options: Sendable, Equatable {
         var model: String
         var adapter: String?
+        /// Whether the adapter may have been made for another base model.
+        var anyBase: Bool
         var output: String
         /// nil: by the output's name.
         var format: Format?
@@ -50,7 +52,8 @@ struct FuseCommand: Command {
                 title: "what",
                 options: [
                     SharedFlags.model.description, SharedFlags.adapter.description,
-                    output.description, format.description, type.description,
+                    SharedFlags.anyBase.description, output.description, format.description,
+                    type.description,
                     shardBytes.description, noVerify.description, SharedFlags.json.description,
                 ]),
             OptionGroup(
@@ -67,6 +70,7 @@ struct FuseCommand: Command {
     init(_ arguments: ParsedArguments) throws {
         options = Options(
             model: arguments[SharedFlags.model], adapter: arguments[SharedFlags.adapter],
+            anyBase: arguments[SharedFlags.anyBase],
             output: arguments[Self.output], format: arguments[Self.format],
             type: arguments[Self.type], shardBytes: arguments[Self.shardBytes],
             verifies: !arguments[Self.noVerify], threads: arguments[SharedFlags.threads],
@@ -78,7 +82,8 @@ struct FuseCommand: Command {
             options.output, against: [options.model, options.adapter].compactMap { $0 })
         let adapted = try AdaptedModel(
             model: ModelDirectory.open(options.model), adapter: options.adapter,
-            threads: options.threads, weights: .auto)
+            anyBase: options.anyBase, threads: options.threads, weights: .auto)
+        try adapted.checkBase()
         let input = try FuseInput(model: adapted.model, adapter: adapted.adapter)
         let team = ComputeTeam(threadCount: adapted.threads)
         io.interrupt.listen()

@@ -37,7 +37,8 @@ package struct FuseInput: Sendable {
         guard let rows = projection.rows else { return try tensor(whole) }
         let tensor = try tensor(whole)
         let changes = tensor.changes.filter { $0.rows == rows }.map {
-            MergedTensor.Change(rows: 0..<rows.count, a: $0.a, b: $0.b)
+            MergedTensor.Change(
+                rows: 0..<rows.count, a: $0.a, b: $0.b, rank: $0.rank, scale: $0.scale)
         }
         return MergedTensor(
             view: tensor.view.part(whole, rows: rows), changes: changes, adapter: adapter)

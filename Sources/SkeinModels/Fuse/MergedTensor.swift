@@ -12,6 +12,9 @@ struct MergedTensor: Sendable {
         /// Offset of A, [rank, in], and of B, [rows, rank], in the adapter's numbers.
         let a: Int
         let b: Int
+        let rank: Int
+        /// s.
+        let scale: Float
     }
 
     /// Rows in the folder's order.
@@ -45,10 +48,9 @@ struct MergedTensor: Sendable {
                 for row in range {
                     let place = interleavedHeadRows.map { Self.folderRow(row, $0) } ?? row
                     guard change.rows.contains(place) else { continue }
-                    let rank = adapter.shape.configuration.rank
                     Self.add(
-                        scale: adapter.shape.configuration.scale, rank: rank,
-                        b: values + change.b + (place - change.rows.lowerBound) * rank,
+                        scale: change.scale, rank: change.rank,
+                        b: values + change.b + (place - change.rows.lowerBound) * change.rank,
                         a: values + change.a, columns: columns,
                         to: out + (row - range.lowerBound) * columns)
                 }
@@ -120,7 +122,8 @@ extension AdapterParameters {
                 changes[design.tensor(projection.tensor + ".weight", in: layer), default: []]
                     .append(
                         MergedTensor.Change(
-                            rows: projection.rows ?? 0..<projection.outputs, a: pair.a, b: pair.b))
+                            rows: projection.rows ?? 0..<projection.outputs, a: pair.a, b: pair.b,
+                            rank: pair.rank, scale: pair.scale))
             }
         }
         return changes

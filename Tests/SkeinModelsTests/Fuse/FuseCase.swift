@@ -33,10 +33,17 @@ struct FuseCase {
     ///   - targets: nil for all, slices of fused modules each with matrices of their own.
     init(_ model: ModelDirectory, targets: [TargetModule]? = nil) {
         self.model = model
+        let targets = targets ?? TargetModule.allCases
+        var others: [LoRAConfiguration.Place: LoRAConfiguration.Strength?] = [:]
+        // One module has a rank and a scale of its own, as PEFT's patterns give it.
+        if targets.contains(.down) {
+            others[.init(layer: 0, module: .down)] = .init(rank: 2, scale: 0.25)
+        }
         let shape = AdapterShape(
             LoRAConfiguration(
-                rank: 3, scale: 1.5, dropout: 0, targets: targets ?? TargetModule.allCases,
-                layers: 0..<model.configuration.layerCount), model: model.configuration)
+                rank: 3, scale: 1.5, dropout: 0, targets: targets,
+                layers: 0..<model.configuration.layerCount, exceptions: others),
+            model: model.configuration)
         adapter = AdapterParameters(shape: shape, values: TinyDecoder.parameters(shape))
     }
 
@@ -87,7 +94,7 @@ struct FuseCase {
     private static func add(
         _ pair: AdapterShape.Pair, _ adapter: AdapterParameters, to floats: inout [Float]
     ) {
-        let (rank, scale) = (adapter.shape.configuration.rank, adapter.shape.configuration.scale)
+        let (rank, scale) = (pair.rank, pair.scale)
         for row in 0..<pair.outputs {
             for column in 0..<pair.inputs {
                 var sum = 0.0
