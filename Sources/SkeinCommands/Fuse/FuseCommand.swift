@@ -159,18 +159,21 @@ extension ValueFormat where Value == ElementType {
 extension ValueFormat where Value == Int {
     /// A number of bytes, such as `500MB`.
     static var byteCount: ValueFormat {
+        // A petabyte.
+        let limit = 1_000_000_000_000_000
         let units = [("kB", 1000), ("MB", 1_000_000), ("GB", 1_000_000_000)]
         return ValueFormat(
             placeholder: "SIZE", accepted: "a size like 500MB or 5GB",
             read: { text in
                 let digits = text.prefix { $0.isASCII && $0.isNumber }
                 let suffix = text.dropFirst(digits.count)
-                guard let count = Int(digits), (1...1_000_000_000).contains(count) else {
+                let unit =
+                    suffix.isEmpty
+                    ? 1 : units.first { $0.0.lowercased() == suffix.lowercased() }?.1
+                guard let count = Int(digits), let unit, (1...limit / unit).contains(count) else {
                     return nil
                 }
-                if suffix.isEmpty { return count }
-                return units.first { $0.0.lowercased() == suffix.lowercased() }
-                    .map { count * $0.1 }
+                return count * unit
             }, json: { .integer($0) })
     }
 }

@@ -3,7 +3,7 @@
 ///
 /// The scale of a part is searched for: 19 or 21 guesses at it round the numbers to codes, and
 /// each time least squares give the best scale for these codes. As llama.cpp's make_qx_quants and
-/// make_qkx2_quants (ggml-quants.c); sums here are of four lanes.
+/// make_qkx2_quants in its file of quantizers; sums here are of four lanes.
 extension BlockEncoding {
     /// Below it, a part of a block counts as zero.
     private static let leastMagnitude: Float = 1e-15

@@ -2,7 +2,7 @@ import SkeinBasics
 import SkeinFormats
 
 /// The metadata and tensors of a GGUF file for a model in a Hugging Face folder, as llama.cpp's
-/// convert_hf_to_gguf.py writes them.
+/// conversion of Hugging Face folders writes them.
 ///
 /// Every value is taken from what the folder was read to, so that reading the file gives the same
 /// model; `FusedFormatsTests` checks this for every family, beside llama.cpp's own metadata.

@@ -151,7 +151,7 @@ extension TensorStream {
 }
 
 extension ElementType {
-    /// llama.cpp's number for a file of mostly this type (enum llama_ftype in llama.h).
+    /// llama.cpp's number for a file of mostly this type (its enum llama_ftype).
     var ggufFileType: UInt32 {
         switch self {
         case .f32: 0
