@@ -200,7 +200,8 @@ struct AdapterConfigurationFile: Decodable {
     func rules(path: String) -> AdapterRules {
         AdapterRules(
             targets: targetModules?.names, excluded: excludedModules?.names,
-            layers: layers.map { Set($0.indices) }, path: path)
+            // An empty list means all layers.
+            layers: layers.flatMap { $0.indices.isEmpty ? nil : Set($0.indices) }, path: path)
     }
 
     /// What it says, with the target modules that its tensors show.

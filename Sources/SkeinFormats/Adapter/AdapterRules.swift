@@ -33,6 +33,8 @@ package struct AdapterRules: Sendable, Equatable {
     /// - Throws: `FormatError.badField` for an expression that cannot be used.
     package func isTarget(_ name: String, layer: Int, _ matches: Matching) throws -> Bool {
         if let excluded, try fits(excluded, "exclude_modules", name, matches) { return false }
+        // A module that is named in full is one whatever its layer, as for PEFT.
+        if case .list(let list)? = targets, list.contains(name) { return true }
         if let layers, !layers.contains(layer) { return false }
         guard let targets else { return true }
         return try fits(targets, "target_modules", name, matches)

@@ -90,6 +90,17 @@ package struct AdapterExport {
 
     private var lora: LoRAConfiguration { parameters.shape.configuration }
 
+    /// The adapted layers, if each has the same modules with the same rank and scale: then names of
+    /// modules and layers say it all, which more tools understand.
+    private var evenLayers: [Int]? {
+        var modules: [Int: Set<String>] = [:]
+        for pair in matrices {
+            guard pair.rank == lora.rank, pair.scale == lora.scale else { return nil }
+            modules[pair.layer, default: []].insert(pair.module)
+        }
+        return Set(modules.values).count == 1 ? modules.keys.sorted() : nil
+    }
+
     private var configuration: AdapterConfiguration {
         let isWhole = lora.layers == 0..<model.configuration.layerCount
         return AdapterConfiguration(
@@ -112,6 +123,8 @@ package struct AdapterExport {
                 configuration.usesRankStabilizedScale = true
                 configuration.alpha = source.alpha
             }
+        } else if let layers = evenLayers {
+            configuration.layersToTransform = layers
         } else {
             configuration.layersToTransform = nil
             let names = matrices.map { "layers.\($0.layer).\($0.module)" }

@@ -97,6 +97,32 @@ import Testing
         }
     }
 
+    @Test("slices that have one A become their module again, in the layers where they all do")
+    func joined() throws {
+        let whole = shape([.queryKeyValue, .gateUp, .down])
+        let values = CentralDifference.numbers(whole.layout.count, seed: 4, stream: 0)
+        let slices = shape([.query, .key, .value, .gate, .up, .down])
+        var apart = [Float](repeating: 0, count: slices.layout.count)
+        for (own, other) in zip(whole.pairs.joined(), slices.pairs.joined()) {
+            guard let own, let other else { continue }
+            for i in 0..<(2 * own.inputs) { apart[other.a + i] = values[own.a + i] }
+            for i in 0..<(2 * own.outputs) { apart[other.b + i] = values[own.b + i] }
+        }
+        let back = AdapterParameters(shape: slices, values: apart)
+            .joiningSlices(of: Self.model)
+        #expect(back.shape == whole && back.values == values)
+        // Another A of one slice in one layer: that module stays apart there.
+        let key = try #require(slices.pair(.key, in: 1))
+        apart[key.a] += 1
+        let partly = AdapterParameters(shape: slices, values: apart).joiningSlices(of: Self.model)
+        #expect(
+            partly.weights.map { $0.name.split(separator: ".")[4] } == [
+                "qkv_proj", "gate_up_proj", "down_proj", "q_proj", "k_proj", "v_proj",
+                "gate_up_proj",
+                "down_proj",
+            ])
+    }
+
     /// B A of one slice.
     private func product(_ values: [Float], _ pair: AdapterShape.Pair, rank: Int) -> [Float] {
         var out = [Float](repeating: 0, count: pair.outputs * pair.inputs)

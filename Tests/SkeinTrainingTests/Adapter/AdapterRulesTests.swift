@@ -226,6 +226,50 @@ import Testing
         }
     }
 
+    @Test(
+        "an adapter of some layers is written with their numbers, one of odd modules by their names"
+    )
+    func layers() throws {
+        try LoadedAdapterTests.withModel { model in
+            func exported(_ exceptions: [LoRAConfiguration.Place: LoRAConfiguration.Strength?])
+                throws
+                -> String
+            {
+                let shape = AdapterShape(
+                    LoRAConfiguration(
+                        rank: 2, scale: 1, dropout: 0, targets: [.query, .down], layers: 0..<2,
+                        exceptions: exceptions), model: model.configuration)
+                let parameters = AdapterParameters(shape: shape, seed: 1)
+                return try TestPaths.withTemporaryDirectory { directory in
+                    let path = directory + "/out"
+                    let source = AdapterConfiguration(
+                        rank: 2, alpha: 2, dropout: 0, targetModules: [], baseModelName: "")
+                    try AdapterExport(parameters, source: source, model: model)
+                        .write(.peft, to: path)
+                    let back = try LoadedAdapter.read(path, for: model).parameters
+                    #expect(back.values == parameters.values)
+                    #expect(back.weights.map(\.scale) == parameters.weights.map(\.scale))
+                    return try String(
+                        contentsOfFile: path + "/adapter_config.json", encoding: .utf8)
+                }
+            }
+            let last = try exported([
+                .init(layer: 0, module: .query): nil, .init(layer: 0, module: .down): nil,
+            ])
+            #expect(last.contains("\"layers_to_transform\": [1]"))
+            #expect(last.contains("\"target_modules\": [\"q_proj\",\"down_proj\"]"))
+            let odd = try exported([
+                .init(layer: 0, module: .query): nil,
+                .init(layer: 1, module: .down): .init(rank: 1, scale: 3),
+            ])
+            #expect(odd.contains("\"layers_to_transform\": null"))
+            #expect(
+                odd.contains("\"layers.0.mlp.down_proj\",\"layers.1.self_attn.q_proj\""))
+            #expect(odd.contains("\"rank_pattern\": {\"layers.1.mlp.down_proj\":1}"))
+            #expect(odd.contains("\"alpha_pattern\": {\"layers.1.mlp.down_proj\":3}"))
+        }
+    }
+
     @Test("a base model is known by its repository in a cache of the Hub, else by its file")
     func baseNames() {
         let commit = String(repeating: "0a", count: 20)
