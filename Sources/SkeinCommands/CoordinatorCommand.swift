@@ -59,7 +59,7 @@ struct CoordinatorCommand: Command {
         ProcessFigures.raiseFileLimit()
         let token = try options.tokenFile.map { try TokenFile(reading: $0).bytes }
         let run = try Coordinator(
-            options.training.request,
+            options.training.request(),
             options: CoordinatorOptions(
                 listen: options.listen.text, token: token, localWorkers: options.localWorkers,
                 admitsOtherEngines: options.admitsOtherEngines), log: io.log

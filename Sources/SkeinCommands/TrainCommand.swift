@@ -1,4 +1,6 @@
 import Skein
+import SkeinBasics
+import SkeinModels
 import SkeinTraining
 
 /// `skein train`: a whole fine-tuning run in one process.
@@ -10,9 +12,13 @@ struct TrainCommand: Command {
         var resume: Bool
         var usesTokenCache: Bool
         var configuration: TrainingConfiguration
+        /// Of what an --init-adapter has an answer to, what the command line leaves to it.
+        var leftToAdapter: Set<TrainingConfiguration.AdapterOption>
 
-        var request: RunRequest {
-            RunRequest(
+        func request() throws -> RunRequest {
+            var configuration = configuration
+            try configuration.take(leftToAdapter) { try ModelDirectory.open(model) }
+            return RunRequest(
                 configuration: configuration, model: .path(model), data: data, output: output,
                 tokenCache: usesTokenCache ? TokenCache() : nil)
         }
@@ -32,11 +38,17 @@ struct TrainCommand: Command {
             model: arguments[SharedFlags.model], data: arguments[TrainingFlags.data],
             output: arguments[TrainingFlags.output], resume: arguments[TrainingFlags.resume],
             usesTokenCache: !arguments[TrainingFlags.noTokenCache],
-            configuration: arguments.configuration)
+            configuration: arguments.configuration,
+            leftToAdapter: Set(
+                TrainingConfiguration.AdapterOption.allCases.filter { option in
+                    TrainingConfiguration.options.map(\.description).contains {
+                        $0.name == option.rawValue && !arguments.isGiven($0)
+                    }
+                }))
     }
 
     func run(_ io: CommandIO) throws {
-        let run = try Trainer(options.request).prepare(resuming: options.resume)
+        let run = try Trainer(options.request()).prepare(resuming: options.resume)
         let reporter = TrainingReporter(io, job: run.job)
         reporter.showData()
         let ending = try run.run(

@@ -104,6 +104,18 @@ struct UseTests {
                 try bench.train(
                     "on-" + format.rawValue, run + ["--init-adapter", path, "--iterations", "2"])
             }
+            // Rank, alpha, modules and layers are the adapter's unless they are given.
+            let file = bench.path("out.gguf")
+            try bench.train("of", ["--rank", "3", "--alpha", "9", "--layers", "1"])
+            try bench.train("left", ["--init-adapter", bench.path("of/adapter"), "--epochs", "1"])
+            let left = try Workbench.object(
+                String(contentsOfFile: bench.path("left/run.json"), encoding: .utf8))
+            let options = try #require(left["configuration"] as? [String: Any])
+            #expect(options["rank"] as? Int == 3 && options["alpha"] as? Double == 9)
+            #expect(options["layers"] as? String == "1-1")
+            let refused = bench.trainWords("no", ["--init-adapter", file, "--rank", "3"])
+            Complaint(65, "--rank").check(
+                try SkeinProcess.run(refused), isPlaced: false)
             let hashes = try AdapterFormat.allCases.map { format in
                 try RegularFile.digest(
                     of: bench.path("on-\(format.rawValue)/adapter/adapter_model.safetensors")

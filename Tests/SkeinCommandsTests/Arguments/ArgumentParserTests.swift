@@ -29,8 +29,10 @@ import Testing
         let options = try Self.train()
         let expected = TrainCommand.Options(
             model: "m.gguf", data: "d.jsonl", output: "run", resume: false, usesTokenCache: true,
-            configuration: TrainingConfiguration())
+            configuration: TrainingConfiguration(),
+            leftToAdapter: [.rank, .alpha, .targetModules, .layers])
         #expect(options == expected)
+        #expect(try Self.train("--rank", "8").leftToAdapter == [.alpha, .targetModules, .layers])
     }
 
     @Test("values are read in every way in which they can be written")

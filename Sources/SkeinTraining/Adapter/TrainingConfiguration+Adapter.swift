@@ -1,0 +1,38 @@
+import SkeinFormats
+import SkeinModels
+
+extension TrainingConfiguration {
+    /// The options that an adapter to start from has an answer to.
+    package enum AdapterOption: String, CaseIterable, Sendable {
+        case rank
+        case alpha
+        case targetModules = "target-modules"
+        case layers
+    }
+
+    /// Takes rank, alpha, target modules and layers from the adapter to start from, as PEFT does: who
+    /// goes on with an adapter need not repeat how it was made. An adapter whose modules differ has no
+    /// such answer; the run then refuses it.
+    ///
+    /// - Parameters:
+    ///   - options: those that nobody has stated.
+    ///   - open: opens the base model; called if there is an adapter and something to take from it.
+    /// - Throws: `FormatError`, `FileError`, `AdapterError`.
+    package mutating func take(
+        _ options: Set<AdapterOption>, fromAdapterOf open: () throws -> ModelDirectory
+    ) throws {
+        guard let path = self.initAdapter, !options.isEmpty else { return }
+        let model = try open()
+        let lora = try LoadedAdapter.read(path, for: model).parameters.shape.configuration
+        guard lora.exceptions.isEmpty else { return }
+        if options.contains(.rank) { self.rank = lora.rank }
+        // Of the rank that is stated, if one is: what differs then is an error that names both.
+        if options.contains(.alpha) { self.alpha = Double(lora.scale) * Double(lora.rank) }
+        if options.contains(.targetModules) { self.targetModules = lora.targets }
+        if options.contains(.layers) {
+            let isWhole = lora.layers == 0..<model.configuration.layerCount
+            self.layers =
+                isWhole ? .all : .range(lora.layers.lowerBound...(lora.layers.upperBound - 1))
+        }
+    }
+}
