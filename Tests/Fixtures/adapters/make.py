@@ -81,5 +81,5 @@ keep("/tmp/made-mlx", "mlx", ["adapter_config.json", "adapters.safetensors"])
 
 subprocess.run(
     [sys.executable, os.path.join(llama_cpp, "convert_lora_to_gguf.py"), "--base", base, "--outtype", "f32",
-     "--outfile", os.path.join(here, "llamacpp.gguf"), plain], check=True, cwd=llama_cpp,
+     "--outfile", os.path.join(here, "llamacpp.adapter"), plain], check=True, cwd=llama_cpp,
     env=dict(os.environ, PYTHONPATH=f"{llama_cpp}:{llama_cpp}/gguf-py"))

@@ -14,7 +14,7 @@ import Testing
 
     @Test(
         "a damaged adapter is read or refused",
-        arguments: ["peft", "peft-patterns", "mlx", "llamacpp.gguf"])
+        arguments: ["peft", "peft-patterns", "mlx", "llamacpp.adapter"])
     func files(name: String) throws {
         let sound = LoadedAdapterTests.folder + "/" + name
         try LoadedAdapterTests.withModel { model in

@@ -202,7 +202,7 @@ import Testing
                     model: model.configuration)
             }
             let own = shape(2, 3, [.query, .down])
-            for name in ["peft", "mlx", "llamacpp.gguf"] {
+            for name in ["peft", "mlx", "llamacpp.adapter"] {
                 let loaded = try LoadedAdapter.read(
                     LoadedAdapterTests.folder + "/" + name, for: model)
                 #expect(

@@ -47,7 +47,7 @@ import Testing
             let peft = try LoadedAdapter.read(Self.folder + "/peft", for: model)
             #expect(peft.format == .peft && peft.configuration.baseModelName == "tiny")
             #expect(peft.parameters.shape.configuration.scale == 3)
-            for (name, format) in [("mlx", AdapterFormat.mlx), ("llamacpp.gguf", .gguf)] {
+            for (name, format) in [("mlx", AdapterFormat.mlx), ("llamacpp.adapter", .gguf)] {
                 let other = try LoadedAdapter.read(Self.folder + "/" + name, for: model)
                 #expect(other.format == format)
                 #expect(other.parameters.values == peft.parameters.values, "\(name)")
