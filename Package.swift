@@ -31,6 +31,7 @@ let package = Package(
     products: [
         .library(name: "Skein", targets: ["Skein"]),
         .executable(name: "skein", targets: ["SkeinTool"]),
+        .executable(name: "skein-fetch", targets: ["SkeinFetch"]),
     ],
     targets: [
         .systemLibrary(
@@ -57,6 +58,7 @@ let package = Package(
             ]),
         room("Coordination", ["SkeinBasics", "CSkeinCRC32C"]),
         room("Launch", ["SkeinBasics", "CSkeinPipe"]),
+        room("Hub", ["SkeinBasics"]),
         room(
             "Nodes",
             [
@@ -79,10 +81,14 @@ let package = Package(
             "Commands",
             [
                 "Skein", "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTraining", "SkeinCoordination", "SkeinNodes", "SkeinLaunch", "SkeinBench",
+                "SkeinTraining", "SkeinCoordination", "SkeinNodes", "SkeinLaunch", "SkeinHub",
+                "SkeinBench",
             ]),
         .executableTarget(
             name: "SkeinTool", dependencies: ["SkeinCommands"], swiftSettings: strict),
+        // The only code that talks to the Hub: it loads libcurl and libssl, and `skein` does not.
+        .executableTarget(
+            name: "SkeinFetch", dependencies: ["SkeinBasics", "SkeinHub"], swiftSettings: strict),
 
         .target(
             name: "SkeinTestSupport", dependencies: ["SkeinBasics", "CSkeinPipe"],
@@ -97,6 +103,7 @@ let package = Package(
             ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText"]),
         tests(of: "Coordination", ["SkeinBasics"]),
         tests(of: "Launch", ["SkeinBasics"]),
+        tests(of: "Hub", ["SkeinBasics", "SkeinFetch"]),
         tests(
             of: "Bench",
             [
@@ -122,7 +129,7 @@ let package = Package(
             dependencies: [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinTraining",
                 "SkeinCoordination", "SkeinNodes", "SkeinLaunch", "SkeinBench",
-                "SkeinTestSupport", "SkeinTool",
+                "SkeinTestSupport", "SkeinTool", "SkeinFetch",
             ],
             swiftSettings: strict),
     ]

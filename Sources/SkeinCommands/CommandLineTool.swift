@@ -9,7 +9,8 @@ package enum CommandLineTool {
     static let commands: [any Command.Type] = [
         TrainCommand.self, CoordinatorCommand.self, WorkerCommand.self, LaunchCommand.self,
         StatusCommand.self, EvaluateCommand.self, GenerateCommand.self, TokenizeCommand.self,
-        ExportCommand.self, FuseCommand.self, InspectCommand.self, BenchCommand.self,
+        ExportCommand.self, FuseCommand.self, InspectCommand.self, PullCommand.self,
+        BenchCommand.self,
     ]
 
     /// Exit status when the reader of standard output, such as `head`, is gone: 128 + SIGPIPE.
@@ -90,7 +91,9 @@ package enum CommandLineTool {
             writeError(ErrorReport.text(of: shortage.explanation, format: format))
             Log.flush()
         }
-        try command.init(arguments).run(io)
+        // All that can be wrong with the command line is said before anything is downloaded.
+        _ = try command.init(arguments)
+        try command.init(ModelNames.resolved(arguments, io)).run(io)
     }
 
     private static func command(named name: String) throws -> any Command.Type {

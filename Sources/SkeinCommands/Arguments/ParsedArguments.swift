@@ -24,6 +24,17 @@ struct ParsedArguments: Sendable {
         return fallback
     }
 
+    /// The same, with another text of an option.
+    func replacing(option: String, by text: String) -> ParsedArguments {
+        ParsedArguments(
+            table: table, texts: texts.merging([option: text]) { $1 }, positionals: positionals)
+    }
+
+    /// The same, with other positional arguments.
+    func replacing(positionals: [String]) -> ParsedArguments {
+        ParsedArguments(table: table, texts: texts, positionals: positionals)
+    }
+
     func isGiven(_ option: OptionDescription) -> Bool {
         texts[option.name] != nil
     }

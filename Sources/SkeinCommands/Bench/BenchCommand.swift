@@ -58,7 +58,8 @@ struct BenchCommand: Command {
         "step, generate: compute threads; each kernel is measured on one")
     static let model = Option.optional(
         "model", .path(),
-        "all but kernels and wire: base model, a GGUF file or a Hugging Face folder")
+        "all but kernels and wire: base model, a GGUF file, a Hugging Face folder, or "
+            + "ORG/NAME[@revision][:file.gguf] of the Hub")
     static let promptTokens = Option(
         "prompt-tokens", .integer(1...1_048_576), default: "512", "generate: tokens of the prompt")
     static let answerTokens = Option(

@@ -27,7 +27,8 @@ enum ClusterFlags {
         "name in ledger and status; a new worker replaces an old one of the same name")
     static let workerModel = Option.optional(
         "model", .path(), absent: "fetched from the coordinator",
-        "base model: a GGUF file or a Hugging Face folder")
+        "base model: a GGUF file, a Hugging Face folder, or ORG/NAME[@revision][:file.gguf] of the "
+            + "Hub")
     static let workerPatience = Option<Duration>(
         "patience", .patience, default: "60s",
         "how long to try to reach the coordinator")

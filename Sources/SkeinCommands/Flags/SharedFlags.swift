@@ -4,7 +4,9 @@ import SkeinTraining
 /// Options that several commands share.
 enum SharedFlags {
     static let model = Option.required(
-        "model", .path(), "base model: a GGUF file or a Hugging Face folder")
+        "model", .path(),
+        "base model: a GGUF file, a Hugging Face folder, or ORG/NAME[@revision][:file.gguf] of the "
+            + "Hub")
     static let adapter = Option.optional(
         "adapter", .path(), "adapter of the base model: a PEFT or MLX folder, or a GGUF file")
     static let anyBase = Option.flag(

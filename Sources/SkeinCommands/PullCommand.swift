@@ -1,0 +1,38 @@
+import SkeinBasics
+import SkeinHub
+
+/// `skein pull`: downloads a model of the Hub into the cache that Python's tools have, too.
+struct PullCommand: Command {
+    static let table = ArgumentTable(
+        command: "pull",
+        summary: "downloads a model of the Hugging Face Hub and prints its path",
+        positional: Positional(
+            "ORG/NAME[@REVISION][:FILE]", count: .one,
+            "the model; with FILE, one GGUF file (all of its parts) of the repository"),
+        groups: [
+            OptionGroup(
+                title: "what",
+                options: [SharedFlags.json.description, SharedFlags.logFormat.description])
+        ],
+        example: "skein pull HuggingFaceTB/SmolLM2-135M-Instruct")
+
+    private let text: String
+    private let json: Bool
+
+    init(_ arguments: ParsedArguments) throws {
+        text = arguments.positionals[0]
+        json = arguments[SharedFlags.json]
+    }
+
+    func run(_ io: CommandIO) throws {
+        guard let reference = HubReference(text) else { throw HubError.notAReference(text: text) }
+        let path = try ModelNames.path(of: reference, asksServer: true, io)
+        if json {
+            try io.print(json: [
+                ("model", .string(reference.text)), ("path", .string(path)),
+            ])
+        } else {
+            try io.print(path)
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import FoundationNetworking
+import SkeinBasics
+import SkeinHub
+
+/// Brings one blob into the cache: continues what is there, checks it, and gives it its name.
+struct BlobDownload {
+    let server: HubServer
+    let cache: HubCache
+    let reference: HubReference
+    let file: String
+    let metadata: HubServer.Metadata
+    /// Gets the number of the file's bytes that are here.
+    let progress: (Int) -> Void
+
+    /// Asked for at once. The session hands bytes on faster than a disk may take them, and what it
+    /// keeps meanwhile is at most this.
+    private static let pieceBytes = 16 << 20
+    private static let lockPatience: Duration = .seconds(600)
+
+    func run() throws {
+        if isThere { return progress(metadata.size) }
+        try withLock {
+            if isThere { return progress(metadata.size) }
+            let partial = cache.partial(metadata.etag)
+            try AtomicFile.makeDirectory(FilePath.parent(of: partial))
+            do throws(HubError) {
+                try download(partial)
+            } catch .wrongBytes {
+                // What was there before may have been wrong; from zero, once.
+                try download(partial)
+            }
+            let blob = cache.blob(metadata.etag)
+            guard rename(partial, blob) == 0 else { throw failure("rename", blob) }
+            try AtomicFile.syncDirectory(of: blob)
+        }
+    }
+
+    private var isThere: Bool {
+        var status = stat()
+        return stat(cache.blob(metadata.etag), &status) == 0
+            && status.st_mode & S_IFMT == S_IFREG && Int(status.st_size) == metadata.size
+    }
+
+    private func failure(_ operation: String, _ path: String) -> HubError {
+        .storage(path: path, operation: operation, code: errno)
+    }
+
+    /// Holds the lock that huggingface_hub holds, too.
+    private func withLock(_ body: () throws -> Void) throws {
+        let path = cache.lock(metadata.etag)
+        try AtomicFile.makeDirectory(FilePath.parent(of: path))
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw failure("open", path) }
+        defer { close(descriptor) }
+        let end = ContinuousClock.now + Self.lockPatience
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw failure("lock", path) }
+            guard ContinuousClock.now < end else { throw HubError.locked(file: file) }
+            progress(0)
+            usleep(100_000)
+        }
+        try body()
+    }
+
+    private func download(_ partial: String) throws(HubError) {
+        let descriptor = open(partial, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
+        guard descriptor >= 0 else { throw failure("open", partial) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure("inspect", partial) }
+        var offset = Int(status.st_size)
+        // Longer than the file: it is something else's.
+        if offset > metadata.size { offset = 0 }
+        do {
+            while offset < metadata.size {
+                offset = try piece(from: offset, into: descriptor, partial)
+            }
+            guard ftruncate(descriptor, off_t(offset)) == 0, AtomicFile.flush(descriptor) else {
+                throw failure("write", partial)
+            }
+            let found = try digest(descriptor, partial)
+            guard found == metadata.etag else {
+                guard unlink(partial) == 0 else { throw failure("remove", partial) }
+                throw HubError.wrongBytes(file: file, expected: metadata.etag, found: found)
+            }
+        } catch let error as HubError {
+            throw error
+        } catch {
+            // `piece` and `digest` throw nothing else; the compiler cannot know.
+            throw .badAnswer(place: file, problem: String(describing: type(of: error)))
+        }
+    }
+
+    /// Asks for the bytes from `start` on, and writes what comes.
+    ///
+    /// - Returns: The offset behind the last byte written.
+    private func piece(from start: Int, into descriptor: Int32, _ path: String) throws -> Int {
+        var offset = start
+        var before = start
+        func hasMoved() -> Bool {
+            defer { before = offset }
+            return offset > before
+        }
+        return try server.retrying(file, hasMoved: hasMoved) {
+            let end = min(offset + Self.pieceBytes, metadata.size)
+            let from = offset
+            var isFirst = true
+            let answer = try server.exchange(
+                "GET", metadata.url, range: "bytes=\(from)-\(end - 1)", limit: metadata.size
+            ) { (response, data) throws(HubError) in
+                if isFirst {
+                    isFirst = false
+                    // A server that ignores the range sends all.
+                    if response.statusCode == 200 { offset = 0 }
+                }
+                guard try accepts(response, from: from) else { return }
+                guard offset + data.count <= metadata.size else {
+                    throw .wrongSize(
+                        file: file, expected: metadata.size, found: offset + data.count)
+                }
+                try write(data, descriptor, at: offset, path)
+                offset += data.count
+                progress(offset)
+            }
+            if let later: HubServer.Attempt<Int> = HubServer.later(answer) { return later }
+            switch answer.status {
+            case 200, 206:
+                // A body that ended early without an error: the next request continues.
+                if offset == from, from < end { return .again(status: answer.status, after: nil) }
+                return .done(offset)
+            case 416:
+                // The server's file is shorter than it says.
+                throw HubError.wrongSize(file: file, expected: metadata.size, found: from)
+            default: throw server.error(answer, reference, file: file, at: metadata.url)
+            }
+        }
+    }
+
+    /// Whether the body is the file's bytes from `start` (206) or from its beginning (200).
+    private func accepts(_ response: HTTPURLResponse, from start: Int) throws(HubError) -> Bool {
+        if response.statusCode == 200 { return true }
+        guard response.statusCode == 206 else { return false }
+        let range = response.value(forHTTPHeaderField: "Content-Range") ?? ""
+        guard range.hasPrefix("bytes \(start)-") else {
+            throw .badAnswer(place: file, problem: "it has another range than was asked for")
+        }
+        return true
+    }
+
+    private func write(
+        _ data: Data, _ descriptor: Int32, at offset: Int, _ path: String
+    ) throws(HubError) {
+        var done = 0
+        while done < data.count {
+            let count = data.withUnsafeBytes {
+                pwrite(
+                    descriptor, $0.baseAddress.map { $0 + done }, data.count - done,
+                    off_t(offset + done))
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw failure("write", path) }
+            done += count
+        }
+    }
+
+    /// SHA-256 or git's SHA-1, as the expected digest is.
+    private func digest(_ descriptor: Int32, _ path: String) throws -> String {
+        var (sha256, git) = (SHA256(), GitBlobHash(size: metadata.size))
+        let isLinked = metadata.etag.utf8.count == 64
+        var chunk = [UInt8](repeating: 0, count: 1 << 20)
+        var offset = 0
+        while offset < metadata.size {
+            let count = chunk.withUnsafeMutableBytes {
+                pread(descriptor, $0.baseAddress, $0.count, off_t(offset))
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw failure("read", path) }
+            if isLinked {
+                chunk.withUnsafeBytes {
+                    sha256.update(UnsafeRawBufferPointer(rebasing: $0[..<count]))
+                }
+            } else {
+                git.update(chunk[..<count])
+            }
+            offset += count
+            progress(metadata.size)
+        }
+        return isLinked ? sha256.finish().description : git.finish()
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import SkeinBasics
+import SkeinHub
+
+/// `skein-fetch`: reads one request from standard input, downloads, and reports on standard output.
+/// `skein` starts it; docs/HUB.md has the rules.
+@main
+enum Entrypoint {
+    static func main() {
+        // It ends with its parent: the next report finds no reader.
+        signal(SIGPIPE, SIG_DFL)
+        let report = Report()
+        do {
+            report.send(.finished(commit: try fetch(report)))
+        } catch let error as HubError {
+            report.send(.failed(error))
+        } catch FileError.failed(let operation, let path, let code) {
+            report.send(.failed(.storage(path: path, operation: operation, code: code)))
+        } catch {
+            // Its kind alone: a text of the system may hold a URL.
+            let problem = "internal error \(type(of: error))"
+            report.send(.failed(.badAnswer(place: "skein-fetch", problem: problem)))
+        }
+    }
+
+    private static func fetch(_ report: Report) throws -> String {
+        var lines = LineBuffer()
+        var line: [UInt8]?
+        while line == nil, try lines.fill(from: STDIN_FILENO) { line = try lines.next() }
+        guard let line else { throw HubError.badMessage }
+        let reference = try FetchLine.read(FetchRequest.self, line).reference
+        guard HubReference(reference.text) == reference else {
+            throw HubError.notAReference(text: reference.text)
+        }
+        let environment = ProcessInfo.processInfo.environment
+        let settings = try HubSettings(environment: environment)
+        // Tests wait for a server that hangs; a person need not.
+        let idle = environment["SKEIN_FETCH_IDLE"].flatMap { Int($0) } ?? 30
+        let server = try HubServer(
+            settings: settings, idle: .seconds(max(1, min(idle, 600))), beat: report.beat)
+        let commit = try server.commit(of: reference)
+        let sizes = try server.files(of: reference, commit: commit)
+        let wanted = try HubSelection.files(of: Array(sizes.keys), for: reference)
+        let cache = HubCache(directory: settings.cache, reference: reference)
+        report.total = wanted.reduce(0) { $0 &+ (sizes[$1] ?? 0) }
+        for file in wanted {
+            let size = sizes[file] ?? 0
+            let metadata = try server.metadata(
+                of: file, reference, commit: commit, listed: size)
+            try BlobDownload(
+                server: server, cache: cache, reference: reference, file: file,
+                metadata: metadata, progress: report.show
+            ).run()
+            try cache.link(file, of: commit, to: metadata.etag)
+            report.finishFile(size)
+        }
+        try cache.remember(commit)
+        return commit
+    }
+}
+
+/// What is said to `skein`, at most five times a second while bytes arrive.
+final class Report: @unchecked Sendable {
+    // `lock` guards every variable: bytes arrive on another thread than the one that waits.
+    private let lock = NSLock()
+    private var finished = 0
+    private var current = 0
+    private var all = 0
+    private var last = ContinuousClock.now - .seconds(1)
+
+    var total: Int {
+        get { lock.withLock { all } }
+        set { lock.withLock { all = newValue } }
+    }
+
+    func show(_ bytes: Int) {
+        lock.withLock { current = bytes }
+        beat()
+    }
+
+    func finishFile(_ bytes: Int) {
+        lock.withLock {
+            finished += bytes
+            current = 0
+        }
+        beat()
+    }
+
+    /// Says where it is, if it has not just done so.
+    func beat() {
+        let message: FetchMessage? = lock.withLock {
+            guard ContinuousClock.now - last > .milliseconds(200) else { return nil }
+            last = .now
+            return .progress(done: finished + current, total: all)
+        }
+        if let message { send(message) }
+    }
+
+    func send(_ message: FetchMessage) {
+        guard let bytes = try? FetchLine.bytes(message) else { return }
+        lock.withLock {
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes {
+                    write(STDOUT_FILENO, $0.baseAddress, $0.count)
+                }
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return }
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+}

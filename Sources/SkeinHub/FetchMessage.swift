@@ -1,0 +1,37 @@
+import Foundation
+
+/// What `skein` writes to `skein-fetch`: one line of JSON. A token is not in it: the fetcher has the
+/// same environment.
+package struct FetchRequest: Sendable, Equatable, Codable {
+    package var reference: HubReference
+    package init(reference: HubReference) { self.reference = reference }
+}
+
+/// What `skein-fetch` writes to `skein`: lines of JSON, the last of which is `finished` or `failed`.
+package enum FetchMessage: Sendable, Equatable, Codable {
+    /// Bytes of all files that are here, and bytes that there will be (0: not known yet).
+    case progress(done: Int, total: Int)
+    case finished(commit: String)
+    case failed(HubError)
+}
+
+/// Lines of JSON, bounded.
+package enum FetchLine {
+    /// - Throws: `HubError.badMessage` when it is too long.
+    package static func bytes(_ message: some Encodable) throws(HubError) -> [UInt8] {
+        guard let data = try? JSONEncoder().encode(message), data.count < Limits.lineBytes else {
+            throw .badMessage
+        }
+        return Array(data) + [UInt8(ascii: "\n")]
+    }
+
+    /// - Throws: `HubError.badMessage`.
+    package static func read<Value: Decodable>(
+        _ type: Value.Type, _ line: some Collection<UInt8>
+    ) throws(HubError) -> Value {
+        guard line.count <= Limits.lineBytes,
+            let value = try? JSONDecoder().decode(type, from: Data(line))
+        else { throw .badMessage }
+        return value
+    }
+}

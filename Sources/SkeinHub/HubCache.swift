@@ -1,0 +1,121 @@
+import Foundation
+import SkeinBasics
+
+/// The cache that Python's huggingface_hub has, too:
+///
+///     models--ORG--NAME/blobs/ETAG            bytes, named by their digest
+///     models--ORG--NAME/refs/REVISION         the commit that a branch or tag had last
+///     models--ORG--NAME/snapshots/COMMIT/FILE a link to ../../blobs/ETAG
+///     .locks/models--ORG--NAME/ETAG.lock      held with flock(2) by whoever downloads the blob
+package struct HubCache: Sendable {
+    package let directory: String
+    package let reference: HubReference
+
+    package init(directory: String, reference: HubReference) {
+        self.directory = directory
+        self.reference = reference
+    }
+
+    private var folder: String { "models--\(reference.organization)--\(reference.name)" }
+    private var repository: String { FilePath.join(directory, folder) }
+
+    package func blob(_ etag: String) -> String { repository + "/blobs/" + etag }
+    package func partial(_ etag: String) -> String { blob(etag) + ".incomplete" }
+    package func lock(_ etag: String) -> String {
+        FilePath.join(directory, ".locks/\(folder)/\(etag).lock")
+    }
+    package func snapshot(_ commit: String) -> String { repository + "/snapshots/" + commit }
+
+    /// What a command opens: the folder of a snapshot, or the named file in it.
+    package func model(_ commit: String) -> String {
+        guard let file = reference.file else { return snapshot(commit) }
+        return snapshot(commit) + "/" + HubSelection.parts(of: file)[0]
+    }
+
+    /// The commit that the reference's revision had when it was last asked for; nil: never.
+    package func commit() -> String? {
+        if HubNames.isCommit(reference.revision) { return reference.revision }
+        guard let file = FileHandle(forReadingAtPath: repository + "/refs/" + reference.revision)
+        else { return nil }
+        defer { try? file.close() }
+        guard let bytes = try? file.read(upToCount: 64) else { return nil }
+        let text = String(decoding: bytes, as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        return HubNames.isCommit(text) ? text : nil
+    }
+
+    /// The model's path if all of it is here; no server is asked.
+    package func find() -> String? {
+        guard let commit = commit(), isWhole(commit) else { return nil }
+        return model(commit)
+    }
+
+    /// Whether config.json and all weights, or all parts of the named file, are here.
+    private func isWhole(_ commit: String) -> Bool {
+        let folder = snapshot(commit)
+        func has(_ name: String) -> Bool { access(folder + "/" + name, R_OK) == 0 }
+        if let file = reference.file { return HubSelection.parts(of: file).allSatisfy(has) }
+        guard has("config.json"),
+            let names = try? FileManager.default.contentsOfDirectory(atPath: folder)
+        else { return false }
+        let hasTokenizer = names.contains {
+            ($0.hasPrefix("tokenizer") && $0 != "tokenizer_config.json" || $0.hasSuffix(".model")
+                || $0 == "vocab.json" || $0 == "vocab.txt" || $0 == "tekken.json") && has($0)
+        }
+        guard hasTokenizer else { return false }
+        if let shards = shards(folder + "/model.safetensors.index.json") {
+            return !shards.isEmpty && shards.allSatisfy(has)
+        }
+        let weights = names.filter { $0.hasSuffix(".safetensors") }
+        return !weights.isEmpty
+            && weights.allSatisfy { HubSelection.parts(of: $0).allSatisfy(has) }
+    }
+
+    /// Names of the files that an index lists; nil when there is no index, empty when it is bad.
+    private func shards(_ path: String) -> Set<String>? {
+        struct Index: Decodable {
+            var files: [String: String]
+            enum CodingKeys: String, CodingKey { case files = "weight_map" }
+        }
+        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
+        defer { try? file.close() }
+        guard let bytes = try? file.read(upToCount: Limits.indexBytes + 1),
+            bytes.count <= Limits.indexBytes,
+            let index = try? JSONDecoder().decode(Index.self, from: bytes)
+        else { return [] }
+        let names = Set(index.files.values)
+        return names.allSatisfy(HubNames.isFilePath) ? names : []
+    }
+
+    /// Notes which commit the revision has now.
+    ///
+    /// - Throws: `FileError`.
+    package func remember(_ commit: String) throws {
+        guard commit != reference.revision else { return }
+        let path = repository + "/refs/" + reference.revision
+        try AtomicFile.makeDirectory(FilePath.parent(of: path))
+        try AtomicFile.write(commit, to: path)
+    }
+
+    /// Makes the link from `file` of the snapshot to its blob, or replaces it.
+    ///
+    /// - Throws: `FileError`.
+    package func link(_ file: String, of commit: String, to etag: String) throws {
+        let path = snapshot(commit) + "/" + file
+        try AtomicFile.makeDirectory(FilePath.parent(of: path))
+        let depth = file.utf8.count { $0 == UInt8(ascii: "/") }
+        let target = String(repeating: "../", count: depth + 2) + "blobs/" + etag
+        if (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) == target { return }
+        let temporary = path + ".tmp-\(getpid())"
+        unlink(temporary)
+        guard symlink(target, temporary) == 0 else {
+            throw FileError.failed(operation: "link", path: temporary, code: errno)
+        }
+        guard rename(temporary, path) == 0 else {
+            let code = errno
+            unlink(temporary)
+            throw FileError.failed(operation: "link", path: path, code: code)
+        }
+        try AtomicFile.syncDirectory(of: path)
+    }
+}

@@ -1,0 +1,41 @@
+/// A model that cannot be had from the Hub or its cache. It crosses the fetcher's pipe, so no case
+/// holds a token or a URL with a signature.
+package enum HubError: Error, Equatable, Codable {
+    /// Neither a path nor a model in the cache, and no server may be asked.
+    case offline(reference: String, cache: String)
+    /// There is no such path, and the Hub has no such repository (or hides it).
+    case noRepository(reference: String, hasToken: Bool)
+    case noRevision(repository: String, revision: String)
+    case noFile(repository: String, file: String)
+    /// The license must be accepted on the repository's page.
+    case gated(repository: String, hasToken: Bool)
+    /// The server does not accept the token, or wants one.
+    case unauthorized(repository: String, hasToken: Bool)
+    /// Only GGUF files are there, and none was named.
+    case onlyGGUF(repository: String, files: [String])
+    /// No weights that can be read.
+    case noWeights(repository: String)
+    /// A server's answer that is no answer of a Hub.
+    case badAnswer(place: String, problem: String)
+    case status(place: String, code: Int)
+    /// A name that leads out of the cache, or is none.
+    case badFileName(repository: String, bytes: Int)
+    case tooManyRedirects(place: String)
+    /// Answers from https that lead to http.
+    case insecureRedirect(place: String)
+    /// The network failed as often as is tried.
+    case network(place: String, problem: String, attempts: Int)
+    case wrongBytes(file: String, expected: String, found: String)
+    case wrongSize(file: String, expected: Int, found: Int)
+    /// Another process downloads the same file.
+    case locked(file: String)
+    case storage(path: String, operation: String, code: Int32)
+    case badEndpoint
+    case badToken
+    case notAReference(text: String)
+    case noFetcher(path: String)
+    case fetcherEnded(status: Int32)
+    case fetcherSilent(seconds: Int)
+    case badMessage
+    case interrupted
+}

@@ -1,0 +1,23 @@
+/// What is accepted from a user, a server and the fetcher.
+package enum Limits {
+    /// Of an organization or a repository's name; the Hub itself allows 96 for both.
+    static let nameBytes = 96
+    /// Of a branch, tag or commit.
+    static let revisionBytes = 128
+    /// Of a file's path in a repository.
+    static let filePathBytes = 1024
+    /// Of one part of it: what Linux allows.
+    static let filePartBytes = 255
+    /// Files of a repository that are looked at.
+    package static let files = 10_000
+    /// Parts of one GGUF model.
+    static let ggufParts = 1000
+    /// Of a token file.
+    static let tokenBytes = 4096
+    /// Of model.safetensors.index.json: 100 bytes for each of 100,000 tensors.
+    static let indexBytes = 16 << 20
+    /// Of one line between `skein` and `skein-fetch`.
+    package static let lineBytes = 1 << 16
+    /// The fetcher reports at least once a second; silence for this long means that it hangs.
+    package static let silence: Duration = .seconds(60)
+}

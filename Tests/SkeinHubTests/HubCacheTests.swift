@@ -1,0 +1,113 @@
+import Foundation
+import SkeinBasics
+import SkeinHub
+import SkeinTestSupport
+import Testing
+
+@Suite("the cache of the Hub")
+struct HubCacheTests {
+    private static let commit = String(repeating: "a", count: 40)
+    private let reference = HubReference(organization: "o", name: "n")
+
+    private func add(_ names: [String], to cache: HubCache) throws {
+        for (number, name) in names.enumerated() {
+            let etag = String(repeating: String(number), count: 40)
+            try AtomicFile.makeDirectory(FilePath.parent(of: cache.blob(etag)))
+            try AtomicFile.write("x", to: cache.blob(etag))
+            try cache.link(name, of: Self.commit, to: etag)
+        }
+        try cache.remember(Self.commit)
+    }
+
+    @Test("a model is found once all of it is there, and links are relative")
+    func found() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let cache = HubCache(directory: directory, reference: reference)
+            #expect(cache.find() == nil)
+            try add(["config.json", "tokenizer.json"], to: cache)
+            #expect(cache.find() == nil)
+            try add(["config.json", "tokenizer.json", "model.safetensors"], to: cache)
+            #expect(cache.find() == cache.snapshot(Self.commit))
+            let link = cache.snapshot(Self.commit) + "/config.json"
+            #expect(
+                try FileManager.default.destinationOfSymbolicLink(atPath: link)
+                    == "../../blobs/" + String(repeating: "0", count: 40))
+        }
+    }
+
+    @Test("one of several parts is not a model")
+    func parts() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let cache = HubCache(directory: directory, reference: reference)
+            let base = ["config.json", "tokenizer.json", "model-00001-of-00002.safetensors"]
+            try add(base, to: cache)
+            #expect(cache.find() == nil)
+            try add(base + ["model-00002-of-00002.safetensors"], to: cache)
+            #expect(cache.find() != nil)
+        }
+    }
+
+    @Test("a file is found by its name, offline; a missing one is an error that names both tries")
+    func offline() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            var named = reference
+            named.file = "q/a.gguf"
+            let cache = HubCache(directory: directory, reference: named)
+            let model = HubModel(environment: ["HF_HUB_CACHE": directory, "HF_HUB_OFFLINE": "1"])
+            let missing = HubError.offline(reference: "o/n:q/a.gguf", cache: directory)
+            #expect(throws: missing) {
+                try model.path(of: named, asksServer: true) { _, _ in }
+            }
+            #expect(missing.explanation.what.contains("no file or folder"))
+            try add(["q/a.gguf"], to: cache)
+            let path = try model.path(of: named, asksServer: true) { _, _ in }
+            #expect(path == cache.snapshot(Self.commit) + "/q/a.gguf")
+        }
+    }
+
+    @Test("settings are huggingface_hub's, and a token's file is read")
+    func settings() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let plain = try HubSettings(environment: ["HOME": "/h"])
+            #expect(plain.cache == "/h/.cache/huggingface/hub")
+            #expect(plain.endpoint == "https://huggingface.co")
+            #expect(
+                try HubSettings(environment: ["XDG_CACHE_HOME": "/x"]).cache
+                    == "/x/huggingface/hub")
+            try AtomicFile.write("hf_secret\n", to: directory + "/token")
+            let home = try HubSettings(environment: ["HF_HOME": directory])
+            #expect(home.cache == directory + "/hub")
+            #expect(try home.token() == "hf_secret")
+            let bad = try HubSettings(environment: ["HF_TOKEN": "a\r\nX: y"])
+            #expect(throws: HubError.badToken) { try bad.token() }
+            for endpoint in ["ftp://a", "https://", "https://u:p@a", "a"] {
+                #expect(throws: HubError.badEndpoint) {
+                    try HubSettings(environment: ["HF_ENDPOINT": endpoint])
+                }
+            }
+        }
+    }
+
+    @Test("without the fetcher, the error says how to build it")
+    func noFetcher() throws {
+        let error = HubError.noFetcher(path: "/nowhere/skein-fetch")
+        #expect(throws: error) {
+            try FetchClient(environment: ["SKEIN_FETCH": "/nowhere/skein-fetch"])
+        }
+        #expect(error.explanation.remedy.contains("--product skein-fetch"))
+    }
+
+    @Test("messages come back from a line as they were; long and strange ones are refused")
+    func messages() throws {
+        let message = FetchMessage.failed(.wrongBytes(file: "f", expected: "a", found: "b"))
+        let line = try FetchLine.bytes(message)
+        #expect(try FetchLine.read(FetchMessage.self, line.dropLast()) == message)
+        #expect(throws: HubError.badMessage) {
+            try FetchLine.read(FetchMessage.self, Array("{}".utf8))
+        }
+        #expect(throws: HubError.badMessage) {
+            try FetchLine.bytes(
+                FetchMessage.finished(commit: String(repeating: "a", count: Limits.lineBytes)))
+        }
+    }
+}

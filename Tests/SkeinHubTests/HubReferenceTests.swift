@@ -1,0 +1,35 @@
+import SkeinHub
+import Testing
+
+@Suite("references to models of the Hub")
+struct HubReferenceTests {
+    @Test("a reference has an organization, a name, a revision and a file")
+    func parts() {
+        #expect(
+            HubReference("Org/Na.me-1") == HubReference(organization: "Org", name: "Na.me-1"))
+        #expect(
+            HubReference("o/n@refs/pr/1:q/a.gguf")
+                == HubReference(
+                    organization: "o", name: "n", revision: "refs/pr/1", file: "q/a.gguf"))
+        #expect(HubReference("o/n@v1.0:a.gguf")?.text == "o/n@v1.0:a.gguf")
+        #expect(HubReference("o/n@main")?.text == "o/n")
+    }
+
+    @Test(
+        "what leads elsewhere, or is a path, is no reference",
+        arguments: [
+            "", "/", "o", "o/", "/n", "o/n/m", "../n", "o/..", "./n", "o/n@", "o/n:", "o/n@..",
+            "o/n@/a", "o/n@a//b", "o/n@.a", "o/n:../a.gguf", "o/n:/a.gguf", "o/n:a//b.gguf",
+            "o/n:a\\b.gguf", "o/n:a\0.gguf", "o--p/n", "-o/n", "o/n.", "o/n m", "o/n?x", "o/n#x",
+            "models/tiny.gguf", "o/\u{e9}", String(repeating: "a", count: 97) + "/n",
+        ])
+    func refused(_ text: String) {
+        #expect(HubReference(text) == nil)
+    }
+
+    @Test("a local path that exists wins over a reference")
+    func local() {
+        #expect(HubModel.reference("/tmp") == nil)
+        #expect(HubModel.reference("no-such-org/no-such-name") != nil)
+    }
+}
