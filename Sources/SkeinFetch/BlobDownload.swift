@@ -103,6 +103,8 @@ struct BlobDownload {
             return offset > before
         }
         return try server.retrying(file, hasMoved: hasMoved) {
+            // A connection may fail behind the last byte.
+            if offset == metadata.size, offset > start { return .done(offset) }
             let end = min(offset + Self.pieceBytes, metadata.size)
             let from = offset
             var isFirst = true

@@ -5,13 +5,18 @@ import SkeinBasics
 package struct FetchClient: Sendable {
     /// The program's path.
     package let program: String
+    private let environment: [String: String]
     private let silence: Duration
 
     /// - Parameters:
     ///   - program: The fetcher's path.
+    ///   - environment: The fetcher's variables, among them a token.
     ///   - silence: How long it may say nothing.
-    package init(program: String, silence: Duration = Limits.silence) {
+    package init(
+        program: String, environment: [String: String], silence: Duration = Limits.silence
+    ) {
         self.program = program
+        self.environment = environment
         self.silence = silence
     }
 
@@ -32,7 +37,7 @@ package struct FetchClient: Sendable {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, X_OK) == 0
         else { throw .noFetcher(path: path) }
-        self.init(program: path)
+        self.init(program: path, environment: environment)
     }
 
     /// Downloads a model into the cache.
@@ -49,6 +54,7 @@ package struct FetchClient: Sendable {
     ) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)
+        process.environment = environment
         let (input, output) = (Pipe(), Pipe())
         process.standardInput = input
         process.standardOutput = output

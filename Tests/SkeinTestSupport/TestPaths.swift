@@ -15,21 +15,30 @@ package enum TestPaths {
 
     /// The `skein` that was built beside the tests.
     package static var binary: String {
+        get throws { try built("skein") }
+    }
+
+    /// The `skein-fetch` that was built beside the tests, unless SKEIN_FETCH names another.
+    package static var fetcher: String {
         get throws {
-            var directory = URL(fileURLWithPath: Bundle.main.executablePath ?? "")
-            // The test bundle is a file beside the binary on Linux and a folder on macOS.
-            for _ in 0..<4 {
-                directory.deleteLastPathComponent()
-                let file = directory.appendingPathComponent("skein").path
-                var isDirectory: ObjCBool = false
-                if FileManager.default.fileExists(atPath: file, isDirectory: &isDirectory),
-                    !isDirectory.boolValue
-                {
-                    return file
-                }
-            }
-            throw NoBinary(searched: Bundle.main.executablePath ?? "")
+            try ProcessInfo.processInfo.environment["SKEIN_FETCH"] ?? built("skein-fetch")
         }
+    }
+
+    private static func built(_ name: String) throws -> String {
+        var directory = URL(fileURLWithPath: Bundle.main.executablePath ?? "")
+        // The test bundle is a file beside the binary on Linux and a folder on macOS.
+        for _ in 0..<4 {
+            directory.deleteLastPathComponent()
+            let file = directory.appendingPathComponent(name).path
+            var isDirectory: ObjCBool = false
+            if FileManager.default.fileExists(atPath: file, isDirectory: &isDirectory),
+                !isDirectory.boolValue
+            {
+                return file
+            }
+        }
+        throw NoBinary(searched: Bundle.main.executablePath ?? "")
     }
 
     /// The real model that Scripts/fetch-model fetched, or nil if it was not fetched.

@@ -1,0 +1,89 @@
+import Foundation
+import SkeinBasics
+import SkeinHub
+import SkeinTestSupport
+
+/// A Hub on loopback (`Tests/Fixtures/hub/fake_hub.py`), a cache, and the real `skein-fetch`.
+struct FakeHub {
+    let directory: String
+    let port: Int
+    /// SHA-256 of the weights, 3,000,000 bytes.
+    let digest: String
+
+    struct Request: Decodable {
+        var storage: Bool
+        var method: String
+        var path: String
+        var sent: Int
+        var range: String?
+        var token: Bool
+    }
+
+    struct NotStarted: Error {}
+
+    static func with(_ body: (FakeHub) throws -> Void) throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = ["python3", TestPaths.fixture("hub/fake_hub.py"), directory]
+            let (input, output) = (Pipe(), Pipe())
+            process.standardInput = input
+            process.standardOutput = output
+            try process.run()
+            defer {
+                try? input.fileHandleForWriting.close()
+                process.waitUntilExit()
+            }
+            var lines = LineBuffer()
+            var line: [UInt8]?
+            while line == nil {
+                guard try lines.fill(from: output.fileHandleForReading.fileDescriptor) else {
+                    throw NotStarted()
+                }
+                line = try lines.next()
+            }
+            let words = String(decoding: line ?? [], as: UTF8.self).split(separator: " ")
+            guard words.count == 3, let port = Int(words[0]) else { throw NotStarted() }
+            try body(FakeHub(directory: directory, port: port, digest: String(words[2])))
+        }
+    }
+
+    var environment: [String: String] {
+        [
+            "HF_ENDPOINT": "http://127.0.0.1:\(port)", "HF_HUB_CACHE": directory + "/cache",
+            "HF_TOKEN": "hf_good", "SKEIN_FETCH_IDLE": "2", "HOME": directory,
+        ]
+    }
+
+    static var program: String {
+        get throws { try TestPaths.fetcher }
+    }
+
+    func cache(_ reference: HubReference) -> HubCache {
+        HubCache(directory: directory + "/cache", reference: reference)
+    }
+
+    /// Downloads `o/NAME` and returns its path.
+    func pull(
+        _ name: String, file: String? = nil, revision: String = "main", token: String? = "hf_good"
+    ) throws -> String {
+        let reference = HubReference(
+            organization: "o", name: name, revision: revision, file: file)
+        var variables = environment
+        variables["HF_TOKEN"] = token
+        let client = FetchClient(program: try Self.program, environment: variables)
+        return cache(reference).model(try client.fetch(reference) { _, _ in })
+    }
+
+    /// SHA-256 of a file.
+    func digest(_ path: String) throws -> String {
+        try RegularFile.digest(of: path).digest.description
+    }
+
+    func requests() throws -> [Request] {
+        let text = try String(contentsOfFile: directory + "/log", encoding: .utf8)
+        return try text.split(separator: "\n").map {
+            try JSONDecoder().decode(Request.self, from: Data($0.utf8))
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import SkeinHub
+import SkeinTestSupport
+import Testing
+
+@Suite("downloads from a Hub that fails", .serialized)
+struct FetchTests {
+    @Test("each fault that passes ends with the right file")
+    func recovered() throws {
+        try FakeHub.with { hub in
+            for name in [
+                "ok", "cut", "cdn", "short", "long", "chunked", "nolength", "norange",
+                "wrongonce", "busy", "pages", "token",
+            ] {
+                let path = try hub.pull(name)
+                #expect(try hub.digest(path + "/model.safetensors") == hub.digest, "\(name)")
+                let names = try FileManager.default.contentsOfDirectory(atPath: path)
+                #expect(
+                    names.sorted() == [
+                        "config.json", "generation_config.json", "model.safetensors",
+                        "tokenizer.json",
+                    ], "\(name)")
+                let reference = HubReference(organization: "o", name: name)
+                #expect(hub.cache(reference).find() == path)
+            }
+        }
+    }
+
+    @Test("each fault that remains ends with an error that says which")
+    func refused() throws {
+        try FakeHub.with { hub in
+            let repository = { (name: String) in "o/" + name }
+            func expect(_ name: String, _ error: HubError, token: String? = "hf_good") {
+                #expect(throws: error, "\(name)") { try hub.pull(name, token: token) }
+            }
+            expect("missing", .noRepository(reference: "o/missing", hasToken: true))
+            expect("gated", .gated(repository: repository("gated"), hasToken: true))
+            expect("token", .unauthorized(repository: "o/token", hasToken: false), token: nil)
+            expect("token", .unauthorized(repository: "o/token", hasToken: true), token: "hf_x")
+            expect("dots", .badFileName(repository: "o/dots", bytes: 18))
+            expect("gguf", .onlyGGUF(repository: "o/gguf", files: ["q/a b.gguf"]))
+            expect("r416", .wrongSize(file: "model.safetensors", expected: 3_000_000, found: 0))
+            expect(
+                "endless", .badAnswer(place: "o/endless", problem: "it lists too many files"))
+            #expect(throws: HubError.noRevision(repository: "o/ok", revision: "v9")) {
+                try hub.pull("ok", revision: "v9")
+            }
+            #expect(throws: HubError.noFile(repository: "o/ok", file: "b.gguf")) {
+                try hub.pull("ok", file: "b.gguf")
+            }
+            #expect(!FileManager.default.fileExists(atPath: hub.directory + "/evil.json"))
+        }
+    }
+
+    /// What is thrown besides facts that name a port or a digest.
+    @Test(
+        "each server that lies, hangs or never ends is given up",
+        arguments: [
+            ("over", "badAnswer"), ("otherrange", "badAnswer"), ("wrongalways", "wrongBytes"),
+            ("loop", "tooManyRedirects"), ("down", "status"), ("hang", "network"),
+            ("headers", "network"), ("body", "badAnswer"), ("drip", "network"),
+        ])
+    func givenUp(_ name: String, _ kind: String) throws {
+        try FakeHub.with { hub in
+            let error = #expect(throws: HubError.self) { try hub.pull(name) }
+            #expect(error.map { String(describing: $0).hasPrefix(kind) } == true, "\(error as Any)")
+            #expect(!String(describing: error).contains("hf_good"))
+        }
+    }
+
+    @Test("the token is sent to the endpoint, and not to another host")
+    func token() throws {
+        try FakeHub.with { hub in
+            _ = try hub.pull("cdn")
+            let requests = try hub.requests()
+            #expect(requests.contains { $0.storage })
+            #expect(requests.allSatisfy { $0.token != $0.storage })
+        }
+    }
+
+    @Test("a fetcher killed 20 times continues where it was")
+    func killed() throws {
+        try FakeHub.with { hub in
+            let reference = HubReference(organization: "o", name: "stall")
+            let partial = hub.cache(reference).partial(hub.digest)
+            var expected = 0
+            for round in 1...20 {
+                expected += 60_000 + 1_000 * round
+                let process = Process()
+                process.executableURL = URL(fileURLWithPath: try FakeHub.program)
+                var variables = hub.environment
+                variables["SKEIN_FETCH_IDLE"] = "60"
+                process.environment = variables
+                let (input, output) = (Pipe(), Pipe())
+                process.standardInput = input
+                process.standardOutput = output
+                try process.run()
+                try input.fileHandleForWriting.write(
+                    contentsOf: FetchLine.bytes(FetchRequest(reference: reference)))
+                let deadline = ContinuousClock.now + .seconds(30)
+                var found = 0
+                while found < expected, ContinuousClock.now < deadline {
+                    var status = stat()
+                    found = stat(partial, &status) == 0 ? Int(status.st_size) : 0
+                    usleep(2000)
+                }
+                #expect(found == expected, "round \(round)")
+                kill(process.processIdentifier, SIGKILL)
+                process.waitUntilExit()
+            }
+            let path = try hub.pull("stall")
+            #expect(try hub.digest(path + "/model.safetensors") == hub.digest)
+            let sent = try hub.requests().filter {
+                $0.method == "GET" && $0.path.hasSuffix("model.safetensors")
+            }
+            #expect(sent.count == 21)
+            #expect(sent.reduce(0) { $0 + $1.sent } == 3_000_000)
+        }
+    }
+
+    @Test("libcurl is loaded by skein-fetch")
+    func libraries() throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["ldd", try FakeHub.program]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let text = String(
+            decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(text.contains("FoundationNetworking") || text.contains("libcurl"))
+    }
+}
