@@ -15,7 +15,7 @@ struct BlobDownload {
 
     /// Asked for at once. The session hands bytes on faster than a disk may take them, and what it
     /// keeps meanwhile is at most this.
-    private static let pieceBytes = 16 << 20
+    private static let pieceBytes = 64 << 20
     private static let lockPatience: Duration = .seconds(600)
 
     func run() throws {
