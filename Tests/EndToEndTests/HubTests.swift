@@ -1,0 +1,82 @@
+import Foundation
+import SkeinBasics
+import SkeinBench
+import SkeinTestSupport
+import Testing
+
+/// Models by name in the real `skein`; `SkeinHubTests` has the downloads.
+@Suite("models of the Hub")
+struct HubTests {
+    /// Settings that lead to a cache of the test's, and to no server.
+    private func shell(_ bench: Workbench, _ more: String = "") -> String {
+        "export HF_HUB_CACHE='\(bench.path("cache"))' HF_ENDPOINT=http://127.0.0.1:9 \(more); "
+            + "exec \"$@\""
+    }
+
+    @Test("a model in the cache is used by its name, without a server")
+    func cached() throws {
+        try Workbench.with { bench in
+            let commit = String(repeating: "a", count: 40)
+            let repository = bench.path("cache/models--o--n")
+            for folder in ["blobs", "refs", "snapshots/\(commit)"] {
+                try AtomicFile.makeDirectory(repository + "/" + folder)
+            }
+            try FileManager.default.copyItem(
+                atPath: bench.model, toPath: repository + "/blobs/blob")
+            try AtomicFile.write(commit, to: repository + "/refs/main")
+            try FileManager.default.createSymbolicLink(
+                atPath: repository + "/snapshots/\(commit)/tiny.gguf",
+                withDestinationPath: "../../blobs/blob")
+            for words in [
+                ["tokenize", "--model", "o/n:tiny.gguf", "goose"],
+                ["inspect", "o/n:tiny.gguf"],
+                ["evaluate", "--model", "o/n:tiny.gguf", "--data", bench.data],
+                bench.trainWords("run", ["--iterations", "1"], model: "o/n:tiny.gguf"),
+            ] {
+                let ending = try SkeinProcess.run(words, shell: shell(bench))
+                #expect(ending.status == 0, "\(words[0]): \(ending.error)")
+            }
+            let pulled = try SkeinProcess.run(
+                ["pull", "o/n:tiny.gguf"], shell: shell(bench, "HF_HUB_OFFLINE=1"))
+            #expect(
+                pulled.output.split(separator: "\n").last.map(String.init)
+                    == repository + "/snapshots/\(commit)/tiny.gguf")
+        }
+    }
+
+    @Test("what is neither a path nor in the cache is an error, and the command line comes first")
+    func missing() throws {
+        try Workbench.with { bench in
+            let offline = try SkeinProcess.run(
+                ["tokenize", "--model", "o/n", "goose"], shell: shell(bench, "HF_HUB_OFFLINE=1"))
+            #expect(offline.status == 65)
+            #expect(offline.error.contains("no file or folder has this path"))
+            let lost = try SkeinProcess.run(
+                ["tokenize", "--model", "o/n", "goose"],
+                shell: shell(bench, "SKEIN_FETCH=/nowhere/skein-fetch"))
+            #expect(lost.status == 74)
+            #expect(lost.error.contains("--product skein-fetch"))
+            let wrong = try SkeinProcess.run(
+                ["tokenize", "--model", "o/n", "--chat", "--decode", "x"], shell: shell(bench))
+            #expect(wrong.status == 64)
+        }
+    }
+
+    @Test("skein does not load libcurl, and skein-fetch does")
+    func libraries() throws {
+        for (program, isExpected) in [(try TestPaths.binary, false), (try TestPaths.fetcher, true)]
+        {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = ["ldd", program]
+            let output = Pipe()
+            process.standardOutput = output
+            try process.run()
+            let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+            let text = String(decoding: bytes, as: UTF8.self)
+            #expect(text.contains("libcurl") == isExpected, "\(program)")
+        }
+    }
+}
