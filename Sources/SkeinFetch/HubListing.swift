@@ -3,13 +3,6 @@ import SkeinHub
 
 /// What a repository has.
 extension HubServer {
-    private struct Revision: Decodable { var sha: String }
-    private struct Entry: Decodable {
-        var type: String
-        var path: String
-        var size: Int?
-    }
-
     /// Pages of a listing; the Hub puts 1000 entries on one.
     private static var pages: Int { 20 }
 
@@ -20,10 +13,9 @@ extension HubServer {
             reference.revision,
         ])
         let answer = try json(url, reference)
-        guard let revision = try? JSONDecoder().decode(Revision.self, from: answer.body),
-            HubNames.isCommit(revision.sha)
-        else { throw HubError.badAnswer(place: place(url), problem: "it names no commit") }
-        return revision.sha
+        return try reading(url) {
+            try HubAnswers.commit(answer.body, of: reference.revision)
+        }
     }
 
     /// Paths and sizes of all files of a commit.
@@ -35,35 +27,26 @@ extension HubServer {
         for _ in 0..<Self.pages {
             guard let url = next else { return files }
             let answer = try json(url, reference)
-            guard let entries = try? JSONDecoder().decode([Entry].self, from: answer.body) else {
-                throw HubError.badAnswer(place: place(url), problem: "it is no list of files")
-            }
-            for entry in entries where entry.type == "file" {
-                guard HubNames.isFilePath(entry.path) else {
-                    throw HubError.badFileName(
-                        repository: reference.repository, bytes: entry.path.utf8.count)
+            do {
+                for file in try reading(url, { try HubAnswers.files(answer.body) }) {
+                    files[file.path] = file.size
                 }
-                guard let size = entry.size, size >= 0 else {
-                    throw HubError.badAnswer(place: place(url), problem: "a file has no size")
-                }
-                files[entry.path] = size
+            } catch let error as HubAnswers.BadFileName {
+                throw HubError.badFileName(repository: reference.repository, bytes: error.bytes)
             }
-            next = try following(answer, url)
+            guard files.count <= Limits.files else { break }
+            next = try reading(url) { try HubAnswers.nextPage(answer.header("Link"), after: url) }
         }
         throw HubError.badAnswer(place: reference.repository, problem: "it lists too many files")
     }
 
-    /// The next page: `Link: <URL>; rel="next"`.
-    private func following(_ answer: HTTPAnswer, _ url: URL) throws -> URL? {
-        guard let link = answer.header("Link"), link.contains("rel=\"next\""),
-            let match = link.firstMatch(of: /<([^>]*)>/)
-        else { return nil }
-        guard let next = URL(string: String(match.1), relativeTo: url)?.absoluteURL,
-            next.host == url.host, next.port == url.port, next.scheme == url.scheme
-        else {
-            throw HubError.badAnswer(place: place(url), problem: "its next page is elsewhere")
+    /// Says where a problem was.
+    private func reading<Value>(_ url: URL, _ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let problem as HubAnswers.Problem {
+            throw HubError.badAnswer(place: place(url), problem: problem.text)
         }
-        return next
     }
 
     private func json(_ url: URL, _ reference: HubReference) throws -> HTTPAnswer {
@@ -98,18 +81,8 @@ extension HubServer {
             guard answer.status == 200 || (301...308).contains(answer.status) else {
                 throw error(answer, reference, file: file, at: url)
             }
-            if let found = answer.header("X-Repo-Commit"), found != commit {
-                throw HubError.badAnswer(place: place(url), problem: "it is of another commit")
-            }
-            let linked = answer.header("X-Linked-Etag")
-            var etag = linked ?? answer.header("ETag") ?? ""
-            if etag.hasPrefix("W/") { etag.removeFirst(2) }
-            etag = etag.trimmingCharacters(in: ["\""])
-            guard HubNames.isDigest(etag) else {
-                throw HubError.badAnswer(place: place(url), problem: "it has no digest as ETag")
-            }
-            if let text = answer.header("X-Linked-Size"), Int(text) != listed {
-                throw HubError.badAnswer(place: place(url), problem: "it gives two sizes")
+            let etag = try reading(url) {
+                try HubAnswers.digest(commit: commit, size: listed, header: answer.header)
             }
             return .done(Metadata(url: url, etag: etag, size: listed))
         }

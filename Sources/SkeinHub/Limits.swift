@@ -8,8 +8,10 @@ package enum Limits {
     static let filePathBytes = 1024
     /// Of one part of it: what Linux allows.
     static let filePartBytes = 255
-    /// Files of a repository that are looked at.
-    package static let files = 10_000
+    /// Files of a repository.
+    package static let files = 100_000
+    /// Of one file: 16 TiB, so that the sum of all sizes does not overflow.
+    static let fileBytes = 1 << 44
     /// Parts of one GGUF model.
     static let ggufParts = 1000
     /// Of a token file.
