@@ -16,6 +16,8 @@ struct BlobDownload {
     /// Asked for at once. The session hands bytes on faster than a disk may take them, and what it
     /// keeps meanwhile is at most this.
     private static let pieceBytes = 64 << 20
+    /// Of a file that may come whole, from a server that knows no ranges.
+    private static let wholeBytes = 1 << 30
     private static let lockPatience: Duration = .seconds(600)
 
     func run() throws {
@@ -117,9 +119,9 @@ struct BlobDownload {
                     if response.statusCode == 200 { offset = 0 }
                 }
                 guard try accepts(response, from: from) else { return }
-                guard offset + data.count <= metadata.size else {
-                    throw .wrongSize(
-                        file: file, expected: metadata.size, found: offset + data.count)
+                let limit = response.statusCode == 206 ? end : metadata.size
+                guard offset + data.count <= limit else {
+                    throw .wrongSize(file: file, expected: limit, found: offset + data.count)
                 }
                 try write(data, descriptor, at: offset, path)
                 offset += data.count
@@ -141,7 +143,12 @@ struct BlobDownload {
 
     /// Whether the body is the file's bytes from `start` (206) or from its beginning (200).
     private func accepts(_ response: HTTPURLResponse, from start: Int) throws(HubError) -> Bool {
-        if response.statusCode == 200 { return true }
+        if response.statusCode == 200 {
+            guard metadata.size <= Self.wholeBytes else {
+                throw .badAnswer(place: file, problem: "it has no ranges, for a large file")
+            }
+            return true
+        }
         guard response.statusCode == 206 else { return false }
         let range = response.value(forHTTPHeaderField: "Content-Range") ?? ""
         guard range.hasPrefix("bytes \(start)-") else {

@@ -21,6 +21,8 @@ enum Entrypoint {
             let problem = "internal error \(type(of: error))"
             report.send(.failed(.badAnswer(place: "skein-fetch", problem: problem)))
         }
+        // Without waiting for what a server still sends.
+        _exit(0)
     }
 
     private static func fetch(_ report: Report) throws -> String {

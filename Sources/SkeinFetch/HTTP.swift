@@ -99,7 +99,7 @@ final class HTTPExchange: @unchecked Sendable {
         }
     }
 
-    fileprivate func take(_ data: Data, of task: URLSessionTask) {
+    fileprivate func take(_ data: Data) {
         let response: HTTPURLResponse? = lock.withLock {
             last = .now
             guard failure == nil else { return nil }
@@ -107,7 +107,7 @@ final class HTTPExchange: @unchecked Sendable {
             if received > limits.bytes { failure = .tooLong }
             return failure == nil ? self.response : nil
         }
-        guard let response else { return task.cancel() }
+        guard let response else { return giveUp() }
         guard let receive else { return lock.withLock { body.append(data) } }
         delivery.lock()
         defer { delivery.unlock() }
@@ -116,8 +116,22 @@ final class HTTPExchange: @unchecked Sendable {
             try receive(response, data)
         } catch {
             lock.withLock { failure = .storage(error) }
-            task.cancel()
+            giveUp()
         }
+    }
+
+    /// Ends the exchange now; `run` cancels the task.
+    private func giveUp() { ended.signal() }
+
+    /// What libcurl says of a failure, such as "Could not resolve host", if it is short and has no URL,
+    /// whose query may be a signature; else the code alone.
+    private static func text(of error: any Error) -> String {
+        let code = "URLError \((error as NSError).code)"
+        let said = (error as NSError).localizedDescription
+        let isPlain =
+            said.utf8.count <= 200 && !said.contains("://") && !said.contains("?")
+            && said.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
+        return isPlain ? "\(said) (\(code))" : code
     }
 
     fileprivate func finish(_ task: URLSessionTask, _ error: (any Error)?) {
@@ -125,10 +139,8 @@ final class HTTPExchange: @unchecked Sendable {
             if let response = task.response as? HTTPURLResponse, self.response == nil {
                 self.response = response
             }
-            // Only the code: its description may hold the URL, whose query may be a signature.
             if let error, failure == nil {
-                failure = .network(
-                    "the connection failed (URLError \((error as NSError).code))")
+                failure = .network("the connection failed: " + Self.text(of: error))
             }
         }
         ended.signal()
@@ -144,6 +156,7 @@ private final class HTTPRouter: NSObject, URLSessionDataDelegate, @unchecked Sen
     private let lock = NSLock()
     private var exchanges: [Int: HTTPExchange] = [:]
     private var session: URLSession?
+    private let cancellations = DispatchQueue(label: "skein-fetch.cancellations")
 
     override private init() {
         super.init()
@@ -169,7 +182,9 @@ private final class HTTPRouter: NSObject, URLSessionDataDelegate, @unchecked Sen
     func end(_ task: URLSessionTask?) {
         guard let task else { return }
         lock.withLock { exchanges[task.taskIdentifier] = nil }
-        task.cancel()
+        // It waits for the session, which first reads on: 12 s and 2 GB from a server that floods.
+        // Meanwhile the error is said and the process ends.
+        cancellations.async { task.cancel() }
     }
 
     private func exchange(_ task: URLSessionTask) -> HTTPExchange? {
@@ -194,7 +209,7 @@ private final class HTTPRouter: NSObject, URLSessionDataDelegate, @unchecked Sen
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        exchange(dataTask)?.take(data, of: dataTask)
+        exchange(dataTask)?.take(data)
     }
 
     func urlSession(
