@@ -103,7 +103,7 @@ let package = Package(
             ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText"]),
         tests(of: "Coordination", ["SkeinBasics"]),
         tests(of: "Launch", ["SkeinBasics"]),
-        tests(of: "Hub", ["SkeinBasics", "SkeinFetch"]),
+        tests(of: "Hub", ["SkeinBasics", "SkeinTool", "SkeinFetch"]),
         tests(
             of: "Bench",
             [

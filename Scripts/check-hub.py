@@ -78,3 +78,42 @@ for who, download in (("skein", lambda cache: pull(cache, "cdn")),
     print(f"{who} continues a partial download: {moved:,} bytes were sent of {len(weights):,}")
 hub.stdin.close()
 hub.wait()
+
+# Over TLS. libcurl believes the system's authorities alone, so the own one is mounted over them.
+def openssl(*words):
+    subprocess.run(["openssl", *words], check=True, capture_output=True, cwd=directory)
+
+
+key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+openssl("req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=test")
+openssl("req", *key, "-keyout", "server.pem", "-out", "server.csr", "-subj", "/CN=localhost")
+with open(directory + "/names", "w") as file:
+    file.write("subjectAltName=DNS:localhost")
+openssl("x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-days", "2", "-extfile", "names", "-out", "server.crt")
+with open(directory + "/server.pem", "a") as file, open(directory + "/server.crt") as certificate:
+    file.write(certificate.read())
+hub = subprocess.Popen([sys.executable, fake, directory], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                       env=dict(os.environ, FAKE_HUB_TLS=directory + "/server.pem"))
+port, _, digest = hub.stdout.readline().split()
+
+
+def over_tls(name, host="localhost", trusted=True):
+    mount = 'mount --bind "$0" /etc/ssl/certs/ca-certificates.crt && ' if trusted else ""
+    return subprocess.run(
+        ["unshare", "--map-root-user", "--mount", "sh", "-c", mount + 'exec "$@"', directory + "/ca.pem", skein, "pull", "o/" + name],
+        env=dict(os.environ, HF_ENDPOINT=f"https://{host}:{port}", HF_HUB_CACHE=directory + "/tls", HF_TOKEN="hf_good"),
+        capture_output=True, text=True)
+
+
+done = over_tls("ok")
+assert done.returncode == 0, done.stderr
+with open(done.stdout.splitlines()[-1] + "/model.safetensors", "rb") as file:
+    assert hashlib.sha256(file.read()).hexdigest() == digest
+for problem, arguments in (("SSL certificate problem", dict(trusted=False)), ("no alternative certificate", dict(host="127.0.0.1"))):
+    done = over_tls("token", **arguments)
+    assert done.returncode == 69 and problem in done.stderr and "hf_good" not in done.stderr, done.stderr
+done = over_tls("cdn")
+assert done.returncode == 69 and "redirects from https to http" in done.stderr, done.stderr
+hub.stdin.close()
+hub.wait()
+print("over TLS: downloaded; an unknown authority, another host's certificate and a redirect to http are refused")

@@ -12,6 +12,8 @@ prepare() {
     skein=${SKEIN-}
     [[ -z $skein ]] || return 0
     swift build -c release --package-path "$scripts/.." --product skein >&2
+    # For --model ORG/NAME, in what a person tries next.
+    swift build -c release --package-path "$scripts/.." --product skein-fetch >&2
     skein="$(swift build -c release --package-path "$scripts/.." --show-bin-path)/skein"
 }
 

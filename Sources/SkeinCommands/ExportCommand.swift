@@ -28,7 +28,9 @@ struct ExportCommand: Command {
     static let output = Option.required(
         "output", .path(), "folder to write, or file for gguf; it may not exist yet")
     static let model = Option.optional(
-        "model", .path(), "base model of the adapter; default: that of its run")
+        "model", .path(),
+        "base model of the adapter, a path or ORG/NAME[@revision][:file.gguf] of the Hub; default: "
+            + "that of its run")
     static let keyPrefix = Option.optional(
         "key-prefix", ValueFormat<KeyPrefix>.choice,
         "beginning of names of weights, for models with vision that other files spell otherwise; "

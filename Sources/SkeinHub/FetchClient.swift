@@ -84,6 +84,12 @@ package struct FetchClient: Sendable {
             guard try lines.fill(from: poll.fd) else {
                 process.waitUntilExit()
                 isEnded = true
+                // Ctrl-C on a terminal reaches both programs, the other one perhaps first.
+                if process.terminationReason == .uncaughtSignal,
+                    process.terminationStatus == SIGINT
+                {
+                    throw HubError.interrupted
+                }
                 throw HubError.fetcherEnded(status: process.terminationStatus)
             }
             last = .now

@@ -36,6 +36,27 @@ struct HubTests {
                 let ending = try SkeinProcess.run(words, shell: shell(bench))
                 #expect(ending.status == 0, "\(words[0]): \(ending.error)")
             }
+            try bench.train("trained", ["--iterations", "1"])
+            let adapter = bench.path("trained/adapter")
+            for words in [
+                ["generate", "--model", "o/n:tiny.gguf", "--prompt", "goose", "--max-tokens", "2"],
+                ["bench", "step", "--model", "o/n:tiny.gguf", "--steps", "1"],
+                [
+                    "export", "--model", "o/n:tiny.gguf", "--adapter", adapter, "--format", "gguf",
+                    "--output", bench.path("exported.gguf"),
+                ],
+                [
+                    "fuse", "--model", "o/n:tiny.gguf", "--adapter", adapter, "--type", "F32",
+                    "--output", bench.path("fused.gguf"),
+                ],
+                [
+                    "launch", "--local", "2", "--model", "o/n:tiny.gguf", "--data", bench.data,
+                    "--output", bench.path("launched"), "--iterations", "2",
+                ],
+            ] {
+                let ending = try SkeinProcess.run(words, shell: shell(bench))
+                #expect(ending.status == 0, "\(words[0]): \(ending.error)")
+            }
             let pulled = try SkeinProcess.run(
                 ["pull", "o/n:tiny.gguf"], shell: shell(bench, "HF_HUB_OFFLINE=1"))
             #expect(

@@ -75,6 +75,63 @@ struct FakeHub {
         return cache(reference).model(try client.fetch(reference) { _, _ in })
     }
 
+    /// Starts the real `skein` or `skein-fetch`, its output into files of `directory`.
+    ///
+    /// - Parameters:
+    ///   - program: Its path.
+    ///   - words: Its arguments.
+    ///   - variables: Added to `environment`.
+    ///   - request: What it reads; nil: nothing.
+    /// - Returns: The running process.
+    /// - Throws: `NotStarted`, or an error of the system.
+    func start(
+        _ program: String, _ words: [String] = [], variables: [String: String] = [:],
+        request: HubReference? = nil
+    ) throws -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = words
+        process.environment = environment.merging(variables) { $1 }
+        let input = Pipe()
+        process.standardInput = input
+        for (name, keep) in [
+            (outputFile, { process.standardOutput = $0 }),
+            (errorFile, { process.standardError = $0 }),
+        ] as [(String, (FileHandle) -> Void)] {
+            let descriptor = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { throw NotStarted() }
+            keep(FileHandle(fileDescriptor: descriptor, closeOnDealloc: true))
+        }
+        try process.run()
+        if let request {
+            try input.fileHandleForWriting.write(
+                contentsOf: FetchLine.bytes(FetchRequest(reference: request)))
+        }
+        try input.fileHandleForWriting.close()
+        return process
+    }
+
+    /// What all started programs wrote.
+    var outputFile: String { directory + "/output" }
+    var errorFile: String { directory + "/error" }
+    func text(_ path: String) -> String {
+        String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
+    }
+
+    /// Whether some process downloads the weights.
+    func isLocked(_ cache: HubCache) -> Bool {
+        let descriptor = open(cache.lock(digest), O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_EX | LOCK_NB) != 0
+    }
+
+    /// Bytes of a file; 0 if there is none.
+    func size(_ path: String) -> Int {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : 0
+    }
+
     /// SHA-256 of a file.
     func digest(_ path: String) throws -> String {
         try RegularFile.digest(of: path).digest.description

@@ -2,8 +2,9 @@
 
 Every repository o/NAME has the same files; NAME chooses what goes wrong. Requests are logged in DIRECTORY/log as JSON lines.
 FILE is served as the weights; without it they are 3,000,000 bytes made from SHA-256. Ends with its standard input.
+FAKE_HUB_TLS names a file with a certificate and its key: the Hub, not the storage, then speaks TLS.
 """
-import hashlib, json, os, re, socketserver, sys, threading, time
+import hashlib, json, os, re, socketserver, ssl, sys, threading, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 DIRECTORY = sys.argv[1]
@@ -15,6 +16,8 @@ if len(sys.argv) > 2:
 FILES = {"config.json": b'{"model_type": "llama"}', "tokenizer.json": b'{"version": "1.0"}', "README.md": b"hello\n",
          "generation_config.json": b"", "model.safetensors": WEIGHTS, "q/a b.gguf": WEIGHTS[:1000]}
 LINKED = {"model.safetensors", "q/a b.gguf"}
+# How many requests for the weights stop in their middle.
+STALLS = {"stall": 20, "once": 1}
 COMMIT = "c0ffee" * 6 + "beef"
 count, lock = {}, threading.Lock()
 
@@ -164,9 +167,9 @@ class Hub(BaseHTTPRequestHandler):
             length += 1000
         if fault == "over":
             body, length, sent, asked = data + b"x" * 10, len(data) + 10, len(data) + 10, None
-        stalls = fault == "stall" and times("stall") <= 20
+        stalls = fault in STALLS and times(fault) <= STALLS[fault]
         if stalls:
-            sent = min(sent, 60_000 + 1_000 * count["stall"])
+            sent = min(sent, 60_000 + 1_000 * count[fault])
         self.send_response(206 if asked else 200)
         if asked:
             offset = start + 1 if fault == "otherrange" else start
@@ -206,6 +209,10 @@ class Server(ThreadingHTTPServer):
 
 
 hub, storage = Server(("127.0.0.1", 0), Hub), Server(("127.0.0.1", 0), Hub)
+if "FAKE_HUB_TLS" in os.environ:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(os.environ["FAKE_HUB_TLS"])
+    hub.socket = context.wrap_socket(hub.socket, server_side=True)
 for server in (hub, storage):
     threading.Thread(target=server.serve_forever, daemon=True).start()
 print(hub.server_port, storage.server_port, hashlib.sha256(WEIGHTS).hexdigest(), flush=True)
