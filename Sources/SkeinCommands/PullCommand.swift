@@ -26,7 +26,6 @@ struct PullCommand: Command {
 
     func run(_ io: CommandIO) throws {
         guard let reference = HubReference(text) else { throw HubError.notAReference(text: text) }
-        io.interrupt.listen()
         let path = try ModelNames.path(of: reference, asksServer: true, io)
         if json {
             try io.print(json: [

@@ -18,6 +18,10 @@ struct BlobDownload {
     private static let pieceBytes = 64 << 20
     /// Of a file that may come whole, from a server that knows no ranges.
     private static let wholeBytes = 1 << 30
+    /// An attempt that brought fewer bytes before it failed has brought none.
+    private static let movedBytes = 1 << 14
+    /// Answers for one piece, which a server may give in parts of it.
+    private static let answersForPiece = 32
     private static let lockPatience: Duration = .seconds(600)
 
     func run() throws {
@@ -75,7 +79,12 @@ struct BlobDownload {
         // Longer than the file: it is something else's.
         if offset > metadata.size { offset = 0 }
         do {
+            var answers = Self.answersForPiece * (metadata.size / Self.pieceBytes + 2)
             while offset < metadata.size {
+                answers -= 1
+                guard answers > 0 else {
+                    throw HubError.badAnswer(place: file, problem: "it comes in too small parts")
+                }
                 offset = try piece(from: offset, into: descriptor, partial)
             }
             guard ftruncate(descriptor, off_t(offset)) == 0, AtomicFile.flush(descriptor) else {
@@ -102,7 +111,7 @@ struct BlobDownload {
         var before = start
         func hasMoved() -> Bool {
             defer { before = offset }
-            return offset > before
+            return offset >= before + Self.movedBytes
         }
         return try server.retrying(file, hasMoved: hasMoved) {
             // A connection may fail behind the last byte.
@@ -115,10 +124,15 @@ struct BlobDownload {
             ) { (response, data) throws(HubError) in
                 if isFirst {
                     isFirst = false
+                    guard try accepts(response, from: from) else { return }
                     // A server that ignores the range sends all.
-                    if response.statusCode == 200 { offset = 0 }
+                    if response.statusCode == 200 {
+                        offset = 0
+                        guard ftruncate(descriptor, 0) == 0 else { throw failure("write", path) }
+                    }
+                } else {
+                    guard response.statusCode == 200 || response.statusCode == 206 else { return }
                 }
-                guard try accepts(response, from: from) else { return }
                 let limit = response.statusCode == 206 ? end : metadata.size
                 guard offset + data.count <= limit else {
                     throw .wrongSize(file: file, expected: limit, found: offset + data.count)
@@ -146,6 +160,11 @@ struct BlobDownload {
         if response.statusCode == 200 {
             guard metadata.size <= Self.wholeBytes else {
                 throw .badAnswer(place: file, problem: "it has no ranges, for a large file")
+            }
+            // Such as the page of a proxy that wants a login.
+            let length = response.expectedContentLength
+            guard length < 0 || length == Int64(metadata.size) else {
+                throw .badAnswer(place: file, problem: "it has another length than the file")
             }
             return true
         }

@@ -10,6 +10,7 @@ enum Entrypoint {
         // It ends with its parent: the next report finds no reader.
         signal(SIGPIPE, SIG_DFL)
         let report = Report()
+        report.startBeating()
         do {
             report.send(.finished(commit: try fetch(report)))
         } catch let error as HubError {
@@ -69,6 +70,8 @@ final class Report: @unchecked Sendable {
     private var current = 0
     private var all = 0
     private var last = ContinuousClock.now - .seconds(1)
+    private var worked = ContinuousClock.now
+    private var timer: (any DispatchSourceTimer)?
 
     var total: Int {
         get { lock.withLock { all } }
@@ -88,8 +91,27 @@ final class Report: @unchecked Sendable {
         beat()
     }
 
-    /// Says where it is, if it has not just done so.
+    /// Says where it is while the work says nothing, as when a disk takes minutes to be flushed; after
+    /// ten of them no more, so that `skein` gives it up.
+    func startBeating() {
+        let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "skein-fetch.beat"))
+        timer.schedule(deadline: .now() + 1, repeating: 1)
+        timer.setEventHandler { [self] in
+            let isAlive = lock.withLock { ContinuousClock.now - worked < .seconds(600) }
+            if isAlive { say() }
+        }
+        timer.resume()
+        lock.withLock { self.timer = timer }
+    }
+
+    /// The work goes on.
     func beat() {
+        lock.withLock { worked = .now }
+        say()
+    }
+
+    /// Says where it is, if it has not just done so.
+    private func say() {
         let message: FetchMessage? = lock.withLock {
             guard ContinuousClock.now - last > .milliseconds(200) else { return nil }
             last = .now

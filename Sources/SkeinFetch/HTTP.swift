@@ -45,6 +45,8 @@ final class HTTPExchange: @unchecked Sendable {
     private var response: HTTPURLResponse?
     private var body = Data()
     private var received = 0
+    /// Of the body of a redirect or an error that is waited for, so that the connection is kept.
+    private static let ignoredBytes = 1 << 16
     private var failure: HTTPFailure?
     private var last = ContinuousClock.now
 
@@ -92,6 +94,15 @@ final class HTTPExchange: @unchecked Sendable {
         return HTTPAnswer(response: response, body: body)
     }
 
+    /// The server wants a name and a password: its answer is the header alone.
+    fileprivate func refuse(_ response: URLResponse?) {
+        lock.withLock {
+            guard failure == nil, self.response == nil else { return }
+            self.response = response as? HTTPURLResponse
+        }
+        giveUp()
+    }
+
     fileprivate func begin(_ response: URLResponse) {
         lock.withLock {
             last = .now
@@ -104,10 +115,17 @@ final class HTTPExchange: @unchecked Sendable {
             last = .now
             guard failure == nil else { return nil }
             received += data.count
+            // A redirect or an error says what it means in its header; its text is for people.
+            if let response = self.response, !(200...299).contains(response.statusCode) {
+                return nil
+            }
             if received > limits.bytes { failure = .tooLong }
             return failure == nil ? self.response : nil
         }
-        guard let response else { return giveUp() }
+        guard let response else {
+            if lock.withLock({ failure != nil || received > Self.ignoredBytes }) { giveUp() }
+            return
+        }
         guard let receive else { return lock.withLock { body.append(data) } }
         delivery.lock()
         defer { delivery.unlock() }
@@ -198,6 +216,16 @@ private final class HTTPRouter: NSObject, URLSessionDataDelegate, @unchecked Sen
     ) {
         // The caller follows by itself: here the token would go along.
         completionHandler(nil)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        // 401 is an answer. The session would wait for a credential that nobody has.
+        exchange(task)?.refuse(challenge.failureResponse ?? task.response)
+        completionHandler(.cancelAuthenticationChallenge, nil)
     }
 
     func urlSession(

@@ -24,8 +24,12 @@ extension HubServer {
             ["api", "models", reference.organization, reference.name, "tree", commit],
             query: "?recursive=1")
         var files: [String: Int] = [:]
-        for _ in 0..<Self.pages {
-            guard let url = next else { return files }
+        var pages = 0
+        while let url = next {
+            pages += 1
+            guard pages <= Self.pages, files.count <= Limits.files else {
+                throw HubError.tooManyFiles(repository: reference.repository)
+            }
             let answer = try json(url, reference)
             do {
                 for file in try reading(url, { try HubAnswers.files(answer.body) }) {
@@ -34,10 +38,9 @@ extension HubServer {
             } catch let error as HubAnswers.BadFileName {
                 throw HubError.badFileName(repository: reference.repository, bytes: error.bytes)
             }
-            guard files.count <= Limits.files else { break }
             next = try reading(url) { try HubAnswers.nextPage(answer.header("Link"), after: url) }
         }
-        throw HubError.badAnswer(place: reference.repository, problem: "it lists too many files")
+        return files
     }
 
     /// Says where a problem was.

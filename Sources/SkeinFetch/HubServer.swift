@@ -69,7 +69,7 @@ struct HubServer {
                 request.setValue("Bearer " + token, forHTTPHeaderField: "Authorization")
             }
             let limits = HTTPLimits(
-                bytes: limit, idle: idle, total: receive == nil ? idle * 4 : .seconds(24 * 3600))
+                bytes: limit, idle: idle, total: receive == nil ? idle * 4 : .seconds(900))
             let answer = try HTTPExchange.run(
                 request, limits: limits, beat: beat, receive: receive)
             guard (301...308).contains(answer.status), answer.status != 304 else { return answer }
@@ -146,27 +146,28 @@ struct HubServer {
             status: answer.status, after: after.map { .seconds(max(0, min($0, 3600))) })
     }
 
-    /// What a status other than success means.
+    /// What a status other than success means. Only the endpoint knows repositories; a storage's host or
+    /// a proxy between here and there may forbid, too.
     func error(_ answer: HTTPAnswer, _ reference: HubReference, file: String?, at url: URL)
         -> HubError
     {
-        let code = answer.header("X-Error-Code") ?? ""
-        switch (answer.status, code) {
-        case (_, "GatedRepo"):
-            return .gated(repository: reference.repository, hasToken: hasToken)
+        let repository = reference.repository
+        let answered = answer.response.url ?? url
+        let other = HubError.status(place: place(answered), code: answer.status)
+        guard isEndpoint(answered) else { return other }
+        switch (answer.status, answer.header("X-Error-Code") ?? "") {
+        case (_, "GatedRepo"): return .gated(repository: repository, hasToken: hasToken)
         case (_, "RevisionNotFound"):
-            return .noRevision(repository: reference.repository, revision: reference.revision)
-        case (_, "EntryNotFound"):
-            return .noFile(repository: reference.repository, file: file ?? "")
+            return .noRevision(repository: repository, revision: reference.revision)
+        case (_, "EntryNotFound"): return .noFile(repository: repository, file: file ?? "")
         // The Hub hides private repositories behind 401 and an error code.
         case (_, "RepoNotFound"):
             return .noRepository(reference: reference.text, hasToken: hasToken)
-        case (401, _): return .unauthorized(repository: reference.repository, hasToken: hasToken)
-        case (403, _): return .gated(repository: reference.repository, hasToken: hasToken)
+        case (401, _): return .unauthorized(repository: repository, hasToken: hasToken)
         case (404, _):
-            return file.map { .noFile(repository: reference.repository, file: $0) }
+            return file.map { .noFile(repository: repository, file: $0) }
                 ?? .noRepository(reference: reference.text, hasToken: hasToken)
-        default: return .status(place: place(url), code: answer.status)
+        default: return other
         }
     }
 }

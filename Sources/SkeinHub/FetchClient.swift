@@ -54,7 +54,9 @@ package struct FetchClient: Sendable {
     ) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)
-        process.environment = environment
+        // The system's network code traps on some answers: skein says so, in one sentence.
+        process.environment = environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { old, _ in old
+        }
         let (input, output) = (Pipe(), Pipe())
         process.standardInput = input
         process.standardOutput = output
@@ -85,12 +87,11 @@ package struct FetchClient: Sendable {
                 process.waitUntilExit()
                 isEnded = true
                 // Ctrl-C on a terminal reaches both programs, the other one perhaps first.
-                if process.terminationReason == .uncaughtSignal,
-                    process.terminationStatus == SIGINT
-                {
-                    throw HubError.interrupted
-                }
-                throw HubError.fetcherEnded(status: process.terminationStatus)
+                let isSignal = process.terminationReason == .uncaughtSignal
+                let status = process.terminationStatus
+                throw isSignal && status == SIGINT
+                    ? HubError.interrupted
+                    : HubError.fetcherEnded(status: status, isSignal: isSignal)
             }
             last = .now
             while let line = try lines.next() {

@@ -94,6 +94,9 @@ package struct HubCache: Sendable {
         guard commit != reference.revision else { return }
         let path = repository + "/refs/" + reference.revision
         try AtomicFile.makeDirectory(FilePath.parent(of: path))
+        // A link is replaced, not followed.
+        var status = stat()
+        if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { unlink(path) }
         try AtomicFile.write(commit, to: path)
     }
 

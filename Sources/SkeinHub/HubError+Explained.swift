@@ -4,10 +4,12 @@ import SkeinBasics
 extension HubError: Explained {
     package var explanation: Explanation {
         switch self {
-        case .offline, .noRepository, .noRevision, .noFile, .gated, .unauthorized, .onlyGGUF,
+        case .offline, .notInCache, .noRepository, .noRevision, .noFile, .gated, .unauthorized,
+            .onlyGGUF,
             .noWeights, .notAReference:
             ofRepository
-        case .badAnswer, .status, .badFileName, .tooManyRedirects, .insecureRedirect, .network,
+        case .badAnswer, .status, .badFileName, .tooManyFiles, .tooManyRedirects, .insecureRedirect,
+            .network,
             .wrongBytes, .wrongSize:
             ofServer
         default: ofMachine
@@ -27,6 +29,10 @@ extension HubError: Explained {
                 "no file or folder has this path, the Hub's cache \(cache) has no such model, "
                     + "and HF_HUB_OFFLINE forbids to ask the Hub", reference,
                 "check the path, or unset HF_HUB_OFFLINE")
+        case .notInCache(let reference, let cache):
+            return bad(
+                "no file or folder has this path, and the Hub's cache \(cache) has no such model",
+                reference, "check the path, or download it: skein pull \(reference)")
         case .noRepository(let reference, let hasToken):
             return bad(
                 "no file or folder has this path, and the Hub shows no such repository", reference,
@@ -82,13 +88,22 @@ extension HubError: Explained {
         switch self {
         case .badAnswer(let place, let problem):
             return gone(
-                "the server's answer is not one of a Hub: \(problem)", place, "check HF_ENDPOINT")
+                "the server's answer is not one of a Hub: \(problem)", place,
+                "check HF_ENDPOINT, and whether a proxy answers instead of the Hub")
+        case .status(let place, 403):
+            return gone(
+                "the server answered with status 403: forbidden", place,
+                "check the token's rights, and whether a proxy answers instead of the Hub")
         case .status(let place, let code):
             return gone("the server answered with status \(code)", place, again)
         case .badFileName(let repository, let bytes):
             return gone(
                 "the server names a file (\(bytes) bytes) that would lie outside of the cache",
                 repository, "do not use this repository")
+        case .tooManyFiles(let repository):
+            return gone(
+                "the server lists more files than are looked at", repository,
+                "choose a repository with the model alone")
         case .tooManyRedirects(let place):
             return gone("the server redirects without end", place, "check HF_ENDPOINT")
         case .insecureRedirect(let place):
@@ -122,18 +137,19 @@ extension HubError: Explained {
             return failed(
                 "this is no address of a server", "HF_ENDPOINT",
                 "write https://HOST[:PORT], without a user name or a query", .usage)
-        case .badToken:
+        case .badToken(let place):
             return failed(
-                "the token has characters that no token has, or is too long", "HF_TOKEN",
+                "the token has characters that no token has, or is too long", place,
                 "copy it again from huggingface.co/settings/tokens", .usage)
         case .noFetcher(let path):
             return failed(
                 "the program that downloads is not there", path,
                 "build it with `swift build -c release --product skein-fetch` and put it beside "
                     + "skein, or set SKEIN_FETCH to its path")
-        case .fetcherEnded(let status):
+        case .fetcherEnded(let status, let isSignal):
             return failed(
-                "skein-fetch ended with status \(status) before it was done", "",
+                "skein-fetch ended with \(isSignal ? "signal" : "status") \(status) before it was "
+                    + "done", "",
                 "try again: what was downloaded is kept")
         case .fetcherSilent(let seconds):
             return failed(

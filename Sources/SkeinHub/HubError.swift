@@ -5,6 +5,8 @@ package enum HubError: Error, Equatable, Codable {
     case offline(reference: String, cache: String)
     /// There is no such path, and the Hub has no such repository (or hides it).
     case noRepository(reference: String, hasToken: Bool)
+    /// Neither a path nor a model in the cache, for a command that downloads nothing.
+    case notInCache(reference: String, cache: String)
     case noRevision(repository: String, revision: String)
     case noFile(repository: String, file: String)
     /// The license must be accepted on the repository's page.
@@ -20,6 +22,8 @@ package enum HubError: Error, Equatable, Codable {
     case status(place: String, code: Int)
     /// A name that leads out of the cache, or is none.
     case badFileName(repository: String, bytes: Int)
+    /// More than are looked at.
+    case tooManyFiles(repository: String)
     case tooManyRedirects(place: String)
     /// Answers from https that lead to http.
     case insecureRedirect(place: String)
@@ -31,10 +35,11 @@ package enum HubError: Error, Equatable, Codable {
     case locked(file: String)
     case storage(path: String, operation: String, code: Int32)
     case badEndpoint
-    case badToken
+    case badToken(place: String)
     case notAReference(text: String)
     case noFetcher(path: String)
-    case fetcherEnded(status: Int32)
+    /// It ended, or a signal ended it, without a word.
+    case fetcherEnded(status: Int32, isSignal: Bool)
     case fetcherSilent(seconds: Int)
     case badMessage
     case interrupted

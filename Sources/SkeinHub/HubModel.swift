@@ -13,6 +13,20 @@ package struct HubModel: Sendable {
         access(text, F_OK) == 0 ? nil : HubReference(text)
     }
 
+    /// The path of a model that must be in the cache.
+    ///
+    /// - Parameter reference: The model.
+    /// - Returns: A folder, or the named file.
+    /// - Throws: `HubError.notInCache`, `.badEndpoint`.
+    package func cached(_ reference: HubReference) throws -> String {
+        let settings = try HubSettings(environment: environment)
+        let cache = HubCache(directory: settings.cache, reference: reference)
+        guard let path = cache.find() else {
+            throw HubError.notInCache(reference: reference.text, cache: settings.cache)
+        }
+        return path
+    }
+
     /// The path of a model that may have to be downloaded.
     ///
     /// - Parameters:

@@ -41,19 +41,29 @@ package struct HubSettings: Sendable, Equatable {
     /// The user's token, or nil. It is never printed, and only sent to the endpoint's host.
     ///
     /// - Returns: The token without blanks around it.
-    /// - Throws: `HubError.badToken` when it is no header's value.
+    /// - Throws: `HubError.badToken` when it is no header's value, `.storage`.
     package func token() throws -> String? {
-        var text = variableToken
-        if text == nil, let file = FileHandle(forReadingAtPath: tokenFile) {
-            defer { try? file.close() }
-            let bytes = try file.read(upToCount: Limits.tokenBytes + 1) ?? Data()
-            text = String(decoding: bytes, as: UTF8.self)
-        }
+        let text = try variableToken ?? fileToken()
         guard let token = text?.trimmingCharacters(in: .whitespacesAndNewlines), !token.isEmpty
         else { return nil }
         guard token.utf8.count <= Limits.tokenBytes,
             token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-        else { throw HubError.badToken }
+        else { throw HubError.badToken(place: variableToken == nil ? tokenFile : "HF_TOKEN") }
         return token
+    }
+
+    /// The token file's text, or nil if there is none.
+    private func fileToken() throws(HubError) -> String? {
+        func failure() -> HubError { .storage(path: tokenFile, operation: "read", code: errno) }
+        let descriptor = open(tokenFile, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw failure()
+        }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: Limits.tokenBytes + 1)
+        let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+        guard count >= 0 else { throw failure() }
+        return String(decoding: bytes[..<count], as: UTF8.self)
     }
 }

@@ -20,6 +20,7 @@ package enum Limits {
     static let indexBytes = 16 << 20
     /// Of one line between `skein` and `skein-fetch`.
     package static let lineBytes = 1 << 16
-    /// The fetcher reports at least once a second; silence for this long means that it hangs.
+    /// The fetcher reports every second, unless a disk hangs for ten minutes; silence for this long means
+    /// that it hangs.
     package static let silence: Duration = .seconds(60)
 }

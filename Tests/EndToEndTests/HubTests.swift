@@ -72,6 +72,10 @@ struct HubTests {
                 ["tokenize", "--model", "o/n", "goose"], shell: shell(bench, "HF_HUB_OFFLINE=1"))
             #expect(offline.status == 65)
             #expect(offline.error.contains("no file or folder has this path"))
+            let inspected = try SkeinProcess.run(
+                ["inspect", "runs/one"], shell: shell(bench, "SKEIN_FETCH=/nowhere/skein-fetch"))
+            #expect(inspected.status == 65)
+            #expect(inspected.error.contains("skein pull runs/one"))
             let lost = try SkeinProcess.run(
                 ["tokenize", "--model", "o/n", "goose"],
                 shell: shell(bench, "SKEIN_FETCH=/nowhere/skein-fetch"))

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinBasics
 import SkeinHub
 import SkeinTestSupport
 import Testing
@@ -9,8 +10,8 @@ struct FetchTests {
     func recovered() throws {
         try FakeHub.with { hub in
             for name in [
-                "ok", "cut", "cdn", "short", "long", "chunked", "nolength", "norange",
-                "wrongonce", "busy", "pages", "token",
+                "ok", "small", "cut", "cdn", "short", "long", "chunked", "nolength", "norange",
+                "wrongonce", "busy", "pages", "twenty", "token",
             ] {
                 let path = try hub.pull(name)
                 #expect(try hub.digest(path + "/model.safetensors") == hub.digest, "\(name)")
@@ -37,11 +38,24 @@ struct FetchTests {
             expect("gated", .gated(repository: repository("gated"), hasToken: true))
             expect("token", .unauthorized(repository: "o/token", hasToken: false), token: nil)
             expect("token", .unauthorized(repository: "o/token", hasToken: true), token: "hf_x")
+            expect("basic", .unauthorized(repository: "o/basic", hasToken: true))
+            expect(
+                "forbidden",
+                .status(
+                    place: "127.0.0.1:\(hub.port)/api/models/o/forbidden/revision/main", code: 403))
+            expect("trap", .fetcherEnded(status: SIGILL, isSignal: true))
+            expect("bidi", .badFileName(repository: "o/bidi", bytes: 13))
             expect("dots", .badFileName(repository: "o/dots", bytes: 18))
             expect("gguf", .onlyGGUF(repository: "o/gguf", files: ["q/a b.gguf"]))
             expect("r416", .wrongSize(file: "model.safetensors", expected: 3_000_000, found: 0))
+            expect("endless", .tooManyFiles(repository: "o/endless"))
             expect(
-                "endless", .badAnswer(place: "o/endless", problem: "it lists too many files"))
+                "portal",
+                .badAnswer(
+                    place: "model.safetensors", problem: "it has another length than the file"))
+            expect(
+                "dribble",
+                .badAnswer(place: "model.safetensors", problem: "it comes in too small parts"))
             #expect(throws: HubError.noRevision(repository: "o/ok", revision: "v9")) {
                 try hub.pull("ok", revision: "v9")
             }
@@ -49,6 +63,36 @@ struct FetchTests {
                 try hub.pull("ok", file: "b.gguf")
             }
             #expect(!FileManager.default.fileExists(atPath: hub.directory + "/evil.json"))
+        }
+    }
+
+    @Test(
+        "what is here is continued, and a server that sends all of it from its beginning is right, too"
+    )
+    func continued() throws {
+        try FakeHub.with { hub in
+            let sound = try hub.pull("ok") + "/model.safetensors"
+            let weights = try Data(contentsOf: URL(fileURLWithPath: sound))
+            for (name, sent) in [("cdn", 2_400_000), ("norange", 3_000_000), ("whole", 3_000_000)] {
+                let cache = hub.cache(HubReference(organization: "o", name: name))
+                let partial = cache.partial(hub.digest)
+                try AtomicFile.makeDirectory(FilePath.parent(of: partial))
+                try weights.prefix(600_000).write(to: URL(fileURLWithPath: partial))
+                let path = try hub.pull(name)
+                #expect(try hub.digest(path + "/model.safetensors") == hub.digest, "\(name)")
+                let requests = try hub.requests().filter {
+                    $0.method == "GET" && $0.path.contains("/\(name)/")
+                        && $0.path.contains("model.safetensors") && $0.sent > 1000
+                }
+                #expect(requests.map(\.sent) == [sent], "\(name)")
+            }
+            // A page of a proxy does not touch what is here.
+            let partial = hub.cache(HubReference(organization: "o", name: "portal"))
+                .partial(hub.digest)
+            try AtomicFile.makeDirectory(FilePath.parent(of: partial))
+            try weights.prefix(600_000).write(to: URL(fileURLWithPath: partial))
+            #expect(throws: HubError.self) { try hub.pull("portal") }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: partial)) == weights.prefix(600_000))
         }
     }
 

@@ -35,6 +35,37 @@ struct HubCacheTests {
         }
     }
 
+    @Test("a link in the place of a revision is replaced, not followed")
+    func linkedRevision() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let cache = HubCache(directory: directory + "/cache", reference: reference)
+            let refs = directory + "/cache/models--o--n/refs"
+            try AtomicFile.makeDirectory(refs)
+            try AtomicFile.write("mine", to: directory + "/mine")
+            try FileManager.default.createSymbolicLink(
+                atPath: refs + "/main", withDestinationPath: directory + "/mine")
+            try cache.remember(Self.commit)
+            #expect(try String(contentsOfFile: directory + "/mine", encoding: .utf8) == "mine")
+            #expect(cache.commit() == Self.commit)
+        }
+    }
+
+    @Test("a token file that cannot be read is an error; one that is not there is no token")
+    func unreadableToken() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            for (path, isThere) in [(directory, true), (directory + "/none", false)] {
+                let settings = try HubSettings(environment: ["HF_TOKEN_PATH": path])
+                if isThere {
+                    #expect(
+                        throws: HubError.storage(path: path, operation: "read", code: EISDIR)
+                    ) { try settings.token() }
+                } else {
+                    #expect(try settings.token() == nil)
+                }
+            }
+        }
+    }
+
     @Test("one of several parts is not a model")
     func parts() throws {
         try TestPaths.withTemporaryDirectory { directory in
@@ -79,7 +110,7 @@ struct HubCacheTests {
             #expect(home.cache == directory + "/hub")
             #expect(try home.token() == "hf_secret")
             let bad = try HubSettings(environment: ["HF_TOKEN": "a\r\nX: y"])
-            #expect(throws: HubError.badToken) { try bad.token() }
+            #expect(throws: HubError.badToken(place: "HF_TOKEN")) { try bad.token() }
             for endpoint in ["ftp://a", "https://", "https://u:p@a", "a"] {
                 #expect(throws: HubError.badEndpoint) {
                     try HubSettings(environment: ["HF_ENDPOINT": endpoint])

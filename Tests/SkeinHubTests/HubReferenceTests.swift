@@ -20,7 +20,8 @@ struct HubReferenceTests {
         arguments: [
             "", "/", "o", "o/", "/n", "o/n/m", "../n", "o/..", "./n", "o/n@", "o/n:", "o/n@..",
             "o/n@/a", "o/n@a//b", "o/n@.a", "o/n:../a.gguf", "o/n:/a.gguf", "o/n:a//b.gguf",
-            "o/n:a\\b.gguf", "o/n:a\0.gguf", "o--p/n", "-o/n", "o/n.", "o/n m", "o/n?x", "o/n#x",
+            "o/n:a\\b.gguf", "o/n:a\0.gguf", "o/n:a\u{9b}1m.gguf", "o/n:a\u{202e}b.gguf", "o--p/n",
+            "-o/n", "o/n.", "o/n m", "o/n?x", "o/n#x",
             "models/tiny.gguf", "o/\u{e9}", String(repeating: "a", count: 97) + "/n",
         ])
     func refused(_ text: String) {

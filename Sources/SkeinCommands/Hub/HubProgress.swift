@@ -53,8 +53,9 @@ struct HubProgress {
         if done > start, seconds > 0 {
             let pace = Double(done - start) / seconds
             parts.append(Figures.rate(pace, unit: "B"))
-            parts.append(
-                "ETA \(ProgressLine.duration(.seconds(Double(max(0, total - done)) / pace)))")
+            let left = Double(max(0, total - done)) / pace
+            // Longer is no estimate, and a server's sizes may be anything.
+            if left < 30 * 86_400 { parts.append("ETA \(ProgressLine.duration(.seconds(left)))") }
         }
         return parts.joined(separator: "  ")
     }

@@ -17,8 +17,10 @@ enum ModelNames {
             guard let text = arguments.positionals.first,
                 let reference = HubModel.reference(text)
             else { return arguments }
+            // A path that is mistyped may well look like a name: it downloads nothing.
+            let environment = ProcessInfo.processInfo.environment
             return arguments.replacing(
-                positionals: [try path(of: reference, asksServer: false, io)])
+                positionals: [try HubModel(environment: environment).cached(reference)])
         }
         let name = SharedFlags.model.description.name
         guard let option = arguments.table.option(named: name),
@@ -34,8 +36,10 @@ enum ModelNames {
     ) throws -> String {
         var progress = HubProgress(io, name: reference.repository)
         defer { progress.finish() }
-        return try HubModel(environment: ProcessInfo.processInfo.environment).path(
-            of: reference, asksServer: asksServer, isCancelled: { io.interrupt.isSet },
-            progress: { progress.show(done: $0, total: $1) })
+        return try InterruptFlag.listening { interrupt in
+            try HubModel(environment: ProcessInfo.processInfo.environment).path(
+                of: reference, asksServer: asksServer, isCancelled: { interrupt.isSet },
+                progress: { progress.show(done: $0, total: $1) })
+        }
     }
 }

@@ -21,6 +21,22 @@ final class InterruptFlag: Sendable {
         _exit(status.rawValue)
     }
 
+    /// Watches SIGINT and SIGTERM while `body` runs, with a flag of its own; then they end the process
+    /// as usual again, until someone else listens.
+    ///
+    /// - Parameter body: Asks the flag.
+    /// - Returns: Its result.
+    static func listening<Result>(_ body: (InterruptFlag) throws -> Result) rethrows -> Result {
+        let flag = InterruptFlag()
+        let signals = [SIGINT, SIGTERM]
+        let sources = flag.listen(to: signals)
+        defer {
+            for source in sources { source.cancel() }
+            for number in signals { signal(number, SIG_DFL) }
+        }
+        return try body(flag)
+    }
+
     /// Starts to watch `signals`; without this they end the process as usual.
     ///
     /// - Parameters:
@@ -28,12 +44,14 @@ final class InterruptFlag: Sendable {
     ///   - first: Called at the first signal, on a private queue, for instance to print a message.
     ///   - second: Called at the second signal and each later one. By default it ends the process
     ///     at once with status 130, without cleaning up: what must be durable already is.
+    /// - Returns: What watches; it lives as long as the process unless it is cancelled.
+    @discardableResult
     func listen(
         to signals: [Int32] = [SIGINT, SIGTERM],
         first: @escaping @Sendable () -> Void = {},
         second: @escaping @Sendable () -> Void = { InterruptFlag.endAtOnce(.interrupted) }
-    ) {
-        for number in signals {
+    ) -> [any DispatchSourceSignal] {
+        signals.map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { [self, source] in
@@ -50,6 +68,7 @@ final class InterruptFlag: Sendable {
             source.setRegistrationHandler { isRegistered.signal() }
             source.resume()
             isRegistered.wait()
+            return source
         }
     }
 }

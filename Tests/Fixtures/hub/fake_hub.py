@@ -15,6 +15,7 @@ if len(sys.argv) > 2:
         WEIGHTS = file.read()
 FILES = {"config.json": b'{"model_type": "llama"}', "tokenizer.json": b'{"version": "1.0"}', "README.md": b"hello\n",
          "generation_config.json": b"", "model.safetensors": WEIGHTS, "q/a b.gguf": WEIGHTS[:1000]}
+TEXT = b"Temporary Redirect. Redirecting to another place, which is a text for people. " * 5
 LINKED = {"model.safetensors", "q/a b.gguf"}
 # How many requests for the weights stop in their middle.
 STALLS = {"stall": 20, "once": 1}
@@ -74,7 +75,8 @@ class Hub(BaseHTTPRequestHandler):
         api = re.fullmatch(r"/api/models/o/([^/]*)/(revision|tree)/(.*)", path)
         if api:
             return self.api(*api.groups())
-        found = re.fullmatch(r"/o/([^/]*)/resolve/([^/]*)/(.*)", path)
+        cached = re.fullmatch(r"/api/resolve-cache/models/o/([^/]*)/([^/]*)/(.*)", path)
+        found = cached or re.fullmatch(r"/o/([^/]*)/resolve/([^/]*)/(.*)", path)
         if not found:
             return self.refuse(404, "RepoNotFound")
         name, _, file = found.groups()
@@ -85,9 +87,14 @@ class Hub(BaseHTTPRequestHandler):
         headers = [("X-Repo-Commit", COMMIT)]
         if file in LINKED:
             headers += [("X-Linked-Etag", '"%s"' % etag(file)), ("X-Linked-Size", str(len(FILES[file])))]
-        if name in ("cdn", "loop") and file in LINKED:
+        if name in ("cdn", "whole", "loop") and file in LINKED:
             where = self.path if name == "loop" else "http://127.0.0.1:%d/blob/%s/%s?sig=x" % (storage.server_port, name, file.replace(" ", "%20"))
-            return self.answer(302, b"", headers + [("Location", where)])
+            return self.answer(302, TEXT, headers + [("Location", where)])
+        if name in ("ok", "small") and file not in LINKED and not cached:
+            # As the real Hub: small files stand elsewhere on the same host.
+            return self.answer(307, TEXT, headers + [("Location", "/api/resolve-cache/models/o/%s/%s/%s" % found.groups())])
+        if name == "small" and self.command == "GET" and times(file) <= 2:
+            return self.answer(503, TEXT)
         if self.command == "HEAD":
             return self.answer(200, b"", headers + [("ETag", '"%s"' % etag(file))], length=len(FILES[file]))
         self.bytes(name, file)
@@ -97,6 +104,10 @@ class Hub(BaseHTTPRequestHandler):
             return self.refuse(401)
         if name == "gated":
             return self.refuse(403, "GatedRepo")
+        if name == "forbidden":
+            return self.answer(403, TEXT)
+        if name == "basic":
+            return self.refuse(401, extra=[("WWW-Authenticate", 'Basic realm="x"')])
         return True
 
     def api(self, name, kind, revision):
@@ -108,6 +119,8 @@ class Hub(BaseHTTPRequestHandler):
             return
         if name == "busy" and times("busy") <= 3:
             return self.refuse(429, extra=[("Retry-After", "1")]) if count["busy"] == 1 else self.refuse(500)
+        if name == "trap":
+            return self.answer(200, b"{}", length=(1 << 63) - 1)
         if name == "down":
             return self.refuse(503)
         if name == "hang":
@@ -131,11 +144,17 @@ class Hub(BaseHTTPRequestHandler):
             entries.append(entry)
         if name == "dots":
             entries.append({"type": "file", "path": "../../../evil.json", "size": 1, "oid": COMMIT})
+        if name == "bidi":
+            entries.append({"type": "file", "path": "a\u202egguf.gguf", "size": 1, "oid": COMMIT})
         if name == "gguf":
             entries = [e for e in entries if e["path"].endswith("gguf")]
         headers = [("Content-Type", "application/json")]
         if name == "pages" and "cursor" not in self.path:
             headers.append(("Link", '<http://%s%s&cursor=2>; rel="next"' % (self.headers["Host"], self.path)))
+            entries = entries[:3]
+        elif name == "twenty" and "page=19" not in self.path:
+            page = int(self.path.partition("page=")[2] or 0) + 1
+            headers.append(("Link", '<http://%s%s&page=%d>; rel="next"' % (self.headers["Host"], self.path.partition("&")[0], page)))
             entries = entries[:3]
         elif name == "endless":
             headers.append(("Link", '<http://%s%s>; rel="next"' % (self.headers["Host"], self.path)))
@@ -145,7 +164,9 @@ class Hub(BaseHTTPRequestHandler):
         data = FILES[file]
         asked = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range") or "")
         fault = name if file == "model.safetensors" else ""
-        if fault == "norange":
+        if fault == "portal":
+            return self.answer(200, TEXT)
+        if fault in ("norange", "whole"):
             asked = None
         if fault == "r416":
             return self.refuse(416)
@@ -159,6 +180,8 @@ class Hub(BaseHTTPRequestHandler):
         length, sent = len(body), len(body)
         if fault == "cut":
             sent = min(sent, 700_000)
+        if fault == "dribble":
+            end, length, sent = start + 1, 1, 1
         if fault == "drip":
             sent = 0
         if fault == "short":
