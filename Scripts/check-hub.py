@@ -22,7 +22,7 @@ def tree(cache):
     """Files of the cache, and what they hold or where they lead; without locks and what only one of them writes."""
     found = {}
     for folder, folders, files in os.walk(cache):
-        folders[:] = [f for f in folders if f not in (".locks", ".no_exist", "trees")]
+        folders[:] = [f for f in folders if f not in (".locks", ".no_exist", ".skein", "trees")]
         for name in files:
             path = os.path.join(folder, name)
             if name in ("CACHEDIR.TAG", ".gitignore"):

@@ -91,7 +91,7 @@ package enum CommandLineTool {
             writeError(ErrorReport.text(of: shortage.explanation, format: format))
             Log.flush()
         }
-        // All that can be wrong with the command line is said before anything is downloaded.
+        // What is wrong with the command line's words is said before anything is downloaded.
         _ = try command.init(arguments)
         try command.init(ModelNames.resolved(arguments, io)).run(io)
     }

@@ -10,8 +10,7 @@ struct BlobDownload {
     let reference: HubReference
     let file: String
     let metadata: HubServer.Metadata
-    /// Gets the number of the file's bytes that are here.
-    let progress: (Int) -> Void
+    let report: Report
 
     /// Asked for at once. The session hands bytes on faster than a disk may take them, and what it
     /// keeps meanwhile is at most this.
@@ -22,12 +21,13 @@ struct BlobDownload {
     private static let movedBytes = 1 << 14
     /// Answers for one piece, which a server may give in parts of it.
     private static let answersForPiece = 32
+    /// Without a new byte of whoever has the lock.
     private static let lockPatience: Duration = .seconds(600)
 
     func run() throws {
-        if isThere { return progress(metadata.size) }
+        if try isThere() { return }
         try withLock {
-            if isThere { return progress(metadata.size) }
+            if try isThere() { return }
             let partial = cache.partial(metadata.etag)
             try AtomicFile.makeDirectory(FilePath.parent(of: partial))
             do throws(HubError) {
@@ -42,10 +42,27 @@ struct BlobDownload {
         }
     }
 
-    private var isThere: Bool {
+    /// Whether the cache has the file, with the right bytes.
+    private func isThere() throws -> Bool {
+        let blob = cache.blob(metadata.etag)
+        let descriptor = open(blob, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return false }
+            throw failure("open", blob)
+        }
+        defer { close(descriptor) }
         var status = stat()
-        return stat(cache.blob(metadata.etag), &status) == 0
-            && status.st_mode & S_IFMT == S_IFREG && Int(status.st_size) == metadata.size
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            Int(status.st_size) == metadata.size,
+            try digest(descriptor, blob) == metadata.etag
+        else { return false }
+        report.show(metadata.size)
+        return true
+    }
+
+    private var partialSize: Int {
+        var status = stat()
+        return stat(cache.partial(metadata.etag), &status) == 0 ? Int(status.st_size) : 0
     }
 
     private func failure(_ operation: String, _ path: String) -> HubError {
@@ -59,11 +76,16 @@ struct BlobDownload {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw failure("open", path) }
         defer { close(descriptor) }
-        let end = ContinuousClock.now + Self.lockPatience
+        var end = ContinuousClock.now + Self.lockPatience
+        var size = partialSize
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR else { throw failure("lock", path) }
             guard ContinuousClock.now < end else { throw HubError.locked(file: file) }
-            progress(0)
+            if partialSize != size {
+                size = partialSize
+                end = .now + Self.lockPatience
+            }
+            report.wait(for: file)
             usleep(100_000)
         }
         try body()
@@ -139,7 +161,7 @@ struct BlobDownload {
                 }
                 try write(data, descriptor, at: offset, path)
                 offset += data.count
-                progress(offset)
+                report.show(offset, received: data.count)
             }
             if let later: HubServer.Attempt<Int> = HubServer.later(answer) { return later }
             switch answer.status {
@@ -212,7 +234,7 @@ struct BlobDownload {
                 git.update(chunk[..<count])
             }
             offset += count
-            progress(metadata.size)
+            report.show(metadata.size)
         }
         return isLinked ? sha256.finish().description : git.finish()
     }

@@ -9,10 +9,21 @@ enum Entrypoint {
     static func main() {
         // It ends with its parent: the next report finds no reader.
         signal(SIGPIPE, SIG_DFL)
+        guard CommandLine.arguments.count == 1 else {
+            print(
+                "skein-fetch \(Version.text): a part of skein, which starts it; see skein pull --help"
+            )
+            exit(
+                CommandLine.arguments[1] == "--help" || CommandLine.arguments[1] == "--version"
+                    ? 0 : 64)
+        }
         let report = Report()
         report.startBeating()
         do {
-            report.send(.finished(commit: try fetch(report)))
+            let commit = try fetch(report)
+            report.sayLast()
+            report.send(.finished(commit: commit))
+            _exit(0)
         } catch let error as HubError {
             report.send(.failed(error))
         } catch FileError.failed(let operation, let path, let code) {
@@ -23,7 +34,7 @@ enum Entrypoint {
             report.send(.failed(.badAnswer(place: "skein-fetch", problem: problem)))
         }
         // Without waiting for what a server still sends.
-        _exit(0)
+        _exit(1)
     }
 
     private static func fetch(_ report: Report) throws -> String {
@@ -45,18 +56,19 @@ enum Entrypoint {
         let sizes = try server.files(of: reference, commit: commit)
         let wanted = try HubSelection.files(of: Array(sizes.keys), for: reference)
         let cache = HubCache(directory: settings.cache, reference: reference)
-        report.total = wanted.reduce(0) { $0 &+ (sizes[$1] ?? 0) }
+        report.total = wanted.reduce(0) { $0 + (sizes[$1] ?? 0) }
         for file in wanted {
             let size = sizes[file] ?? 0
             let metadata = try server.metadata(
                 of: file, reference, commit: commit, listed: size)
             try BlobDownload(
                 server: server, cache: cache, reference: reference, file: file,
-                metadata: metadata, progress: report.show
+                metadata: metadata, report: report
             ).run()
             try cache.link(file, of: commit, to: metadata.etag)
             report.finishFile(size)
         }
+        try cache.record(wanted, of: commit)
         try cache.remember(commit)
         return commit
     }
@@ -69,6 +81,8 @@ final class Report: @unchecked Sendable {
     private var finished = 0
     private var current = 0
     private var all = 0
+    private var received = 0
+    private var waiting: String?
     private var last = ContinuousClock.now - .seconds(1)
     private var worked = ContinuousClock.now
     private var timer: (any DispatchSourceTimer)?
@@ -78,8 +92,19 @@ final class Report: @unchecked Sendable {
         set { lock.withLock { all = newValue } }
     }
 
-    func show(_ bytes: Int) {
-        lock.withLock { current = bytes }
+    /// So many bytes of the file are here, of which so many came just now.
+    func show(_ bytes: Int, received: Int = 0) {
+        lock.withLock {
+            current = bytes
+            self.received += received
+            waiting = nil
+        }
+        beat()
+    }
+
+    /// Another process downloads the file.
+    func wait(for file: String) {
+        lock.withLock { waiting = file }
         beat()
     }
 
@@ -110,12 +135,18 @@ final class Report: @unchecked Sendable {
         say()
     }
 
+    /// Says where it is at the end.
+    func sayLast() {
+        send(lock.withLock { .progress(done: finished, total: all, received: received) })
+    }
+
     /// Says where it is, if it has not just done so.
     private func say() {
         let message: FetchMessage? = lock.withLock {
             guard ContinuousClock.now - last > .milliseconds(200) else { return nil }
             last = .now
-            return .progress(done: finished + current, total: all)
+            if let waiting { return .waiting(file: waiting) }
+            return .progress(done: finished + current, total: all, received: received)
         }
         if let message { send(message) }
     }

@@ -45,12 +45,12 @@ package struct FetchClient: Sendable {
     /// - Parameters:
     ///   - reference: The model.
     ///   - isCancelled: Asked five times a second.
-    ///   - progress: Gets the bytes that are here, and those that there will be.
+    ///   - progress: Gets `FetchMessage.progress` and `.waiting`.
     /// - Returns: The commit.
     /// - Throws: `HubError`.
     package func fetch(
         _ reference: HubReference, isCancelled: () -> Bool = { false },
-        progress: (_ done: Int, _ total: Int) -> Void
+        progress: (FetchMessage) -> Void
     ) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)
@@ -95,8 +95,9 @@ package struct FetchClient: Sendable {
             }
             last = .now
             while let line = try lines.next() {
-                switch try FetchLine.read(FetchMessage.self, line) {
-                case .progress(let done, let total): progress(done, total)
+                let message = try FetchLine.read(FetchMessage.self, line)
+                switch message {
+                case .progress, .waiting: progress(message)
                 case .failed(let error): throw error
                 case .finished(let commit):
                     guard HubNames.isCommit(commit) else { throw HubError.badMessage }

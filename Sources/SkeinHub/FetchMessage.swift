@@ -9,8 +9,11 @@ package struct FetchRequest: Sendable, Equatable, Codable {
 
 /// What `skein-fetch` writes to `skein`: lines of JSON, the last of which is `finished` or `failed`.
 package enum FetchMessage: Sendable, Equatable, Codable {
-    /// Bytes of all files that are here, and bytes that there will be (0: not known yet).
-    case progress(done: Int, total: Int)
+    /// Bytes of all files that are here, bytes that there will be (0: not known yet), and how many of
+    /// the former came just now.
+    case progress(done: Int, total: Int, received: Int)
+    /// Another process downloads this file.
+    case waiting(file: String)
     case finished(commit: String)
     case failed(HubError)
 }

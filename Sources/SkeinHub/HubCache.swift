@@ -6,6 +6,7 @@ import SkeinBasics
 ///     models--ORG--NAME/blobs/ETAG            bytes, named by their digest
 ///     models--ORG--NAME/refs/REVISION         the commit that a branch or tag had last
 ///     models--ORG--NAME/snapshots/COMMIT/FILE a link to ../../blobs/ETAG
+///     models--ORG--NAME/.skein/COMMIT         the files of a whole model, a line for each; ours alone
 ///     .locks/models--ORG--NAME/ETAG.lock      held with flock(2) by whoever downloads the blob
 package struct HubCache: Sendable {
     package let directory: String
@@ -44,10 +45,50 @@ package struct HubCache: Sendable {
         return HubNames.isCommit(text) ? text : nil
     }
 
-    /// The model's path if all of it is here; no server is asked.
+    /// The model's path if all of it is here for certain: the named file, or a folder that was once
+    /// pulled whole. No server is asked.
+    package func findWhole() -> String? {
+        guard let commit = commit() else { return nil }
+        if reference.file != nil { return find() }
+        guard let names = recorded(commit) else { return nil }
+        let folder = snapshot(commit)
+        return names.allSatisfy { access(folder + "/" + $0, R_OK) == 0 } ? model(commit) : nil
+    }
+
+    /// The model's path if all of it seems to be here: another tool may have left out what it did not
+    /// need, such as the chat template. No server is asked.
     package func find() -> String? {
         guard let commit = commit(), isWhole(commit) else { return nil }
         return model(commit)
+    }
+
+    private func record(_ commit: String) -> String { repository + "/.skein/" + commit }
+
+    /// Notes which files a whole model has.
+    ///
+    /// - Throws: `FileError`.
+    package func record(_ files: [String], of commit: String) throws {
+        guard reference.file == nil else { return }
+        try replace(record(commit), by: files.sorted().map { $0 + "\n" }.joined())
+    }
+
+    /// Those files; nil when none were noted.
+    private func recorded(_ commit: String) -> [String]? {
+        guard let file = FileHandle(forReadingAtPath: record(commit)) else { return nil }
+        defer { try? file.close() }
+        guard let bytes = try? file.read(upToCount: Limits.indexBytes + 1),
+            bytes.count <= Limits.indexBytes
+        else { return nil }
+        let names = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+        return !names.isEmpty && names.allSatisfy(HubNames.isFilePath) ? names : nil
+    }
+
+    /// Writes a small file. A link is replaced, not followed.
+    private func replace(_ path: String, by text: String) throws {
+        try AtomicFile.makeDirectory(FilePath.parent(of: path))
+        var status = stat()
+        if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { unlink(path) }
+        try AtomicFile.write(text, to: path)
     }
 
     /// Whether config.json and all weights, or all parts of the named file, are here.
@@ -92,12 +133,7 @@ package struct HubCache: Sendable {
     /// - Throws: `FileError`.
     package func remember(_ commit: String) throws {
         guard commit != reference.revision else { return }
-        let path = repository + "/refs/" + reference.revision
-        try AtomicFile.makeDirectory(FilePath.parent(of: path))
-        // A link is replaced, not followed.
-        var status = stat()
-        if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { unlink(path) }
-        try AtomicFile.write(commit, to: path)
+        try replace(repository + "/refs/" + reference.revision, by: commit)
     }
 
     /// Makes the link from `file` of the snapshot to its blob, or replaces it.

@@ -43,4 +43,12 @@ package enum HubError: Error, Equatable, Codable {
     case fetcherSilent(seconds: Int)
     case badMessage
     case interrupted
+
+    /// Whether no server could be asked.
+    package var isUnreachable: Bool {
+        switch self {
+        case .network, .noFetcher: true
+        default: false
+        }
+    }
 }

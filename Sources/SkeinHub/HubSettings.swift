@@ -12,6 +12,7 @@ package struct HubSettings: Sendable, Equatable {
     /// Where a token is read from, in this order: a variable, else a file.
     private var variableToken: String?
     private var tokenFile: String
+    private var sendsToken: Bool
 
     /// - Parameter environment: The process's variables.
     /// - Throws: `HubError.badEndpoint`.
@@ -25,11 +26,15 @@ package struct HubSettings: Sendable, Equatable {
         }
         let caches = value("XDG_CACHE_HOME") ?? "~/.cache"
         let home = expanded(value("HF_HOME") ?? FilePath.join(caches, "huggingface"))
-        cache = expanded(value("HF_HUB_CACHE") ?? FilePath.join(home, "hub"))
+        cache = expanded(
+            value("HF_HUB_CACHE") ?? value("HUGGINGFACE_HUB_CACHE") ?? FilePath.join(home, "hub"))
         tokenFile = expanded(value("HF_TOKEN_PATH") ?? FilePath.join(home, "token"))
-        variableToken = value("HF_TOKEN")
-        let offline = value("HF_HUB_OFFLINE")?.uppercased()
-        isOffline = ["1", "ON", "YES", "TRUE"].contains(offline)
+        variableToken = value("HF_TOKEN") ?? value("HUGGING_FACE_HUB_TOKEN")
+        func isOn(_ name: String) -> Bool {
+            ["1", "ON", "YES", "TRUE"].contains(value(name)?.uppercased())
+        }
+        sendsToken = !isOn("HF_HUB_DISABLE_IMPLICIT_TOKEN")
+        isOffline = isOn("HF_HUB_OFFLINE")
         var endpoint = value("HF_ENDPOINT") ?? "https://huggingface.co"
         while endpoint.hasSuffix("/") { endpoint.removeLast() }
         guard let url = URL(string: endpoint), ["http", "https"].contains(url.scheme ?? ""),
@@ -43,6 +48,7 @@ package struct HubSettings: Sendable, Equatable {
     /// - Returns: The token without blanks around it.
     /// - Throws: `HubError.badToken` when it is no header's value, `.storage`.
     package func token() throws -> String? {
+        guard sendsToken else { return nil }
         let text = try variableToken ?? fileToken()
         guard let token = text?.trimmingCharacters(in: .whitespacesAndNewlines), !token.isEmpty
         else { return nil }

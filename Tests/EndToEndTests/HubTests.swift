@@ -9,7 +9,7 @@ import Testing
 struct HubTests {
     /// Settings that lead to a cache of the test's, and to no server.
     private func shell(_ bench: Workbench, _ more: String = "") -> String {
-        "export HF_HUB_CACHE='\(bench.path("cache"))' HF_ENDPOINT=http://127.0.0.1:9 \(more); "
+        "unset HF_HUB_OFFLINE HF_HOME HF_TOKEN HF_TOKEN_PATH; export HF_HUB_CACHE='\(bench.path("cache"))' HF_ENDPOINT=http://127.0.0.1:9 \(more); "
             + "exec \"$@\""
     }
 
@@ -62,6 +62,23 @@ struct HubTests {
             #expect(
                 pulled.output.split(separator: "\n").last.map(String.init)
                     == repository + "/snapshots/\(commit)/tiny.gguf")
+        }
+    }
+
+    @Test("a path wins over a name, and a link that leads nowhere is a path")
+    func paths() throws {
+        try Workbench.with { bench in
+            try AtomicFile.makeDirectory(bench.path("org"))
+            try FileManager.default.copyItem(atPath: bench.model, toPath: bench.path("org/tiny"))
+            try FileManager.default.createSymbolicLink(
+                atPath: bench.path("org/lost"), withDestinationPath: "nowhere")
+            let shell = shell(bench, "HF_HUB_OFFLINE=1; cd '\(bench.directory)'")
+            for (name, isThere) in [("org/tiny", true), ("org/lost", false), ("org/none", false)] {
+                let ending = try SkeinProcess.run(
+                    ["tokenize", "--model", name, "goose"], shell: shell)
+                #expect((ending.status == 0) == isThere, "\(ending.error)")
+                #expect(ending.error.contains("HF_HUB_OFFLINE") == (name == "org/none"))
+            }
         }
     }
 

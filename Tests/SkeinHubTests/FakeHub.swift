@@ -72,7 +72,7 @@ struct FakeHub {
         var variables = environment
         variables["HF_TOKEN"] = token
         let client = FetchClient(program: try Self.program, environment: variables)
-        return cache(reference).model(try client.fetch(reference) { _, _ in })
+        return cache(reference).model(try client.fetch(reference) { _ in })
     }
 
     /// Starts the real `skein` or `skein-fetch`, its output into files of `directory`.

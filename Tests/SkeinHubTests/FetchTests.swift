@@ -96,13 +96,57 @@ struct FetchTests {
         }
     }
 
+    @Test(
+        "what another tool left out is had, what is damaged is had again, and then no server is asked"
+    )
+    func completed() throws {
+        try FakeHub.with { hub in
+            let reference = HubReference(organization: "o", name: "ok")
+            let cache = hub.cache(reference)
+            let folder = try hub.pull("ok")
+            #expect(cache.findWhole() == folder)
+            let commit = FilePath.name(of: folder)
+            // As another tool leaves it.
+            let record = FilePath.parent(of: FilePath.parent(of: folder)) + "/.skein/" + commit
+            try FileManager.default.removeItem(atPath: record)
+            try FileManager.default.removeItem(atPath: folder + "/generation_config.json")
+            #expect(cache.findWhole() == nil && cache.find() == folder)
+            var variables = hub.environment
+            variables["SKEIN_FETCH"] = try FakeHub.program
+            let model = HubModel(environment: variables)
+            func path(asksServer: Bool = false) throws -> String {
+                try model.path(of: reference, asksServer: asksServer) { _ in }
+            }
+            #expect(try path() == folder && cache.findWhole() == folder)
+            let before = try hub.requests().count
+            #expect(try path() == folder)
+            #expect(try hub.requests().count == before)
+            let weights = try FileHandle(forWritingTo: URL(fileURLWithPath: cache.blob(hub.digest)))
+            try weights.write(contentsOf: Data("damage".utf8))
+            try weights.close()
+            _ = try path(asksServer: true)
+            #expect(try hub.digest(folder + "/model.safetensors") == hub.digest)
+            // Without a server, what seems whole is taken, and the user is told.
+            try FileManager.default.removeItem(atPath: record)
+            variables["HF_ENDPOINT"] = "http://127.0.0.1:9"
+            let alone = HubModel(environment: variables)
+            var warnings: [String] = []
+            let found = try alone.path(
+                of: reference, asksServer: false, warn: { warnings.append($0) }, progress: { _ in })
+            #expect(found == folder && warnings.count == 1)
+            #expect(throws: HubError.self) {
+                try alone.path(of: reference, asksServer: true) { _ in }
+            }
+        }
+    }
+
     /// What is thrown besides facts that name a port or a digest.
     @Test(
         "each server that lies, hangs or never ends is given up",
         arguments: [
             ("over", "badAnswer"), ("otherrange", "badAnswer"), ("wrongalways", "wrongBytes"),
             ("loop", "tooManyRedirects"), ("down", "status"), ("hang", "network"),
-            ("headers", "network"), ("body", "badAnswer"), ("drip", "network"),
+            ("headers", "network"), ("body", "badAnswer"), ("empty", "network"),
         ])
     func givenUp(_ name: String, _ kind: String) throws {
         try FakeHub.with { hub in

@@ -87,11 +87,11 @@ struct HubCacheTests {
             let model = HubModel(environment: ["HF_HUB_CACHE": directory, "HF_HUB_OFFLINE": "1"])
             let missing = HubError.offline(reference: "o/n:q/a.gguf", cache: directory)
             #expect(throws: missing) {
-                try model.path(of: named, asksServer: true) { _, _ in }
+                try model.path(of: named, asksServer: true) { _ in }
             }
             #expect(missing.explanation.what.contains("no file or folder"))
             try add(["q/a.gguf"], to: cache)
-            let path = try model.path(of: named, asksServer: true) { _, _ in }
+            let path = try model.path(of: named, asksServer: true) { _ in }
             #expect(path == cache.snapshot(Self.commit) + "/q/a.gguf")
         }
     }
@@ -109,6 +109,9 @@ struct HubCacheTests {
             let home = try HubSettings(environment: ["HF_HOME": directory])
             #expect(home.cache == directory + "/hub")
             #expect(try home.token() == "hf_secret")
+            let silent = try HubSettings(
+                environment: ["HF_HOME": directory, "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1"])
+            #expect(try silent.token() == nil)
             let bad = try HubSettings(environment: ["HF_TOKEN": "a\r\nX: y"])
             #expect(throws: HubError.badToken(place: "HF_TOKEN")) { try bad.token() }
             for endpoint in ["ftp://a", "https://", "https://u:p@a", "a"] {

@@ -121,7 +121,8 @@ import Testing
     @Test("a damaged line of the fetcher", arguments: [0, 1, 2])
     func lines(_ kind: Int) throws {
         let messages: [FetchMessage] = [
-            .progress(done: 1_000_000, total: 123_456_789), .finished(commit: Self.commit),
+            .progress(done: 1_000_000, total: 123_456_789, received: 5),
+            .finished(commit: Self.commit),
             .failed(.wrongSize(file: "model.safetensors", expected: 70_000, found: 12)),
         ]
         let line = String(decoding: try FetchLine.bytes(messages[kind]).dropLast(), as: UTF8.self)

@@ -27,10 +27,4 @@ struct HubReferenceTests {
     func refused(_ text: String) {
         #expect(HubReference(text) == nil)
     }
-
-    @Test("a local path that exists wins over a reference")
-    func local() {
-        #expect(HubModel.reference("/tmp") == nil)
-        #expect(HubModel.reference("no-such-org/no-such-name") != nil)
-    }
 }

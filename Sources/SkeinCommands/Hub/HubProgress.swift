@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinHub
 
 /// Shows on standard error how far a download is: a line that is rewritten on a terminal, else a
 /// line every ten seconds.
@@ -8,7 +9,7 @@ struct HubProgress {
     private let name: String
     private let began: ContinuousClock.Instant
     private var last: ContinuousClock.Instant?
-    private var first: Int?
+    private var latest: FetchMessage?
     private var isLineOpen = false
 
     init(_ io: CommandIO, name: String, now: ContinuousClock.Instant = .now) {
@@ -19,39 +20,50 @@ struct HubProgress {
 
     private var rewrites: Bool { io.isTerminal && io.log.format == .text }
 
-    mutating func show(done: Int, total: Int, now: ContinuousClock.Instant = .now) {
-        // Nothing is known before the repository's files are listed.
-        guard total > 0 else { return }
-        let start = first ?? done
-        first = start
+    mutating func show(_ message: FetchMessage, now: ContinuousClock.Instant = .now) {
+        latest = message
         let pause: Duration = rewrites ? .milliseconds(200) : .seconds(10)
         if let last, now - last < pause { return }
         last = now
-        let text = Self.text(
-            name: name, done: done, total: total, start: start, elapsed: now - began)
+        write(message, now)
+    }
+
+    private mutating func write(_ message: FetchMessage, _ now: ContinuousClock.Instant) {
+        let text: String
+        var facts: [JSONLine.Field] = [("model", .string(name))]
+        switch message {
+        case .progress(let done, let total, let received):
+            // Nothing is known before the repository's files are listed.
+            guard total > 0 else { return }
+            text = Self.text(
+                name: name, done: done, total: total, received: received, elapsed: now - began)
+            facts += [("bytes", .integer(done)), ("total_bytes", .integer(total))]
+        case .waiting(let file):
+            text = "\(name)  waiting for another process that downloads \(file)"
+            facts.append(("waiting_for", .string(file)))
+        default: return
+        }
         if rewrites {
             io.writeError("\r\u{1b}[K" + text)
             isLineOpen = true
         } else if io.log.format == .text {
             io.writeError(text + "\n")
         } else {
-            io.writeError(
-                JSONLine([
-                    ("level", .string("info")), ("message", .string("download")),
-                    ("model", .string(name)), ("bytes", .integer(done)),
-                    ("total_bytes", .integer(total)),
-                ]).text + "\n")
+            let head: [JSONLine.Field] = [
+                ("level", .string("info")), ("message", .string("download")),
+            ]
+            io.writeError(JSONLine(head + facts).text + "\n")
         }
     }
 
     /// `ORG/NAME  98.4 MB/270 MB  12.1 MB/s  ETA 14s`.
     static func text(
-        name: String, done: Int, total: Int, start: Int, elapsed: Duration
+        name: String, done: Int, total: Int, received: Int, elapsed: Duration
     ) -> String {
         var parts = [name, "\(Figures.bytes(done))/\(Figures.bytes(total))"]
         let seconds = elapsed / .seconds(1)
-        if done > start, seconds > 0 {
-            let pace = Double(done - start) / seconds
+        if received > 0, seconds > 0 {
+            let pace = Double(received) / seconds
             parts.append(Figures.rate(pace, unit: "B"))
             let left = Double(max(0, total - done)) / pace
             // Longer is no estimate, and a server's sizes may be anything.
@@ -60,8 +72,9 @@ struct HubProgress {
         return parts.joined(separator: "  ")
     }
 
-    /// Ends the rewritten line.
-    mutating func finish() {
+    /// Shows the last state, and ends the rewritten line.
+    mutating func finish(now: ContinuousClock.Instant = .now) {
+        if let latest, last != nil { write(latest, now) }
         guard isLineOpen else { return }
         io.writeError("\n")
         isLineOpen = false

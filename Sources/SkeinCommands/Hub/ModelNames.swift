@@ -39,7 +39,8 @@ enum ModelNames {
         return try InterruptFlag.listening { interrupt in
             try HubModel(environment: ProcessInfo.processInfo.environment).path(
                 of: reference, asksServer: asksServer, isCancelled: { interrupt.isSet },
-                progress: { progress.show(done: $0, total: $1) })
+                warn: { io.log.warning($0) },
+                progress: { progress.show($0) })
         }
     }
 }

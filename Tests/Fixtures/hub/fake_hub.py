@@ -51,9 +51,10 @@ class Hub(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body) if length is None else length))
         self.end_headers()
+        # Before it is sent: whoever has all of it may look into the log at once.
+        self.note(len(body))
         if self.command != "HEAD":
             self.wfile.write(body)
-        self.note(len(body))
 
     def refuse(self, status, code=None, extra=()):
         self.answer(status, b"no", ([("X-Error-Code", code)] if code else []) + list(extra))
@@ -182,7 +183,7 @@ class Hub(BaseHTTPRequestHandler):
             sent = min(sent, 700_000)
         if fault == "dribble":
             end, length, sent = start + 1, 1, 1
-        if fault == "drip":
+        if fault == "empty":
             sent = 0
         if fault == "short":
             length = sent = max(1, sent // 2)
@@ -204,6 +205,7 @@ class Hub(BaseHTTPRequestHandler):
         if fault == "nolength":
             self.send_header("Connection", "close")
         self.end_headers()
+        self.note(sent)
         if fault == "chunked":
             for i in range(0, len(body), 50_000):
                 part = body[i:i + 50_000]
@@ -212,7 +214,6 @@ class Hub(BaseHTTPRequestHandler):
         else:
             self.wfile.write(body[:sent])
         self.wfile.flush()
-        self.note(sent)
         if stalls:
             # Until the client is gone.
             self.connection.settimeout(60)
