@@ -74,6 +74,8 @@ struct ExportCommand: Command {
 
     func run(_ io: CommandIO) throws {
         try refuseExisting()
+        // Before the model, which is looked for beside it.
+        _ = try AdapterFormat.of(options.adapter)
         let adapted = try AdaptedModel(
             model: ModelDirectory.open(try modelPath()), adapter: options.adapter,
             anyBase: options.anyBase, threads: options.threads, weights: .auto)

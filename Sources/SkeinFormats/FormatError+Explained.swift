@@ -37,6 +37,8 @@ extension FormatError: Explained {
         case .missingTensor(_, let tensor): "the tensor '\(tensor)' is missing"
         case .unexpectedTensor(_, let tensor):
             "the tensor '\(tensor)' is not part of any supported model or adapter"
+        case .unnamedModule(_, let tensor):
+            "the tensor '\(tensor)' is of a module that the adapter's configuration does not name"
         case .wrongShape(_, let tensor, let expected, let found):
             "tensor '\(tensor)' has the shape \(found), not \(expected)"
         }
@@ -54,7 +56,8 @@ extension FormatError: Explained {
             .badJSON(let path, _), .missingField(let path, _), .badField(let path, _, _, _),
             .unsupported(let path, _, _, _), .unsupportedElementType(let path, _, _),
             .badTensor(let path, _, _, _, _), .missingTensor(let path, _),
-            .unexpectedTensor(let path, _), .wrongShape(let path, _, _, _):
+            .unexpectedTensor(let path, _), .unnamedModule(let path, _),
+            .wrongShape(let path, _, _, _):
             path
         }
     }
@@ -83,6 +86,8 @@ extension FormatError: Explained {
                 + "bitsandbytes (4 bits), fp8 or compressed-tensors (FP8)"
         case .missingTensor: "the file is incomplete or of another architecture; fetch it again"
         case .unexpectedTensor: "use a model of a supported family without additions"
+        case .unnamedModule:
+            "correct target_modules, exclude_modules or layers_to_transform in adapter_config.json"
         case .wrongShape: "the weights and their configuration do not match"
         }
     }

@@ -42,5 +42,7 @@ package enum FormatError: Error, Equatable {
     case missingTensor(path: String, tensor: String)
     /// A tensor that the model's description does not account for.
     case unexpectedTensor(path: String, tensor: String)
+    /// A matrix of a module that the adapter's configuration does not name.
+    case unnamedModule(path: String, tensor: String)
     case wrongShape(path: String, tensor: String, expected: [Int], found: [Int])
 }

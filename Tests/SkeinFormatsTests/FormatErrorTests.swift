@@ -21,6 +21,7 @@ import Testing
             .badTensor(path: "p", tensor: "t", field: "f", expected: "e", found: "x"),
             .missingTensor(path: "p", tensor: "t"), .unexpectedTensor(path: "p", tensor: "t"),
             .wrongShape(path: "p", tensor: "t", expected: [1], found: [2]),
+            .unnamedModule(path: "p", tensor: "t"),
         ]
         for explanation in errors.map(\.explanation) {
             #expect(!explanation.what.isEmpty && !explanation.remedy.isEmpty)

@@ -65,6 +65,14 @@ package enum AdapterFormat: String, Sendable, CaseIterable {
             ] where has(name) {
                 throw FormatError.notAnAdapter(path: path, found: what)
             }
+            // A run keeps its adapter in a folder of its own.
+            let inner = FilePath.join(path, "adapter")
+            if FileManager.default.fileExists(
+                atPath: FilePath.join(inner, AdapterFiles.weightsName))
+            {
+                throw FormatError.notAnAdapter(
+                    path: path, found: "the folder of a run, whose adapter is \(inner)")
+            }
             throw FormatError.missingFile(
                 path: path,
                 expected: has(AdapterFiles.configurationName)

@@ -77,6 +77,12 @@ extension AdapterOutline {
                     name: module.tensor, known: block.targets.map(\.name))
             }
             let scale = try scale(of: module, named: name(of: module), matches)
+            // Alpha is a number of 64 bits in its file.
+            guard Float(scale).isFinite else {
+                throw FormatError.badField(
+                    path: path, field: "scale of \(module.tensor)",
+                    expected: "a number of 32 bits", found: "\(scale)")
+            }
             found[.init(layer: module.layer, module: target)] = .init(
                 rank: module.rank, scale: Float(scale))
         }
@@ -96,7 +102,7 @@ extension AdapterOutline {
         guard rules.targets != nil || rules.layers != nil || rules.excluded != nil else { return }
         for module in modules
         where try !rules.isTarget(name(of: module), layer: module.layer, matches) {
-            throw FormatError.unexpectedTensor(path: path, tensor: module.tensor)
+            throw FormatError.unnamedModule(path: path, tensor: module.tensor)
         }
         guard rules.targets != nil, let blocks = AdapterTensorName(modules[0].tensor)?.blocks else {
             return

@@ -83,7 +83,7 @@ import Testing
         ] {
             try read(changes) { directory, read in
                 #expect("\(changes)") { try read() } throws: { error in
-                    guard case FormatError.unexpectedTensor(_, let tensor) = error else {
+                    guard case FormatError.unnamedModule(_, let tensor) = error else {
                         return false
                     }
                     return tensor.contains("layers.0.")
@@ -99,6 +99,22 @@ import Testing
                     throws: FormatError.missingTensor(
                         path: directory + "/adapter_model.safetensors", tensor: missing)
                 ) { try read() }
+            }
+        }
+    }
+
+    @Test("a scale that no number of 32 bits is, is refused", arguments: [1e300, -1e39])
+    func scale(_ alpha: Double) throws {
+        for changes: [String: Any] in [
+            ["lora_alpha": alpha], ["alpha_pattern": ["q_proj": alpha]],
+        ] {
+            try read(changes) { _, read in
+                #expect("\(changes)") { try read() } throws: { error in
+                    guard case FormatError.badField(_, let field, _, _) = error else {
+                        return false
+                    }
+                    return field.hasPrefix("scale of ")
+                }
             }
         }
     }

@@ -207,6 +207,14 @@ import Testing
                 throws: FormatError.missingFile(
                     path: half, expected: "adapter_model.safetensors")
             ) { try AdapterFormat.of(half) }
+            let run = directory + "/run"
+            let inner = run + "/adapter"
+            try AtomicFile.makeDirectory(inner)
+            try AtomicFile.write("x", to: inner + "/adapter_model.safetensors")
+            #expect(
+                throws: FormatError.notAnAdapter(
+                    path: run, found: "the folder of a run, whose adapter is \(inner)")
+            ) { try AdapterFormat.of(run) }
             let text = directory + "/text"
             try AtomicFile.write("GGU", to: text)
             #expect(
