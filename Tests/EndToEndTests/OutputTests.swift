@@ -150,6 +150,36 @@ struct OutputTests {
         }
     }
 
+    @Test("export and fuse leave nothing behind when the file grows too large, or on a full disk")
+    func exports() throws {
+        try Workbench.with { bench in
+            try bench.train("run", ["--iterations", "1"])
+            let adapter = ["--model", bench.model, "--adapter", bench.path("run/adapter")]
+            try FileManager.default.createDirectory(
+                atPath: bench.path("disk"), withIntermediateDirectories: true)
+            let commands = [
+                ["export", "--format", "peft"], ["export", "--format", "mlx"],
+                ["export", "--format", "gguf"], ["fuse", "--format", "gguf", "--type", "F32"],
+                ["fuse", "--format", "hf", "--type", "F32"],
+            ]
+            for command in commands {
+                let words = command + adapter + ["--output", bench.path("disk/out")]
+                let large = try SkeinProcess.run(words, shell: "ulimit -f 4; exec \"$@\"")
+                Complaint(74, "File too large").check(large)
+                #expect(try bench.digests(of: "disk").isEmpty, "\(command)")
+                guard FullDisk.isPossible else { continue }
+                let disk = bench.path("disk")
+                let full = try SkeinProcess.run(
+                    words,
+                    shell:
+                        "exec unshare -m sh -c 'mount -t tmpfs -o size=4k none \"$0\" || exit 1; "
+                        + "\"$@\"; status=$?; ls -A \"$0\"; exit $status' '\(disk)' \"$@\"")
+                Complaint(74, "No space left on device").check(full)
+                #expect(full.output.isEmpty, "\(command): \(full.output)")
+            }
+        }
+    }
+
     @Test("results that cannot be written are an I/O error; a reader that leaves is not")
     func standardOutput() throws {
         try Workbench.with(rows: 3) { bench in
