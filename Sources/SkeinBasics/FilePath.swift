@@ -28,6 +28,15 @@ package enum FilePath {
         return String(decoding: bytes[start...last], as: UTF8.self)
     }
 
+    /// `path` without slashes at its end: `a/b` for `a/b/`; `/` stays.
+    package static func trimmed(_ path: String) -> String {
+        let bytes = Array(path.utf8)
+        guard let last = bytes.lastIndex(where: { $0 != slash }) else {
+            return bytes.isEmpty ? "" : "/"
+        }
+        return String(decoding: bytes[...last], as: UTF8.self)
+    }
+
     /// `name` in `directory`, with one slash between them.
     package static func join(_ directory: String, _ name: String) -> String {
         guard let last = directory.utf8.last else { return name }

@@ -62,7 +62,7 @@ struct ExportCommand: Command {
     init(_ arguments: ParsedArguments) throws {
         options = Options(
             adapter: arguments[Self.adapter], format: arguments[Self.format],
-            output: arguments[Self.output], model: arguments[Self.model],
+            output: FilePath.trimmed(arguments[Self.output]), model: arguments[Self.model],
             prefix: arguments[Self.keyPrefix]?.blocks,
             anyBase: arguments[SharedFlags.anyBase], verifies: !arguments[Self.noVerify],
             threads: arguments[SharedFlags.threads], json: arguments[SharedFlags.json])
@@ -85,7 +85,9 @@ struct ExportCommand: Command {
             let base = BaseModelName(path: adapted.model.path)
             (source.baseModelName, source.revision) = (base.name, base.revision)
         }
+        try checkPrefix(adapted.model)
         let export = try AdapterExport(loaded.parameters, source: source, model: adapted.model)
+        io.interrupt.listen()
         // What is not finished, or not right, never has the name that was asked for.
         let store = DiskStore()
         let temporary = options.output + ".tmp-\(getpid())"
@@ -93,7 +95,9 @@ struct ExportCommand: Command {
         let difference: Float?
         do {
             try export.write(options.format, to: temporary, blocks: options.prefix)
+            try checkInterrupt(io)
             difference = options.verifies ? try verify(temporary, adapted) : nil
+            try checkInterrupt(io)
             if difference == nil { try adapted.checkBase() }
             try refuseExisting()
             try store.rename(temporary, to: options.output)
@@ -103,6 +107,19 @@ struct ExportCommand: Command {
             throw error
         }
         try say(difference, io)
+    }
+
+    private func checkInterrupt(_ io: CommandIO) throws {
+        if io.interrupt.isSet { throw CommandError.nothingWritten(output: options.output) }
+    }
+
+    /// Other names of weights are for families that have models with vision: PEFT and mlx-lm find none of
+    /// them in another model.
+    private func checkPrefix(_ model: ModelDirectory) throws {
+        guard let prefix = options.prefix, prefix != .text else { return }
+        guard try model.mayHaveVision() else {
+            throw CommandError.badInput(.noOtherPrefix, place: model.path)
+        }
     }
 
     /// Reads the result and compares logits.

@@ -23,6 +23,8 @@ enum InputProblem: Error, Equatable {
     // export
     /// Something is where the result would be written.
     case outputExists
+    /// The base model's family has no models with vision, whose weights have other names.
+    case noOtherPrefix
 
     // status
     /// The answer is not a snapshot of a run.
@@ -42,6 +44,8 @@ extension InputProblem {
         case .unknownKind: "this is not a model, adapter, checkpoint, run or safetensors file"
         case .noRun: "this is not a run directory, so it has no ledger"
         case .outputExists: "there is something at --output already"
+        case .noOtherPrefix:
+            "models of this family have no vision, so their weights have no other names"
         case .noStatus: "this version of skein cannot read the coordinator's status"
         }
     }
@@ -58,6 +62,7 @@ extension InputProblem {
         case .unknownKind(let lookedFor): "give a path that has " + Words.either(lookedFor)
         case .noRun: "give the --output folder of a training run"
         case .outputExists: "give another --output, or remove it"
+        case .noOtherPrefix: "leave out --key-prefix"
         case .noStatus: "use the version of skein that runs the coordinator"
         }
     }

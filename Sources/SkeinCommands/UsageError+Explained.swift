@@ -128,6 +128,10 @@ extension CommandError: Explained {
             Explanation(
                 what: "interrupted after step \(step)", place: directory,
                 remedy: "continue with the same command and --resume", status: .interrupted)
+        case .nothingWritten(let output):
+            Explanation(
+                what: "interrupted; nothing was written", place: output,
+                remedy: "run the same command again", status: .interrupted)
         case .noImprovement(let base, let adapter):
             Explanation(
                 what: "the adapter's loss \(adapter) is not below the base's \(base)",

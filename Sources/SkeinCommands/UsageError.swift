@@ -43,6 +43,8 @@ enum UsageError: Error, Equatable {
 enum CommandError: Error, Equatable {
     /// Stopped by a signal; the run can resume from the checkpoint of `step`.
     case interrupted(step: Int, directory: String)
+    /// Stopped by a signal before there was a result.
+    case nothingWritten(output: String)
     /// `--require-improvement` was given, and there was no improvement.
     case noImprovement(base: Double, adapter: Double)
     /// The exported adapter does not compute what the original does.

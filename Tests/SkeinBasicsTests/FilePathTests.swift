@@ -22,6 +22,13 @@ import Testing
         #expect(Array(FilePath.name(of: path).utf8) == Array(name.utf8), "\(path)")
     }
 
+    @Test("a path without slashes at its end")
+    func trimmed() {
+        for (path, expected) in [
+            ("a/", "a"), ("a//", "a"), ("/", "/"), ("//", "/"), ("", ""), ("a/b", "a/b"),
+        ] { #expect(FilePath.trimmed(path) == expected) }
+    }
+
     @Test("a name in a directory")
     func join() {
         #expect(FilePath.join("a", "b") == "a/b")

@@ -174,7 +174,7 @@ package struct ModelProbe {
                     team: team, compute: compute)
             }
             var tokens: [Int32] = []
-            Generator(session: session(), sampler: Sampler(), stopTokens: []).run(
+            try Generator(session: session(), sampler: Sampler(), stopTokens: []).run(
                 prompt: prompt, maximumTokens: plan.tokens, check: DecoderSession.uninterrupted
             ) {
                 tokens.append($0)

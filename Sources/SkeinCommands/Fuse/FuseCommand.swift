@@ -29,6 +29,11 @@ struct FuseCommand: Command {
         var verifies: Bool
         var threads: Int?
         var json: Bool
+
+        /// The format that is written.
+        var writes: Format {
+            format ?? (output.lowercased().hasSuffix(".gguf") ? .gguf : .hf)
+        }
     }
 
     static let output = Option.required(
@@ -71,10 +76,14 @@ struct FuseCommand: Command {
         options = Options(
             model: arguments[SharedFlags.model], adapter: arguments[SharedFlags.adapter],
             anyBase: arguments[SharedFlags.anyBase],
-            output: arguments[Self.output], format: arguments[Self.format],
+            output: FilePath.trimmed(arguments[Self.output]), format: arguments[Self.format],
             type: arguments[Self.type], shardBytes: arguments[Self.shardBytes],
             verifies: !arguments[Self.noVerify], threads: arguments[SharedFlags.threads],
             json: arguments[SharedFlags.json])
+        if options.writes == .gguf, arguments.isGiven(Self.shardBytes.description) {
+            throw UsageError.excludes(
+                option: "max-shard-size", other: "format gguf", command: Self.table.command)
+        }
     }
 
     func run(_ io: CommandIO) throws {
@@ -86,24 +95,23 @@ struct FuseCommand: Command {
         try adapted.checkBase()
         let input = try FuseInput(model: adapted.model, adapter: adapted.adapter)
         let team = ComputeTeam(threadCount: adapted.threads)
-        io.interrupt.listen()
         let began = ContinuousClock.now
         let report = try write(input, team, io)
         let seconds = (ContinuousClock.now - began) / .seconds(1)
         let comparison =
             try options.verifies
-            ? FusedComparison.of(adapted, fused: options.output, team: team) : nil
+            ? FusedComparison.of(adapted, fused: options.output, team: team) {
+                if io.interrupt.isSet { throw FuseError.notCompared(path: options.output) }
+            } : nil
         try show(report, comparison, seconds: seconds, io)
     }
 
     private func write(
         _ input: FuseInput, _ team: ComputeTeam, _ io: CommandIO
     ) throws -> FuseReport {
-        let format =
-            options.format ?? (options.output.lowercased().hasSuffix(".gguf") ? .gguf : .hf)
         let type = options.type ?? input.plainType
         let model = input.model
-        switch format {
+        switch options.writes {
         case .gguf:
             let fused = try FusedGGUF(input, type: type) {
                 // As llama.cpp names a model without one.
@@ -113,6 +121,8 @@ struct FuseCommand: Command {
                 return try TokenizerAsGGUF.metadata(
                     of: model.raw, vocabularySize: model.configuration.vocabularySize)
             }
+            // From here on each piece of the work asks.
+            io.interrupt.listen()
             var progress = FuseProgress(
                 io, elements: fused.elementCount, bytes: fused.byteCount, path: options.output)
             defer { progress.finish() }
@@ -122,6 +132,7 @@ struct FuseCommand: Command {
                 guard case .gguf(let metadata)? = model.tokenizerSource else { return [] }
                 return try TokenizerAsFiles.files(metadata).map { ($0.name, .bytes($0.bytes)) }
             }
+            io.interrupt.listen()
             var progress = FuseProgress(
                 io, elements: fused.elementCount, bytes: fused.byteCount, path: options.output)
             defer { progress.finish() }

@@ -29,10 +29,12 @@ struct FusedComparison: Sendable, Equatable {
     ///   - base: the base model and the adapter.
     ///   - path: of what was written.
     ///   - team: the threads that compute.
+    ///   - check: asked before each token; what it throws ends the comparison.
     /// - Returns: how far their logits are apart.
-    /// - Throws: `FuseError.readBack` when the tokens differ; what reading throws.
+    /// - Throws: `FuseError.readBack` when the tokens differ, or numbers are not finite;
+    ///   `.notFiniteLogits`; what reading throws.
     static func of(
-        _ base: AdaptedModel, fused path: String, team: ComputeTeam
+        _ base: AdaptedModel, fused path: String, team: ComputeTeam, check: () throws -> Void
     ) throws -> FusedComparison {
         let fused = try AdaptedModel(
             model: ModelDirectory.open(path), adapter: nil, threads: team.threadCount,
@@ -41,8 +43,12 @@ struct FusedComparison: Sendable, Equatable {
         guard try self.ids(fused) == ids else {
             throw FuseError.readBack(path: path, what: "its tokens are others")
         }
-        let expected = try logits(of: ids, base, team)
-        let found = try logits(of: ids, fused, team)
+        let expected = try logits(of: ids, base, team, check)
+        guard isFinite(expected) else { throw FuseError.notFiniteLogits(path: path) }
+        let found = try logits(of: ids, fused, team, check)
+        guard isFinite(found) else {
+            throw FuseError.readBack(path: path, what: "its logits are not finite")
+        }
         guard expected.first?.count == found.first?.count else {
             throw FuseError.readBack(path: path, what: "its vocabulary has another size")
         }
@@ -68,18 +74,25 @@ struct FusedComparison: Sendable, Equatable {
         return try Array(adapted.tokenizer().ids(ofWhole: text).prefix(tokens))
     }
 
+    private static func isFinite(_ logits: [[Float]]) -> Bool {
+        logits.allSatisfy { $0.allSatisfy(\.isFinite) }
+    }
+
     private static func choice(_ logits: [Float]) -> Int? {
         logits.indices.max { logits[$0] < logits[$1] }
     }
 
     private static func logits(
-        of ids: [Int32], _ adapted: AdaptedModel, _ team: ComputeTeam
+        of ids: [Int32], _ adapted: AdaptedModel, _ team: ComputeTeam, _ check: () throws -> Void
     ) throws -> [[Float]] {
         let session = DecoderSession(
             weights: try GenerationWeights(model: adapted.model, team: team),
             adapter: adapted.adapter, capacity: ids.count, team: team)
         session.expectedLength = ids.count
         defer { adapted.model.releasePages() }
-        return ids.map { session.logits(after: [$0]) }
+        return try ids.map { id in
+            try check()
+            return session.logits(after: [id])
+        }
     }
 }

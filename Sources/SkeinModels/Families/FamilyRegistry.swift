@@ -114,3 +114,13 @@ enum OtherArchitectures {
         (["t5", "bart", "whisper"], "an encoder and a decoder"),
     ]
 }
+
+extension ModelDirectory {
+    /// Whether the family has models with vision, whose text model's weights have a longer name.
+    ///
+    /// - Throws: `FileError`, `FormatError`.
+    package func mayHaveVision() throws -> Bool {
+        let family = try FamilyRegistry.standard.read(ModelDescription.open(path)).family
+        return !family.multimodalTypes.isEmpty
+    }
+}

@@ -128,8 +128,9 @@ struct FolderAsGGUF {
     private func addScaling(_ add: (String, GGUFWriter.Value) -> Void) throws {
         let table = design.rotaryTables[0]
         func original(_ length: Double?) {
-            guard let length else { return }
-            add("rope.scaling.original_context_length", .uint32(UInt32(length)))
+            // A stray field of a model that does not use it is not checked when it is read.
+            guard let length, let whole = UInt32(exactly: length), whole > 0 else { return }
+            add("rope.scaling.original_context_length", .uint32(whole))
         }
         if design.rotaryTables.count > 1, let theta = traits.localTheta,
             design.rotaryTables[1].theta != theta

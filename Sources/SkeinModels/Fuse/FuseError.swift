@@ -15,8 +15,12 @@ package enum FuseError: Error, Equatable {
     case typeOfFormat(type: String, format: String, supported: [String])
     /// What was written is not read as it should be.
     case readBack(path: String, what: String)
+    /// The base and the adapter have infinite logits, or none.
+    case notFiniteLogits(path: String)
     /// Stopped by a signal; nothing was left.
     case interrupted(path: String)
+    /// Stopped by a signal after all was written.
+    case notCompared(path: String)
 }
 
 extension FuseError: Explained {
@@ -53,6 +57,15 @@ extension FuseError: Explained {
                 what: "the model that was written is not the one that was meant: \(what)",
                 place: path, remedy: "report it with the base model's name",
                 status: .internalError)
+        case .notFiniteLogits(let path):
+            Explanation(
+                what: "the logits of base and adapter are not finite, and so are those of the "
+                    + "model that was written", place: path,
+                remedy: "check the adapter's numbers and alpha (skein inspect)", status: .badData)
+        case .notCompared(let path):
+            Explanation(
+                what: "interrupted; the model is written, and its logits were not compared",
+                place: path, remedy: "compare it with skein evaluate", status: .interrupted)
         case .interrupted(let path):
             Explanation(
                 what: "interrupted; nothing was written", place: path,

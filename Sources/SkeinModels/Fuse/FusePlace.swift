@@ -11,24 +11,19 @@ package enum FusePlace {
     /// - Throws: `FuseError.outputExists`, `.insideInput`.
     package static func check(_ output: String, against inputs: [String]) throws(FuseError) {
         var status = stat()
-        // Also a link that leads nowhere.
-        guard lstat(trimmed(output), &status) != 0 else {
+        // Also a link that leads nowhere; one with a slash behind it would be followed.
+        guard lstat(FilePath.trimmed(output), &status) != 0 else {
             throw FuseError.outputExists(path: output)
         }
-        guard let parent = resolved(nearest(FilePath.parent(of: trimmed(output)))) else { return }
+        guard let parent = resolved(nearest(FilePath.parent(of: FilePath.trimmed(output)))) else {
+            return
+        }
         for input in inputs {
             guard let place = resolved(input) else { continue }
             if parent == place || parent.hasPrefix(place == "/" ? place : place + "/") {
                 throw FuseError.insideInput(path: output, input: input)
             }
         }
-    }
-
-    /// A link with a slash behind it would be followed.
-    private static func trimmed(_ path: String) -> String {
-        var path = path
-        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-        return path
     }
 
     /// The directory or the lowest one above it that exists.

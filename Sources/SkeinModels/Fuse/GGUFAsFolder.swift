@@ -182,7 +182,8 @@ struct GGUFAsFolder {
     private func tokens() -> [JSONLine.Field] {
         guard case .gguf(let file) = input.description else { return [] }
         return ["bos", "eos", "padding"].compactMap { role in
-            guard case .unsigned(let id)? = file.metadata["tokenizer.ggml.\(role)_token_id"]
+            guard case .unsigned(let id)? = file.metadata["tokenizer.ggml.\(role)_token_id"],
+                id < input.configuration.vocabularySize
             else { return nil }
             return ("\(role == "padding" ? "pad" : role)_token_id", .integer(Int(id)))
         }

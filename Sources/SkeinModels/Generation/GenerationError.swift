@@ -7,6 +7,8 @@ package enum GenerationError: Error, Equatable {
     case systemWithoutTemplate(model: String)
     /// The prompt leaves no room for an answer.
     case promptTooLong(tokens: Int, limit: Int)
+    /// A logit is infinite or NaN.
+    case notFinite
 }
 
 extension GenerationError: Explained {
@@ -20,6 +22,12 @@ extension GenerationError: Explained {
             Explanation(
                 what: "the prompt has \(tokens) tokens, but the model reads at most \(limit)",
                 remedy: "give a shorter --prompt", status: .badData)
+        case .notFinite:
+            Explanation(
+                what: "the model's logits are not finite numbers",
+                remedy:
+                    "check the adapter's numbers and alpha (skein inspect), and the model's file",
+                status: .badData)
         case .systemWithoutTemplate(let model):
             Explanation(
                 what: "the model has no chat template, so there is no place for --system",

@@ -21,16 +21,20 @@ package struct Generator {
     /// Calls `each` with every new token; false ends the generation. What `check` throws ends it, too,
     /// in the middle of a prompt or a token.
     ///
+    /// Logits that are not finite are an error, not a text: `GenerationError.notFinite`.
+    ///
     /// The prompt holds at least one token, and `session.room` is at least prompt + `maximumTokens`.
     @discardableResult
     package func run(
         prompt: [Int32], maximumTokens: Int, check: () throws -> Void,
         each: (Int32) throws -> Bool
-    ) rethrows -> End {
+    ) throws -> End {
         var next = prompt
         for position in 0..<maximumTokens {
             let token = try session.withLogits(after: next, check: check) {
-                sampler.pick($0, position: position)
+                let token = sampler.pick($0, position: position)
+                guard $0[Int(token)].isFinite else { throw GenerationError.notFinite }
+                return token
             }
             if stopTokens.contains(token) { return .stopToken }
             if try !each(token) { return .interrupted }

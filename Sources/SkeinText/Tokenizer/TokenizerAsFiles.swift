@@ -13,6 +13,9 @@ package enum TokenizerAsFiles {
         _ metadata: [String: GGUFValue]
     ) throws -> [(name: String, bytes: [UInt8])] {
         let definition = try TokenizerDefinition(ggufMetadata: metadata)
+        // All that can be wrong with it, before anything goes through its pieces: one of a megabyte took
+        // hours.
+        _ = try Tokenizer(definition)
         var files: [(name: String, bytes: [UInt8])] = []
         if definition.sentencePieces != nil {
             guard case .string("llama")? = metadata["tokenizer.ggml.model"] else {
@@ -38,12 +41,25 @@ package enum TokenizerAsFiles {
         let prefix = "tokenizer.chat_template."
         for (key, value) in metadata.sorted(by: { $0.key < $1.key }) where key.hasPrefix(prefix) {
             guard case .string(let template) = value else { continue }
-            let name = key.dropFirst(prefix.count).filter {
-                $0.isLetter || $0.isNumber || $0 == "_"
+            let name = key.dropFirst(prefix.count)
+            // It becomes a file's name.
+            guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy(isPlain) else {
+                throw TokenizerError.unsupported(
+                    .model("a chat template named \(name.prefix(64).debugDescription)"),
+                    source: definition.source)
             }
             files.append(("additional_chat_templates/\(name).jinja", Array(template.utf8)))
         }
         return files
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
     }
 
     private static func configuration(

@@ -48,6 +48,7 @@ package enum TokenizerAsGGUF {
             config = tokenizerConfig
             definition = try TokenizerDefinition(
                 tokenizerJSON: path, tokenizerConfig: tokenizerConfig)
+            _ = try Tokenizer(definition)
             if definition.sentencePieces == nil {
                 entries = try ofBytes(definition, vocabularySize)
             } else {

@@ -5,6 +5,13 @@ import SkeinBasics
 package struct BaseModelName: Sendable, Equatable {
     package var name: String
     package var revision: String?
+    /// The GGUF file in the repository, if the path is one of a cache.
+    package var file: String?
+
+    /// What `--model` takes: `ORG/NAME@COMMIT:FILE` of a model in a cache, else the name.
+    package var reference: String {
+        name + (revision.map { "@" + $0 } ?? "") + (file.map { ":" + $0 } ?? "")
+    }
 
     /// `path`: of a file or folder; in a cache, `.../models--ORG--NAME/snapshots/COMMIT` or below it.
     package init(path: String) {
@@ -15,9 +22,11 @@ package struct BaseModelName: Sendable, Equatable {
         {
             name = String(parts[index - 1].dropFirst("models--".count)).replacing("--", with: "/")
             revision = parts[index + 1]
+            let inside = parts[(index + 2)...].joined(separator: "/")
+            file = inside.hasSuffix(".gguf") ? inside : nil
         } else {
             name = FilePath.name(of: path)
-            revision = nil
+            (revision, file) = (nil, nil)
         }
     }
 }

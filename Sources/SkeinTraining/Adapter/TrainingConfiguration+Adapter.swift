@@ -23,11 +23,17 @@ extension TrainingConfiguration {
     ) throws {
         guard let path = self.initAdapter, !options.isEmpty else { return }
         let model = try open()
-        let lora = try LoadedAdapter.read(path, for: model).parameters.shape.configuration
+        let adapter = try LoadedAdapter.read(path, for: model)
+        let lora = adapter.parameters.shape.configuration
         guard lora.exceptions.isEmpty else { return }
         if options.contains(.rank) { self.rank = lora.rank }
         // Of the rank that is stated, if one is: what differs then is an error that names both.
-        if options.contains(.alpha) { self.alpha = Double(lora.scale) * Double(lora.rank) }
+        if options.contains(.alpha) {
+            // As it is stated, unless the scale is made otherwise (rank-stabilized, MLX).
+            let stated = adapter.configuration.alpha
+            let isPlain = Float(stated / Double(lora.rank)) == lora.scale
+            self.alpha = isPlain ? stated : Double(lora.scale) * Double(lora.rank)
+        }
         if options.contains(.targetModules) { self.targetModules = lora.targets }
         if options.contains(.layers) {
             let isWhole = lora.layers == 0..<model.configuration.layerCount

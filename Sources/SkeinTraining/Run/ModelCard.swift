@@ -66,7 +66,7 @@ struct ModelCard {
     /// `skein train` with every option that is not its default.
     private var command: String {
         var words = [
-            "skein train", "--model \(Self.quoted(BaseModelName(path: job.model.path).name))",
+            "skein train", "--model \(Self.quoted(BaseModelName(path: job.model.path).reference))",
             "--data \(Self.quoted(FilePath.name(of: job.runFile.data)))", "--output run",
         ]
         for (name, text) in job.configuration.changedInputs {
@@ -108,7 +108,10 @@ extension TrainingConfiguration {
         }
         let paths =
             [InputOptions.table.validData, InputOptions.table.testData].map(\.description.name)
-            + [InputOptions.table.initAdapter.description.name]
+            + [
+                InputOptions.table.initAdapter.description.name,
+                RecipeOptions.table.chatTemplate.description.name,
+            ]
         return (recipe + inputs).compactMap { description, own, usual in
             guard let own, own != usual else { return nil }
             if description.isFlag { return (description.name, "") }

@@ -127,6 +127,9 @@ extension TrainingConfiguration {
         for option in recipe.named {
             if let text = recipe.text(of: option) { texts[option.description.name] = text }
         }
+        // A file counts by what is in it, wherever it lies.
+        let template = RecipeOptions.table.chatTemplate.description.name
+        texts[template] = texts[template].map(FilePath.name)
         return texts
     }
 

@@ -48,7 +48,7 @@ struct RealModelTests {
 
         var answer: [Int32] = []
         let fresh = DecoderSession(decoder: decoder, parameters: nil, capacity: 40)
-        Generator(session: fresh, sampler: Sampler(), stopTokens: []).run(
+        try Generator(session: fresh, sampler: Sampler(), stopTokens: []).run(
             prompt: prompt.ids, maximumTokens: prompt.greedyIDs.count,
             check: DecoderSession.uninterrupted
         ) {

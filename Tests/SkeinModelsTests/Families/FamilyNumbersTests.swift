@@ -44,7 +44,7 @@ import Testing
                 weights: try GenerationWeights(model: model, team: team), adapter: adapter,
                 capacity: prompt.count + count, team: team)
             var tokens: [Int32] = []
-            Generator(session: session, sampler: Sampler(), stopTokens: []).run(
+            try Generator(session: session, sampler: Sampler(), stopTokens: []).run(
                 prompt: prompt, maximumTokens: count, check: DecoderSession.uninterrupted
             ) {
                 tokens.append($0)

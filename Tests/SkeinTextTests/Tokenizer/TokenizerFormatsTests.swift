@@ -135,8 +135,20 @@ import Testing
         }
         var metadata = try Self.read(
             Self.entries(.files(tokenizerJSON: Fixtures.path("gpt2"), tokenizerConfig: nil)))
+        let sound = metadata
         metadata["tokenizer.ggml.pre"] = .string("falcon")
         #expect(throws: TokenizerError.self) { try TokenizerAsFiles.files(metadata) }
+        // Names of chat templates become names of files.
+        for (name, isRead) in [
+            ("tool-use_2", true), ("", false), ("a/b", false), ("..", false), ("ü", false),
+            (String(repeating: "a", count: 65), false),
+        ] {
+            metadata = sound
+            metadata["tokenizer.chat_template." + name] = .string("x")
+            let names = try? TokenizerAsFiles.files(metadata).map(\.name)
+            #expect(
+                names?.contains("additional_chat_templates/\(name).jinja") == (isRead ? true : nil))
+        }
     }
 
     @Test("the real model's tokenizer keeps its digest", .enabled(if: TestPaths.model != nil))

@@ -293,10 +293,13 @@ import Testing
         for path in [inside, inside + "/model.gguf"] {
             let base = BaseModelName(path: path)
             #expect(base.name == "org/name-x" && base.revision == commit)
+            let file = path.hasSuffix(".gguf") ? ":model.gguf" : ""
+            #expect(base.reference == "org/name-x@" + commit + file)
         }
         for path in ["/c/models--org--name/snapshots/main/x", "/c/snapshots/" + commit + "/x", "x"]
         {
             #expect(BaseModelName(path: path) == BaseModelName(path: "x"))
+            #expect(BaseModelName(path: path).reference == "x")
         }
     }
 }
