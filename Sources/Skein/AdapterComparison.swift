@@ -19,11 +19,12 @@ package enum AdapterComparison {
     ///   - model: the base model, with its weights and its tokenizer.
     ///   - team: that computes.
     ///   - adapters: both, read for the model.
+    ///   - check: asked before each token; what it throws ends the comparison.
     /// - Returns: the difference; infinite if a logit is NaN.
-    /// - Throws: `TokenizerError`; `FormatError`.
+    /// - Throws: `TokenizerError`; `FormatError`; what `check` throws.
     package static func largestDifference(
         _ model: AdaptedModel, team: ComputeTeam,
-        _ adapters: (AdapterParameters, AdapterParameters)
+        _ adapters: (AdapterParameters, AdapterParameters), check: () throws -> Void
     ) throws -> Float {
         let ids = try tokens(of: model)
         let weights = try model.generationWeights(team: team)
@@ -31,8 +32,9 @@ package enum AdapterComparison {
             DecoderSession(weights: weights, adapter: adapter, capacity: ids.count, team: team)
         }
         let (one, other) = (session(adapters.0), session(adapters.1))
-        return ids.reduce(0) { largest, id in
-            zip(one.logits(after: [id]), other.logits(after: [id])).reduce(largest) {
+        return try ids.reduce(0) { largest, id in
+            try check()
+            return zip(one.logits(after: [id]), other.logits(after: [id])).reduce(largest) {
                 let difference = abs($1.0 - $1.1)
                 // A NaN is no agreement.
                 return difference.isNaN ? .infinity : max($0, difference)

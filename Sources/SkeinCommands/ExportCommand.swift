@@ -96,7 +96,7 @@ struct ExportCommand: Command {
         do {
             try export.write(options.format, to: temporary, blocks: options.prefix)
             try checkInterrupt(io)
-            difference = options.verifies ? try verify(temporary, adapted) : nil
+            difference = options.verifies ? try verify(temporary, adapted, io) : nil
             try checkInterrupt(io)
             if difference == nil { try adapted.checkBase() }
             try refuseExisting()
@@ -123,12 +123,15 @@ struct ExportCommand: Command {
     }
 
     /// Reads the result and compares logits.
-    private func verify(_ path: String, _ adapted: AdaptedModel) throws -> Float {
+    private func verify(
+        _ path: String, _ adapted: AdaptedModel, _ io: CommandIO
+    ) throws -> Float {
         let reread = try LoadedAdapter.read(path, for: adapted.model)
         guard let original = adapted.adapter else { return 0 }
         let difference = try AdapterComparison.largestDifference(
             adapted, team: ComputeTeam(threadCount: adapted.threads),
-            (original, reread.parameters))
+            (original, reread.parameters)
+        ) { try checkInterrupt(io) }
         guard difference <= Limits.exportedLogits else {
             throw CommandError.exportDiffers(
                 difference: difference, limit: Limits.exportedLogits, output: options.output)
