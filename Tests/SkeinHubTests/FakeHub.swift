@@ -51,7 +51,7 @@ struct FakeHub {
     var environment: [String: String] {
         [
             "HF_ENDPOINT": "http://127.0.0.1:\(port)", "HF_HUB_CACHE": directory + "/cache",
-            "HF_TOKEN": "hf_good", "SKEIN_FETCH_IDLE": "2", "HOME": directory,
+            "HF_TOKEN": "hf_good", "SKEIN_FETCH_IDLE": "300", "HOME": directory,
         ]
     }
 
@@ -65,12 +65,14 @@ struct FakeHub {
 
     /// Downloads `o/NAME` and returns its path.
     func pull(
-        _ name: String, file: String? = nil, revision: String = "main", token: String? = "hf_good"
+        _ name: String, file: String? = nil, revision: String = "main", token: String? = "hf_good",
+        idle: Int? = nil
     ) throws -> String {
         let reference = HubReference(
             organization: "o", name: name, revision: revision, file: file)
         var variables = environment
         variables["HF_TOKEN"] = token
+        if let idle { variables["SKEIN_FETCH_IDLE"] = String(idle) }
         let client = FetchClient(program: try Self.program, environment: variables)
         return cache(reference).model(try client.fetch(reference) { _ in })
     }

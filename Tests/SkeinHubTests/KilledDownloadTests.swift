@@ -22,7 +22,7 @@ struct KilledDownloadTests {
                 expected += 60_000 + 1_000 * round
                 let process = try hub.start(
                     program, isPull ? ["pull", "o/stall"] : [],
-                    variables: ["SKEIN_FETCH_IDLE": "600"], request: isPull ? nil : reference)
+                    request: isPull ? nil : reference)
                 defer {
                     kill(process.processIdentifier, SIGKILL)
                     process.waitUntilExit()
@@ -45,7 +45,7 @@ struct KilledDownloadTests {
         try FakeHub.with { hub in
             let cache = hub.cache(reference)
             let process = try hub.start(
-                try TestPaths.binary, ["pull", "o/stall"], variables: ["SKEIN_FETCH_IDLE": "600"])
+                try TestPaths.binary, ["pull", "o/stall"])
             try Deadline.wait(seconds: 120) { hub.size(cache.partial(hub.digest)) == 61_000 }
             #expect(hub.isLocked(cache))
             kill(process.processIdentifier, SIGINT)
@@ -62,7 +62,7 @@ struct KilledDownloadTests {
         try FakeHub.with { hub in
             let cache = hub.cache(HubReference(organization: "o", name: "once"))
             let first = try hub.start(
-                try TestPaths.binary, ["pull", "o/once"], variables: ["SKEIN_FETCH_IDLE": "600"])
+                try TestPaths.binary, ["pull", "o/once"])
             try Deadline.wait(seconds: 120) { hub.size(cache.partial(hub.digest)) == 61_000 }
             let second = try hub.start(
                 try TestPaths.binary, ["pull", "o/once"])
