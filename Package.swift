@@ -56,6 +56,7 @@ let package = Package(
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
                 "CSkeinZstd",
             ]),
+        room("Sockets", ["SkeinBasics", "CSkeinEpoll"]),
         room("Coordination", ["SkeinBasics", "CSkeinCRC32C"]),
         room("Launch", ["SkeinBasics", "CSkeinPipe"]),
         room("Hub", ["SkeinBasics"]),
@@ -63,19 +64,19 @@ let package = Package(
             "Nodes",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinTraining",
-                "SkeinCoordination", "CSkeinEpoll",
+                "SkeinCoordination", "SkeinSockets",
             ]),
         room(
             "",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTraining", "SkeinCoordination", "SkeinNodes",
+                "SkeinTraining", "SkeinCoordination", "SkeinSockets", "SkeinNodes",
             ]),
         room(
             "Bench",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTraining", "SkeinCoordination", "SkeinNodes", "SkeinLaunch",
+                "SkeinTraining", "SkeinCoordination", "SkeinSockets", "SkeinNodes", "SkeinLaunch",
             ]),
         room(
             "Commands",
@@ -101,6 +102,7 @@ let package = Package(
         tests(
             of: "Training",
             ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText"]),
+        tests(of: "Sockets", ["SkeinBasics"]),
         tests(of: "Coordination", ["SkeinBasics"]),
         tests(of: "Launch", ["SkeinBasics"]),
         tests(of: "Hub", ["SkeinBasics", "SkeinTool", "SkeinFetch"]),
@@ -108,11 +110,14 @@ let package = Package(
             of: "Bench",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinText", "SkeinTraining",
-                "SkeinNodes", "SkeinLaunch",
+                "SkeinSockets", "SkeinNodes", "SkeinLaunch",
             ]),
         tests(
             of: "Nodes",
-            ["SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinTraining", "SkeinCoordination"]),
+            [
+                "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinTraining", "SkeinCoordination",
+                "SkeinSockets",
+            ]),
         tests(
             of: "Commands",
             [

@@ -1,6 +1,7 @@
 import SkeinBasics
 import SkeinCoordination
 import SkeinNodes
+import SkeinSockets
 import SkeinTraining
 
 // Checks values that are set in code, as the command line checks its options.

@@ -6,26 +6,12 @@ enum Limits {
     /// Time for the last message to a peer that did not finish its handshake; part of `handshake`.
     static let strangerFlush = Duration.milliseconds(250)
 
-    /// Connections that the system queues until they are accepted: a fleet of 500 that reconnects
-    /// at once.
-    static let listenBacklog: Int32 = 512
-
-    /// Connections accepted before the loop serves other descriptors again.
-    static let acceptsPerTurn = 32
-
-    /// How long a listener pauses when the process has no descriptor left.
-    static let acceptPause = Duration.milliseconds(100)
-
     /// Descriptors kept free for files: logs, ledger, checkpoints, the model's files while they are
     /// mapped, pipes, and what libraries open.
     static let otherFiles = 256
 
     /// Descriptors that a node asks for: 4,096 workers, strangers and files.
     static let openFiles = 4096 + strangers + otherFiles
-
-    /// Work posted by other threads that a loop has not begun; a thread that posts more waits. Each
-    /// of 1,024 compute threads posts a result and perhaps a request for parameters.
-    static let postedWork = 4096
 
     /// Bytes read at a time from a peer that has not proved the token.
     static let strangerReadBytes = 4 << 10
@@ -50,27 +36,13 @@ enum Limits {
     /// turn of a loop must not grow without end.
     static let pendingBurst = 4
 
-    /// Unsent bytes that the system buffers: a heartbeat cannot overtake them. 4 ms at 1 Gbit/s.
-    static let unsentBytes: Int32 = 512 << 10
-
     /// Bytes written to one connection before the loop serves the others again: a frame, which
     /// takes a fifth of a millisecond.
     static let writesPerTurn = 1 << 20
 
-    /// How long a loop serves ready sockets before it looks at its alarms and at posted work; the
-    /// sockets left over go first in the next turn.
-    static let turnTime = Duration.milliseconds(10)
-
-    /// A loop that is this late for its alarms was stopped, or the machine swapped. A loop that is
-    /// late by less than a heartbeat judges no peer wrongly.
-    static let lateTurn = Duration.milliseconds(500)
-
     /// The least time between a check of which peers have sent bytes and the next check by a tick:
     /// a small part of the silence that makes a peer suspect.
     static let hearingInterval = Duration.milliseconds(100)
-
-    /// How long sent bytes may stay unacknowledged before the system gives up a connection.
-    static let unacknowledged = Duration.seconds(5)
 
     /// How long the last message to a peer may take.
     static let flush = Duration.seconds(2)
@@ -78,9 +50,6 @@ enum Limits {
     /// Bytes of a token. 16 random ones cannot be guessed; a file of more than 4,096 was given by
     /// mistake.
     static let tokenBytes = 16...4096
-
-    /// Bytes of a host name (RFC 1035).
-    static let hostBytes = 253
 
     /// Connections that have not proved the token. Each holds a frame of 1 KiB and
     /// `strangerReadBytes`, doubled for what arrays reserve: 5 MiB in all.

@@ -3,20 +3,8 @@ import SkeinCoordination
 
 /// What keeps a node from talking to its peers.
 package enum NodeError: Error, Equatable {
-    /// `text` does not name a host and a port; `reason` says why.
-    case addressInvalid(text: String, reason: String)
-    /// The system knows no address of `host`; `detail` is what it said.
-    case nameNotResolved(host: String, detail: String)
-    /// Another process listens on `address`.
-    case portInUse(address: String)
-    /// The system refused to listen on `address` with `code` (errno).
-    case cannotListen(address: String, code: Int32)
-    /// Nobody answered at `address`; `code` is what the system said (errno).
-    case cannotConnect(address: String, code: Int32)
     /// A token file that cannot be used.
     case tokenFile(path: String, problem: TokenFileProblem)
-    /// The system refused `operation`, which involves no file and no peer, with `code` (errno).
-    case systemRefused(operation: String, code: Int32)
     /// The system lets this process open `limit` files; `--min-workers` needs `needed`.
     case tooFewFiles(limit: Int, needed: Int)
     /// A message of the run would be longer than a length on the wire can say.
@@ -43,12 +31,6 @@ package enum NodeError: Error, Equatable {
     case modelDamaged(path: String)
     /// The coordinator did not answer with a status.
     case noStatus(address: String, detail: String)
-    /// A loop was asked for something after it had been stopped.
-    case stopped
-
-    /// What `pthread_create` says when a limit of the process or its container is reached.
-    package static let threadRefused = NodeError.systemRefused(
-        operation: "start a thread", code: EAGAIN)
 
     /// Why a token file cannot be used.
     package enum TokenFileProblem: Sendable, Equatable {

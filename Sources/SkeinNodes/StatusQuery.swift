@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinCoordination
+import SkeinSockets
 
 /// Asks a coordinator for its status, as `skein status` does.
 package enum StatusQuery {

@@ -4,13 +4,14 @@ import SkeinTestSupport
 import Testing
 
 @testable import SkeinNodes
+@testable import SkeinSockets
 
 /// One end of a few connections, on a loop of its own.
 final class Station {
     let loop: EventLoop
     var listener: Listener?
     var dial: Dial?
-    var dialFailure: NodeError?
+    var dialFailure: SocketError?
     var connections: [Connection] = []
     var received: [Message] = []
     var reasons: [CloseReason] = []

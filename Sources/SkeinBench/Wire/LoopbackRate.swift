@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinNodes
+import SkeinSockets
 
 /// How fast this machine moves bytes over loopback without looking at them: the physical limit of a
 /// wire benchmark.
@@ -9,9 +10,9 @@ enum LoopbackRate {
     ///
     /// - Parameter bytes: how many are sent, in pieces of 256 KiB, as connections read them.
     /// - Returns: bytes per second.
-    /// - Throws: `NodeError`.
+    /// - Throws: `SocketError`.
     static func measure(bytes: Int) throws -> Double {
-        func failure(_ operation: String) -> NodeError {
+        func failure(_ operation: String) -> SocketError {
             .systemRefused(operation: operation, code: errno)
         }
         let listener = socket(AF_INET, SocketAddress.stream, 0)
@@ -30,7 +31,7 @@ enum LoopbackRate {
         defer { close(receiver) }
         guard SystemThread.start("skein-sender", { write(bytes, to: sender) }) else {
             defer { close(sender) }
-            throw NodeError.threadRefused
+            throw SocketError.threadRefused
         }
 
         var buffer = [UInt8](repeating: 0, count: 256 << 10)

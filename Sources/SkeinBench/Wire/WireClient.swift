@@ -1,6 +1,7 @@
 import SkeinBasics
 import SkeinCoordination
 import SkeinNodes
+import SkeinSockets
 import SkeinTraining
 
 /// One worker of a load: speaks the protocol and computes nothing. Lives on the loop's thread.
@@ -13,7 +14,7 @@ final class WireClient {
     /// Has another thread compute the answer to a lease, which comes back through `send`.
     private let answer: (LeaseGrant) -> Void
     /// Called once: nil when the coordinator said that the run is complete.
-    private var ended: ((NodeError?) -> Void)?
+    private var ended: (((any Error)?) -> Void)?
     private var dial: Dial?
     private var connection: Connection?
     private var handshake: WorkerHandshake
@@ -21,7 +22,7 @@ final class WireClient {
 
     init(
         _ number: Int, gradients: PreparedGradients, lineRate: Int? = nil, loop: EventLoop,
-        answer: @escaping (LeaseGrant) -> Void, ended: @escaping (NodeError?) -> Void
+        answer: @escaping (LeaseGrant) -> Void, ended: @escaping ((any Error)?) -> Void
     ) throws {
         self.gradients = gradients
         self.lineRate = lineRate
@@ -115,10 +116,10 @@ final class WireClient {
     }
 
     private func fail(_ detail: String) {
-        end(.runFailed(detail: "\(name): \(detail)"))
+        end(NodeError.runFailed(detail: "\(name): \(detail)"))
     }
 
-    private func end(_ problem: NodeError?) {
+    private func end(_ problem: (any Error)?) {
         isJoining = false
         ended?(problem)
         ended = nil

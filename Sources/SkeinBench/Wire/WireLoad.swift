@@ -1,5 +1,6 @@
 import SkeinCoordination
 import SkeinNodes
+import SkeinSockets
 import SkeinTraining
 
 /// The workers' half of the wire benchmark: many workers that do not compute.
@@ -45,7 +46,7 @@ package struct WireLoad: Sendable {
         // All are held at once, so there is only one if they are large.
         let gradients = PreparedGradients(
             codec: codec, count: parameterCount, kinds: parameterCount > 10_000_000 ? 1 : 4)
-        let ended = Promise<NodeError?>()
+        let ended = Promise<(any Error)?>()
         let loop = try EventLoop(name: "skein-load")
         defer { loop.stop() }
         let fleet = try Confined(to: loop) { [workers, lineRate] in
@@ -71,11 +72,11 @@ final class WireFleet {
     private var clients: [WireClient] = []
     private var answers: SerialThread<(client: Int, lease: LeaseGrant)>?
     private var left: Int
-    private let ended: Promise<NodeError?>
+    private let ended: Promise<(any Error)?>
 
     init(
         _ count: Int, lineRate: Int?, name: NetworkAddress, addresses: [SocketAddress],
-        gradients: PreparedGradients, loop: EventLoop, ended: Promise<NodeError?>
+        gradients: PreparedGradients, loop: EventLoop, ended: Promise<(any Error)?>
     ) throws {
         self.loop = loop
         self.name = name
@@ -111,7 +112,7 @@ final class WireFleet {
         loop.setAlarm(at: .now + .milliseconds(500)) { [weak self] in self?.beat() }
     }
 
-    private func ended(_ problem: NodeError?) {
+    private func ended(_ problem: (any Error)?) {
         left -= 1
         if let problem { ended.keep(problem) } else if left == 0 { ended.keep(nil) }
     }

@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinCoordination
 import SkeinModels
+import SkeinSockets
 import SkeinTraining
 import Synchronization
 

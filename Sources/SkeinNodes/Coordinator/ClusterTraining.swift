@@ -1,6 +1,7 @@
 import SkeinBasics
 import SkeinCoordination
 import SkeinModels
+import SkeinSockets
 import SkeinTraining
 import Synchronization
 

@@ -3,6 +3,7 @@ import SkeinBasics
 import SkeinCoordination
 import SkeinFormats
 import SkeinModels
+import SkeinSockets
 import SkeinTraining
 
 /// What a coordinator needs besides the job.
@@ -48,7 +49,7 @@ package final class CoordinatorNode: Sendable {
     ///
     /// Changes nothing on disk: call it before the output directory is made.
     ///
-    /// - Throws: `NodeError.addressInvalid`, `.tooFewFiles`, `.adapterTooLarge`.
+    /// - Throws: `SocketError.addressInvalid`, `.tooFewFiles`, `.adapterTooLarge`.
     package static func check(job: TrainingJob, options: CoordinatorOptions) throws {
         _ = try NetworkAddress(parsing: options.listen)
         _ = try settings(job)

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinCoordination
+import SkeinSockets
 import SkeinTraining
 
 /// A coordinator's network: a shell on a thread of its own, and its connection to the run's thread.
@@ -20,7 +21,7 @@ package struct CoordinatorServer: Sendable {
     ///   - options: whom to admit.
     ///   - settings: how to lease.
     ///   - log: told what happens.
-    /// - Throws: `NodeError.portInUse` and others.
+    /// - Throws: `SocketError.portInUse` and others.
     package init(
         _ name: NetworkAddress, _ addresses: [SocketAddress], identity: RunIdentity,
         options: CoordinatorOptions, settings: CoordinatorSettings, log: Log

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinCoordination
+import SkeinSockets
 import SkeinTraining
 
 // Messages from peers.

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinCoordination
+import SkeinSockets
 import SkeinTraining
 
 /// The coordinator's side of the network: carries out what `CoordinatorState` directs.
@@ -72,7 +73,7 @@ final class CoordinatorShell {
     /// Listens, and starts the timer and the heartbeats.
     ///
     /// - Returns: the address that was bound.
-    /// - Throws: `NodeError.portInUse`, `.cannotListen`, `.tokenRequired`.
+    /// - Throws: `SocketError.portInUse`, `.cannotListen`, `.tokenRequired`.
     func listen(on addresses: [SocketAddress], name: NetworkAddress) throws -> SocketAddress {
         let port = try loop.listen(on: addresses, name: name) { [weak self] link in
             self?.accept(link)

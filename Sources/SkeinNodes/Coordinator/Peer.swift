@@ -1,4 +1,5 @@
 import SkeinCoordination
+import SkeinSockets
 
 /// One connection of a coordinator. Lives on the loop's thread.
 final class Peer {

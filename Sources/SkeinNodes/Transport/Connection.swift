@@ -1,5 +1,6 @@
 import Foundation
 import SkeinCoordination
+import SkeinSockets
 
 /// A link that carries messages.
 ///

@@ -1,3 +1,5 @@
+import SkeinSockets
+
 /// Bytes to and from one peer, in order; a `Connection` makes messages of them.
 ///
 /// `SocketLink` is a socket. The tests' simulation has links that are slow, are cut or go dead when

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinSockets
 
 /// Where links come from: a port that peers dial, and attempts to reach a peer.
 ///
@@ -8,16 +9,16 @@ import SkeinBasics
 protocol Network: AnyObject {
     /// Listens on the first of `addresses` that is available, and calls `accept` for every peer.
     ///
-    /// - Throws: `NodeError.portInUse`, `.cannotListen`.
+    /// - Throws: `SocketError.portInUse`, `.cannotListen`.
     func listen(
         on addresses: [SocketAddress], name: NetworkAddress, accept: @escaping (any Link) -> Void
-    ) throws(NodeError) -> any ListeningPort
+    ) throws(SocketError) -> any ListeningPort
 
     /// Tries one address after the other, each for `patience`. `finish` is called once, later,
     /// unless the attempt is cancelled first.
     func dial(
         _ addresses: [SocketAddress], name: NetworkAddress, patience: Duration,
-        finish: @escaping (Result<any Link, NodeError>) -> Void
+        finish: @escaping (Result<any Link, SocketError>) -> Void
     ) -> any Attempt
 
     /// Asks a name server, which may take a minute, on a thread that may wait; `answer` is called
@@ -46,12 +47,10 @@ extension Listener: ListeningPort {}
 
 extension Dial: Attempt {}
 
-extension EventLoop: Clock, Network {
-    var moment: ContinuousClock.Instant { .now }
-
+extension EventLoop: Network {
     func listen(
         on addresses: [SocketAddress], name: NetworkAddress, accept: @escaping (any Link) -> Void
-    ) throws(NodeError) -> any ListeningPort {
+    ) throws(SocketError) -> any ListeningPort {
         try Listener(on: addresses, name: name, loop: self) { [unowned self] socket in
             accept(SocketLink(socket, loop: self))
         }
@@ -59,7 +58,7 @@ extension EventLoop: Clock, Network {
 
     func dial(
         _ addresses: [SocketAddress], name: NetworkAddress, patience: Duration,
-        finish: @escaping (Result<any Link, NodeError>) -> Void
+        finish: @escaping (Result<any Link, SocketError>) -> Void
     ) -> any Attempt {
         Dial(addresses, name: name, patience: patience, loop: self) { [unowned self] result in
             finish(result.map { SocketLink($0, loop: self) })
@@ -71,6 +70,6 @@ extension EventLoop: Clock, Network {
         answer: @escaping @Sendable (Result<[SocketAddress], any Error>) -> Void
     ) {
         let isStarted = SystemThread.start("skein-lookup") { answer(Result(catching: question)) }
-        if !isStarted { answer(.failure(NodeError.threadRefused)) }
+        if !isStarted { answer(.failure(SocketError.threadRefused)) }
     }
 }

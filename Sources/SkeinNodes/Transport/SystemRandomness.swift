@@ -1,4 +1,5 @@
 import Foundation
+import SkeinSockets
 
 /// Random bytes from the system, for nonces, incarnations, tokens and jitter.
 ///
@@ -6,8 +7,8 @@ import Foundation
 package enum SystemRandomness {
     /// `count` random bytes; at least 0.
     ///
-    /// - Throws: `NodeError.systemRefused`.
-    package static func bytes(_ count: Int) throws(NodeError) -> [UInt8] {
+    /// - Throws: `SocketError.systemRefused`.
+    package static func bytes(_ count: Int) throws(SocketError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var filled = 0
         while filled < count {
@@ -28,14 +29,14 @@ package enum SystemRandomness {
 /// Where a shell gets its random bytes: the system, or the seed of a simulation.
 struct Randomness: Sendable {
     /// Returns that many random bytes.
-    let bytes: @Sendable (Int) throws(NodeError) -> [UInt8]
+    let bytes: @Sendable (Int) throws(SocketError) -> [UInt8]
 
     static let system = Randomness(bytes: SystemRandomness.bytes)
 
     /// A number from 0 up to 1 (exclusive), for jitter.
     ///
-    /// - Throws: `NodeError.systemRefused`.
-    func fraction() throws(NodeError) -> Double {
+    /// - Throws: `SocketError.systemRefused`.
+    func fraction() throws(SocketError) -> Double {
         let word = try bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return Double(word >> 11) / Double(UInt64(1) << 53)
     }

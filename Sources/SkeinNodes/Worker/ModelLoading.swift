@@ -3,6 +3,7 @@ import SkeinBasics
 import SkeinCoordination
 import SkeinFormats
 import SkeinModels
+import SkeinSockets
 import SkeinTraining
 import Synchronization
 
@@ -59,7 +60,7 @@ final class ModelLoading: EngineLoading {
         let isStarted = SystemThread.start("skein-load", stackBytes: 8 << 20) { [self] in
             completion(Result { try load(request: request) })
         }
-        if !isStarted { completion(.failure(NodeError.threadRefused)) }
+        if !isStarted { completion(.failure(SocketError.threadRefused)) }
     }
 
     private func load(request: (ModelRequest) -> Void) throws -> LoadedEngine {

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinCoordination
+import SkeinSockets
 import SkeinTraining
 
 /// What a worker is started with.

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinCoordination
+import SkeinSockets
 
 // From the coordinator's name to the greeting.
 extension WorkerShell {

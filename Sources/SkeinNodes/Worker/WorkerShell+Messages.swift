@@ -1,6 +1,7 @@
 import SkeinBasics
 import SkeinCoordination
 import SkeinModels
+import SkeinSockets
 import SkeinTensors
 
 // Messages from the coordinator, and results from the compute threads.

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinNodes
+import SkeinSockets
 import SkeinTraining
 import Testing
 
@@ -62,7 +63,7 @@ struct WireLoadTests {
     func nobody() throws {
         let load = WireLoad(workers: 2, codec: .fp32, parameterCount: 10)
         // Nothing listens on port 1 unless this machine's owner wants it.
-        #expect(throws: NodeError.self) { try load.run(at: "127.0.0.1:1") }
+        #expect(throws: SocketError.self) { try load.run(at: "127.0.0.1:1") }
     }
 
     @Test("loopback carries bytes")

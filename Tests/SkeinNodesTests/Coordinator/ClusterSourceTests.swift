@@ -5,6 +5,7 @@ import Testing
 
 @testable import SkeinCoordination
 @testable import SkeinNodes
+@testable import SkeinSockets
 
 /// Rounds of a shell whose peers are scripted: nothing listens, and no time passes for it.
 @Suite("the rounds of a cluster")

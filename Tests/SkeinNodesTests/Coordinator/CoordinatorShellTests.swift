@@ -7,6 +7,7 @@ import Testing
 
 @testable import SkeinCoordination
 @testable import SkeinNodes
+@testable import SkeinSockets
 
 /// What a shell sends to a member, whatever its state directs.
 @Suite("the coordinator's shell")

@@ -5,6 +5,7 @@ import SkeinTraining
 import Testing
 
 @testable import SkeinNodes
+@testable import SkeinSockets
 
 @Suite("signs of life", .timeLimit(.minutes(10)))
 struct SignsOfLifeTests {

@@ -2,6 +2,7 @@ import SkeinBasics
 
 @testable import SkeinCoordination
 @testable import SkeinNodes
+@testable import SkeinSockets
 
 // What must hold of a coordinator's shell, besides what it is directed to do.
 extension CoordinatorBook {

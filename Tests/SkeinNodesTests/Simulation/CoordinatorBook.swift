@@ -3,6 +3,7 @@ import SkeinTraining
 
 @testable import SkeinCoordination
 @testable import SkeinNodes
+@testable import SkeinSockets
 
 /// A book that the simulation keeps of what a coordinator's state was told, and that it holds the
 /// state's directives against.

@@ -5,6 +5,7 @@ import SkeinTraining
 
 @testable import SkeinModels
 @testable import SkeinNodes
+@testable import SkeinSockets
 
 /// A model that is nothing but arithmetic: numbers that depend on rows, step and parameters, in no
 /// time. Codec, packing and hash are the real ones.

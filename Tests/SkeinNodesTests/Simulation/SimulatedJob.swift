@@ -7,6 +7,7 @@ import SkeinTestSupport
 import Synchronization
 
 @testable import SkeinNodes
+@testable import SkeinSockets
 @testable import SkeinTraining
 
 /// A run that seeds share: its plan and rows are real, its model is made up. What it must end with is

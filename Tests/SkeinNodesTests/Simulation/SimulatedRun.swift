@@ -4,6 +4,7 @@ import SkeinCoordination
 import SkeinModels
 
 @testable import SkeinNodes
+@testable import SkeinSockets
 @testable import SkeinTraining
 
 /// A whole run of a cluster in one thread: the real `TrainingLoop`, `ClusterSource`, shells, frames,
@@ -158,7 +159,7 @@ final class SimulatedRun: @unchecked Sendable {
         if world.seed % 5 == 0 { settings.maximumUnchecked = 1 + Int(world.seed % 2) }
         book = CoordinatorBook(world, settings)
         let source = RandomSource(world.random.next())
-        let randomness = Randomness { (count) throws(NodeError) in source.bytes(count) }
+        let randomness = Randomness { (count) throws(SocketError) in source.bytes(count) }
         let shell = try Confined(to: loop) { [settings, log] in
             CoordinatorShell(
                 loop: loop, inbox: inbox, identity: identity,

@@ -4,6 +4,7 @@ import SkeinCoordination
 import SkeinTraining
 
 @testable import SkeinNodes
+@testable import SkeinSockets
 
 /// A worker's process: the real `WorkerShell` over a virtual clock and network, with faults.
 final class SimulatedWorker: @unchecked Sendable {
@@ -73,7 +74,7 @@ final class SimulatedWorker: @unchecked Sendable {
     }
 
     private var randomness: Randomness {
-        Randomness { [self] (count) throws(NodeError) in random.bytes(count) }
+        Randomness { [self] (count) throws(SocketError) in random.bytes(count) }
     }
 
     private var log: Log {

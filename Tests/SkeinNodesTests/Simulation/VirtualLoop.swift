@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 
 @testable import SkeinNodes
+@testable import SkeinSockets
 
 /// The clock and the network of one process in a `World`: what `EventLoop` is to a real one, turn by
 /// turn the same, in no time.
@@ -26,7 +27,7 @@ final class VirtualLoop: Clock, Network, @unchecked Sendable {
     private var turns = 0
     private(set) var now: ContinuousClock.Instant
     let scratch = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: Limits.readBytes, alignment: 64)
+        byteCount: SkeinNodes.Limits.readBytes, alignment: 64)
 
     init(_ name: String, in world: World) {
         self.name = name
@@ -54,7 +55,7 @@ final class VirtualLoop: Clock, Network, @unchecked Sendable {
 
     func call<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Value {
         if isTurning { return try body() }
-        guard !isDead else { throw NodeError.stopped }
+        guard !isDead else { throw SocketError.stopped }
         isTurning = true
         defer {
             isTurning = false
@@ -176,7 +177,7 @@ final class VirtualLoop: Clock, Network, @unchecked Sendable {
 
     func listen(
         on addresses: [SocketAddress], name: NetworkAddress, accept: @escaping (any Link) -> Void
-    ) throws(NodeError) -> any ListeningPort {
+    ) throws(SocketError) -> any ListeningPort {
         guard let address = addresses.first, world.ports[address.port] == nil else {
             throw .portInUse(address: name.description)
         }
@@ -187,7 +188,7 @@ final class VirtualLoop: Clock, Network, @unchecked Sendable {
 
     func dial(
         _ addresses: [SocketAddress], name: NetworkAddress, patience: Duration,
-        finish: @escaping (Result<any Link, NodeError>) -> Void
+        finish: @escaping (Result<any Link, SocketError>) -> Void
     ) -> any Attempt {
         let attempt = VirtualAttempt()
         let wire = Wire(world)

@@ -2,6 +2,7 @@ import SkeinBasics
 
 @testable import SkeinCoordination
 @testable import SkeinNodes
+@testable import SkeinSockets
 
 /// What a worker's state directs, held against what its shell can have.
 struct WorkerBook {

@@ -4,6 +4,7 @@ import SkeinCoordination
 import Testing
 
 @testable import SkeinNodes
+@testable import SkeinSockets
 
 @Suite("how connections begin and end", .serialized)
 struct ConnectionEndTests {
@@ -94,7 +95,7 @@ struct ConnectionEndTests {
         let port = try first.call { try $0.listen() }
         let address = try NetworkAddress(parsing: "127.0.0.1:\(port)")
         let addresses = try address.resolved(for: .listening)
-        let error = #expect(throws: NodeError.self) {
+        let error = #expect(throws: SocketError.self) {
             try second.call {
                 $0.listener = try Listener(on: addresses, name: address, loop: $0.loop) { _ in }
             }

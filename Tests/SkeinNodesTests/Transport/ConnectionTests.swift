@@ -3,6 +3,7 @@ import SkeinCoordination
 import Testing
 
 @testable import SkeinNodes
+@testable import SkeinSockets
 
 @Suite("connections", .serialized)
 struct ConnectionTests {

@@ -6,6 +6,7 @@ import SkeinTraining
 import Testing
 
 @testable import SkeinNodes
+@testable import SkeinSockets
 
 /// Workers on threads of this process, whose memory the test can inspect.
 @Suite("workers without work", .serialized)

@@ -9,6 +9,7 @@ import Synchronization
 import Testing
 
 @testable import SkeinNodes
+@testable import SkeinSockets
 
 /// What a worker does before it joins: finding its coordinator, and preparing a model.
 @Suite("a worker that prepares")
@@ -134,7 +135,7 @@ struct WorkerPreparationTests {
                 return asked
             }
             // Nobody listens on port 1; a name server that fails once is asked again.
-            if count == 2 { throw NodeError.nameNotResolved(host: "a.test", detail: "try again") }
+            if count == 2 { throw SocketError.nameNotResolved(host: "a.test", detail: "try again") }
             let text = count == 1 ? "127.0.0.1:1" : "127.0.0.1:\(port)"
             return try NetworkAddress(parsing: text).resolved(for: .dialling)
         }

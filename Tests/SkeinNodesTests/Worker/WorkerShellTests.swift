@@ -4,6 +4,7 @@ import SkeinCoordination
 import Testing
 
 @testable import SkeinNodes
+@testable import SkeinSockets
 
 /// What a worker's shell sends, and when.
 @Suite("the worker's shell")

@@ -40,20 +40,20 @@ package final class EventLoop: @unchecked Sendable {
 
     /// The time of this turn, the same for all that happens in it, never earlier than the turn
     /// before: the time to tell a state machine.
-    private(set) var now = ContinuousClock.now
+    package private(set) var now = ContinuousClock.now
 
     /// Where connections read headers, and bytes that are not kept: one buffer instead of one each.
-    let scratch = UnsafeMutableRawBufferPointer.allocate(
+    package let scratch = UnsafeMutableRawBufferPointer.allocate(
         byteCount: Limits.readBytes, alignment: 64)
 
     /// How often the loop has woken up; an idle loop does not.
-    private(set) var turns = 0
+    package private(set) var turns = 0
 
     /// Starts the thread.
     ///
     /// - Parameter name: of the thread, for debuggers.
-    /// - Throws: `NodeError.systemRefused`.
-    package init(name: String) throws(NodeError) {
+    /// - Throws: `SocketError.systemRefused`.
+    package init(name: String) throws(SocketError) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
             throw .systemRefused(operation: "make a pipe", code: errno)
@@ -78,13 +78,13 @@ package final class EventLoop: @unchecked Sendable {
     // MARK: From any thread
 
     /// Whether the caller is the loop's thread.
-    var runsOnLoop: Bool {
+    package var runsOnLoop: Bool {
         condition.lock()
         defer { condition.unlock() }
         return shared.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
     }
 
-    func preconditionOnLoop() {
+    package func preconditionOnLoop() {
         precondition(runsOnLoop, "this belongs to the loop's thread")
     }
 
@@ -95,7 +95,7 @@ package final class EventLoop: @unchecked Sendable {
     ///
     /// - Returns: whether it will run; false once the loop has stopped.
     @discardableResult
-    func post(_ work: @escaping @Sendable () -> Void) -> Bool {
+    package func post(_ work: @escaping @Sendable () -> Void) -> Bool {
         condition.lock()
         defer { condition.unlock() }
         let isLoop = shared.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
@@ -110,11 +110,13 @@ package final class EventLoop: @unchecked Sendable {
 
     /// Runs `body` on the loop's thread and waits for its result; on that thread, runs it at once.
     ///
-    /// - Throws: what `body` throws, or `NodeError.stopped`.
-    func call<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Value {
+    /// - Throws: what `body` throws, or `SocketError.stopped`.
+    package func call<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws
+        -> Value
+    {
         if runsOnLoop { return try body() }
         let answer = Answer<Value>()
-        guard post({ answer.give(Result(catching: body)) }) else { throw NodeError.stopped }
+        guard post({ answer.give(Result(catching: body)) }) else { throw SocketError.stopped }
         return try answer.wait().get()
     }
 
@@ -143,7 +145,7 @@ package final class EventLoop: @unchecked Sendable {
     /// Calls `handler` whenever `descriptor` is ready for `interest`, or broken.
     ///
     /// The loop does not own the descriptor; end the watch before closing it.
-    func watch(
+    package func watch(
         _ descriptor: Int32, for interest: Readiness, handler: @escaping (Readiness) -> Void
     ) -> Watch {
         preconditionOnLoop()
@@ -151,13 +153,13 @@ package final class EventLoop: @unchecked Sendable {
     }
 
     /// Changes what a watch waits for; even an empty set reports a broken descriptor.
-    func change(_ watch: Watch, to interest: Readiness) {
+    package func change(_ watch: Watch, to interest: Readiness) {
         preconditionOnLoop()
         watches.change(watch, to: interest)
     }
 
     /// Ends a watch: its handler is not called again, not even in this turn.
-    func end(_ watch: Watch) {
+    package func end(_ watch: Watch) {
         preconditionOnLoop()
         withExtendedLifetime(watches.remove(watch)) {}
     }
@@ -175,7 +177,7 @@ package final class EventLoop: @unchecked Sendable {
     }
 
     /// Cancels an alarm; does nothing if it has gone off.
-    func cancel(_ alarm: Alarm) {
+    package func cancel(_ alarm: Alarm) {
         preconditionOnLoop()
         alarms.remove(alarm)
     }
@@ -184,7 +186,7 @@ package final class EventLoop: @unchecked Sendable {
     ///
     /// `nextDeadline` is asked before every sleep; when its time has come, `tick` is called with
     /// `now`. A `tick` that leaves a deadline in the past is called again a millisecond later.
-    func setTimer(
+    package func setTimer(
         nextDeadline: @escaping () -> ContinuousClock.Instant?,
         tick: @escaping (ContinuousClock.Instant) -> Void
     ) {
@@ -194,7 +196,7 @@ package final class EventLoop: @unchecked Sendable {
     }
 
     /// Calls `action` when the loop has stopped, as the last thing on its thread.
-    func whenEnding(_ action: @escaping () -> Void) {
+    package func whenEnding(_ action: @escaping () -> Void) {
         preconditionOnLoop()
         endings.append(action)
     }

@@ -8,7 +8,7 @@ package final class Dial {
     private let name: NetworkAddress
     private let patience: Duration
     private var addresses: ArraySlice<SocketAddress>
-    private var finish: ((Result<Socket, NodeError>) -> Void)?
+    private var finish: ((Result<Socket, SocketError>) -> Void)?
     private var socket: Socket?
     private var watch: Watch?
     private var alarm: Alarm?
@@ -20,7 +20,7 @@ package final class Dial {
     /// for them, for errors. Each address may take `patience`.
     package init(
         _ addresses: [SocketAddress], name: NetworkAddress, patience: Duration, loop: EventLoop,
-        finish: @escaping (Result<Socket, NodeError>) -> Void
+        finish: @escaping (Result<Socket, SocketError>) -> Void
     ) {
         loop.preconditionOnLoop()
         self.loop = loop
@@ -33,7 +33,7 @@ package final class Dial {
     }
 
     /// Gives up without calling `finish`.
-    func cancel() {
+    package func cancel() {
         dropAttempt()
         finish = nil
     }
@@ -50,7 +50,7 @@ package final class Dial {
             return end(.failure(.cannotConnect(address: name.description, code: code)))
         }
         let attempt: Socket
-        do throws(NodeError) {
+        do throws(SocketError) {
             attempt = try Socket(connectingTo: address)
         } catch {
             guard case .cannotConnect(_, let code) = error else { return end(.failure(error)) }
@@ -73,7 +73,7 @@ package final class Dial {
         end(.success(attempt))
     }
 
-    private func end(_ result: Result<Socket, NodeError>) {
+    private func end(_ result: Result<Socket, SocketError>) {
         let finish = self.finish
         self.finish = nil
         finish?(result)

@@ -1,7 +1,7 @@
 import SkeinBasics
 import Testing
 
-@testable import SkeinNodes
+@testable import SkeinSockets
 
 @Suite("network addresses")
 struct NetworkAddressTests {
@@ -26,7 +26,7 @@ struct NetworkAddressTests {
             String(repeating: "a", count: 254) + ":80",
         ])
     func refuses(text: String) {
-        let error = #expect(throws: NodeError.self) { try NetworkAddress(parsing: text) }
+        let error = #expect(throws: SocketError.self) { try NetworkAddress(parsing: text) }
         #expect(error?.explanation.status == .usage)
         #expect(error?.explanation.remedy.contains("HOST:PORT") == true)
     }
@@ -63,7 +63,7 @@ struct NetworkAddressTests {
     @Test("an unknown name is an error")
     func unknownName() throws {
         let address = try NetworkAddress(parsing: "nowhere.invalid:7")
-        let error = #expect(throws: NodeError.self) { try address.resolved(for: .dialling) }
+        let error = #expect(throws: SocketError.self) { try address.resolved(for: .dialling) }
         guard case .nameNotResolved(host: "nowhere.invalid", _) = error else {
             Issue.record("\(String(describing: error))")
             return
@@ -74,7 +74,7 @@ struct NetworkAddressTests {
     @Test("port 0 cannot be dialled")
     func portZero() throws {
         let address = try NetworkAddress(parsing: "127.0.0.1:0")
-        #expect(throws: NodeError.self) { try address.resolved(for: .dialling) }
+        #expect(throws: SocketError.self) { try address.resolved(for: .dialling) }
         let addresses = try address.resolved(for: .listening)
         #expect(!addresses.isEmpty)
     }

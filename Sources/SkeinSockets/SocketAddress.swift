@@ -5,7 +5,7 @@ package struct SocketAddress: Sendable, Equatable {
     /// A `sockaddr_in` or a `sockaddr_in6`, byte for byte.
     private var bytes: [UInt8]
 
-    init(_ address: UnsafePointer<sockaddr>, length: Int) {
+    package init(_ address: UnsafePointer<sockaddr>, length: Int) {
         bytes = Array(UnsafeRawBufferPointer(start: address, count: length))
     }
 
@@ -46,11 +46,11 @@ package struct SocketAddress: Sendable, Equatable {
         }
     }
 
-    var family: Int32 {
+    package var family: Int32 {
         withSystemAddress { address, _ in Int32(address.pointee.sa_family) }
     }
 
-    var isVersion6: Bool { family == AF_INET6 }
+    package var isVersion6: Bool { family == AF_INET6 }
 
     /// The port, in the host's byte order.
     package var port: UInt16 {

@@ -1,5 +1,5 @@
 /// A descriptor that a loop watches. It belongs to the loop's thread.
-final class Watch {
+package final class Watch {
     fileprivate let descriptor: Int32
     fileprivate let slot: Int
     fileprivate var interest: Readiness
@@ -20,7 +20,7 @@ final class Watch {
         self.handler = handler
     }
 
-    var isActive: Bool { handler != nil }
+    package var isActive: Bool { handler != nil }
 }
 
 /// A loop's descriptors, and the handlers to call when they are ready. With epoll the cost of a
@@ -133,13 +133,17 @@ struct WatchList {
 }
 
 /// What a descriptor is ready for, or is watched for.
-struct Readiness: OptionSet, Sendable {
-    let rawValue: UInt8
+package struct Readiness: OptionSet, Sendable {
+    package let rawValue: UInt8
 
-    static let read = Readiness(rawValue: 1)
-    static let write = Readiness(rawValue: 2)
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    package static let read = Readiness(rawValue: 1)
+    package static let write = Readiness(rawValue: 2)
     /// Hung up or failed; reported whether asked for or not. Reading or writing tells more.
-    static let broken = Readiness(rawValue: 4)
+    package static let broken = Readiness(rawValue: 4)
 }
 
 /// Descriptors that the system watches for a loop. Each is in it once and is reported by its slot,

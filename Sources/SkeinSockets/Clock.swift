@@ -2,7 +2,7 @@
 ///
 /// `EventLoop` has the system's time and a thread of its own. The tests' simulation has a clock
 /// that runs as fast as it can compute.
-protocol Clock: AnyObject, Sendable {
+package protocol Clock: AnyObject, Sendable {
     // MARK: From any thread
 
     /// Runs `work` on the clock's thread, after everything posted before.
@@ -13,7 +13,7 @@ protocol Clock: AnyObject, Sendable {
 
     /// Runs `body` on the clock's thread and waits for its result; on that thread, runs it at once.
     ///
-    /// - Throws: what `body` throws, or `NodeError.stopped`.
+    /// - Throws: what `body` throws, or `SocketError.stopped`.
     func call<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Value
 
     /// Stops the clock after all work posted so far, and waits for its thread to end.
@@ -51,7 +51,11 @@ protocol Clock: AnyObject, Sendable {
 extension Clock {
     /// Calls `action` once, `delay` from this moment.
     @discardableResult
-    func setAlarm(after delay: Duration, _ action: @escaping () -> Void) -> Alarm {
+    package func setAlarm(after delay: Duration, _ action: @escaping () -> Void) -> Alarm {
         setAlarm(at: moment + delay, action)
     }
+}
+
+extension EventLoop: Clock {
+    package var moment: ContinuousClock.Instant { .now }
 }

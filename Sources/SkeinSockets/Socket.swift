@@ -1,16 +1,16 @@
 import Foundation
 
 /// Settings that every descriptor of a node has.
-enum Descriptor {
+package enum Descriptor {
     /// No child process inherits it, and no call on it blocks.
-    static func prepare(_ descriptor: Int32) {
+    package static func prepare(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
     }
 }
 
 /// The result of a read or a write on a socket.
-enum Transfer: Equatable {
+package enum Transfer: Equatable {
     case bytes(Int)
     /// Nothing at the moment.
     case wouldBlock
@@ -25,12 +25,12 @@ enum Transfer: Equatable {
 /// It never blocks, is not inherited, sends without delay and raises no SIGPIPE. Where the system
 /// can, it gives the socket up when sent bytes stay unacknowledged for `Limits.unacknowledged`.
 package final class Socket {
-    let descriptor: Int32
-    let peer: SocketAddress
-    private(set) var isOpen = true
+    package let descriptor: Int32
+    package let peer: SocketAddress
+    package private(set) var isOpen = true
 
     /// Takes over a descriptor that is connected or connecting to `peer`.
-    init(owning descriptor: Int32, peer: SocketAddress) {
+    package init(owning descriptor: Int32, peer: SocketAddress) {
         self.descriptor = descriptor
         self.peer = peer
         Descriptor.prepare(descriptor)
@@ -50,8 +50,8 @@ package final class Socket {
     /// Begins to connect to `address`; the socket becomes writable once that has succeeded or
     /// failed, and `takeError()` then says which.
     ///
-    /// - Throws: `NodeError.cannotConnect`.
-    convenience init(connectingTo address: SocketAddress) throws(NodeError) {
+    /// - Throws: `SocketError.cannotConnect`.
+    package convenience init(connectingTo address: SocketAddress) throws(SocketError) {
         let descriptor = socket(address.family, SocketAddress.stream, 0)
         guard descriptor >= 0 else {
             throw .cannotConnect(address: address.description, code: errno)
@@ -65,12 +65,12 @@ package final class Socket {
     }
 
     /// This side's address.
-    var local: SocketAddress? {
+    package var local: SocketAddress? {
         SocketAddress.asked { getsockname(descriptor, $0, $1) }
     }
 
     /// The socket's error since the last call (errno), or 0.
-    func takeError() -> Int32 {
+    package func takeError() -> Int32 {
         var code: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
         guard getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length) == 0 else {
@@ -80,7 +80,7 @@ package final class Socket {
     }
 
     /// Reads as much as there is and fits.
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
+    package func read(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
         precondition(isOpen && !buffer.isEmpty)
         while true {
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
@@ -92,7 +92,7 @@ package final class Socket {
     }
 
     /// Writes as much of `bytes` as the system takes.
-    func write(_ bytes: UnsafeRawBufferPointer) -> Transfer {
+    package func write(_ bytes: UnsafeRawBufferPointer) -> Transfer {
         precondition(isOpen && !bytes.isEmpty)
         while true {
             #if os(Linux)
@@ -108,7 +108,7 @@ package final class Socket {
     }
 
     /// Writes as much of the pieces as the system takes.
-    func write(_ pieces: UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Transfer {
+    package func write(_ pieces: UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Transfer {
         precondition(isOpen && !pieces.isEmpty)
         return withUnsafeTemporaryAllocation(of: iovec.self, capacity: pieces.count) { places in
             for (place, piece) in pieces.enumerated() {
@@ -136,7 +136,7 @@ package final class Socket {
 
     /// Bytes written that the peer's system has not acknowledged; 0 where this system does not
     /// tell.
-    var unacknowledgedBytes: Int {
+    package var unacknowledgedBytes: Int {
         #if os(Linux)
             var count: Int32 = 0
             // SIOCOUTQ, which is TIOCOUTQ by another name.
@@ -147,19 +147,19 @@ package final class Socket {
     }
 
     /// Tells the peer that nothing more follows; what is under way still arrives.
-    func endWriting() {
+    package func endWriting() {
         precondition(isOpen)
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
     /// Closes the descriptor; a second call does nothing.
-    func close() {
+    package func close() {
         guard isOpen else { return }
         isOpen = false
         _ = Foundation.close(descriptor)
     }
 
-    static func set(_ descriptor: Int32, _ level: Int32, _ name: Int32, _ value: Int32) {
+    package static func set(_ descriptor: Int32, _ level: Int32, _ name: Int32, _ value: Int32) {
         // No option is essential: the socket works without it.
         var value = value
         _ = setsockopt(

@@ -7,9 +7,9 @@ package struct NetworkAddress: Sendable, Equatable {
     /// 0 lets the system pick one; only for listening.
     package var port: UInt16
 
-    /// - Throws: `NodeError.addressInvalid`.
-    package init(parsing text: String) throws(NodeError) {
-        func invalid(_ reason: String) -> NodeError {
+    /// - Throws: `SocketError.addressInvalid`.
+    package init(parsing text: String) throws(SocketError) {
+        func invalid(_ reason: String) -> SocketError {
             .addressInvalid(text: text, reason: reason)
         }
         guard let colon = text.lastIndex(of: ":") else {
@@ -50,8 +50,8 @@ package struct NetworkAddress: Sendable, Equatable {
     ///
     /// May wait seconds for a name server: never call it on a loop's thread.
     ///
-    /// - Throws: `NodeError.nameNotResolved`, or `.addressInvalid` for dialling port 0.
-    package func resolved(for purpose: Purpose) throws(NodeError) -> [SocketAddress] {
+    /// - Throws: `SocketError.nameNotResolved`, or `.addressInvalid` for dialling port 0.
+    package func resolved(for purpose: Purpose) throws(SocketError) -> [SocketAddress] {
         if purpose == .dialling, port == 0 {
             throw .addressInvalid(text: description, reason: "port 0 cannot be dialled")
         }

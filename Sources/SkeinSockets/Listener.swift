@@ -3,9 +3,9 @@ import Foundation
 /// A port that peers dial.
 ///
 /// It belongs to its loop's thread.
-final class Listener {
+package final class Listener {
     /// The address that it listens on, with the port that the system picked.
-    let address: SocketAddress
+    package let address: SocketAddress
     private let loop: EventLoop
     private let descriptor: Int32
     private let accept: (Socket) -> Void
@@ -17,16 +17,16 @@ final class Listener {
     /// `NetworkAddress.resolved(for: .listening)` gives the addresses; `name` is what the user
     /// wrote for them, for errors.
     ///
-    /// - Throws: `NodeError.portInUse`, `.cannotListen`.
-    init(
+    /// - Throws: `SocketError.portInUse`, `.cannotListen`.
+    package init(
         on addresses: [SocketAddress], name: NetworkAddress, loop: EventLoop,
         accept: @escaping (Socket) -> Void
-    ) throws(NodeError) {
+    ) throws(SocketError) {
         loop.preconditionOnLoop()
-        var failure = NodeError.cannotListen(address: name.description, code: EADDRNOTAVAIL)
+        var failure = SocketError.cannotListen(address: name.description, code: EADDRNOTAVAIL)
         var opened: Int32?
         for address in addresses where opened == nil {
-            do throws(NodeError) {
+            do throws(SocketError) {
                 opened = try Self.open(address)
             } catch {
                 failure = error
@@ -53,16 +53,16 @@ final class Listener {
     }
 
     /// Stops listening; accepted sockets stay open.
-    func end() {
+    package func end() {
         if let watch { loop.end(watch) }
         if let pause { loop.cancel(pause) }
         watch = nil
         pause = nil
     }
 
-    private static func open(_ address: SocketAddress) throws(NodeError) -> Int32 {
+    private static func open(_ address: SocketAddress) throws(SocketError) -> Int32 {
         let descriptor = socket(address.family, SocketAddress.stream, 0)
-        func failure() -> NodeError {
+        func failure() -> SocketError {
             errno == EADDRINUSE
                 ? .portInUse(address: address.description)
                 : .cannotListen(address: address.description, code: errno)

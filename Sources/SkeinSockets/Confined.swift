@@ -7,13 +7,13 @@
 package final class Confined<State>: @unchecked Sendable {
     // Sendable, because `state` is made, used and dropped only on the clock's thread, and `init`
     // waits for the loop before any other thread sees this object.
-    let loop: any Clock
+    package let loop: any Clock
     private var state: State?
 
     /// Makes the state on the loop's thread and waits for it.
     ///
-    /// - Throws: what `make` throws, or `NodeError.stopped`.
-    init(to loop: any Clock, _ make: @escaping @Sendable () throws -> State) throws {
+    /// - Throws: what `make` throws, or `SocketError.stopped`.
+    package init(to loop: any Clock, _ make: @escaping @Sendable () throws -> State) throws {
         self.loop = loop
         state = nil
         try loop.call {
@@ -38,12 +38,12 @@ package final class Confined<State>: @unchecked Sendable {
 
     /// Runs `body` on the loop's thread and waits for its result.
     ///
-    /// - Throws: what `body` throws, or `NodeError.stopped`.
-    func call<Value: Sendable>(
+    /// - Throws: what `body` throws, or `SocketError.stopped`.
+    package func call<Value: Sendable>(
         _ body: @escaping @Sendable (State) throws -> Value
     ) throws -> Value {
         try loop.call {
-            guard let state = self.state else { throw NodeError.stopped }
+            guard let state = self.state else { throw SocketError.stopped }
             return try body(state)
         }
     }
