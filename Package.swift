@@ -57,6 +57,7 @@ let package = Package(
                 "CSkeinZstd",
             ]),
         room("Sockets", ["SkeinBasics", "CSkeinEpoll"]),
+        room("HTTP", ["SkeinBasics", "SkeinSockets"]),
         room("Coordination", ["SkeinBasics", "CSkeinCRC32C"]),
         room("Launch", ["SkeinBasics", "CSkeinPipe"]),
         room("Hub", ["SkeinBasics"]),
@@ -64,7 +65,7 @@ let package = Package(
             "Nodes",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinTraining",
-                "SkeinCoordination", "SkeinSockets",
+                "SkeinCoordination", "SkeinSockets", "SkeinHTTP",
             ]),
         room(
             "",
@@ -103,6 +104,7 @@ let package = Package(
             of: "Training",
             ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText"]),
         tests(of: "Sockets", ["SkeinBasics"]),
+        tests(of: "HTTP", ["SkeinBasics", "SkeinSockets"]),
         tests(of: "Coordination", ["SkeinBasics"]),
         tests(of: "Launch", ["SkeinBasics"]),
         tests(of: "Hub", ["SkeinBasics", "SkeinTool", "SkeinFetch"]),
@@ -116,7 +118,7 @@ let package = Package(
             of: "Nodes",
             [
                 "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinTraining", "SkeinCoordination",
-                "SkeinSockets",
+                "SkeinSockets", "SkeinHTTP",
             ]),
         tests(
             of: "Commands",

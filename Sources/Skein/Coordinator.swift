@@ -107,9 +107,11 @@ public final class Coordinator: Sendable {
 
     /// Reads and checks everything and begins to listen. This and the run that it returns use the
     /// calling thread.
-    package func prepare(resuming: Bool) throws -> CoordinatorRun {
+    package func prepare(
+        resuming: Bool, board: RunBoard = RunBoard()
+    ) throws -> CoordinatorRun {
         try CoordinatorRun(
-            request(), options: options, resuming: resuming, log: log,
+            request(), options: options, resuming: resuming, log: log, board: board,
             check: { try adapter?.checkUnchanged($0) })
     }
 }

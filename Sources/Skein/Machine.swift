@@ -50,6 +50,13 @@ public struct Machine: Sendable {
         set { values.keepCheckpoints = newValue }
     }
 
+    /// Prompts that the model answers after each validation, at most 16 of at most 4,096 bytes; the
+    /// run waits meanwhile. The answers are events, and lines of metrics.jsonl.
+    public var samplePrompts: [String] {
+        get { values.samplePrompt ?? [] }
+        set { values.samplePrompt = newValue.isEmpty ? nil : newValue }
+    }
+
     /// Receives a coordinator's or worker's messages about its network, on the thread that writes
     /// them, which it must not block; nil drops them. The run itself reports through `events`.
     public var log: (@Sendable (String) -> Void)?

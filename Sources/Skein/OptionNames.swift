@@ -21,7 +21,8 @@ enum OptionNames {
         return names.merging([
             "valid-data": "validation", "test-data": "test", "skip-bad-lines": "skipsBadLines",
             "init-adapter": "startingFrom", "min-workers": "minimumWorkers",
-            "no-token-cache": "keepsTokens", "resume": "resume()", "output": "output",
+            "no-token-cache": "keepsTokens", "sample-prompt": "samplePrompts", "resume": "resume()",
+            "output": "output",
             "model": "model", "data": "data", "prompt": "prompt", "system": "system",
             "token-file": "token", "name": "name", "local-workers": "localThreads",
         ]) { $1 }

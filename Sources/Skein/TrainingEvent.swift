@@ -14,6 +14,9 @@ public enum TrainingEvent: Sendable, Equatable {
     case step(Step)
     /// `loss` is the mean over the loss tokens of the validation rows; nil if there are none.
     case validation(step: Int, loss: Double?, isBest: Bool)
+    /// The answer to one of the prompts that are answered after each validation; nil if the model's
+    /// logits were not finite.
+    case sample(step: Int, prompt: String, answer: String?)
     /// A checkpoint is on disk; the run can resume after this step.
     case checkpoint(step: Int, path: String)
     /// The validation loss stopped improving; the adapter of step `best` is kept.
@@ -103,6 +106,8 @@ extension TrainingEvent {
             ]
         case .validation(let metrics, let isBest):
             return [.validation(step: metrics.step, loss: metrics.loss, isBest: isBest)]
+        case .sample(let sample):
+            return [.sample(step: sample.step, prompt: sample.prompt, answer: sample.text)]
         case .checkpoint(let step, let path): return [.checkpoint(step: step, path: path)]
         case .stoppedEarly(let step, let best): return [.stoppedEarly(step: step, best: best)]
         }

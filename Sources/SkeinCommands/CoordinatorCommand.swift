@@ -58,19 +58,24 @@ struct CoordinatorCommand: Command {
     func run(_ io: CommandIO) throws {
         ProcessFigures.raiseFileLimit()
         let token = try options.tokenFile.map { try TokenFile(reading: $0).bytes }
+        let board = RunBoard()
+        let status = options.training.status
+        let server = try status?.open(board, clusterToken: token)
+        defer { server?.stop() }
         let run = try Coordinator(
             options.training.request(),
             options: CoordinatorOptions(
                 listen: options.listen.text, token: token, localWorkers: options.localWorkers,
                 admitsOtherEngines: options.admitsOtherEngines), log: io.log
-        ).prepare(resuming: options.training.resume)
+        ).prepare(resuming: options.training.resume, board: board)
         // The first line, from which scripts read the port.
         io.log.info(
             ListeningLine.text(address: run.address), [("address", .string(run.address))])
         // The node's threads write lines, too, so the progress line cannot be rewritten.
         var lines = io
         lines.isTerminal = false
-        let reporter = TrainingReporter(lines, job: run.job)
+        let reporter = TrainingReporter(lines, job: run.job, board: board)
+        if let server { status?.tell(server, io.log) }
         reporter.showData()
         for line in introduction(address: run.address) { io.log.info(line) }
         if options.admitsOtherEngines {

@@ -1,6 +1,7 @@
 import Skein
 import SkeinBasics
 import SkeinModels
+import SkeinNodes
 import SkeinTraining
 
 /// `skein train`: a whole fine-tuning run in one process.
@@ -12,6 +13,7 @@ struct TrainCommand: Command {
         var resume: Bool
         var usesTokenCache: Bool
         var configuration: TrainingConfiguration
+        var status: LiveStatus?
         /// Of what an --init-adapter has an answer to, what the command line leaves to it.
         var leftToAdapter: Set<TrainingConfiguration.AdapterOption>
 
@@ -38,7 +40,7 @@ struct TrainCommand: Command {
             model: arguments[SharedFlags.model], data: arguments[TrainingFlags.data],
             output: arguments[TrainingFlags.output], resume: arguments[TrainingFlags.resume],
             usesTokenCache: !arguments[TrainingFlags.noTokenCache],
-            configuration: arguments.configuration,
+            configuration: arguments.configuration, status: LiveStatus(arguments),
             leftToAdapter: Set(
                 TrainingConfiguration.AdapterOption.allCases.filter { option in
                     TrainingConfiguration.options.map(\.description).contains {
@@ -48,8 +50,13 @@ struct TrainCommand: Command {
     }
 
     func run(_ io: CommandIO) throws {
+        let board = RunBoard()
+        let server = try options.status?.open(board)
+        defer { server?.stop() }
         let run = try Trainer(options.request()).prepare(resuming: options.resume)
-        let reporter = TrainingReporter(io, job: run.job)
+        board.prepared(run.job, output: options.output)
+        if let server { options.status?.tell(server, io.log) }
+        let reporter = TrainingReporter(io, job: run.job, board: board)
         reporter.showData()
         let ending = try run.run(
             report: { event in
@@ -58,7 +65,9 @@ struct TrainCommand: Command {
                     reporter.showMemory(estimate, residence: residence)
                 case .loaded: reporter.stopOnInterrupt()
                 case .ready: reporter.showReady()
-                case .loop(let event): reporter.show(event)
+                case .loop(let event):
+                    try board.note(event)
+                    reporter.show(event)
                 case .trained: reporter.finishLine()
                 }
             }, shouldStop: { io.interrupt.isSet })

@@ -48,6 +48,8 @@ extension UsageError: Explained {
                     + "there are too many nested lists and objects",
                 "--\(option)", "give one --\(option) with all names in a JSON object"
             )
+        case .tooMany(let option, let most):
+            ("--\(option) is given more than \(most) times", "--\(option)", "leave some out")
         case .missingOption(let name, let placeholder, let command):
             ("--\(name) is missing", "skein \(command)", "add --\(name) \(placeholder)")
         case .missingPositional(let placeholder, let command):

@@ -14,6 +14,8 @@ enum UsageError: Error, Equatable {
     case repeatedName(option: String, value: String)
     /// What an option names `name` cannot be joined with its other occurrences.
     case notRepeatable(name: String, option: String)
+    /// `option` was given more than `most` times.
+    case tooMany(option: String, most: Int)
     case missingOption(_ name: String, placeholder: String, command: String)
     case missingPositional(_ placeholder: String, command: String)
     case unexpectedPositional(_ word: String, command: String)

@@ -82,6 +82,13 @@ enum Limits {
     /// How often a worker may ask for one version in full: one that can never use it is broken.
     static let snapshotsOfVersion = 4
 
+    /// How often a page is told the state of the run.
+    static let viewInterval = Duration.seconds(1)
+
+    /// How old the state may be that another request gets, too: a flood of requests costs one
+    /// snapshot in this time.
+    static let viewAge = Duration.milliseconds(250)
+
     /// Workers that a status report lists: at 550 bytes each they stay below its limit of 1 MiB.
     static let statusWorkers = 1500
 

@@ -31,7 +31,15 @@ enum Limits {
     /// run.json, state.json and manifest.json: a few kilobytes when Skein wrote them.
     static let recordFileBytes = 1 << 20
 
-    /// A line of metrics.jsonl or ledger.jsonl; those that Skein writes are below 400 bytes.
+    /// Sample prompts of a run, and the bytes of one: a page of text each.
+    static let samplePrompts = 16
+    static let samplePromptBytes = 4 << 10
+
+    /// Tokens of a sample: a few sentences. 0.5 s at 128 tokens per second.
+    static let sampleTokens = 64
+
+    /// A line of metrics.jsonl or ledger.jsonl; those that Skein writes are below 400 bytes, those
+    /// of samples below 40 KiB: a prompt and 64 tokens, each byte escaped as six.
     static let recordLineBytes = 64 << 10
 
     /// Files that a checkpoint's manifest may name; Skein writes four.

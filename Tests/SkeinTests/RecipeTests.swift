@@ -94,6 +94,7 @@ import Testing
         machine.gradientCheckpointing = true
         machine.checkpointEvery = 7
         machine.keepCheckpoints = 7
+        machine.samplePrompts = ["7"]
         var cluster = Cluster()
         cluster.minimumWorkers = 7
         cluster.patience = .seconds(7)
@@ -101,9 +102,10 @@ import Testing
         configuration.machine = machine.values
         configuration.cluster = cluster.values
         let plain = TrainingConfiguration()
-        let changed = zip(configuration.fields, plain.fields).filter {
-            $0.1.optionText != $1.1.optionText
-        }.map(\.0.0)
+        let before = Dictionary(uniqueKeysWithValues: plain.fields)
+        let changed = configuration.fields.filter { name, value in
+            value.optionText != before[name]?.optionText
+        }.map(\.0)
         // Only the command line has these.
         let others: Set = ["report-every", "log-format"]
         let declared = (MachineOptions.options + ClusterOptions.options).map(\.description.name)

@@ -83,6 +83,13 @@ package struct Option<Value: Sendable>: Sendable {
         return option
     }
 
+    /// A list in a configuration file is given to it as JSON; lists for others get commas.
+    package func takingJSONLists() -> Option {
+        var option = self
+        option.description.takesJSONLists = true
+        return option
+    }
+
     private init(description: OptionDescription, format: ValueFormat<Value>, fallback: Value?) {
         self.description = description
         self.format = format
@@ -117,6 +124,8 @@ package enum JoinProblem: Error, Equatable {
     case repeatedName
     /// What is named `name` would change when it is written again.
     case notRepeatable(name: String)
+    /// More than an option may hold.
+    case tooMany(most: Int)
 }
 
 /// What the parser, the help text and `--print-config` know of an option, whatever its type.
@@ -137,6 +146,7 @@ package struct OptionDescription: Sendable {
     /// It is ignored.
     package fileprivate(set) var isRetired = false
     package fileprivate(set) var isNamedOnlyWhenGiven = false
+    fileprivate var takesJSONLists = false
     package typealias Join = @Sendable (String, String) throws(JoinProblem) -> String
     /// Makes one text of those of two occurrences; nil for an option of which the last one counts.
     package fileprivate(set) var join: Join?
@@ -159,6 +169,12 @@ package struct OptionDescription: Sendable {
         self.isRequired = isRequired
         self.isFlag = isFlag
         json = { text in format.read(text).map(format.json) }
+    }
+
+    /// A list of a configuration file as one text.
+    package func text(of items: [String]) -> String {
+        takesJSONLists
+            ? JSONLine.render(.array(items.map { .string($0) })) : items.joined(separator: ",")
     }
 
     /// The name that a key of a configuration file stands for: `batchSize` is `batch-size`.

@@ -91,6 +91,8 @@ struct ArgumentParser {
             throw UsageError.repeatedName(option: option.name, value: value)
         } catch .notRepeatable(let name) {
             throw UsageError.notRepeatable(name: name, option: option.name)
+        } catch .tooMany(let most) {
+            throw UsageError.tooMany(option: option.name, most: most)
         }
     }
 

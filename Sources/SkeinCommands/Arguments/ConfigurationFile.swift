@@ -71,7 +71,7 @@ private enum Field: Decodable {
         case .absent: return nil
         case .flag(let flag): text = flag ? "true" : "false"
         case .text(let given): text = given
-        case .list(let items): text = items.joined(separator: ",")
+        case .list(let items): text = option.text(of: items)
         case .structure: text = ""
         }
         if case .structure = self {

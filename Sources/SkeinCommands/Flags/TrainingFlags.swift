@@ -12,6 +12,15 @@ enum TrainingFlags {
     static let noTokenCache = Option.flag(
         "no-token-cache", "encode all rows again and do not cache their tokens")
 
+    static let status = Option.optional(
+        "status", .endpoint, absent: "off",
+        "show the run at this address: a page for a browser, /metrics for Prometheus, /status.json; "
+            + "port 0: a free port")
+    static let statusTokenFile = Option.optional(
+        "status-token-file", .path("FILE"), absent: "none, which only loopback allows",
+        "file with the secret of those who may look, other than --token-file's; the page is opened as "
+            + "http://HOST:PORT/#token=SECRET")
+
     static let groups =
         [
             OptionGroup(
@@ -28,8 +37,17 @@ enum TrainingFlags {
             }
             return OptionGroup(
                 title: heading.title,
-                options: options + (heading == .data ? [noTokenCache.description] : []))
+                options: options + own(heading))
         }
+
+    /// Options of the command line alone that stand under a heading of the run's.
+    private static func own(_ heading: OptionHeading) -> [OptionDescription] {
+        switch heading {
+        case .data: [noTokenCache.description]
+        case .reports: [status.description, statusTokenFile.description]
+        default: []
+        }
+    }
 }
 
 extension ParsedArguments {

@@ -88,6 +88,7 @@ extension Facts {
                     guard let loss = metrics.loss else { return }
                     if let known = best?.loss, known <= loss { return }
                     best = metrics
+                case .sample: break
                 }
             }
         }

@@ -12,22 +12,26 @@ import Synchronization
 final class TrainingReporter: Sendable {
     private let io: CommandIO
     private let job: TrainingJob
+    private let board: RunBoard
     /// The loop's thread and the interrupt's queue both write lines.
     private let state: Mutex<State>
 
     private struct State: Sendable {
         var display: ProgressDisplay
-        var own: OwnRun
         var firstStep = 0
         /// When the first step of this process began: the time before it says nothing about the pace.
         var began: ContinuousClock.Instant?
     }
 
-    init(_ io: CommandIO, job: TrainingJob) {
+    /// - Parameters:
+    ///   - io: Where to write.
+    ///   - job: The run.
+    ///   - board: How far it is; whoever runs it notes each event there before `show`.
+    init(_ io: CommandIO, job: TrainingJob, board: RunBoard) {
         self.io = io
         self.job = job
-        state = Mutex(
-            State(display: ProgressDisplay(io), own: OwnRun(stepCount: job.plan.stepCount)))
+        self.board = board
+        state = Mutex(State(display: ProgressDisplay(io)))
     }
 
     /// Reports the rows with an example, warnings about them, the adapter and the engine.
@@ -68,13 +72,8 @@ final class TrainingReporter: Sendable {
 
     /// Reports how long it took until the first step could begin.
     func showReady() {
-        state.withLock { $0.own.began(now: .now) }
+        board.began()
         ReadyLine.tell(io.log)
-    }
-
-    /// This run, in the form of a coordinator's status.
-    func snapshot(now: ContinuousClock.Instant = .now) -> RunSnapshot {
-        state.withLock { $0.own.snapshot(now: now) }
     }
 
     func showMemory(_ estimate: MemoryEstimate, residence: WeightResidence) {
@@ -94,21 +93,18 @@ final class TrainingReporter: Sendable {
             for error in rejected {
                 warn("\(error.explanation.what) (\(error.explanation.place))")
             }
-            state.withLock {
-                $0.firstStep = step
-                $0.own.resumed(after: step)
-            }
+            state.withLock { $0.firstStep = step }
             let beginning = rejected.isEmpty ? " yet" : " is usable; starting from the beginning"
             info(
                 step == 0
                     ? "resuming: no checkpoint" + beginning : "resuming after step \(step)")
         case .step(let metrics, let stepCount):
             let now = ContinuousClock.now
-            let (run, began) = state.withLock { state in
+            let run = board.progress
+            let began = state.withLock { state in
                 let began = state.began ?? now - .seconds(metrics.seconds)
                 state.began = began
-                state.own.committed(metrics, now: now)
-                return (state.own.run, began)
+                return began
             }
             guard metrics.step % job.configuration.reportEvery == 0 || metrics.step == stepCount
             else { return }
@@ -121,6 +117,10 @@ final class TrainingReporter: Sendable {
             info(
                 "step \(metrics.step)  validation loss \(Self.decimals(metrics.loss)) over "
                     + "\(metrics.tokens) tokens\(isBest ? ", the best so far" : "")")
+        case .sample(let sample):
+            let answer =
+                sample.text.map { JSONLine.quote($0) } ?? "nothing: the logits are not finite"
+            info("step \(sample.step)  \(JSONLine.quote(sample.prompt)) -> \(answer)")
         case .checkpoint(let step, let path):
             info("step \(step)  checkpoint \(path)")
         case .ledgerDoubted(let error):
@@ -148,7 +148,7 @@ final class TrainingReporter: Sendable {
     func showEnding(_ ending: RunEnding) throws {
         finishLine()
         let (outcome, directory) = (ending.outcome, ending.directory)
-        state.withLock { $0.own.ended(in: directory.path, now: .now) }
+        board.ended()
         guard outcome.isComplete else {
             throw CommandError.interrupted(step: outcome.step, directory: directory.path)
         }

@@ -10,11 +10,12 @@ enum StatusText {
     static func table(of snapshot: RunSnapshot) -> String {
         var text = "\(run(snapshot))\n\(why(of: snapshot))\n\n"
         let shown = snapshot.workers.prefix(mostWorkers)
-        if shown.isEmpty {
+        let absent = snapshot.absent.prefix(mostWorkers)
+        if shown.isEmpty, absent.isEmpty {
             text += "no workers\n"
         } else {
             text += TextTable.text(
-                [heading] + shown.map(cells(of:)), leftColumns: 4)
+                [heading] + shown.map(cells(of:)) + absent.map(cells(of:)), leftColumns: 4)
         }
         let (rest, overflows) = snapshot.workerCount.subtractingReportingOverflow(shown.count)
         if rest > 0, !overflows { text += "and \(Figures.grouped(rest)) more\n" }
@@ -56,6 +57,14 @@ enum StatusText {
             leases(of: work), Figures.grouped(work.threads),
             work.tokensPerSecond.map { Figures.significant($0) } ?? "-", heard,
             Figures.grouped(work.accepted), Figures.grouped(work.refused),
+        ]
+    }
+
+    private static func cells(of absent: RunSnapshot.Absent) -> [String] {
+        [
+            printable(absent.name), absent.isLost ? "lost" : "left", printable(absent.address),
+            printable(absent.reason), "-", "-", Figures.seconds(absent.seconds) + " ago",
+            Figures.grouped(absent.accepted), Figures.grouped(absent.refused),
         ]
     }
 

@@ -104,7 +104,10 @@ extension CoordinatorState {
     }
 
     /// Takes a lease from its holder; without another holder the piece is free.
-    mutating func release(_ index: Int, of worker: Worker) {
+    mutating func release(_ index: Int, of worker: Worker, _ ending: RoundTimeline.Span.Ending) {
+        if let lease = worker.leases.first(where: { $0.index == index }), !lease.isHeld {
+            timeline.end(lease, of: worker.name, ending, now: clock)
+        }
         _ = members.update(worker.peer) { [clock] in $0.remove(index, now: clock) }
         guard open != nil else { return }
         open?.change(index) { $0.holders.removeAll { $0 == worker.peer } }
@@ -122,7 +125,7 @@ extension CoordinatorState {
                 guard let from = members[victim], let to = members[thief],
                     let key = open?.key(index)
                 else { break }
-                release(index, of: from)
+                release(index, of: from, .cancelled)
                 say(.cancel(victim, key, .takenOver(by: to.name)))
                 grant(index, to: thief, .takenOver(from: from.name))
             }

@@ -13,6 +13,7 @@ extension CoordinatorState {
         supersede(member)
         var standing = standings[member.name] ?? Standing()
         standing.unfence(member.incarnation)
+        standing.departure = nil
         standing.lastSeen = clock
         forgetOldStandings()
         standings[member.name] = standing
@@ -33,7 +34,7 @@ extension CoordinatorState {
             isSame
             ? "\(member.name) has connected again from \(member.address)"
             : "a newer process at \(member.address) has the name \(member.name)"
-        remove(old.peer)
+        remove(old.peer, how: isSame ? "it connected again" : "a newer process has its name")
         say(.disconnect(old.peer, Rejection(code: .superseded, reason: reason)))
         say(.log(.info, "hung up on \(old.title): \(reason)"))
     }
@@ -87,8 +88,8 @@ extension CoordinatorState {
     mutating func left(_ peer: PeerID, _ departure: Departure) {
         preparations[peer] = nil
         guard let worker = members[peer] else { return }
-        remove(peer)
-        guard case .lost(let how) = departure else { return }
+        guard case .lost(let how) = departure else { return remove(peer, how: nil) }
+        remove(peer, how: how)
         noteLost(worker, how)
     }
 
@@ -108,7 +109,7 @@ extension CoordinatorState {
         guard let worker = members[peer], !worker.isDraining else { return }
         members.update(peer) { $0.isDraining = true }
         for lease in worker.leases where lease.started == nil && !lease.isHeld {
-            release(lease.index, of: worker)
+            release(lease.index, of: worker, .cancelled)
             if let key = open?.key(lease.index) { say(.cancel(peer, key, .draining)) }
         }
     }
@@ -121,8 +122,8 @@ extension CoordinatorState {
             guard let worker = members[peer] else { continue }
             let silence = clock - worker.lastHeard
             if silence >= settings.lostAfter {
-                remove(peer)
                 let reason = "silent for \(silence.inWords)"
+                remove(peer, how: reason)
                 say(.disconnect(peer, Rejection(code: .timeout, reason: reason)))
                 if worker.leases.isEmpty {
                     say(.log(.warning, "lost \(worker.title), which had no work: \(reason)"))
@@ -170,17 +171,17 @@ extension CoordinatorState {
         standings[name] = standing
         say(.log(.warning, "\(name) must pause for \(pause.inWords): \(reason)"))
         guard let worker = members[name: name] else { return }
-        remove(worker.peer)
+        remove(worker.peer, how: reason)
         let rejection = Rejection(
             code: code, reason: reason, retryMilliseconds: pause.inMilliseconds)
         say(.disconnect(worker.peer, rejection))
     }
 
-    /// Forgets a connection; its leases are free at once.
-    private mutating func remove(_ peer: PeerID) {
+    /// Forgets a connection; its leases are free at once. `how` it was lost; nil: it said goodbye.
+    private mutating func remove(_ peer: PeerID, how: String?) {
         guard let worker = members[peer] else { return }
-        standings[worker.name]?.lastSeen = clock
-        for lease in worker.leases { release(lease.index, of: worker) }
+        standings[worker.name]?.depart(from: worker.member.address, how: how, now: clock)
+        for lease in worker.leases { release(lease.index, of: worker, .lost) }
         for index in worker.parked {
             guard let waiting = open?.histories[index]?.waiting else { continue }
             let left = waiting.filter { $0.peer != peer }

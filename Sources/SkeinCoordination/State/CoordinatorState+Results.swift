@@ -29,7 +29,7 @@ extension CoordinatorState {
             if let started = lease.started, !lease.isHeld {
                 observe(worker, index, seconds: (clock - started).inSeconds)
             }
-            release(index, of: worker)
+            release(index, of: worker, .arrived)
         }
         let candidate = Claim(peer: peer, name: worker.name, digest: digest, since: clock)
         if phase == .accepted {
@@ -115,6 +115,7 @@ extension CoordinatorState {
             $0.computedBy = candidate.name
         }
         standings[candidate.name]?.noteAccepted()
+        timeline.answer(index, of: candidate.name, .accepted, now: clock)
         // A worker that has reconnected meanwhile still holds it.
         if let worker = members[candidate.peer] ?? members[name: candidate.name] {
             say(.answer(worker.peer, key, .accepted, ""))
@@ -142,13 +143,14 @@ extension CoordinatorState {
         {
             observe(worker, index, seconds: (clock - started).inSeconds, atLeast: true)
         }
-        release(index, of: worker)
+        release(index, of: worker, .cancelled)
         say(.cancel(peer, key, reason))
     }
 
     private mutating func reject(duplicate: Claim, _ index: Int) {
         guard let open else { return }
         counters.duplicates += 1
+        timeline.answer(index, of: duplicate.name, .duplicate, now: clock)
         let piece = open.pieces[index]
         defer { vote(duplicate, index) }
         guard members[duplicate.peer] != nil else { return }
@@ -198,6 +200,7 @@ extension CoordinatorState {
         noteProgress()
         counters.refused += 1
         standings[candidate.name]?.noteRefused()
+        timeline.answer(index, of: candidate.name, .refused, now: clock)
         var history = open?.histories[index] ?? PieceHistory()
         history.refusals += 1
         let since = history.refusedSince ?? clock

@@ -12,8 +12,10 @@ extension CoordinatorState {
         if let old = open { closed(old.round.number) }
         phase = .betweenSteps("prepares what comes next")
         phaseSince = clock
+        earlier.add(counters)
         counters = RoundCounters()
         open = OpenRound(round, now: clock)
+        timeline.open(round, now: clock)
         nextStuck = clock + stuckInterval
         shortageSince = nil
         paceTaken = nil
@@ -38,6 +40,7 @@ extension CoordinatorState {
             }
         }
         self.open = nil
+        timeline.close(now: clock)
         nextStuck = nil
         shortageSince = nil
         phaseSince = clock

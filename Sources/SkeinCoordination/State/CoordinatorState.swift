@@ -17,6 +17,10 @@ package struct CoordinatorState: Sendable {
     var phase = RunPhase.starting
     var phaseSince: Duration
     package internal(set) var counters = RoundCounters()
+    /// Of the rounds before.
+    var earlier = RoundCounters()
+    /// The last rounds, for people who look.
+    package internal(set) var timeline = RoundTimeline()
 
     var admits = true
     var hasEverJoined = false
@@ -149,6 +153,8 @@ extension CoordinatorState {
     /// request.
     package func snapshot(of run: RunSnapshot.Progress, now: Duration) -> RunSnapshot {
         let now = max(now, clock)
+        var totals = earlier
+        totals.add(counters)
         return RunSnapshot(
             run: run,
             round: open.map { open in
@@ -161,7 +167,23 @@ extension CoordinatorState {
             workers: members.all.members.compactMap { members[$0].map { row($0, now) } }
                 .sorted { $0.name < $1.name },
             paused: Array(paused(now).prefix(RunSnapshot.Paused.most)),
-            counters: counters)
+            counters: counters, totals: totals, absent: absent(now))
+    }
+
+    /// Workers that have left or were lost, and have not returned: the latest ones, by name.
+    private func absent(_ now: Duration) -> [RunSnapshot.Absent] {
+        let preparing = Set(preparations.values.map(\.name))
+        let gone = standings.compactMap { name, standing -> RunSnapshot.Absent? in
+            guard let departure = standing.departure, members[name: name] == nil,
+                !preparing.contains(name)
+            else { return nil }
+            return RunSnapshot.Absent(
+                name: name, address: departure.address, isLost: departure.isLost,
+                reason: departure.reason, seconds: (now - standing.lastSeen).inSeconds,
+                accepted: standing.accepted, refused: standing.refused, losses: standing.losses)
+        }
+        let latest = gone.sorted { ($0.seconds, $0.name) < ($1.seconds, $1.name) }
+        return latest.prefix(RunSnapshot.Absent.most).sorted { $0.name < $1.name }
     }
 
     private func paused(_ now: Duration) -> [RunSnapshot.Paused] {
@@ -193,6 +215,7 @@ extension CoordinatorState {
                 threads: worker.threads, leaseCount: worker.leases.count,
                 leases: Array(leases.prefix(RunSnapshot.Work.mostLeases)),
                 tokensPerSecond: pace.flatMap { $0 > 0 ? Double(worker.threads) / $0 : nil },
-                accepted: standing?.accepted ?? 0, refused: standing?.refused ?? 0))
+                accepted: standing?.accepted ?? 0, refused: standing?.refused ?? 0,
+                losses: standing?.losses ?? 0))
     }
 }

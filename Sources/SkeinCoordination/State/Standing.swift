@@ -20,6 +20,16 @@ struct Standing: Sendable {
     /// The last few incarnations that a newer one has replaced.
     private(set) var fenced: [[UInt8]] = []
     var lastSeen = Duration.zero
+    /// How it left; nil while it is here.
+    var departure: Departed?
+    /// Connections lost, with leases or without.
+    private(set) var losses = 0
+
+    struct Departed: Sendable {
+        let address: String
+        let isLost: Bool
+        let reason: String
+    }
 
     /// Weight of the newest observation.
     private static let newest = 0.3
@@ -62,6 +72,14 @@ struct Standing: Sendable {
 
     mutating func noteRefused() {
         refused += 1
+    }
+
+    /// Records that a connection has ended; `how` it was lost, nil: with a goodbye.
+    mutating func depart(from address: String, how: String?, now: Duration) {
+        lastSeen = now
+        if how != nil { losses += 1 }
+        departure = Departed(
+            address: address, isLost: how != nil, reason: how ?? "it said goodbye")
     }
 
     /// Records a connection lost with leases; true from the fourth in a row on.

@@ -25,10 +25,13 @@ extension RunSnapshot: Codable {
 
     private enum CodingKeys: CodingKey {
         case run, round, waiting, waitingSeconds, why, workerCount, workers, paused, counters
+        case totals, absent, process
     }
 
     private enum RunKeys: CodingKey {
         case output, term, step, stepCount, loss, tokensPerSecond, phase
+        case epochCount, epoch, learningRate, gradientNorm, validationLoss, bestValidationLoss
+        case bestStep, tokens, lossTokens, microBatches, etaSeconds, elapsedSeconds
     }
 
     package init(from decoder: any Decoder) throws {
@@ -41,12 +44,41 @@ extension RunSnapshot: Codable {
         self.run.stepCount = try run.decode(Int.self, forKey: .stepCount)
         self.run.loss = try run.decodeIfPresent(Double.self, forKey: .loss)
         self.run.tokensPerSecond = try run.decodeIfPresent(Double.self, forKey: .tokensPerSecond)
+        try Self.readNewer(run, into: &self.run)
         round = try container.decodeIfPresent(Round.self, forKey: .round)
         waiting = try container.decode(Waiting.self, forKey: .waiting)
         workerCount = try container.decode(Int.self, forKey: .workerCount)
         workers = try container.decode([Worker].self, forKey: .workers)
         paused = try container.decode([Paused].self, forKey: .paused)
         counters = try container.decode(RoundCounters.self, forKey: .counters)
+        // Coordinators of earlier versions do not tell these.
+        totals = try container.decodeIfPresent(RoundCounters.self, forKey: .totals) ?? counters
+        absent = try container.decodeIfPresent([Absent].self, forKey: .absent) ?? []
+        process = try container.decodeIfPresent(Process.self, forKey: .process)
+    }
+
+    /// Fields of `run` that coordinators of earlier versions do not tell.
+    private static func readNewer(
+        _ fields: KeyedDecodingContainer<RunKeys>, into run: inout Progress
+    ) throws {
+        func number(_ key: RunKeys) throws -> Double? {
+            try fields.decodeIfPresent(Double.self, forKey: key)
+        }
+        func count(_ key: RunKeys) throws -> Int? {
+            try fields.decodeIfPresent(Int.self, forKey: key)
+        }
+        run.epochCount = try count(.epochCount)
+        run.epoch = try count(.epoch)
+        run.learningRate = try number(.learningRate)
+        run.gradientNorm = try number(.gradientNorm)
+        run.validationLoss = try number(.validationLoss)
+        run.bestValidationLoss = try number(.bestValidationLoss)
+        run.bestStep = try count(.bestStep)
+        run.tokens = try count(.tokens) ?? 0
+        run.lossTokens = try count(.lossTokens) ?? 0
+        run.microBatches = try count(.microBatches) ?? 0
+        run.etaSeconds = try number(.etaSeconds)
+        run.elapsedSeconds = try number(.elapsedSeconds)
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -56,10 +88,23 @@ extension RunSnapshot: Codable {
         try run.encode(self.run.term, forKey: .term)
         try run.encode(self.run.step, forKey: .step)
         try run.encode(self.run.stepCount, forKey: .stepCount)
+        let numbers: [(RunKeys, Double?)] = [
+            (.loss, self.run.loss), (.tokensPerSecond, self.run.tokensPerSecond),
+            (.learningRate, self.run.learningRate), (.gradientNorm, self.run.gradientNorm),
+            (.validationLoss, self.run.validationLoss),
+            (.bestValidationLoss, self.run.bestValidationLoss),
+            (.etaSeconds, self.run.etaSeconds), (.elapsedSeconds, self.run.elapsedSeconds),
+        ]
         // JSON has only finite numbers.
-        try run.encode(self.run.loss.flatMap { $0.isFinite ? $0 : nil }, forKey: .loss)
-        try run.encode(
-            self.run.tokensPerSecond.flatMap { $0.isFinite ? $0 : nil }, forKey: .tokensPerSecond)
+        for (key, number) in numbers {
+            try run.encode(number.flatMap { $0.isFinite ? $0 : nil }, forKey: key)
+        }
+        try run.encode(self.run.epochCount, forKey: .epochCount)
+        try run.encode(self.run.epoch, forKey: .epoch)
+        try run.encode(self.run.bestStep, forKey: .bestStep)
+        try run.encode(self.run.tokens, forKey: .tokens)
+        try run.encode(self.run.lossTokens, forKey: .lossTokens)
+        try run.encode(self.run.microBatches, forKey: .microBatches)
         try run.encode(phase, forKey: .phase)
         try container.encode(round, forKey: .round)
         try container.encode(waiting, forKey: .waiting)
@@ -69,6 +114,9 @@ extension RunSnapshot: Codable {
         try container.encode(workers, forKey: .workers)
         try container.encode(paused, forKey: .paused)
         try container.encode(counters, forKey: .counters)
+        try container.encode(totals, forKey: .totals)
+        try container.encode(absent, forKey: .absent)
+        try container.encode(process, forKey: .process)
     }
 }
 
@@ -76,7 +124,7 @@ extension RunSnapshot: Codable {
 extension RunSnapshot.Worker: Codable {
     private enum CodingKeys: CodingKey {
         case name, address, state, lastHeardSeconds, preparedBytes
-        case threads, leaseCount, leases, tokensPerSecond, accepted, refused
+        case threads, leaseCount, leases, tokensPerSecond, accepted, refused, losses
     }
 
     package init(from decoder: any Decoder) throws {
@@ -93,7 +141,8 @@ extension RunSnapshot.Worker: Codable {
             leases: try container.decode([RunSnapshot.Lease].self, forKey: .leases),
             tokensPerSecond: try container.decodeIfPresent(Double.self, forKey: .tokensPerSecond),
             accepted: try container.decode(Int.self, forKey: .accepted),
-            refused: try container.decode(Int.self, forKey: .refused))
+            refused: try container.decode(Int.self, forKey: .refused),
+            losses: try container.decodeIfPresent(Int.self, forKey: .losses) ?? 0)
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -110,5 +159,6 @@ extension RunSnapshot.Worker: Codable {
         try container.encode(work.tokensPerSecond, forKey: .tokensPerSecond)
         try container.encode(work.accepted, forKey: .accepted)
         try container.encode(work.refused, forKey: .refused)
+        try container.encode(work.losses, forKey: .losses)
     }
 }

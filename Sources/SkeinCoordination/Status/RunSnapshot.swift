@@ -10,9 +10,28 @@ package struct RunSnapshot: Sendable, Equatable {
         /// Steps that are committed, of `stepCount`.
         package var step = 0
         package var stepCount = 0
+        /// Of the plan; nil while it is not known.
+        package var epochCount: Int?
         /// Of the last committed step; nil before this process's first.
+        package var epoch: Int?
         package var loss: Double?
         package var tokensPerSecond: Double?
+        package var learningRate: Double?
+        package var gradientNorm: Double?
+        /// Of the last validation that had rows.
+        package var validationLoss: Double?
+        /// The lowest validation loss, and after which step.
+        package var bestValidationLoss: Double?
+        package var bestStep: Int?
+        /// Of all committed steps of the plan, and of the loss tokens among them.
+        package var tokens = 0
+        package var lossTokens = 0
+        /// Lines of the ledger: micro-batches of committed steps.
+        package var microBatches = 0
+        /// Until the last step at this process's pace; nil before its first.
+        package var etaSeconds: Double?
+        /// Since this process began its first step; nil before that.
+        package var elapsedSeconds: Double?
 
         package init() {}
     }
@@ -39,7 +58,7 @@ package struct RunSnapshot: Sendable, Equatable {
     }
 
     package struct Worker: Sendable, Equatable {
-        package enum State: String, Sendable, Codable {
+        package enum State: String, Sendable, Codable, CaseIterable {
             case computing, idle, suspect, draining, preparing
         }
 
@@ -81,6 +100,40 @@ package struct RunSnapshot: Sendable, Equatable {
         /// Results since it first joined in this term, under this name.
         package var accepted: Int
         package var refused: Int
+        /// Connections of this name that were lost.
+        package var losses = 0
+    }
+
+    /// A worker that has left or was lost, and has not returned.
+    package struct Absent: Sendable, Equatable, Codable {
+        /// At most this many are listed, the latest ones.
+        static let most = 64
+
+        package var name: String
+        package var address: String
+        /// false: it said goodbye.
+        package var isLost: Bool
+        package var reason: String
+        /// Since it was last here.
+        package var seconds: Double
+        package var accepted: Int
+        package var refused: Int
+        package var losses: Int
+    }
+
+    /// What the process that shows this uses.
+    package struct Process: Sendable, Equatable, Codable {
+        package var processorSeconds: Double?
+        package var residentBytes: UInt64?
+        package var peakResidentBytes: UInt64?
+
+        package init(
+            processorSeconds: Double?, residentBytes: UInt64?, peakResidentBytes: UInt64?
+        ) {
+            self.processorSeconds = processorSeconds
+            self.residentBytes = residentBytes
+            self.peakResidentBytes = peakResidentBytes
+        }
     }
 
     /// A worker that computed wrongly and must stay away for a while.
@@ -105,10 +158,15 @@ package struct RunSnapshot: Sendable, Equatable {
     package var paused: [Paused]
     /// Of the open round, or of the last one.
     package var counters: RoundCounters
+    /// Of all rounds of this term.
+    package var totals: RoundCounters
+    package var absent: [Absent]
+    package var process: Process?
 
     package init(
         run: Progress, round: Round? = nil, waiting: Waiting, workers: [Worker] = [],
-        paused: [Paused] = [], counters: RoundCounters = RoundCounters()
+        paused: [Paused] = [], counters: RoundCounters = RoundCounters(),
+        totals: RoundCounters = RoundCounters(), absent: [Absent] = [], process: Process? = nil
     ) {
         self.run = run
         self.round = round
@@ -117,6 +175,9 @@ package struct RunSnapshot: Sendable, Equatable {
         self.workers = workers
         self.paused = paused
         self.counters = counters
+        self.totals = totals
+        self.absent = absent
+        self.process = process
     }
 }
 
@@ -135,6 +196,16 @@ package struct RoundCounters: Sendable, Equatable, Codable {
     package var stale = 0
 
     package init() {}
+
+    /// Adds those of another round.
+    mutating func add(_ other: RoundCounters) {
+        leases += other.leases
+        again += other.again
+        speculative += other.speculative
+        duplicates += other.duplicates
+        refused += other.refused
+        stale += other.stale
+    }
 
     private enum CodingKeys: String, CodingKey {
         case leases

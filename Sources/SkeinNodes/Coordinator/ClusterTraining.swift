@@ -12,6 +12,8 @@ struct ClusterTraining {
     let desk: CoordinatorDesk
     let inbox: Inbox
     let log: Log
+    /// What people are shown.
+    var board = RunBoard()
     /// The time, for the metrics only.
     var now: @Sendable () -> ContinuousClock.Instant = { .now }
     /// Where checkpoints are written.
@@ -33,28 +35,32 @@ struct ClusterTraining {
             desk: desk, inbox: inbox, configuration: job.configuration,
             parameterCount: job.shape.layout.count, shouldStop: shouldStop)
         let step = Mutex(0)
-        desk.note { [job, directory] in
-            $0.output = directory.path
-            $0.stepCount = job.plan.stepCount
-        }
+        board.prepared(job, output: directory.path)
+        desk.note(board.progress)
+        let desk = desk
+        board.attach { desk.view() }
+        let samples = job.samplePrompts.isEmpty ? nil : SampleMaker(job: job)
         var loop = try TrainingLoop(
             job: job, directory: directory, source: source,
             validate: { [job] parameters in
                 try source.evaluate(
                     job.validation, afterStep: step.withLock { $0 }, parameters: parameters)
             },
-            report: { [desk] event in
+            sample: { parameters, step, epoch in
+                guard let samples else { return [] }
+                desk.enter("answers the sample prompts")
+                return try samples.samples(parameters, step: step, epoch: epoch)
+            },
+            report: { [board, directory] event in
                 switch event {
-                case .step(let metrics, _):
-                    step.withLock { $0 = metrics.step }
-                    desk.note { $0.record(metrics) }
-                case .resumed(let resumed, _):
-                    step.withLock { $0 = resumed }
-                    desk.note { $0.step = resumed }
-                case .rowsNotRecorded, .ledgerDoubted, .adapterRestored, .validation, .checkpoint,
-                    .stoppedEarly:
+                case .step(let metrics, _): step.withLock { $0 = metrics.step }
+                case .resumed(let resumed, _): step.withLock { $0 = resumed }
+                case .rowsNotRecorded, .ledgerDoubted, .adapterRestored, .validation, .sample,
+                    .checkpoint, .stoppedEarly:
                     break
                 }
+                try board.note(event, in: directory.store)
+                desk.note(board.progress)
                 try report(event)
             }, shouldStop: shouldStop, now: now, beside: beside)
         let outcome = try loop.run()
@@ -70,14 +76,5 @@ struct ClusterTraining {
             log.warning("stopped before the test rows were evaluated; the adapter is complete")
             return RunEnding(outcome: outcome, directory: directory, test: nil)
         }
-    }
-}
-
-extension RunSnapshot.Progress {
-    /// Notes a committed step.
-    package mutating func record(_ metrics: StepMetrics) {
-        step = metrics.step
-        loss = metrics.loss
-        tokensPerSecond = metrics.tokensPerSecond
     }
 }

@@ -38,8 +38,23 @@ struct CoordinatorDesk: Sendable {
         shell.post { $0.offer(snapshot, version: version) }
     }
 
-    func note(_ change: @escaping @Sendable (inout RunSnapshot.Progress) -> Void) {
-        shell.post { $0.note(change) }
+    /// How far the run is, for the status.
+    func note(_ progress: RunSnapshot.Progress) {
+        shell.post { $0.note(progress) }
+    }
+
+    /// What the run's thread does while no round is open, as a verb phrase.
+    func enter(_ activity: String) {
+        shell.post { $0.handle(.phase(.betweenSteps(activity))) }
+    }
+
+    /// What goes on now; nil once the network's thread has ended.
+    func view() -> RunBoard.View? {
+        do {
+            return try shell.call { $0.view() }
+        } catch {
+            return nil
+        }
     }
 
     /// What the network's thread has used and sent so far; zeros when it has ended.

@@ -41,6 +41,7 @@ package final class CoordinatorNode: Sendable {
     private let version: String
     private let log: Log
     private let server: CoordinatorServer
+    private let board: RunBoard
     /// The bound address, `HOST:PORT`.
     package var address: String { server.address }
 
@@ -71,8 +72,9 @@ package final class CoordinatorNode: Sendable {
     ///   `.portInUse` and others; `TrainingError.resumeDiffers`, or another for a damaged term.
     package init(
         job: TrainingJob, directory: RunDirectory, options: CoordinatorOptions, version: String,
-        log: Log
+        log: Log, board: RunBoard = RunBoard()
     ) throws {
+        self.board = board
         self.job = job
         self.directory = directory
         self.options = options
@@ -122,7 +124,7 @@ package final class CoordinatorNode: Sendable {
         do {
             let ending = try ClusterTraining(
                 job: job, directory: directory, desk: server.desk, inbox: server.inbox,
-                log: log
+                log: log, board: board
             ).run(report: report, shouldStop: shouldStop)
             server.farewell(
                 ending.outcome.isComplete

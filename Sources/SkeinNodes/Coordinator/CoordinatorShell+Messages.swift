@@ -308,7 +308,13 @@ extension CoordinatorShell {
         }
         snapshot.workerCount = snapshot.workers.count
         snapshot.workers = Array(snapshot.workers.prefix(Limits.statusWorkers))
+        snapshot.process = .here
         return snapshot
+    }
+
+    /// The same with the timeline of the last rounds.
+    func view() -> RunBoard.View {
+        RunBoard.View(snapshot: snapshot(), timeline: state.timeline.entries)
     }
 
     /// Sends the status to an observer.

@@ -43,8 +43,10 @@ extension CoordinatorShell {
     }
 
     /// Notes how far the run is.
-    func note(_ change: (inout RunSnapshot.Progress) -> Void) {
-        change(&progress)
+    func note(_ progress: RunSnapshot.Progress) {
+        let term = self.progress.term
+        self.progress = progress
+        self.progress.term = term
     }
 
     /// Takes the run's thread's verdict on a result. Its peer may be gone by now.

@@ -19,9 +19,21 @@ package struct DataReport: Sendable, Equatable {
     package let sequences: Int
     /// The prompt format in use, never `auto`.
     package let format: PromptFormat
+    /// The first few training rows, decoded, in parts that carry loss and parts that do not.
+    package let examples: [[Part]]
     /// The first training row, decoded, with the trained parts between `>>>` and `<<<`.
     package let example: String
     package let warnings: [DataWarning]
+
+    /// A part of an example.
+    package struct Part: Sendable, Equatable {
+        package let text: String
+        /// Whether it carries loss.
+        package let isTrained: Bool
+    }
+
+    /// Rows that people look at before they look away.
+    private static let mostExamples = 5
 
     /// - Parameters:
     ///   - lines: of the training file.
@@ -50,10 +62,10 @@ package struct DataReport: Sendable, Equatable {
         steps = plan.stepCount
         epochs = plan.epochCount
         format = encoder.format
-        example =
-            split.training.first.map {
-                Self.marked(encoded.rows[groups[$0].lowerBound], decode: encoder.encoder.decode)
-            } ?? ""
+        examples = split.training.prefix(Self.mostExamples).map {
+            Self.parts(encoded.rows[groups[$0].lowerBound], decode: encoder.encoder.decode)
+        }
+        example = examples.first.map(Self.marked) ?? ""
         warnings = DataWarning.all(
             lines: lines, encoded: encoded, split: split, validation: validation, plan: plan,
             configuration: configuration, format: encoder.format)
@@ -87,18 +99,28 @@ package struct DataReport: Sendable, Equatable {
         return "\(tenths / 10).\(tenths % 10) %"
     }
 
-    /// A row as text with its trained parts marked, and each part shortened in its middle.
-    static func marked(
+    /// A row as text, each part shortened in its middle.
+    static func parts(
         _ row: TokenizedRow, decode: @Sendable ([Int32]) -> String, limit: Int = 400
-    ) -> String {
-        var text = ""
+    ) -> [Part] {
+        var parts: [Part] = []
         var next = 0
+        func add(_ ids: ArraySlice<Int32>, isTrained: Bool) {
+            let text = shortened(decode(Array(ids)), limit)
+            if isTrained || !text.isEmpty { parts.append(Part(text: text, isTrained: isTrained)) }
+        }
         for target in row.targets {
-            text += shortened(decode(Array(row.ids[next..<target.lowerBound])), limit)
-            text += ">>>" + shortened(decode(Array(row.ids[target])), limit) + "<<<"
+            add(row.ids[next..<target.lowerBound], isTrained: false)
+            add(row.ids[target], isTrained: true)
             next = target.upperBound
         }
-        return text + shortened(decode(Array(row.ids[next...])), limit)
+        add(row.ids[next...], isTrained: false)
+        return parts
+    }
+
+    /// Parts as one text, the trained ones between `>>>` and `<<<`.
+    static func marked(_ parts: [Part]) -> String {
+        parts.map { $0.isTrained ? ">>>\($0.text)<<<" : $0.text }.joined()
     }
 
     private static func shortened(_ text: String, _ limit: Int) -> String {

@@ -24,6 +24,7 @@ package struct TrainingLoop {
         case adapterRestored(step: Int)
         case step(StepMetrics, stepCount: Int)
         case validation(ValidationMetrics, isBest: Bool)
+        case sample(SampleMetrics)
         case checkpoint(step: Int, path: String)
         case stoppedEarly(step: Int, best: Int)
     }
@@ -43,6 +44,8 @@ package struct TrainingLoop {
     let source: any GradientSource
     /// Evaluates a parameter vector on the validation rows.
     let validate: ([Float]) throws -> RowEvaluation
+    /// Answers the sample prompts with a parameter vector, after a step of an epoch.
+    let sample: ([Float], _ step: Int, _ epoch: Int) throws -> [SampleMetrics]
     let report: (Event) throws -> Void
     /// Asked after every step; true ends the run with a checkpoint.
     let shouldStop: () -> Bool
@@ -63,6 +66,9 @@ package struct TrainingLoop {
     package init(
         job: TrainingJob, directory: RunDirectory, source: any GradientSource,
         validate: @escaping ([Float]) throws -> RowEvaluation,
+        sample: @escaping ([Float], _ step: Int, _ epoch: Int) throws -> [SampleMetrics] = {
+            _, _, _ in []
+        },
         report: @escaping (Event) throws -> Void, shouldStop: @escaping () -> Bool,
         now: @escaping () -> ContinuousClock.Instant = { .now }, beside: BesideRun = .onThread
     ) throws {
@@ -70,6 +76,7 @@ package struct TrainingLoop {
         self.directory = directory
         self.source = source
         self.validate = validate
+        self.sample = sample
         self.report = report
         self.shouldStop = shouldStop
         self.now = now
@@ -134,7 +141,10 @@ package struct TrainingLoop {
             try reportSaved(writer.poll())
 
             let isLast = step == job.plan.stepCount
-            if planned.endsEpoch || isLast { try judge(metrics, epoch: planned.epoch) }
+            if planned.endsEpoch || isLast {
+                try judge(metrics, epoch: planned.epoch)
+                try writeSamples(metrics, epoch: planned.epoch)
+            }
             let interrupted = shouldStop()
             let isDue = Self.isDue(step, every: job.configuration.checkpointEvery)
             if isDue || planned.endsEpoch || isLast || interrupted {
@@ -207,6 +217,14 @@ package struct TrainingLoop {
         if stopping.shouldStop {
             try report(.stoppedEarly(step: step, best: stopping.bestStep))
         }
+    }
+
+    /// Answers the sample prompts, for people to read.
+    private func writeSamples(_ metrics: borrowing Metrics, epoch: Int) throws {
+        guard !job.samplePrompts.isEmpty else { return }
+        let samples = try sample(parameters, step, epoch)
+        try metrics.append(samples)
+        for sample in samples { try report(.sample(sample)) }
     }
 
     /// The adapter that was kept, for the test rows.

@@ -21,6 +21,12 @@ package struct MachineOptions: OptionTable {
     package let keepCheckpoints = Option(
         "keep-checkpoints", .integer(1...Limits.steps), default: "3", in: .reports,
         "newest checkpoints to keep, besides the best one")
+    package let samplePrompt = Option.optional(
+        "sample-prompt", .samplePrompts, absent: "none", in: .reports,
+        "answer this prompt after each validation, for metrics, page and report; may be repeated"
+    ).namedOnlyWhenGiven().repeatable { (first, second) throws(JoinProblem) in
+        try SamplePromptText.joined(first, second)
+    }.takingJSONLists()
     package let logFormat = Option<Log.Format>(
         "log-format", .choice, default: "text", in: .machine, "format of the log on standard error")
 

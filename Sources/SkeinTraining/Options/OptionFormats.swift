@@ -31,6 +31,19 @@ extension ValueFormat where Value == String {
     }
 }
 
+extension ValueFormat where Value == [String] {
+    /// A prompt, or several as a JSON list.
+    package static var samplePrompts: ValueFormat {
+        ValueFormat(
+            placeholder: "TEXT",
+            accepted:
+                "a text of at most \(Limits.samplePromptBytes) bytes, or a JSON list of at most "
+                + "\(Limits.samplePrompts) texts",
+            read: { SamplePromptText.prompts(of: $0) },
+            json: { .string(SamplePromptText.text(of: $0)) })
+    }
+}
+
 extension ValueFormat where Value == [TargetModule] {
     /// Names separated by commas, or `all-linear` for all seven projections, as in PEFT. Modules that
     /// hold several projections are names, too, for models that have them.

@@ -106,14 +106,50 @@ package struct ValidationMetrics: Sendable, Equatable, Decodable {
     }
 }
 
-/// metrics.jsonl: one line for each step and each validation.
+/// The line of metrics.jsonl that a sample writes, after the validation's.
+package struct SampleMetrics: Sendable, Equatable, Decodable {
+    package var step: Int
+    package var epoch: Int
+    package var prompt: String
+    /// nil, written as null, for a model whose logits are not finite.
+    package var text: String?
+    /// Tokens of the text.
+    package var tokens: Int
+
+    enum CodingKeys: String, CodingKey {
+        case step, epoch
+        case prompt = "sample_prompt"
+        case text = "sample"
+        case tokens = "sample_tokens"
+    }
+
+    package init(step: Int, epoch: Int, prompt: String, text: String?, tokens: Int) {
+        self.step = step
+        self.epoch = epoch
+        self.prompt = prompt
+        self.text = text
+        self.tokens = tokens
+    }
+
+    package var line: JSONLine {
+        JSONLine([
+            ("step", .integer(step)), ("epoch", .integer(epoch)),
+            ("sample_prompt", .string(prompt)), ("sample", text.map { .string($0) } ?? .null),
+            ("sample_tokens", .integer(tokens)),
+        ])
+    }
+}
+
+/// metrics.jsonl: one line for each step, each validation and each sample.
 ///
-/// A step's line is written after its update, the line of a validation after the step's, and the
-/// checkpoint of the step after both: a run that resumes from that checkpoint keeps both lines.
+/// A step's line is written after its update, the lines of a validation and its samples after the
+/// step's, and the checkpoint of the step after all of them: a run that resumes from that checkpoint
+/// keeps them.
 package struct Metrics: ~Copyable {
     package enum Record: Sendable, Equatable {
         case step(StepMetrics)
         case validation(ValidationMetrics)
+        case sample(SampleMetrics)
     }
 
     private let file: LineFile
@@ -135,17 +171,26 @@ package struct Metrics: ~Copyable {
         try file.append([metrics.line])
     }
 
+    package func append(_ samples: [SampleMetrics]) throws {
+        try file.append(samples.map(\.line))
+    }
+
     /// Calls `body` with every whole line.
     ///
     /// - Throws: `FileError`, `TrainingError.damagedRecord`, what `body` throws.
     package static func read(
         path: String, in store: any Store = DiskStore(), _ body: (Record) throws -> Void
     ) throws {
-        let mark = Array("\"validation_tokens\"".utf8)
+        // No text in a line has these bytes: its own quotation marks follow a backslash.
+        let mark = Array("\"validation_tokens\":".utf8)
+        let sampleMark = Array("\"sample_prompt\":".utf8)
         try LineFile.forEachLine(of: path, in: store) { line in
             if let metrics = StepMetrics(line: line.bytes) { return try body(.step(metrics)) }
             func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
                 try RecordFile.decode(type, from: line.bytes, path: path, line: line.number)
+            }
+            if line.bytes.firstRange(of: sampleMark) != nil {
+                return try body(.sample(decode(SampleMetrics.self)))
             }
             let isValidation = line.bytes.firstRange(of: mark) != nil
             try body(

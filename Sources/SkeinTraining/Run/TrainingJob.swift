@@ -24,6 +24,11 @@ package struct TrainingJob: Sendable {
     package let report: DataReport
     /// Whether tokens were encoded or cached; nothing depends on it.
     package let tokenOrigin: TokenOrigin
+    /// What is answered after each validation.
+    package let samplePrompts: [SamplePrompt]
+    /// The text of ids, and the tokens that end an answer, for samples.
+    let decode: @Sendable ([Int32]) -> String
+    let endOfTurnIDs: Set<Int32>
     package let runFile: RunFile
     /// The token that begins rows of text and pairs without a template; nil if the model's
     /// tokenizer wants none.
@@ -64,6 +69,9 @@ package struct TrainingJob: Sendable {
         let encoder = try RowEncoder(
             encoder: text, format: configuration.promptFormat,
             trainedTurns: configuration.trainOn, maximumLength: configuration.maxLength)
+        samplePrompts = try encoder.samplePrompts(
+            configuration.samplePrompt ?? [], contextLength: model.configuration.contextLength)
+        (decode, endOfTurnIDs) = (text.decode, text.endOfTurnIDs)
         let files = try DataFiles(
             path: dataPath, validation: configuration.validData, test: configuration.testData)
         var source = TokenSource(
@@ -199,7 +207,7 @@ package struct TrainingJob: Sendable {
     }
 
     /// Whether validation was asked for, with or without rows for it.
-    var wantsValidation: Bool { !validation.isEmpty || configuration.validationSplit > 0 }
+    package var wantsValidation: Bool { !validation.isEmpty || configuration.validationSplit > 0 }
 
     /// Says that a row is longer than the model was made for; nil if none is.
     package var contextWarning: String? {

@@ -46,7 +46,9 @@ package struct TrainingRun: Sendable {
     ) throws -> RunEnding {
         let configuration = job.configuration
         let threads = configuration.threads ?? ProcessInfo.processInfo.activeProcessorCount
-        let (residence, estimate) = try job.fit(available: SystemMemory.usable, threads: threads)
+        let (residence, estimate) = try job.fit(
+            available: SystemMemory.usable.map { $0 - SampleMaker.bytes(of: job) },
+            threads: threads)
         try report(.memory(estimate, residence))
         let directory = try RunDirectory(path: output, resuming: isResuming)
         let engine = try MicroBatchEngine(
@@ -59,11 +61,13 @@ package struct TrainingRun: Sendable {
                 rows, engine: engine, parameters: parameters,
                 microBatchTokens: configuration.microBatchTokens, threads: computing)
         }
+        let samples = job.samplePrompts.isEmpty ? nil : SampleMaker(job: job, threads: threads)
         try report(.loaded)
         var loop = try TrainingLoop(
             job: job, directory: directory,
             source: LocalGradientSource(engine: engine, threads: computing),
             validate: { [job] in try evaluate(job.validation, $0) },
+            sample: { try samples?.samples($0, step: $1, epoch: $2) ?? [] },
             report: { try report(.loop($0)) }, shouldStop: shouldStop)
         try report(.ready)
         let outcome = try loop.run()

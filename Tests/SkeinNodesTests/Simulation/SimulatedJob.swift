@@ -178,6 +178,7 @@ struct RunFiles: Sendable, Equatable {
             case .validation(let line):
                 metrics.append(
                     "\(line.step) \(line.epoch) \(String(describing: line.loss)) \(line.tokens)")
+            case .sample(let line): metrics.append(line.line.text)
             }
         }
     }

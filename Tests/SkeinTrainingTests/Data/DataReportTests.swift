@@ -128,7 +128,7 @@ import Testing
             number: 0, ids: ToyTokenizer.encode(String(repeating: "a", count: 50) + "bc"),
             targets: [50..<52])
         #expect(
-            DataReport.marked(row, decode: ToyTokenizer.decode, limit: 10)
+            DataReport.marked(DataReport.parts(row, decode: ToyTokenizer.decode, limit: 10))
                 == "aaaaa [...] aaaaa>>>bc<<<")
     }
 }

@@ -191,7 +191,7 @@ import Testing
         func texts(_ row: PairRow) throws -> [String] {
             try encoder.drafts(row).map { draft in
                 let row = TokenizedRow(number: 0, ids: draft.ids, targets: draft.targets)
-                return DataReport.marked(row, decode: ToyTokenizer.decode)
+                return DataReport.marked(DataReport.parts(row, decode: ToyTokenizer.decode))
             }
         }
         var turns = [

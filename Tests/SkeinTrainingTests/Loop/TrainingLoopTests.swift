@@ -78,6 +78,7 @@ import Testing
                     log.append("not recorded \(path) \(begin ?? "")")
                 case .adapterRestored(let step): log.append("restored \(step)")
                 case .ledgerDoubted: log.append("\(event)")
+                case .sample(let sample): log.append("sample \(sample.step) \(sample.prompt)")
                 case .validation, .stoppedEarly: break
                 }
             }, shouldStop: { false })

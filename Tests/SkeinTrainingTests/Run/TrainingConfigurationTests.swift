@@ -123,6 +123,7 @@ import Testing
             "valid-data", "test-data", "skip-bad-lines", "init-adapter", "any-base", "report-every",
             "checkpoint-every", "keep-checkpoints", "threads", "weights",
             "gradient-checkpointing", "min-workers", "patience", "log-format",
+            "sample-prompt",
         ]
         let values = [
             "rank": "3", "alpha": "3", "dropout": "0", "target-modules": "q_proj", "layers": "3",

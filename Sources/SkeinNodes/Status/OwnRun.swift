@@ -1,0 +1,138 @@
+import SkeinBasics
+import SkeinCoordination
+import SkeinTraining
+
+/// What is known about a run in this process: how far it is, and for how long it has been doing what.
+struct OwnRun: Sendable {
+    private(set) var run = RunSnapshot.Progress()
+    private var phase = Phase.starting
+    /// Steps that this process has committed, and since when it computes.
+    private var stepsHere = 0
+    private var since: ContinuousClock.Instant?
+
+    private enum Phase: Sendable {
+        case starting
+        case computing(RoundLabel, since: ContinuousClock.Instant)
+        case over(since: ContinuousClock.Instant)
+    }
+
+    /// What earlier processes of the run have done, of metrics.jsonl.
+    struct Past: Sendable {
+        private(set) var tokens = 0
+        private(set) var lossTokens = 0
+        private(set) var last: StepMetrics?
+        private(set) var validation: ValidationMetrics?
+        private(set) var best: ValidationMetrics?
+        var microBatches = 0
+
+        mutating func add(_ metrics: StepMetrics) {
+            tokens &+= metrics.tokens
+            lossTokens &+= metrics.lossTokens
+            last = metrics
+        }
+
+        mutating func add(_ metrics: ValidationMetrics) {
+            guard let loss = metrics.loss else { return }
+            validation = metrics
+            if let known = best?.loss, known <= loss { return }
+            best = metrics
+        }
+    }
+
+    mutating func prepared(output: String, stepCount: Int, epochCount: Int) {
+        run.output = output
+        run.stepCount = stepCount
+        run.epochCount = epochCount
+    }
+
+    mutating func resumed(after step: Int, _ past: Past) {
+        run.step = step
+        run.tokens = past.tokens
+        run.lossTokens = past.lossTokens
+        run.microBatches = past.microBatches
+        if let last = past.last { show(last) }
+        run.validationLoss = past.validation?.loss
+        run.bestValidationLoss = past.best?.loss
+        run.bestStep = past.best?.step
+    }
+
+    /// Call this when the first step begins.
+    mutating func began(now: ContinuousClock.Instant) {
+        phase = .computing(.step(run.step + 1), since: now)
+    }
+
+    /// - Parameters:
+    ///   - metrics: of the step.
+    ///   - microBatches: of the step.
+    ///   - validates: whether a validation comes next.
+    ///   - now: the time.
+    mutating func committed(
+        _ metrics: StepMetrics, microBatches: Int, validates: Bool, now: ContinuousClock.Instant
+    ) {
+        run.step = metrics.step
+        run.tokens &+= metrics.tokens
+        run.lossTokens &+= metrics.lossTokens
+        run.microBatches += microBatches
+        show(metrics)
+        phase = .computing(validates ? .validation(afterStep: run.step) : nextStep, since: now)
+        stepsHere += 1
+        let since = since ?? now - .seconds(metrics.seconds)
+        self.since = since
+        let elapsed = (now - since) / .seconds(1)
+        run.elapsedSeconds = elapsed
+        run.etaSeconds = elapsed / Double(stepsHere) * Double(max(0, run.stepCount - run.step))
+    }
+
+    /// After the last step, what follows it counts as part of it.
+    private var nextStep: RoundLabel { .step(min(run.step + 1, max(run.step, run.stepCount))) }
+
+    private mutating func show(_ metrics: StepMetrics) {
+        run.epoch = metrics.epoch
+        run.loss = metrics.loss
+        run.tokensPerSecond = metrics.tokensPerSecond
+        run.learningRate = metrics.learningRate
+        run.gradientNorm = metrics.gradientNorm
+    }
+
+    mutating func validated(
+        _ metrics: ValidationMetrics, isBest: Bool, now: ContinuousClock.Instant
+    ) {
+        phase = .computing(nextStep, since: now)
+        guard let loss = metrics.loss else { return }
+        run.validationLoss = loss
+        guard isBest else { return }
+        run.bestValidationLoss = loss
+        run.bestStep = metrics.step
+    }
+
+    mutating func ended(now: ContinuousClock.Instant) {
+        run.etaSeconds = nil
+        phase = .over(since: now)
+    }
+
+    func snapshot(now: ContinuousClock.Instant) -> RunSnapshot {
+        func waiting(_ reason: Waiting.Reason, since: ContinuousClock.Instant) -> Waiting {
+            Waiting(reason: reason, seconds: (now - since) / .seconds(1))
+        }
+        var snapshot = RunSnapshot(run: run, waiting: Waiting(reason: .starting, seconds: 0))
+        snapshot.process = .here
+        switch phase {
+        case .starting: break
+        case .computing(let label, let since):
+            snapshot.waiting = waiting(.computingHere, since: since)
+            snapshot.waiting.round = label
+        case .over(let since): snapshot.waiting = waiting(.ended, since: since)
+        }
+        return snapshot
+    }
+}
+
+extension RunSnapshot.Process {
+    /// This process at this moment.
+    package static var here: RunSnapshot.Process {
+        RunSnapshot.Process(
+            processorSeconds: ProcessFigures.processorSeconds,
+            residentBytes: ProcessFigures.residentBytes,
+            peakResidentBytes: ProcessFigures.peakResidentBytes)
+    }
+}

@@ -1,0 +1,174 @@
+import Foundation
+import SkeinBasics
+import SkeinCoordination
+import SkeinTraining
+import Synchronization
+
+package typealias RoundTimelineEntry = RoundTimeline.Entry
+
+/// Everything that people are shown of a run in this process: the one snapshot, the curves so far,
+/// the report about the data. Terminal, page, metrics and status read it.
+///
+/// The training loop's thread tells it what happens; any thread may ask. Telling costs microseconds.
+package final class RunBoard: Sendable {
+    /// A moment of the run, with the timeline of its last rounds.
+    package struct View: Sendable {
+        package var snapshot: RunSnapshot
+        package var timeline: [RoundTimelineEntry]
+    }
+
+    private struct State: Sendable {
+        var output = ""
+        var own = OwnRun()
+        var history = RunHistory()
+        var report: DataReport?
+        var validates = false
+        /// The plan's steps after the last one that was noted, for the count of micro-batches.
+        var planned: StepPlan.Steps?
+        var timeline: [RoundTimelineEntry] = []
+        /// The cluster's view; nil: this process computes alone.
+        var cluster: (@Sendable () -> View?)?
+        var lastView: View?
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// The run is known: its data, its plan, its directory.
+    package func prepared(_ job: TrainingJob, output: String) {
+        state.withLock { state in
+            state.output = output
+            state.report = job.report
+            state.validates = job.wantsValidation
+            state.own.prepared(
+                output: output, stepCount: job.plan.stepCount, epochCount: job.plan.epochCount)
+            state.planned = job.plan.steps()
+        }
+    }
+
+    /// Takes the snapshot from a cluster from now on.
+    ///
+    /// - Parameter view: asked on any thread; nil once the cluster's network has ended.
+    func attach(_ view: @escaping @Sendable () -> View?) {
+        state.withLock { $0.cluster = view }
+    }
+
+    /// The first step begins in this process.
+    package func began(now: ContinuousClock.Instant = .now) {
+        state.withLock { $0.own.began(now: now) }
+    }
+
+    /// The run has ended, complete or not.
+    package func ended(now: ContinuousClock.Instant = .now) {
+        state.withLock { $0.own.ended(now: now) }
+    }
+
+    /// How far the run is.
+    package var progress: RunSnapshot.Progress { state.withLock { $0.own.run } }
+
+    /// Notes what the training loop reports.
+    ///
+    /// - Parameters:
+    ///   - event: of the loop.
+    ///   - store: where the run's directory is, whose metrics tell the steps before this process.
+    ///   - now: the time.
+    /// - Throws: `FileError` when those cannot be read.
+    package func note(
+        _ event: TrainingLoop.Event, in store: any Store = DiskStore(),
+        now: ContinuousClock.Instant = .now
+    ) throws {
+        switch event {
+        case .resumed(let step, _): try resume(after: step, in: store)
+        case .step(let metrics, let stepCount):
+            state.withLock { state in
+                let planned = state.planned?.next()
+                let count = planned?.microBatches.count ?? 0
+                let isEnd = planned?.endsEpoch == true || metrics.step == stepCount
+                state.own.committed(
+                    metrics, microBatches: count, validates: isEnd && state.validates, now: now)
+                state.history.add(metrics)
+                guard state.cluster == nil else { return }
+                state.timeline.append(RoundTimelineEntry(ownStep: metrics, pieces: count))
+                if state.timeline.count > RoundTimeline.mostRounds { state.timeline.removeFirst() }
+            }
+        case .validation(let metrics, let isBest):
+            state.withLock { state in
+                state.history.add(metrics)
+                state.own.validated(metrics, isBest: isBest, now: now)
+            }
+        case .sample(let sample): state.withLock { $0.history.add(sample) }
+        case .rowsNotRecorded, .ledgerDoubted, .adapterRestored, .checkpoint, .stoppedEarly: break
+        }
+    }
+
+    /// Reads what earlier processes of this run have written down, as far as it can be read: the
+    /// loop reports a damaged line, and the run goes on.
+    private func resume(after step: Int, in store: any Store) throws {
+        let path = FilePath.join(state.withLock { $0.output }, "metrics.jsonl")
+        var history = RunHistory()
+        var past = OwnRun.Past()
+        func take(_ record: Metrics.Record) {
+            switch record {
+            case .step(let metrics) where metrics.step <= step:
+                history.add(metrics)
+                past.add(metrics)
+            case .validation(let metrics) where metrics.step <= step:
+                history.add(metrics)
+                past.add(metrics)
+            case .sample(let sample) where sample.step <= step: history.add(sample)
+            default: break
+            }
+        }
+        if step > 0, store.exists(path) {
+            do {
+                try Metrics.read(path: path, in: store, take)
+            } catch TrainingError.damagedRecord {
+                // What follows a damaged line is not drawn.
+            }
+        }
+        state.withLock { state in
+            for _ in 0..<step {
+                past.microBatches += state.planned?.next()?.microBatches.count ?? 0
+            }
+            state.history = history
+            state.own.resumed(after: step, past)
+        }
+    }
+
+    /// The run at this moment. Asks the cluster, whose network's thread answers within a turn.
+    package func view(now: ContinuousClock.Instant = .now) -> View {
+        let cluster = state.withLock { $0.cluster }
+        if let view = cluster?() {
+            state.withLock { $0.lastView = view }
+            return view
+        }
+        return state.withLock { state in
+            var snapshot = state.own.snapshot(now: now)
+            // What the cluster last showed stays, but for what the run's thread knows better.
+            if let last = state.lastView {
+                snapshot.absent = last.snapshot.absent
+                snapshot.totals = last.snapshot.totals
+                return View(snapshot: snapshot, timeline: last.timeline)
+            }
+            return View(snapshot: snapshot, timeline: state.timeline)
+        }
+    }
+
+    /// What is new since `mark`; see `RunHistory.json`.
+    func history(after mark: inout HistoryMark?, timeline: [RoundTimelineEntry]) -> JSONLine? {
+        state.withLock { $0.history }.json(after: &mark, timeline: timeline)
+    }
+
+    /// The report about the data; nil while the rows are still read.
+    var report: DataReport? { state.withLock { $0.report } }
+}
+
+extension RoundTimelineEntry {
+    /// A step of a run in one process.
+    init(ownStep metrics: StepMetrics, pieces: Int) {
+        self.init(
+            label: .step(metrics.step), number: UInt64(metrics.step), seconds: metrics.seconds,
+            pieces: pieces)
+    }
+}

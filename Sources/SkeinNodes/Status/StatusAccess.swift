@@ -1,0 +1,62 @@
+import Foundation
+import SkeinBasics
+import SkeinHTTP
+import SkeinSockets
+
+/// Who may see a run. Pure.
+struct StatusAccess: Sendable {
+    /// nil: anybody who can reach the address, which is this machine's alone.
+    let token: [UInt8]?
+    /// The host that the user gave.
+    let host: String?
+
+    /// What holds no facts of the run.
+    private static let open: Set<String> = ["/", "/healthz", "/readyz"]
+
+    /// Why a request is refused; nil if it is not.
+    func refusal(of request: HTTPRequest) -> HTTPResponse? {
+        if let name = request.header("host"), token == nil, !isOwn(name) {
+            // A page of another site whose name was pointed here would be read as that site's own.
+            return HTTPResponse(
+                .misdirected,
+                line: "this is not \(Self.printable(name)): use the address that skein printed")
+        }
+        if Self.open.contains(request.path) { return nil }
+        if request.header("sec-fetch-site") == "cross-site" {
+            return HTTPResponse(.forbidden, line: "another site may not read this")
+        }
+        guard let token else { return nil }
+        guard let bearer = request.bearer, Self.equal(Array(bearer.utf8), token) else {
+            var answer = HTTPResponse(
+                .unauthorized,
+                line: "the token is missing or wrong: send Authorization: Bearer TOKEN, or open "
+                    + "the page as /#token=TOKEN")
+            answer.headers = [("WWW-Authenticate", "Bearer realm=\"skein\"")]
+            return answer
+        }
+        return nil
+    }
+
+    /// Whether a Host header names this server: a number, which no other site can have as its name,
+    /// localhost, or what the user gave. The port may be that of a tunnel.
+    private func isOwn(_ header: String) -> Bool {
+        guard let endpoint = Endpoint(header) else { return false }
+        let name = endpoint.host.lowercased()
+        if name == "localhost" || name.hasSuffix(".localhost") || name == host?.lowercased() {
+            return true
+        }
+        if name.contains(":") { return true }
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
+    }
+
+    /// Compares in a time that depends on the lengths alone.
+    static func equal(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        guard left.count == right.count else { return false }
+        return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
+    private static func printable(_ text: String) -> String {
+        String(text.prefix(80).filter { $0.isASCII && !$0.isNewline })
+    }
+}

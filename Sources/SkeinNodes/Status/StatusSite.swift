@@ -1,0 +1,184 @@
+import Foundation
+import SkeinBasics
+import SkeinCoordination
+import SkeinHTTP
+import SkeinSockets
+import SkeinTraining
+
+/// What is served of a run over HTTP: the page, its events, metrics, status, health. Lives on the
+/// server's thread.
+///
+/// Everything is read-only and made of one view of the board, which is taken at most every
+/// `Limits.viewAge`, however many clients ask.
+final class StatusSite: HTTPSite {
+    private let board: RunBoard
+    private let access: StatusAccess
+    private let loop: any Clock
+    private let version: String
+    private let page = StatusPage()
+    private var followers: [Follower] = []
+    private var isBeating = false
+    private var cached: (view: RunBoard.View, at: ContinuousClock.Instant)?
+
+    /// A browser that follows the run.
+    private final class Follower {
+        let stream: EventStream
+        var mark: HistoryMark?
+        var hasData = false
+
+        init(_ stream: EventStream) {
+            self.stream = stream
+        }
+    }
+
+    init(board: RunBoard, access: StatusAccess, version: String, loop: any Clock) {
+        self.board = board
+        self.access = access
+        self.version = version
+        self.loop = loop
+    }
+
+    func answer(_ request: HTTPRequest) -> HTTPAnswer {
+        guard request.method == "GET" else {
+            var answer = HTTPResponse(.methodNotAllowed, line: "only GET is answered here")
+            answer.headers = [("Allow", "GET")]
+            return .response(answer)
+        }
+        if request.header("upgrade")?.lowercased().contains("websocket") == true {
+            return .response(HTTPResponse(.badRequest, line: "there are no web sockets here"))
+        }
+        if let refusal = access.refusal(of: request) { return .response(refusal) }
+        switch request.path {
+        case "/": return .response(html())
+        case "/healthz": return .response(HTTPResponse(.ok, line: "ok"))
+        case "/readyz": return .response(readiness())
+        case "/events":
+            return .events { [weak self] in self?.follow($0) }
+        case "/metrics":
+            let text = PrometheusText.text(of: view().snapshot, version: version)
+            return .response(
+                HTTPResponse(contentType: PrometheusText.contentType, body: Array(text.utf8)))
+        case "/status.json": return .response(status())
+        default:
+            return .response(
+                HTTPResponse(
+                    .notFound,
+                    line: "there are /, /events, /metrics, /status.json, /healthz and /readyz"))
+        }
+    }
+
+    private func html() -> HTTPResponse {
+        HTTPResponse(
+            contentType: "text/html; charset=utf-8",
+            headers: [("Content-Security-Policy", page.contentSecurityPolicy)], body: page.html)
+    }
+
+    private func status() -> HTTPResponse {
+        do {
+            return HTTPResponse(
+                contentType: "application/json", body: try view().snapshot.json() + [0x0A])
+        } catch {
+            return HTTPResponse(.serviceUnavailable, line: "the status cannot be written as JSON")
+        }
+    }
+
+    /// Ready once the rows are read, and, of a coordinator, once workers may connect.
+    private func readiness() -> HTTPResponse {
+        if board.report == nil { return HTTPResponse(.serviceUnavailable, line: "starting") }
+        if case .ended = view().snapshot.waiting.reason {
+            return HTTPResponse(.serviceUnavailable, line: "ended")
+        }
+        return HTTPResponse(.ok, line: "ready")
+    }
+
+    private func view() -> RunBoard.View {
+        if let cached, loop.moment - cached.at < Limits.viewAge { return cached.view }
+        let view = board.view()
+        cached = (view, loop.moment)
+        return view
+    }
+
+    // MARK: Events
+
+    private func follow(_ stream: EventStream) {
+        let follower = Follower(stream)
+        followers.append(follower)
+        stream.onEnd = { [weak self, weak follower] in
+            self?.followers.removeAll { $0 === follower }
+        }
+        tell(follower)
+        guard !isBeating else { return }
+        isBeating = true
+        beat()
+    }
+
+    /// Once a second for as long as anybody follows.
+    private func beat() {
+        loop.setAlarm(after: Limits.viewInterval) { [weak self] in
+            guard let self else { return }
+            guard !followers.isEmpty else {
+                isBeating = false
+                return
+            }
+            for follower in followers { tell(follower) }
+            beat()
+        }
+    }
+
+    /// Sends what is new. A slow client gets nothing before it has taken what it was sent; then it
+    /// gets all that it missed.
+    private func tell(_ follower: Follower) {
+        guard follower.stream.isReady else { return }
+        let view = view()
+        if !follower.hasData, let report = board.report {
+            follower.hasData = true
+            follower.stream.send("data", DataFacts.json(of: report).text)
+        }
+        if let news = board.history(after: &follower.mark, timeline: view.timeline) {
+            follower.stream.send("history", news.text)
+        }
+        do {
+            follower.stream.send(
+                "snapshot", String(decoding: try view.snapshot.json(), as: UTF8.self))
+        } catch {
+            // A number that JSON does not have; the next snapshot may have none.
+            return
+        }
+    }
+
+    /// The run is over: everybody gets the last state.
+    func finish() {
+        cached = nil
+        for follower in followers {
+            tell(follower)
+            follower.stream.send("end", "{}")
+        }
+    }
+}
+
+/// The report about the data for the page.
+private enum DataFacts {
+    static func json(of report: DataReport) -> JSONLine {
+        let facts: [(String, String)] = [
+            ("rows", Figures.grouped(report.rows)), ("tokens", Figures.grouped(report.tokens)),
+            ("with loss", Figures.grouped(report.lossTokens)),
+            ("longest row", Figures.grouped(report.longest)),
+            ("training rows", Figures.grouped(report.trainingRows)),
+            ("validation rows", Figures.grouped(report.validationRows)),
+            ("cut", Figures.grouped(report.cut)), ("skipped", Figures.grouped(report.skipped)),
+            ("bad lines", Figures.grouped(report.badLines)),
+            ("steps", Figures.grouped(report.steps)), ("format", report.format.rawValue),
+        ]
+        return JSONLine([
+            ("facts", .array(facts.map { .array([.string($0.0), .string($0.1)]) })),
+            ("warnings", .array(report.warnings.map { .string($0.text) })),
+            (
+                "rows",
+                .array(
+                    report.examples.map { parts in
+                        .array(parts.map { .array([.string($0.text), .bool($0.isTrained)]) })
+                    })
+            ),
+        ])
+    }
+}

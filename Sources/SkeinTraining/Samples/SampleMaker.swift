@@ -1,0 +1,71 @@
+import Foundation
+import SkeinModels
+import SkeinTensors
+
+/// Answers the run's sample prompts with the adapter as it is after a validation.
+///
+/// Always the most likely token, so that equal runs have equal samples, on any number of threads.
+/// The weights are loaded for the first samples and kept: about the bytes of the model's file. Used
+/// by the training loop's thread alone, which waits meanwhile.
+package final class SampleMaker {
+    private let job: TrainingJob
+    private let team: ComputeTeam
+    private var weights: GenerationWeights?
+
+    /// - Parameters:
+    ///   - job: whose prompts, model and adapter shape are used.
+    ///   - threads: that compute; nil: one per processor.
+    package init(job: TrainingJob, threads: Int? = nil) {
+        self.job = job
+        team = ComputeTeam(
+            threadCount: threads ?? ProcessInfo.processInfo.activeProcessorCount)
+    }
+
+    /// Bytes that samples take besides what the run takes: the weights and one prompt's cache.
+    package static func bytes(of job: TrainingJob) -> Int {
+        guard let longest = job.samplePrompts.map(\.ids.count).max() else { return 0 }
+        return job.model.weightBytes
+            + DecoderSession.cacheBytes(
+                longest + Limits.sampleTokens, of: job.model.configuration)
+    }
+
+    /// Samples for the parameters after a step, in the order of the prompts.
+    ///
+    /// - Throws: `FormatError` when the weights cannot be read.
+    package func samples(
+        _ parameters: [Float], step: Int, epoch: Int
+    ) throws -> [SampleMetrics] {
+        try job.samplePrompts.map { prompt in
+            let tokens = try answer(prompt, parameters)
+            return SampleMetrics(
+                step: step, epoch: epoch, prompt: prompt.text,
+                text: tokens.map { job.decode($0) }, tokens: tokens?.count ?? 0)
+        }
+    }
+
+    /// The tokens of an answer; nil when the logits are not finite, as of a run that diverged.
+    private func answer(_ prompt: SamplePrompt, _ parameters: [Float]) throws -> [Int32]? {
+        let loaded = try weights ?? GenerationWeights(model: job.model, team: team, check: {})
+        weights = loaded
+        let room = job.model.configuration.contextLength - prompt.ids.count
+        let most = min(Limits.sampleTokens, room)
+        let session = DecoderSession(
+            weights: loaded, adapter: AdapterParameters(shape: job.shape, values: parameters),
+            capacity: prompt.ids.count + most, team: team)
+        let generator = Generator(
+            session: session, sampler: Sampler(temperature: 0, topK: 0, topP: 1, seed: 0),
+            stopTokens: job.endOfTurnIDs)
+        var tokens: [Int32] = []
+        do {
+            try generator.run(
+                prompt: prompt.ids, maximumTokens: most, check: DecoderSession.uninterrupted
+            ) {
+                tokens.append($0)
+                return true
+            }
+        } catch GenerationError.notFinite {
+            return nil
+        }
+        return tokens
+    }
+}

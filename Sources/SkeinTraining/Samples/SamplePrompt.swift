@@ -1,0 +1,78 @@
+import Foundation
+import SkeinBasics
+import SkeinModels
+import SkeinText
+
+/// A prompt that the model answers after each validation (`--sample-prompt`), so that people can
+/// read what the run has learned. Nothing of the result depends on it.
+package struct SamplePrompt: Sendable, Equatable {
+    package let text: String
+    /// The prompt as the run's rows begin: a user's turn in the chat template, or the text with what
+    /// the prompt format puts behind it.
+    package let ids: [Int32]
+}
+
+extension RowEncoder {
+    /// The tokens after which a completion of `prompt` begins.
+    ///
+    /// - Throws: `TrainingError.noEndToken`; what the template throws.
+    func promptIDs(_ prompt: String) throws -> [Int32] {
+        if format == .chat, let render = encoder.renderChat {
+            return try encoder.encode(
+                render([ChatTurn(role: "user", content: prompt)], nil, true).text)
+        }
+        guard let end = encoder.endID else { throw TrainingError.noEndToken }
+        return try encoder.encodeWhole(prompt) + (format == .eos ? [end] : [])
+    }
+
+    /// The run's sample prompts, encoded.
+    ///
+    /// - Throws: `GenerationError.emptyPrompt`, `.promptTooLong`; as `promptIDs`.
+    func samplePrompts(_ texts: [String], contextLength: Int) throws -> [SamplePrompt] {
+        try texts.map { text in
+            let ids = try promptIDs(text)
+            guard !ids.isEmpty else { throw GenerationError.emptyPrompt }
+            guard ids.count < contextLength else {
+                throw GenerationError.promptTooLong(tokens: ids.count, limit: contextLength)
+            }
+            return SamplePrompt(text: text, ids: ids)
+        }
+    }
+}
+
+/// The texts of one or several `--sample-prompt`, as one option value.
+package enum SamplePromptText {
+    /// Reads one prompt as it is, or a JSON list of several; nil for none, too many or too long ones.
+    package static func prompts(of text: String) -> [String]? {
+        let prompts = list(text) ?? [text]
+        guard (1...Limits.samplePrompts).contains(prompts.count),
+            prompts.allSatisfy({ !$0.isEmpty && $0.utf8.count <= Limits.samplePromptBytes })
+        else { return nil }
+        return prompts
+    }
+
+    /// The text that `prompts` reads back.
+    package static func text(of prompts: [String]) -> String {
+        if prompts.count == 1, list(prompts[0]) == nil { return prompts[0] }
+        return JSONLine.render(.array(prompts.map { .string($0) }))
+    }
+
+    /// One text of two that are accepted.
+    static func joined(_ first: String, _ second: String) throws(JoinProblem) -> String {
+        let prompts = (prompts(of: first) ?? []) + (prompts(of: second) ?? [])
+        guard prompts.count <= Limits.samplePrompts else {
+            throw .tooMany(most: Limits.samplePrompts)
+        }
+        return text(of: prompts)
+    }
+
+    private static func list(_ text: String) -> [String]? {
+        guard text.hasPrefix("[") else { return nil }
+        do {
+            return try JSONDecoder().decode([String].self, from: Data(text.utf8))
+        } catch {
+            // A prompt that only begins with a bracket.
+            return nil
+        }
+    }
+}

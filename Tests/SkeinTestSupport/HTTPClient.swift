@@ -1,0 +1,149 @@
+import Foundation
+
+/// A blocking HTTP client for tests, down to the bytes; waits at most a minute for any of them.
+package final class HTTPClient {
+    package struct Response {
+        package var status: Int
+        /// By lower-case name.
+        package var headers: [String: String]
+        package var body: [UInt8]
+
+        package var text: String { String(decoding: body, as: UTF8.self) }
+    }
+
+    package struct Failure: Error {
+        let what: String
+    }
+
+    private let descriptor: Int32
+    private var bytes: [UInt8] = []
+    private var hasEnded = false
+    private var isStream = false
+
+    /// Connects to a port of this machine.
+    package init(port: UInt16, receiveBytes: Int32? = nil) throws {
+        #if canImport(Glibc)
+            let kind = Int32(SOCK_STREAM.rawValue)
+        #else
+            let kind = SOCK_STREAM
+        #endif
+        descriptor = socket(AF_INET, kind, 0)
+        guard descriptor >= 0 else { throw Failure(what: "socket: \(errno)") }
+        if var size = receiveBytes {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, 4)
+        }
+        var time = timeval(tv_sec: 60, tv_usec: 0)
+        setsockopt(
+            descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(
+            descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let status = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard status == 0 else {
+            let code = errno
+            close(descriptor)
+            throw Failure(what: "connect: \(code)")
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Sends all of it.
+    package func send(_ text: String) throws {
+        guard sendWhatIsTaken(text) else { throw Failure(what: "send: \(errno)") }
+    }
+
+    /// Sends until the server takes no more.
+    ///
+    /// - Returns: whether it took all.
+    @discardableResult
+    package func sendWhatIsTaken(_ text: String) -> Bool {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    /// The next whole answer; nil: the connection has ended before it.
+    package func response(isHead: Bool = false) throws -> Response? {
+        guard let (status, headers) = try head() else { return nil }
+        let length = isHead ? 0 : Int(headers["content-length"] ?? "") ?? 0
+        while bytes.count < length {
+            guard try more() else { return nil }
+        }
+        defer { bytes.removeFirst(length) }
+        return Response(status: status, headers: headers, body: Array(bytes[..<length]))
+    }
+
+    private func head() throws -> (status: Int, headers: [String: String])? {
+        guard let text = try part() else { return nil }
+        let lines = text.components(separatedBy: "\r\n")
+        var headers: [String: String] = [:]
+        for line in lines.dropFirst() {
+            let words = line.split(separator: ":", maxSplits: 1)
+            if words.count == 2 {
+                headers[words[0].lowercased()] = words[1].trimmingCharacters(in: .whitespaces)
+            }
+        }
+        let status = lines[0].split(separator: " ").dropFirst().first.flatMap { Int($0) }
+        return (status ?? 0, headers)
+    }
+
+    /// The next server-sent event, without its empty line; nil: the stream has ended.
+    package func event() throws -> String? {
+        if !isStream {
+            guard let (status, _) = try head(), status == 200 else {
+                throw Failure(what: "no stream")
+            }
+            isStream = true
+        }
+        while true {
+            guard let text = try part() else { return nil }
+            // A comment keeps the connection.
+            if !text.hasPrefix(":") { return text }
+        }
+    }
+
+    /// The bytes before the next empty line.
+    private func part() throws -> String? {
+        while true {
+            let end = isStream ? Array("\n\n".utf8) : Array("\r\n\r\n".utf8)
+            if let found = bytes.firstRange(of: end) {
+                defer { bytes.removeSubrange(..<found.upperBound) }
+                return String(decoding: bytes[..<found.lowerBound], as: UTF8.self)
+            }
+            guard try more() else { return nil }
+        }
+    }
+
+    /// Whether the server has ended the connection; waits until it has.
+    package func isClosed() throws -> Bool {
+        while try more() {}
+        return hasEnded
+    }
+
+    /// Reads some bytes; false at the end or after a reset.
+    private func more() throws -> Bool {
+        var room = [UInt8](repeating: 0, count: 64 << 10)
+        let count = room.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
+        if count < 0, errno != ECONNRESET { throw Failure(what: "recv: \(errno)") }
+        guard count > 0 else {
+            hasEnded = true
+            return false
+        }
+        bytes += room[..<count]
+        return true
+    }
+}
