@@ -45,7 +45,7 @@ let package = Package(
         .target(name: "CSkeinSHA256"),
         .target(name: "CSkeinCRC32C"),
         .target(name: "CSkeinKernels"),
-        room("Basics", ["CSkeinSHA256"]),
+        room("Basics", ["CSkeinSHA256", "CSkeinCRC32C"]),
         room("Tensors", ["SkeinBasics", "CSkeinOpenBLAS", "CSkeinKernels"]),
         room("Formats", ["SkeinBasics", "SkeinTensors"]),
         room("Text", ["SkeinBasics", "SkeinFormats"]),
@@ -58,9 +58,10 @@ let package = Package(
             ]),
         room("Sockets", ["SkeinBasics", "CSkeinEpoll"]),
         room("HTTP", ["SkeinBasics", "SkeinSockets"]),
-        room("Coordination", ["SkeinBasics", "CSkeinCRC32C"]),
+        room("Coordination", ["SkeinBasics"]),
         room("Launch", ["SkeinBasics", "CSkeinPipe"]),
         room("Hub", ["SkeinBasics"]),
+        room("Exports", ["SkeinBasics", "SkeinTraining", "SkeinLaunch"]),
         room(
             "Nodes",
             [
@@ -84,7 +85,7 @@ let package = Package(
             [
                 "Skein", "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
                 "SkeinTraining", "SkeinCoordination", "SkeinNodes", "SkeinLaunch", "SkeinHub",
-                "SkeinBench",
+                "SkeinExports", "SkeinBench",
             ]),
         .executableTarget(
             name: "SkeinTool", dependencies: ["SkeinCommands"], swiftSettings: strict),
@@ -107,6 +108,7 @@ let package = Package(
         tests(of: "HTTP", ["SkeinBasics", "SkeinSockets"]),
         tests(of: "Coordination", ["SkeinBasics"]),
         tests(of: "Launch", ["SkeinBasics"]),
+        tests(of: "Exports", ["SkeinBasics", "SkeinTraining"]),
         tests(of: "Hub", ["SkeinBasics", "SkeinTool", "SkeinFetch"]),
         tests(
             of: "Bench",

@@ -1,6 +1,7 @@
 import Foundation
 import Skein
 import SkeinBasics
+import SkeinExports
 import SkeinLaunch
 import SkeinNodes
 import SkeinTensors
@@ -84,8 +85,14 @@ struct CoordinatorCommand: Command {
         }
         reporter.stopOnInterrupt()
         let interrupt = io.interrupt
+        let exports = RunExports(
+            options.training.exports, output: options.training.output, log: io.log)
+        defer { exports.finish() }
         let ending = try run.run(
-            report: { reporter.show($0) }, shouldStop: { interrupt.isSet })
+            report: { event in
+                exports.note(event)
+                reporter.show(event)
+            }, shouldStop: { interrupt.isSet })
         try reporter.showEnding(ending)
     }
 

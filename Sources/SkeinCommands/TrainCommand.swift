@@ -1,5 +1,6 @@
 import Skein
 import SkeinBasics
+import SkeinExports
 import SkeinModels
 import SkeinNodes
 import SkeinTraining
@@ -14,6 +15,7 @@ struct TrainCommand: Command {
         var usesTokenCache: Bool
         var configuration: TrainingConfiguration
         var status: LiveStatus?
+        var exports = RunExports.Options()
         /// Of what an --init-adapter has an answer to, what the command line leaves to it.
         var leftToAdapter: Set<TrainingConfiguration.AdapterOption>
 
@@ -41,6 +43,9 @@ struct TrainCommand: Command {
             output: arguments[TrainingFlags.output], resume: arguments[TrainingFlags.resume],
             usesTokenCache: !arguments[TrainingFlags.noTokenCache],
             configuration: arguments.configuration, status: LiveStatus(arguments),
+            exports: RunExports.Options(
+                tensorBoard: arguments[TrainingFlags.tensorBoard],
+                onCheckpoint: arguments[TrainingFlags.onCheckpoint]),
             leftToAdapter: Set(
                 TrainingConfiguration.AdapterOption.allCases.filter { option in
                     TrainingConfiguration.options.map(\.description).contains {
@@ -58,6 +63,8 @@ struct TrainCommand: Command {
         if let server { options.status?.tell(server, io.log) }
         let reporter = TrainingReporter(io, job: run.job, board: board)
         reporter.showData()
+        let exports = RunExports(options.exports, output: options.output, log: io.log)
+        defer { exports.finish() }
         let ending = try run.run(
             report: { event in
                 switch event {
@@ -67,6 +74,7 @@ struct TrainCommand: Command {
                 case .ready: reporter.showReady()
                 case .loop(let event):
                     try board.note(event)
+                    exports.note(event)
                     reporter.show(event)
                 case .trained: reporter.finishLine()
                 }

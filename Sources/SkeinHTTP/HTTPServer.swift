@@ -40,6 +40,7 @@ package final class HTTPServer: Sendable {
         self.loop = loop
         do {
             let clients = try Confined(to: loop) {
+                Self.yieldToOthers()
                 let site = try make(loop)
                 return try Clients(
                     on: addresses, name: name, settings: settings, loop: loop, site: site)
@@ -54,8 +55,24 @@ package final class HTTPServer: Sendable {
         }
     }
 
+    /// Lets the process's other threads go first: a flood of requests gets what they leave, or a
+    /// tenth of a core that they want as well.
+    private static func yieldToOthers() {
+        #if os(Linux)
+            // On Linux this is the calling thread's alone. Without the right to it, nothing changes.
+            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
+        #endif
+    }
+
     /// Clients that are connected now.
     package func connectionCount() throws -> Int { try listening.call { $0.count } }
+
+    /// Runs `body` on the server's thread and waits for its result.
+    ///
+    /// - Throws: `SocketError.stopped`.
+    package func call<Value: Sendable>(_ body: @escaping @Sendable () -> Value) throws -> Value {
+        try listening.call { _ in body() }
+    }
 
     /// Stops listening, drops all clients and ends the thread; what was sent and has not left within
     /// `grace` is lost.

@@ -25,6 +25,9 @@ struct WireBench: Sendable {
 
     private let load: WireLoad
     private let server: CoordinatorServer
+    /// What people are shown of the run, and who shows it; nil: nobody can look.
+    private let board = RunBoard()
+    private let status: StatusServer?
     /// The bound address, `HOST:PORT`.
     var address: String { server.address }
 
@@ -34,11 +37,12 @@ struct WireBench: Sendable {
     ///   - load: the workers that will dial.
     ///   - listen: `HOST:PORT` on loopback; there is no token.
     ///   - patience: how long there may be too few workers; ten times as long at first.
+    ///   - status: where the run can be watched, on loopback; nil: nowhere.
     ///   - log: told what happens.
-    /// - Throws: `NodeError`.
+    /// - Throws: `NodeError`, `SocketError`.
     init(
         _ load: WireLoad, listen: String = "127.0.0.1:0", patience: Duration = .seconds(10),
-        log: Log
+        status: String? = nil, log: Log
     ) throws {
         self.load = load
         ProcessFigures.raiseFileLimit()
@@ -48,6 +52,20 @@ struct WireBench: Sendable {
         server = try CoordinatorServer(
             name, name.resolved(for: .listening), identity: Self.identity(load),
             options: CoordinatorOptions(listen: listen, token: nil), settings: settings, log: log)
+        server.show(on: board)
+        self.status = try status.map { [board] in
+            try StatusServer(board: board, options: StatusOptions(listen: $0))
+        }
+    }
+
+    /// Where the run can be watched.
+    var statusURL: String? { status?.url }
+
+    /// Processor seconds so far of all that the status needs: its thread, and snapshots on the
+    /// network's thread.
+    func statusSeconds() throws -> Double {
+        guard let status else { return 0 }
+        return try status.processorSeconds() + server.viewSeconds()
     }
 
     /// Runs all steps once all workers are there, and tells them that the run is complete.
@@ -64,6 +82,7 @@ struct WireBench: Sendable {
         shouldStop: @escaping @Sendable () -> Bool = { false }
     ) throws -> SHA256.Digest {
         defer {
+            status?.stop()
             server.farewell(Leave(reason: .complete, detail: "the run is complete"))
             server.stop()
         }
@@ -77,15 +96,28 @@ struct WireBench: Sendable {
             let began = ContinuousClock.now
             try advance(step, source, &optimizer, &parameters, configuration)
             guard let figures = source.takeFigures() else { continue }
+            let seconds = (ContinuousClock.now - began) / .seconds(1)
+            try note(step, of: steps, seconds: seconds)
             try report(
                 Step(
-                    seconds: (ContinuousClock.now - began) / .seconds(1),
+                    seconds: seconds,
                     processorSeconds: figures.cpuSeconds, sentBytes: figures.sentBytes,
                     receivedBytes: figures.receivedBytes, payloadBytes: figures.payloadBytes,
                     residentBytes: ProcessFigures.residentBytes))
             if shouldStop() { break }
         }
         return GradientCodec.digest(of: parameters)
+    }
+
+    /// Notes a step as the training loop's cluster does.
+    private func note(_ step: Int, of steps: Int, seconds: Double) throws {
+        let tokens = load.workers * WireLoad.rowTokens
+        let metrics = StepMetrics(
+            step: step, epoch: 1, loss: 1, tokens: tokens, lossTokens: tokens / 2,
+            learningRate: 1e-4, gradientNorm: 1, seconds: seconds,
+            tokensPerSecond: Double(tokens) / seconds, workers: load.workers)
+        try board.note(.step(metrics, stepCount: steps))
+        server.note(board.progress)
     }
 
     /// What the training loop does in a step, without its files.

@@ -12,22 +12,33 @@ package struct WireMeasurement {
     private let load: WireLoad
     private let program: SkeinProgram
     private let steps: Int
+    private let status: String?
     private let log: Log
 
-    package init(_ load: WireLoad, program: SkeinProgram, steps: Int, log: Log) {
+    /// - Parameters:
+    ///   - load: the workers.
+    ///   - program: runs them in a process of their own.
+    ///   - steps: how many to measure.
+    ///   - status: where the run can be watched meanwhile; nil: nowhere.
+    ///   - log: told how far it is.
+    package init(
+        _ load: WireLoad, program: SkeinProgram, steps: Int, status: String? = nil, log: Log
+    ) {
         self.load = load
         self.program = program
         self.steps = steps
+        self.status = status
         self.log = log
     }
 
     package func report() throws -> BenchReport {
         let machine = Machine.current()
         let limits = try Self.limits()
-        let bench = try WireBench(load, log: Log(isQuiet: true))
-        let steps = try measure(bench)
-        let result = WireResult(
-            load: load, steps: steps, limits: limits, peakBytes: ProcessFigures.peakResidentBytes)
+        let bench = try WireBench(load, status: status, log: Log(isQuiet: true))
+        if let url = bench.statusURL { log.info("status: \(url)") }
+        var result = WireResult(load: load, steps: [], limits: limits, peakBytes: nil)
+        result.steps = try measure(bench, watched: &result.watched)
+        result.peakBytes = ProcessFigures.peakResidentBytes
         return BenchReport(
             machine, result.json,
             [
@@ -37,7 +48,9 @@ package struct WireMeasurement {
             ], result.table)
     }
 
-    private func measure(_ bench: WireBench) throws -> [WireBench.Step] {
+    private func measure(
+        _ bench: WireBench, watched: inout WireResult.Watched?
+    ) throws -> [WireBench.Step] {
         let workers = Mutex(
             try SkeinProcess(
                 program,
@@ -49,10 +62,17 @@ package struct WireMeasurement {
                 name: "workers", isHeld: true))
         defer { workers.withLock { $0.end(within: 5) } }
         var done: [WireBench.Step] = []
+        var seconds = (looking: 0.0, all: 0.0)
+        let before = ProcessFigures.processorSeconds ?? 0
         let interval = max(1, steps / 10)
         do {
             try bench.run(steps: steps) { step in
                 done.append(step)
+                if bench.statusURL != nil {
+                    seconds = (
+                        try bench.statusSeconds(), (ProcessFigures.processorSeconds ?? 0) - before
+                    )
+                }
                 if done.count % interval == 0 {
                     log.info("step \(done.count) of \(steps): \(Figures.seconds(step.seconds))")
                 }
@@ -61,6 +81,9 @@ package struct WireMeasurement {
             }
         } catch let stopped as SourceStopped {
             if case .failed(let error) = stopped.reason { throw error }
+        }
+        if bench.statusURL != nil {
+            watched = WireResult.Watched(seconds: seconds.looking, allSeconds: seconds.all)
         }
         if done.count < steps {
             if program.shouldStop() { throw BenchError.interrupted }

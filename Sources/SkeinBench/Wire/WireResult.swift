@@ -12,7 +12,17 @@ struct WireResult: Sendable {
         var hash: Double
     }
 
+    /// Processor seconds of those who look, and of all of the coordinator's process.
+    struct Watched: Sendable, Equatable {
+        var seconds: Double
+        var allSeconds: Double
+
+        var share: Double { allSeconds > 0 ? seconds / allSeconds : 0 }
+    }
+
     var load: WireLoad
+    /// nil: nobody could look.
+    var watched: Watched?
     var steps: [WireBench.Step]
     var limits: Machine
     /// The peak of the coordinator's process; the workers are in another.
@@ -64,7 +74,18 @@ struct WireResult: Sendable {
         )
     }
 
-    var json: [JSONLine.Field] {
+    var json: [JSONLine.Field] { speeds + costs }
+
+    private var costs: [JSONLine.Field] {
+        guard let watched else { return [] }
+        return [
+            ("status_cpu_seconds", .number(watched.seconds)),
+            ("process_cpu_seconds", .number(watched.allSeconds)),
+            ("status_share", .number(watched.share)),
+        ]
+    }
+
+    private var speeds: [JSONLine.Field] {
         [
             ("workers", .integer(load.workers)), ("steps", .integer(steps.count)),
             ("warm_up_steps", .integer(warmUp)),
@@ -105,6 +126,10 @@ struct WireResult: Sendable {
             ["raw gradients of a step", bytes(rawBytes)],
             ["ratio", Figures.significant(ratio)],
         ]
+        if let watched {
+            rows.append(["status's CPU, all steps", Figures.seconds(watched.seconds)])
+            rows.append(["share of the process's CPU", Figures.percent(watched.share)])
+        }
         if let peakBytes { rows.append(["coordinator's peak memory", bytes(Double(peakBytes))]) }
         rows.append(["bound: sums, results, versions", bytes(Double(memoryBound))])
         if let memory {

@@ -35,7 +35,8 @@ extension BenchCommand {
             try show(report, io)
         case .wire:
             let wire = WireMeasurement(
-                load, program: program(io), steps: options.steps, log: io.log)
+                load, program: program(io), steps: options.steps, status: options.status?.text,
+                log: io.log)
             try show(wire.report(), io)
         case .recovery: try runRecovery(io)
         case .chaos: try runChaos(io)

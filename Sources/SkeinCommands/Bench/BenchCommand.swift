@@ -45,6 +45,8 @@ struct BenchCommand: Command {
         var lineRate: Int?
         /// The address of the wire benchmark whose workers this process runs.
         var dial: Endpoint?
+        /// Where a wire benchmark can be watched.
+        var status: Endpoint?
         var kills: Int
         var rounds: Int
         var seed: UInt64
@@ -83,6 +85,8 @@ struct BenchCommand: Command {
     static let dial = Option.optional(
         "dial", .endpoint, absent: "both sides",
         "wire: run only the workers, of the benchmark that listens at this address")
+    static let status = TrainingFlags.status.described(
+        "wire: show the run at this address meanwhile, and measure what those who look cost")
     static let kills = Option(
         "kills", .integer(1...10_000), default: "50",
         "recovery: SIGKILLs to send to workers, besides half as many SIGSTOPs")
@@ -119,7 +123,8 @@ struct BenchCommand: Command {
                     RecipeOptions.table.rank.description, RecipeOptions.table.compute.description,
                     RecipeOptions.table.gradientCodec.description,
                     parameters.description, lineRate.description,
-                    dial.description, kills.description, rounds.description, seed.description,
+                    dial.description, status.description, kills.description, rounds.description,
+                    seed.description,
                     runOptions.description,
                     SharedFlags.json.description,
                 ])
@@ -143,7 +148,7 @@ struct BenchCommand: Command {
             compute: arguments[RecipeOptions.table.compute],
             codec: arguments[RecipeOptions.table.gradientCodec],
             parameters: arguments[Self.parameters], lineRate: arguments[Self.lineRate],
-            dial: arguments[Self.dial],
+            dial: arguments[Self.dial], status: arguments[Self.status],
             kills: arguments[Self.kills],
             rounds: arguments[Self.rounds] ?? (subject == .cluster ? 5 : 1),
             seed: arguments[Self.seed],

@@ -21,6 +21,14 @@ enum TrainingFlags {
         "file with the secret of those who may look, other than --token-file's; the page is opened as "
             + "http://HOST:PORT/#token=SECRET")
 
+    static let tensorBoard = Option.optional(
+        "tensorboard", .path("DIR"), absent: "off",
+        "write event files for TensorBoard into this directory")
+    static let onCheckpoint = Option.optional(
+        "on-checkpoint", .text("CMD"), absent: "nothing",
+        "shell command to run after each checkpoint, beside the run; it sees SKEIN_STEP, "
+            + "SKEIN_CHECKPOINT and SKEIN_OUTPUT")
+
     static let groups =
         [
             OptionGroup(
@@ -44,7 +52,11 @@ enum TrainingFlags {
     private static func own(_ heading: OptionHeading) -> [OptionDescription] {
         switch heading {
         case .data: [noTokenCache.description]
-        case .reports: [status.description, statusTokenFile.description]
+        case .reports:
+            [
+                status.description, statusTokenFile.description, tensorBoard.description,
+                onCheckpoint.description,
+            ]
         default: []
         }
     }

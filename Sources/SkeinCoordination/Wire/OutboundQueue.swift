@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// Messages in, frames out, in the order that keeps heartbeats on time: urgent messages overtake
 /// bulky ones, also between their chunks. Each frame is sealed when it is asked for, so that
 /// sequence numbers rise in the order of the wire.

@@ -58,6 +58,18 @@ package struct CoordinatorServer: Sendable {
             parameterCount: parameterCount, shouldStop: shouldStop)
     }
 
+    /// Shows the cluster on a board from now on.
+    package func show(on board: RunBoard) {
+        let desk = desk
+        board.attach { desk.view() }
+    }
+
+    /// What the benchmark notes of a step, for status and page.
+    package func note(_ progress: RunSnapshot.Progress) { desk.note(progress) }
+
+    /// Processor seconds that the network's thread has spent on what people look at.
+    package func viewSeconds() throws -> Double { try desk.shell.call { $0.viewSeconds } }
+
     /// Tells all peers, and gives the last messages time to arrive.
     package func farewell(_ leave: Leave) {
         desk.finish(leave)

@@ -314,7 +314,9 @@ extension CoordinatorShell {
 
     /// The same with the timeline of the last rounds.
     func view() -> RunBoard.View {
-        RunBoard.View(snapshot: snapshot(), timeline: state.timeline.entries)
+        let began = ProcessFigures.threadProcessorSeconds ?? 0
+        defer { viewSeconds += (ProcessFigures.threadProcessorSeconds ?? 0) - began }
+        return RunBoard.View(snapshot: snapshot(), timeline: state.timeline.entries)
     }
 
     /// Sends the status to an observer.

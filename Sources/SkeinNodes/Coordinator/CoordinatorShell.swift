@@ -32,6 +32,8 @@ final class CoordinatorShell {
         burst: Limits.strangerLines, interval: Limits.strangerLineInterval)
     /// The result whose verdict the state is being told.
     var judged: Candidate?
+    /// Processor seconds spent on `view()`, for the benchmark of what looking costs.
+    var viewSeconds = 0.0
     /// How far the run is, as its thread last said.
     var progress = RunSnapshot.Progress()
     /// Made for the first worker that fetches the model.

@@ -67,6 +67,11 @@ package final class StatusServer: Sendable {
     /// Clients that are connected now.
     package func connectionCount() throws -> Int { try server.connectionCount() }
 
+    /// Processor seconds of the server's thread so far.
+    package func processorSeconds() throws -> Double {
+        try server.call { ProcessFigures.threadProcessorSeconds ?? 0 }
+    }
+
     /// Sends the last state to those who follow, and ends the thread.
     package func stop() { server.stop(grace: Limits.flush) }
 }

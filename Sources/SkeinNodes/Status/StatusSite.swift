@@ -19,6 +19,8 @@ final class StatusSite: HTTPSite {
     private var followers: [Follower] = []
     private var isBeating = false
     private var cached: (view: RunBoard.View, at: ContinuousClock.Instant)?
+    /// The cached view's snapshot as JSON, made for the first who wants it.
+    private var cachedJSON: [UInt8]?
 
     /// A browser that follows the run.
     private final class Follower {
@@ -75,11 +77,18 @@ final class StatusSite: HTTPSite {
 
     private func status() -> HTTPResponse {
         do {
-            return HTTPResponse(
-                contentType: "application/json", body: try view().snapshot.json() + [0x0A])
+            return HTTPResponse(contentType: "application/json", body: try json() + [0x0A])
         } catch {
             return HTTPResponse(.serviceUnavailable, line: "the status cannot be written as JSON")
         }
+    }
+
+    private func json() throws -> [UInt8] {
+        let view = view()
+        if let cachedJSON { return cachedJSON }
+        let json = try view.snapshot.json()
+        cachedJSON = json
+        return json
     }
 
     /// Ready once the rows are read, and, of a coordinator, once workers may connect.
@@ -95,6 +104,7 @@ final class StatusSite: HTTPSite {
         if let cached, loop.moment - cached.at < Limits.viewAge { return cached.view }
         let view = board.view()
         cached = (view, loop.moment)
+        cachedJSON = nil
         return view
     }
 
@@ -138,8 +148,7 @@ final class StatusSite: HTTPSite {
             follower.stream.send("history", news.text)
         }
         do {
-            follower.stream.send(
-                "snapshot", String(decoding: try view.snapshot.json(), as: UTF8.self))
+            follower.stream.send("snapshot", String(decoding: try json(), as: UTF8.self))
         } catch {
             // A number that JSON does not have; the next snapshot may have none.
             return

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import SkeinBasics
 @testable import SkeinCoordination
 
 @Suite("CRC-32C and HMAC-SHA256")

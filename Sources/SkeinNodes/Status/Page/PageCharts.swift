@@ -119,8 +119,13 @@ enum PageCharts {
             return d;
           }
           static smooth(y) {
-            let mean = null;
-            return y.map(v => v === null ? null : mean = mean === null ? v : mean * .9 + v * .1);
+            // An average over about the last ten steps; divided by its weights, the first ones count in full.
+            let sum = 0, weight = 0;
+            return y.map(v => {
+              if (v === null) return null;
+              sum = sum * .9 + v * .1; weight = weight * .9 + .1;
+              return sum / weight;
+            });
           }
         }
         // A colour for each worker's name, the same in every browser.
@@ -129,15 +134,16 @@ enum PageCharts {
           for (const letter of name) sum = (sum * 31 + letter.codePointAt(0)) % 9973;
           return sum * 137 % 360;
         }
+        function colour(name) { return "hsl(" + hue(name) + " 55% 52%)"; }
         function bars(round) {
           const names = [...new Set(round.spans.map(s => s[1]))].sort();
           const height = Math.max(1, names.length), wide = 400, span = round.seconds || 1;
           const svg = make("svg", { viewBox: "0 0 " + wide + " " + height * 10, preserveAspectRatio: "none",
             role: "img" });
           for (const [index, worker, attempt, from, to, ending] of round.spans) {
-            const x = from / span * wide, width = Math.max(1, (to - from) / span * wide);
+            const x = from / span * wide, width = Math.max(1, (to - from) / span * wide - 1);
             const bar = make("rect", { x: x, y: names.indexOf(worker) * 10 + 1, width: width, height: 8 });
-            bar.style.fill = "hsl(" + hue(worker) + " 55% 52%)";
+            bar.style.fill = colour(worker);
             const isGood = ending === "accepted" || ending === "arrived";
             const group = make("g", isGood ? {} : { class: "bad" }, bar);
             group.append(make("title", {}, worker + ": micro-batch " + index + ", attempt " + attempt + ", "

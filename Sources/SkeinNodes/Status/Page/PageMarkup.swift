@@ -25,14 +25,14 @@ enum PageMarkup {
             <p class="hint">A curve that has the focus is read with the arrow keys.</p>
             <div id="charts" class="charts"></div>
             <details><summary>The last steps as figures</summary>
-              <div class="scroll" tabindex="0" role="region" aria-label="The last steps">
+              <div class="scroll" tabindex="0" role="region" aria-label="Figures of the last steps">
                 <table><thead><tr><th>step</th><th>loss</th><th>learning rate</th><th>gradient norm</th>
                 <th>tokens/s</th><th>seconds</th><th>workers</th></tr></thead>
                 <tbody id="figures"></tbody></table></div></details>
           </section>
           <section aria-labelledby="h-workers" id="s-workers">
             <h2 id="h-workers">Workers <span id="worker-count" class="count"></span></h2>
-            <div class="scroll" tabindex="0" role="region" aria-label="Workers">
+            <div class="scroll" tabindex="0" role="region" aria-label="Table of workers">
               <table><thead><tr><th>worker</th><th>state</th><th>computes</th><th>threads</th><th>tokens/s</th>
               <th>heard</th><th>accepted</th><th>refused</th><th>lost</th><th>address</th></tr></thead>
               <tbody id="workers"></tbody></table></div>
@@ -41,7 +41,7 @@ enum PageMarkup {
             <h2 id="h-timeline">Last steps</h2>
             <p class="hint">Who computed what, from the opening of a step to its end; the last column says whose
               result came last, and how long after everybody else's.</p>
-            <div class="scroll" tabindex="0" role="region" aria-label="Last steps">
+            <div class="scroll" tabindex="0" role="region" aria-label="Table of the last steps">
               <table class="timeline"><thead><tr><th>step</th><th>seconds</th><th>who computed</th>
               <th>last result</th></tr></thead><tbody id="rounds"></tbody></table></div>
           </section>

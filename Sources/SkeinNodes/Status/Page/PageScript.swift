@@ -100,7 +100,8 @@ enum PageScript {
           $("worker-count").textContent = s.worker_count + " connected";
           const body = $("workers"), known = new Map([...body.children].map(r => [r.dataset.name, r]));
           const wanted = rows.slice(0, 200).map(w => {
-            const row = known.get(w.name) || tag("tr", { "data-name": w.name });
+            const row = known.get(w.name) || tag("tr", { "data-name": w.name }, tag("td", { class: "name" }));
+            row.firstChild.style.setProperty("--worker", colour(w.name));
             row.dataset.state = w.state;
             cells(row, [w.name, w.state, w.computes, figure(w.threads, 0), figure(w.pace, 0), w.heard,
               figure(w.accepted, 0), figure(w.refused, 0), figure(w.losses, 0), w.address]);

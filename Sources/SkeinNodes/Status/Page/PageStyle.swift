@@ -22,7 +22,7 @@ enum PageStyle {
         .link::before { content: "○ "; }
         .link[data-state=live]::before { content: "● "; color: var(--good); }
         .link[data-state=lost]::before { content: "✕ "; color: var(--bad); }
-        .why { font-size: 1.1rem; margin: .2rem 0 .6rem; overflow-wrap: anywhere; min-height: 1.5em; }
+        .why { font-size: 1.1rem; margin: .2rem 0 .6rem; overflow-wrap: anywhere; min-height: 3em; }
         .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
         .skip { position: absolute; left: -99rem; } .skip:focus { left: 1rem; top: .2rem;
           background: var(--card); padding: .3rem .6rem; }
@@ -58,6 +58,7 @@ enum PageStyle {
           vertical-align: middle; }
         td.wide { width: 100%; min-width: 14rem; }
         .scroll { overflow-x: auto; }
+        .name::before { content: "■"; color: var(--worker); margin-right: .35em; }
         .state::before { content: "●"; margin-right: .35em; color: var(--quiet); }
         .state[data-state=computing]::before { color: var(--good); }
         .state[data-state=suspect]::before, .state[data-state=draining]::before { content: "◐";

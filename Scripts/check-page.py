@@ -1,0 +1,206 @@
+"""The status page of a real run in a real browser: check-page.py SKEIN MODEL DIRECTORY [IMAGES]."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+
+from axe_core_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
+
+SKEIN, MODEL, DIRECTORY = sys.argv[1:4]
+IMAGES = sys.argv[4] if len(sys.argv) > 4 else ""
+OUT = os.path.join(DIRECTORY, "run")
+CURVES = ("loss", "learning_rate", "gradient_norm", "tokens_per_second", "seconds", "workers")
+failures = []
+
+
+def check(holds, words):
+    print(("ok   " if holds else "FAIL ") + words, flush=True)
+    if not holds:
+        failures.append(words)
+
+
+def wait(words, condition, seconds=300):
+    """Waits for something that happens sooner or later."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.2)
+    check(False, f"{words}: not within {seconds} s")
+    return False
+
+
+class Run:
+    """A coordinator and its workers, each stopped by its own pid."""
+
+    def __init__(self):
+        self.log = open(os.path.join(DIRECTORY, "coordinator.log"), "wb+")
+        words = ["coordinator", "--listen", "127.0.0.1:0", "--status", "127.0.0.1:0", "--model", MODEL, "--data", f"{DIRECTORY}/rows.jsonl",
+                 "--output", OUT, "--epochs", "2", "--max-length", "192", "--micro-batch-tokens", "128", "--batch-size", "4", "--patience", "300s",
+                 "--sample-prompt", "What is a nybble?", "--sample-prompt", "<b>Who are you?</b>"]
+        self.coordinator = subprocess.Popen([SKEIN, *words], stdout=subprocess.DEVNULL, stderr=self.log)
+        self.workers = {}
+        wait("the coordinator listens", lambda: self.found(rb"listening on (\S+)") and self.found(rb"status: (\S+)"))
+        self.address, self.url = self.found(rb"listening on (\S+)"), self.found(rb"status: (\S+)")
+
+    def found(self, pattern):
+        with open(self.log.name, "rb") as file:
+            match = re.search(pattern, file.read())
+        return match.group(1).decode() if match else None
+
+    def work(self, name):
+        words = ["worker", "--coordinator", self.address, "--model", MODEL, "--threads", "1", "--name", name]
+        self.workers[name] = subprocess.Popen([SKEIN, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def stop(self):
+        for process in [*self.workers.values(), self.coordinator]:
+            if process.poll() is None:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+
+
+def recorded():
+    """metrics.jsonl as the page has it: columns of steps, validations, samples."""
+    lines = [json.loads(line) for line in open(f"{OUT}/metrics.jsonl")]
+    steps = [line for line in lines if "loss" in line]
+    return steps, [line for line in lines if "validation_tokens" in line], [line for line in lines if "sample_prompt" in line]
+
+
+def vertices(path):
+    return len(re.findall(r"[ML]", path or ""))
+
+
+def watch(browser, run):
+    page = browser.new_page(viewport={"width": 1200, "height": 1500}, color_scheme="light")
+    problems, requests = [], []
+    page.on("console", lambda message: problems.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(run.url)
+    state = lambda name: page.evaluate("name => document.querySelector(`#workers tr[data-name=${name}]`)?.dataset.state ?? null", name)
+    step = lambda: page.evaluate("() => window.skein.snapshot?.run.step ?? 0")
+    check(page.inner_text("#link") in ("live", "connecting …"), "the page connects")
+    run.work("w1")
+    run.work("w2")
+    wait("both workers have rows", lambda: state("w1") in ("computing", "idle") and state("w2") in ("computing", "idle"))
+    wait("three steps", lambda: step() >= 3)
+    check(page.inner_text("#why").endswith("."), "there is a sentence: " + page.inner_text("#why"))
+
+    victim = run.workers["w2"]
+    victim.send_signal(signal.SIGKILL)
+    victim.wait()
+    check(wait("the killed worker is lost", lambda: state("w2") == "lost"), "a killed worker's row says lost")
+    run.work("w2")
+    check(wait("it is back", lambda: state("w2") in ("computing", "idle")), "and is back when it returns")
+    prometheus(run)
+
+    wait("a step with two workers again", lambda: len(page.query_selector_all("#rounds tr")) >= 3)
+    for scheme, size, name in (("light", (1000, 1200), "page-light"), ("dark", (1000, 1200), "page-dark"), ("light", (390, 844), "page-phone")):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        width = page.evaluate("() => document.documentElement.scrollWidth")
+        check(width <= size[0], f"{name}: nothing is wider than the screen ({width} of {size[0]})")
+        axe(page, name)
+        if IMAGES:
+            page.screenshot(path=f"{IMAGES}/{name}.png")
+    page.set_viewport_size({"width": 1200, "height": 1500})
+    keyboard(page)
+
+    wait("the run ends", lambda: run.coordinator.poll() is not None, 900)
+    check(run.coordinator.poll() == 0, "the coordinator ends well")
+    wait("the page says so", lambda: page.inner_text("#link") == "the run has ended")
+    compare(page)
+    # Once the run is over the page tries to reach it again: that alone is an error of the console.
+    problems = [text for text in problems if "ERR_CONNECTION_REFUSED" not in text and "ERR_INCOMPLETE_CHUNKED" not in text]
+    check(not problems, f"no console error {problems}")
+    outside = [url for url in requests if not url.startswith((run.url, "data:"))]
+    check(not outside, f"no request outside, of {len(requests)} {outside}")
+
+
+def axe(page, name):
+    found = Axe().run(page)["violations"]
+    serious = [(one["id"], [node["target"] for node in one["nodes"]][:3]) for one in found if one["impact"] in ("serious", "critical")]
+    check(not serious, f"{name}: axe-core finds nothing serious {serious}; less: {[one['id'] for one in found if one['impact'] not in ('serious', 'critical')]}")
+
+
+def keyboard(page):
+    """A curve is read with the arrow keys."""
+    page.focus("#charts svg")
+    page.keyboard.press("Home")
+    first = page.inner_text("#charts output")
+    page.keyboard.press("ArrowRight")
+    second = page.inner_text("#charts output")
+    check(first.startswith("step 1:") and second.startswith("step 2:"), f"arrow keys read the curve: {first!r}, {second!r}")
+
+
+def compare(page):
+    steps, validations, samples = recorded()
+    shown = page.evaluate("() => window.skein")
+    check(shown["steps"]["step"] == [line["step"] for line in steps], f"the page has all {len(steps)} steps")
+    for name in CURVES:
+        check(shown["steps"][name] == [line[name] for line in steps], f"{name} equals metrics.jsonl")
+    check(shown["validations"]["validation_loss"] == [line["validation_loss"] for line in validations], f"{len(validations)} validations equal metrics.jsonl")
+    check([(one["prompt"], one["text"]) for one in shown["samples"]] == [(one["sample_prompt"], one["sample"]) for one in samples],
+          f"{len(samples)} samples equal metrics.jsonl")
+    paths = page.evaluate("() => [...document.querySelectorAll('#charts svg')].map(svg => [...svg.querySelectorAll('path')].map(p => p.getAttribute('d')))")
+    check([vertices(one[0]) for one in paths] == [len(steps)] * 4, "each curve has a point for each step")
+    check(vertices(paths[0][2]) == len(validations), "and the loss one for each validation")
+    # Where the lowest and the highest loss are drawn.
+    losses = [line["loss"] for line in steps]
+    heights = [float(y) for y in re.findall(r"[ML][\d.]+ ([\d.]+)", paths[0][0])]
+    check(heights.index(min(heights)) == losses.index(max(losses)), "the highest loss is drawn highest")
+    check(page.query_selector("#samples b b") is None and "<b>Who" in page.inner_text("#samples"), "markup in a prompt is text")
+
+
+def prometheus(run):
+    text = urllib.request.urlopen(run.url + "metrics").read()
+    tool = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True)
+    check(tool.returncode == 0 and not tool.stdout + tool.stderr, f"promtool finds nothing {(tool.stdout + tool.stderr).decode()}")
+    target = run.url.removeprefix("http://").rstrip("/")
+    config = os.path.join(DIRECTORY, "prometheus.yml")
+    with open(config, "w") as file:
+        file.write(f"global: {{scrape_interval: 1s}}\nscrape_configs:\n- job_name: skein\n  static_configs: [{{targets: ['{target}']}}]\n")
+    port = free_port()
+    words = ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={DIRECTORY}/tsdb", f"--web.listen-address=127.0.0.1:{port}", "--log.level=error"]
+    server = subprocess.Popen(words)
+
+    def query(text):
+        try:
+            answer = json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/query?query={text}"))
+        except OSError:
+            return None
+        found = answer["data"]["result"]
+        return float(found[0]["value"][1]) if found else None
+
+    try:
+        wait("Prometheus scrapes", lambda: query("up") == 1)
+        check((query("skein_step") or 0) >= 3, f"Prometheus has scraped step {query('skein_step')}, {query('skein_connected_workers')} workers")
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait()
+
+
+def free_port():
+    import socket
+
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+run = Run()
+try:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"])
+        watch(browser, run)
+        browser.close()
+finally:
+    run.stop()
+print(f"{len(failures)} failures" if failures else "all holds")
+sys.exit(1 if failures else 0)

@@ -1,0 +1,182 @@
+import Foundation
+import SkeinBasics
+import SkeinLaunch
+
+/// Runs a shell command after each checkpoint is durable (`--on-checkpoint`), one at a time, beside
+/// the run.
+///
+/// While one runs, later checkpoints wait, and only the newest of them is told: a slow upload never
+/// makes a queue. Its output goes to the log, its failure is a warning.
+final class CheckpointHook: Sendable {
+    private struct Checkpoint: Sendable {
+        let step: Int
+        let path: String
+    }
+
+    private struct State: Sendable {
+        var waiting: Checkpoint?
+        var skipped = 0
+        var isClosed = false
+        /// The process group that runs now.
+        var running: pid_t?
+        var isDone = false
+    }
+
+    private let state = Condition(State())
+    private let command: String
+    private let output: String
+    private let log: Log
+
+    /// - Parameters:
+    ///   - command: for `/bin/sh -c`.
+    ///   - output: the run's directory.
+    ///   - log: takes the command's output.
+    init(command: String, output: String, log: Log) {
+        self.command = command
+        self.output = output
+        self.log = log
+        let isStarted = SystemThread.start("skein-checkpoints") { [self] in
+            while let checkpoint = next() { run(checkpoint) }
+            state.change { $0.isDone = true }
+        }
+        if !isStarted {
+            state.change { ($0.isClosed, $0.isDone) = (true, true) }
+            log.warning("--on-checkpoint: the system refuses a thread; the command is not run")
+        }
+    }
+
+    /// Tells of a checkpoint; returns at once.
+    func run(step: Int, path: String) {
+        let skipped: Int? = state.change { state in
+            guard !state.isClosed else { return nil }
+            defer { state.waiting = Checkpoint(step: step, path: path) }
+            return state.waiting?.step
+        }
+        if let skipped {
+            log.info(
+                "--on-checkpoint: step \(skipped) is left out, since the command for an earlier one "
+                    + "still runs")
+        }
+    }
+
+    /// Waits until the command for the last checkpoint has ended; after `Limits.commandEnding` it is
+    /// ended.
+    func finish() {
+        let deadline = ContinuousClock.now + Limits.commandEnding
+        var hasTold = false
+        state.change { $0.isClosed = true }
+        while !state.change(waking: false, { $0.isDone }) {
+            if !hasTold, ContinuousClock.now > deadline - Limits.commandEnding + .seconds(1) {
+                hasTold = true
+                log.info(
+                    "waiting for the command of --on-checkpoint, for at most "
+                        + Figures.seconds(Limits.commandEnding / .seconds(1)))
+            }
+            if ContinuousClock.now > deadline {
+                let group = state.change(waking: false) { state in
+                    state.waiting = nil
+                    return state.running
+                }
+                log.warning("the command of --on-checkpoint still runs and is ended")
+                if let group { kill(-group, SIGTERM) }
+                return
+            }
+            usleep(20_000)
+        }
+    }
+
+    private func next() -> Checkpoint? {
+        state.wait { state -> Checkpoint?? in
+            if let checkpoint = state.waiting {
+                state.waiting = nil
+                return .some(checkpoint)
+            }
+            return state.isClosed ? .some(nil) : nil
+        }
+    }
+
+    private func run(_ checkpoint: Checkpoint) {
+        do {
+            try start(checkpoint)
+        } catch {
+            let why = (error as? any Explained)?.explanation.what ?? "\(error)"
+            log.warning("--on-checkpoint, step \(checkpoint.step): \(why)")
+        }
+    }
+
+    /// Runs the command to its end.
+    private func start(_ checkpoint: Checkpoint) throws {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else {
+            throw FileError.failed(operation: "make a pipe", path: command, code: errno)
+        }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { close(ends[0]) }
+        let child: ChildProcess
+        do {
+            defer { close(ends[1]) }
+            child = try ChildProcess.start(
+                ["/bin/sh", "-c", command], output: ends[1], error: ends[1], isHeld: false,
+                variables: [
+                    "SKEIN_STEP": String(checkpoint.step), "SKEIN_CHECKPOINT": checkpoint.path,
+                    "SKEIN_OUTPUT": output,
+                ])
+        }
+        state.change { $0.running = child.identifier }
+        defer { state.change { $0.running = nil } }
+        let ending = follow(child, ends[0])
+        child.closeStreams()
+        if ending != .exited(0) {
+            log.warning(
+                "the command of --on-checkpoint for step \(checkpoint.step) ended with "
+                    + ending.text)
+        }
+    }
+
+    /// Logs what a child prints until it has ended; what it has left in the background may print on,
+    /// unread.
+    private func follow(_ child: ChildProcess, _ descriptor: Int32) -> ChildProcess.Ending {
+        var lines = OutputLines { [log] in log.info("on-checkpoint: \($0)") }
+        var isOpen = true
+        var ending: ChildProcess.Ending?
+        while true {
+            if ending == nil { ending = child.ending() }
+            var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let found = poll(&request, isOpen ? 1 : 0, 50)
+            if found > 0 {
+                isOpen = lines.read(descriptor)
+            } else if let ending {
+                lines.finish()
+                return ending
+            }
+        }
+    }
+}
+
+/// Cuts what a program prints into lines of a bounded length.
+private struct OutputLines {
+    private var line: [UInt8] = []
+    private let take: (String) -> Void
+
+    init(_ take: @escaping (String) -> Void) {
+        self.take = take
+    }
+
+    /// Reads what is there; false at the end.
+    mutating func read(_ descriptor: Int32) -> Bool {
+        var room = [UInt8](repeating: 0, count: 16 << 10)
+        let count = room.withUnsafeMutableBytes {
+            Foundation.read(descriptor, $0.baseAddress, $0.count)
+        }
+        guard count > 0 else { return count < 0 && errno == EINTR }
+        for byte in room[..<count] {
+            if byte == 0x0A { finish() } else if line.count < Limits.lineBytes { line.append(byte) }
+        }
+        return true
+    }
+
+    mutating func finish() {
+        if !line.isEmpty { take(String(decoding: line, as: UTF8.self)) }
+        line = []
+    }
+}

@@ -1,0 +1,199 @@
+import Foundation
+import SkeinBasics
+import SkeinTraining
+
+/// Writes a run's figures and texts as event files for TensorBoard (`--tensorboard`).
+///
+/// Every process of a run writes a file of its own into the directory. A resumed run voids what the
+/// process before it had recorded of later steps, and fills in from metrics.jsonl what that one did
+/// not get to write, so that the files always say what metrics.jsonl says.
+final class TensorBoardExport: Sendable {
+    /// What is handed to the thread that writes.
+    private enum Item: Sendable {
+        case resume(step: Int)
+        case records([EventRecord])
+    }
+
+    private let queue: ExportQueue<Item>
+    private let log: Log
+
+    /// - Parameters:
+    ///   - directory: for the event files; created with the first one.
+    ///   - run: the run's directory, whose run.json is shown as a text.
+    ///   - log: told what fails.
+    init(directory: String, run: String, log: Log) {
+        self.log = log
+        let writer = Writer(directory: directory, run: run)
+        queue = ExportQueue("TensorBoard", log: log) { item in
+            switch item {
+            case .resume(let step): try writer.resume(after: step)
+            case .records(let records): try writer.write(records)
+            }
+        }
+    }
+
+    func note(_ event: TrainingLoop.Event) {
+        let now = Date().timeIntervalSince1970
+        switch event {
+        case .resumed(let step, _): queue.give(.resume(step: step))
+        case .step(let metrics, _): queue.give(.records([Self.record(metrics, at: now)]))
+        case .validation(let metrics, _): queue.give(.records(Self.records(metrics, at: now)))
+        case .sample(let sample): queue.give(.records([Self.record(sample, at: now)]))
+        case .rowsNotRecorded, .ledgerDoubted, .adapterRestored, .checkpoint, .stoppedEarly: break
+        }
+    }
+
+    func finish() {
+        let missing = queue.finish(within: Limits.ending)
+        guard missing > 0 else { return }
+        log.warning(
+            "TensorBoard: \(Figures.count(missing, "item")) of this run could not be written in "
+                + "time; metrics.jsonl has all of them")
+    }
+
+    /// The scalars of a step, named as metrics.jsonl has them.
+    static func record(_ metrics: StepMetrics, at time: Double) -> EventRecord {
+        var scalars: [(tag: String, value: Double)] = [
+            ("train/loss", metrics.loss), ("train/learning_rate", metrics.learningRate),
+            ("train/gradient_norm", metrics.gradientNorm),
+            ("train/tokens_per_second", metrics.tokensPerSecond),
+            ("train/seconds", metrics.seconds), ("train/tokens", Double(metrics.tokens)),
+            ("train/loss_tokens", Double(metrics.lossTokens)),
+            ("train/epoch", Double(metrics.epoch)), ("train/workers", Double(metrics.workers)),
+        ]
+        let more: [(String, Double?)] = [
+            ("coordinator/cpu_seconds", metrics.coordinatorCPUSeconds),
+            ("coordinator/sent_bytes", metrics.sentBytes.map(Double.init)),
+            ("coordinator/received_bytes", metrics.receivedBytes.map(Double.init)),
+            ("coordinator/payload_bytes", metrics.payloadBytes.map(Double.init)),
+        ]
+        for (tag, value) in more { if let value { scalars.append((tag, value)) } }
+        return EventRecord(wallTime: time, step: metrics.step, content: .scalars(scalars))
+    }
+
+    /// The scalars of a validation; none for one without rows.
+    static func records(_ metrics: ValidationMetrics, at time: Double) -> [EventRecord] {
+        guard let loss = metrics.loss else { return [] }
+        let scalars: [(tag: String, value: Double)] = [
+            ("validation/loss", loss), ("validation/tokens", Double(metrics.tokens)),
+        ]
+        return [EventRecord(wallTime: time, step: metrics.step, content: .scalars(scalars))]
+    }
+
+    /// A sample as Markdown; the prompt names the series.
+    static func record(_ sample: SampleMetrics, at time: Double) -> EventRecord {
+        EventRecord(
+            wallTime: time, step: sample.step,
+            content: .text(
+                tag: "sample/\(sample.prompt.prefix(80))", markdown: block(sample.text ?? "nothing")
+            ))
+    }
+
+    /// A text that Markdown shows as it is: indented by four.
+    static func block(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { "    " + $0 }
+            .joined(separator: "\n")
+    }
+}
+
+/// What the export's thread does. Used by that thread alone.
+private final class Writer: @unchecked Sendable {
+    // Sendable: the queue calls `perform`, and so these methods, on its one thread.
+    private let directory: String
+    private let run: String
+    private var file: EventFile?
+    private var files = 0
+    /// Whether the files of earlier processes count, up to a step.
+    private var continues = false
+
+    init(directory: String, run: String) {
+        self.directory = directory
+        self.run = run
+    }
+
+    func write(_ records: [EventRecord]) throws {
+        guard !records.isEmpty else { return }
+        do {
+            try opened().append(records)
+        } catch {
+            // It may end with a torn record: the next ones go into another file.
+            file = nil
+            throw error
+        }
+    }
+
+    /// Voids the steps after `step`, and writes those up to it that are in no file.
+    func resume(after step: Int) throws {
+        guard step > 0 else { return }
+        continues = true
+        let known = try lastStep(upTo: step) ?? 0
+        let now = Date().timeIntervalSince1970
+        var records = [EventRecord(wallTime: now, step: known + 1, content: .start)]
+        // Nothing is missing where the files end at `step`.
+        func isMissing(_ other: Int) -> Bool { other > known && other <= step }
+        let metrics = FilePath.join(run, "metrics.jsonl")
+        try Metrics.read(path: metrics) { record in
+            switch record {
+            case .step(let metrics) where isMissing(metrics.step):
+                records.append(TensorBoardExport.record(metrics, at: now))
+            case .validation(let metrics) where isMissing(metrics.step):
+                records += TensorBoardExport.records(metrics, at: now)
+            case .sample(let sample) where isMissing(sample.step):
+                records.append(TensorBoardExport.record(sample, at: now))
+            default: break
+            }
+        }
+        try write(records)
+    }
+
+    /// The last step in the files of earlier processes.
+    private func lastStep(upTo step: Int) throws -> Int? {
+        let manager = FileManager.default
+        guard manager.fileExists(atPath: directory) else { return nil }
+        return try manager.contentsOfDirectory(atPath: directory)
+            .filter { $0.hasPrefix(Self.prefix) && $0.hasSuffix(Self.suffix) }
+            .compactMap { try EventFile.lastStep(of: FilePath.join(directory, $0), upTo: step) }
+            .max()
+    }
+
+    private static let prefix = "events.out.tfevents."
+    private static let suffix = ".skein"
+
+    /// The file that is being written. TensorBoard reads the files of a directory in the order of
+    /// their names, which begin with the time.
+    private func opened() throws -> EventFile {
+        if let file { return file }
+        try AtomicFile.makeDirectory(directory)
+        let now = Date().timeIntervalSince1970
+        let host = ProcessInfo.processInfo.hostName.filter { $0.isLetter || $0.isNumber }
+        let name =
+            Self.prefix + String(format: "%013.3f", now) + ".\(host)."
+            + "\(ProcessInfo.processInfo.processIdentifier).\(files)\(Self.suffix)"
+        files += 1
+        let made = try EventFile(path: FilePath.join(directory, name))
+        var records = [EventRecord(wallTime: now, step: 0, content: .fileVersion)]
+        // TensorBoard takes the first start in a directory for the beginning, and each later one for
+        // the end of what was recorded from its step on.
+        if files == 1, !continues {
+            records.append(EventRecord(wallTime: now, step: 0, content: .start))
+        }
+        if let text = try configuration() {
+            records.append(
+                EventRecord(
+                    wallTime: now, step: 0,
+                    content: .text(
+                        tag: "run/configuration", markdown: TensorBoardExport.block(text))))
+        }
+        try made.append(records)
+        file = made
+        return made
+    }
+
+    private func configuration() throws -> String? {
+        let path = FilePath.join(run, "run.json")
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        return try MappedFile(copying: path).withBytes { bytes in
+            bytes.count > Limits.recordBytes / 2 ? nil : String(decoding: bytes, as: UTF8.self)
+        }
+    }
+}
