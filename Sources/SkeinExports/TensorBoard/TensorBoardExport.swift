@@ -167,7 +167,7 @@ private final class Writer: @unchecked Sendable {
         let now = Date().timeIntervalSince1970
         let host = ProcessInfo.processInfo.hostName.filter { $0.isLetter || $0.isNumber }
         let name =
-            Self.prefix + String(format: "%013.3f", now) + ".\(host)."
+            Self.prefix + String(format: "%.6f", now) + ".\(host)."
             + "\(ProcessInfo.processInfo.processIdentifier).\(files)\(Self.suffix)"
         files += 1
         let made = try EventFile(path: FilePath.join(directory, name))
