@@ -10,7 +10,7 @@ package enum CommandLineTool {
         TrainCommand.self, CoordinatorCommand.self, WorkerCommand.self, LaunchCommand.self,
         StatusCommand.self, EvaluateCommand.self, GenerateCommand.self, TokenizeCommand.self,
         ExportCommand.self, FuseCommand.self, InspectCommand.self, PullCommand.self,
-        BenchCommand.self,
+        BenchCommand.self, CompletionsCommand.self,
     ]
 
     /// Exit status when the reader of standard output, such as `head`, is gone: 128 + SIGPIPE.

@@ -15,7 +15,7 @@ struct InspectCommand: Command {
         command: "inspect",
         summary: "describes a model, adapter, checkpoint or run directory",
         positional: Positional(
-            "PATH", count: .one,
+            "PATH", count: .one, isPath: true,
             "a GGUF or safetensors file, or the folder of a model, adapter, checkpoint or run"
         ),
         groups: [

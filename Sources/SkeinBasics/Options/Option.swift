@@ -135,6 +135,8 @@ package struct OptionDescription: Sendable {
     package let placeholder: String
     package let accepted: String
     package let choices: [String]
+    /// Whether its value is the name of a file or folder.
+    package let isPath: Bool
     package let heading: OptionHeading?
     package fileprivate(set) var help: String
     /// Its default, as it would be typed.
@@ -162,6 +164,7 @@ package struct OptionDescription: Sendable {
         placeholder = format.placeholder
         accepted = format.accepted
         choices = format.choices
+        isPath = format.isPath
         self.heading = heading
         self.help = help
         self.fallback = fallback

@@ -6,19 +6,22 @@ package struct ValueFormat<Value: Sendable>: Sendable {
     package let accepted: String
     /// All words that are accepted, when they can be listed.
     package let choices: [String]
+    /// Whether it is the name of a file or folder, which a shell can complete.
+    package let isPath: Bool
     /// The value, or nil when the text is not one.
     package let read: @Sendable (String) -> Value?
     /// The value as `--print-config` and run.json have it.
     package let json: @Sendable (Value) -> JSONLine.Value
 
     package init(
-        placeholder: String, accepted: String, choices: [String] = [],
+        placeholder: String, accepted: String, choices: [String] = [], isPath: Bool = false,
         read: @escaping @Sendable (String) -> Value?,
         json: @escaping @Sendable (Value) -> JSONLine.Value
     ) {
         self.placeholder = placeholder
         self.accepted = accepted
         self.choices = choices
+        self.isPath = isPath
         self.read = read
         self.json = json
     }
@@ -89,7 +92,7 @@ extension ValueFormat where Value == String {
     /// A path; it is looked at when it is used.
     package static func path(_ placeholder: String = "PATH") -> ValueFormat {
         ValueFormat(
-            placeholder: placeholder, accepted: "a path",
+            placeholder: placeholder, accepted: "a path", isPath: true,
             read: { $0.isEmpty || $0.contains("\0") ? nil : $0 }, json: { .string($0) })
     }
 }
@@ -143,7 +146,7 @@ extension ValueFormat {
     /// The same texts for an option that may also be absent.
     package var optional: ValueFormat<Value?> {
         ValueFormat<Value?>(
-            placeholder: placeholder, accepted: accepted, choices: choices,
+            placeholder: placeholder, accepted: accepted, choices: choices, isPath: isPath,
             read: { text in read(text).map { .some($0) } },
             json: { value in value.map(json) ?? .null })
     }

@@ -47,15 +47,18 @@ struct Positional: Sendable {
     let choices: [String]
     /// Words for scripts, which are accepted, too, and not shown.
     let hidden: [String]
+    /// Whether it is the name of a file or folder, which a shell can complete.
+    let isPath: Bool
 
     init(
         _ placeholder: String, count: Count, choices: [String] = [], hidden: [String] = [],
-        _ help: String
+        isPath: Bool = false, _ help: String
     ) {
         self.placeholder = placeholder
         self.count = count
         self.choices = choices
         self.hidden = hidden
+        self.isPath = isPath
         self.help = help
     }
 }
