@@ -63,8 +63,10 @@ package struct Log: Sendable {
     /// How long an exit waits for the reader of standard error.
     package static let exitPatience = Duration.seconds(2)
 
-    /// Waits until all messages are on standard error. Call it before the process ends.
+    /// Waits until all messages are on standard error, without a panel. Call it before the process
+    /// ends.
     package static func flush(within time: Duration = exitPatience) {
+        LogQueue.standardError.endPanel()
         LogQueue.standardError.flush(within: time)
     }
 }

@@ -16,8 +16,19 @@ package final class LogQueue: @unchecked Sendable {
     /// 1 MiB is about 8,000 lines: an hour of a run with a step every half second.
     package static let standardError = LogQueue(descriptor: STDERR_FILENO, byteLimit: 1 << 20)
 
+    private enum Item {
+        case text([UInt8])
+        case endOfPanel
+    }
+
     private struct State {
-        var lines: [[UInt8]] = []
+        var lines: [Item] = []
+        /// What stands below the lines, if standard error is a terminal.
+        var panel: (any LogPanel)?
+        var wantsDrawing = false
+        var endsPanel = false
+        /// Lines and drawings before that wait, so that many lines are one drawing.
+        var nextDrawing = ContinuousClock.now
         /// The first of `lines` that the writer has not taken.
         var next = 0
         var byteCount = 0
@@ -34,6 +45,10 @@ package final class LogQueue: @unchecked Sendable {
 
         var isEmpty: Bool { next == lines.count }
     }
+
+    /// Ten drawings a second at most, each with lines of about that size at most.
+    private static let drawingInterval = Duration.milliseconds(100)
+    private static let mostBytesOfDrawing = 64 << 10
 
     private enum Writer { case none, running, refused }
 
@@ -73,6 +88,33 @@ package final class LogQueue: @unchecked Sendable {
         if !isTaken { write(bytes) }
     }
 
+    /// Shows `panel` below the lines from now on.
+    package func begin(_ panel: any LogPanel) {
+        condition.withLock {
+            startWriter()
+            state.panel = panel
+        }
+    }
+
+    /// Has the panel drawn again, once the lines before it are written; never waits.
+    package func drawPanel() {
+        condition.withLock {
+            guard state.panel != nil else { return }
+            state.wantsDrawing = true
+            condition.broadcast()
+        }
+    }
+
+    /// Removes the panel after the lines that wait; never waits itself.
+    package func endPanel() {
+        condition.withLock {
+            guard state.panel != nil, state.writer == .running else { return }
+            state.lines.append(.endOfPanel)
+            state.endsPanel = true
+            condition.broadcast()
+        }
+    }
+
     /// Waits until all that was put is written.
     ///
     /// - Returns: false when `time` was too short.
@@ -99,7 +141,7 @@ package final class LogQueue: @unchecked Sendable {
     }
 
     private func append(_ bytes: [UInt8]) {
-        state.lines.append(bytes)
+        state.lines.append(.text(bytes))
         state.byteCount += bytes.count
         condition.broadcast()
     }
@@ -140,24 +182,51 @@ package final class LogQueue: @unchecked Sendable {
         while true { write(takeNext()) }
     }
 
+    /// The next bytes, made by the panel if there is one; waits for them.
     private func takeNext() -> [UInt8] {
-        condition.withLock {
+        let (item, panel): (Item?, (any LogPanel)?) = condition.withLock {
             state.isWriting = false
             if state.isEmpty { tellDropped() }
             condition.broadcast()
-            while state.isEmpty { condition.wait() }
-            let bytes = state.lines[state.next]
-            state.next += 1
-            state.byteCount -= bytes.count
-            state.taken += 1
-            // Not after every line, which would move all the others each time.
-            if state.isEmpty || state.next == 1024 {
-                state.lines.removeFirst(state.next)
-                state.next = 0
+            while state.isEmpty, !state.wantsDrawing { condition.wait() }
+            while state.panel != nil, !state.endsPanel, ContinuousClock.now < state.nextDrawing {
+                _ = condition.wait(until: state.nextDrawing)
             }
+            state.taken += 1
             state.isWriting = true
-            return bytes
+            let panel = state.panel
+            if panel != nil { state.nextDrawing = .now + Self.drawingInterval }
+            // A text is drawn with the panel.
+            state.wantsDrawing = false
+            guard !state.isEmpty else { return (nil, panel) }
+            var item = takeItem()
+            while panel != nil, case .text(let bytes) = item, bytes.count < Self.mostBytesOfDrawing,
+                !state.isEmpty, case .text = state.lines[state.next],
+                case .text(let more) = takeItem()
+            {
+                item = .text(bytes + more)
+            }
+            if case .endOfPanel = item { (state.panel, state.endsPanel) = (nil, false) }
+            return (item, panel)
         }
+        return switch item {
+        case .text(let bytes): panel?.bytes(writing: bytes) ?? bytes
+        case .endOfPanel: panel?.closingBytes() ?? []
+        case nil: panel?.bytes(writing: nil) ?? []
+        }
+    }
+
+    /// Call with the lock held and an item there.
+    private func takeItem() -> Item {
+        let item = state.lines[state.next]
+        state.next += 1
+        if case .text(let bytes) = item { state.byteCount -= bytes.count }
+        // Not after every line, which would move all the others each time.
+        if state.isEmpty || state.next == 1024 {
+            state.lines.removeFirst(state.next)
+            state.next = 0
+        }
+        return item
     }
 
     /// Writes a line in one `write`, so that lines of several processes do not mix.

@@ -32,6 +32,8 @@ struct CommandIO: Sendable {
     var writeLastError: @Sendable (String) -> Void
     /// All of standard input.
     var readInput: @Sendable () throws -> [UInt8]
+    /// Shows progress in place of lines for each step.
+    var panel: TerminalPanel?
 
     /// Writes `line` and a line break to standard output.
     func print(_ line: String) throws {

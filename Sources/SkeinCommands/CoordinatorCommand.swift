@@ -72,9 +72,11 @@ struct CoordinatorCommand: Command {
         // The first line, from which scripts read the port.
         io.log.info(
             ListeningLine.text(address: run.address), [("address", .string(run.address))])
-        // The node's threads write lines, too, so the progress line cannot be rewritten.
+        // The node's threads write lines, too, so only a panel can be rewritten.
         var lines = io
+        lines.panel = TerminalPanel.begin(io, board)
         lines.isTerminal = false
+        defer { lines.panel?.end() }
         let reporter = TrainingReporter(lines, job: run.job, board: board)
         if let server { status?.tell(server, io.log) }
         reporter.showData()

@@ -1,3 +1,4 @@
+import Foundation
 import Skein
 import SkeinBasics
 import SkeinExports
@@ -61,7 +62,11 @@ struct TrainCommand: Command {
         let run = try Trainer(options.request()).prepare(resuming: options.resume)
         board.prepared(run.job, output: options.output)
         if let server { options.status?.tell(server, io.log) }
-        let reporter = TrainingReporter(io, job: run.job, board: board)
+        var lines = io
+        lines.panel = TerminalPanel.begin(io, board)
+        lines.isTerminal = io.isTerminal && TerminalPanel.moves(ProcessInfo.processInfo.environment)
+        defer { lines.panel?.end() }
+        let reporter = TrainingReporter(lines, job: run.job, board: board)
         reporter.showData()
         let exports = RunExports(options.exports, output: options.output, log: io.log)
         defer { exports.finish() }

@@ -31,6 +31,39 @@ import Testing
         }
     }
 
+    /// Shows what it is told, in brackets.
+    private struct Brackets: LogPanel {
+        func bytes(writing text: [UInt8]?) -> [UInt8] {
+            Array("[".utf8) + (text ?? Array("drawn".utf8)) + Array("]".utf8)
+        }
+
+        func closingBytes() -> [UInt8] { Array("closed".utf8) }
+    }
+
+    @Test("a panel gets the lines until it ends; many lines at once are few drawings")
+    func panel() {
+        let pipe = Pipe()
+        let queue = LogQueue(descriptor: pipe.writing, byteLimit: 1 << 20)
+        queue.put("before\n")
+        #expect(queue.flush(within: .seconds(60)))
+        queue.drawPanel()
+        queue.begin(Brackets())
+        queue.drawPanel()
+        var text = pipe.read { $0.hasSuffix("]") }
+        #expect(text == "before\n[drawn]")
+        for number in 0..<100 { queue.put("line \(number)\n") }
+        queue.endPanel()
+        queue.endPanel()
+        queue.put("after\n")
+        text = pipe.read { $0.hasSuffix("after\n") }
+        let lines = (0..<100).map { "line \($0)\n" }.joined()
+        #expect(text.filter { $0 != "[" && $0 != "]" } == lines + "closedafter\n")
+        #expect(text.hasPrefix("[line 0\n") && text.hasSuffix("]closedafter\n"))
+        queue.drawPanel()
+        queue.put("more\n")
+        #expect(pipe.read { $0.hasSuffix("\n") } == "more\n")
+    }
+
     @Test("lines arrive in their order, and flush waits for them")
     func order() {
         let pipe = Pipe()

@@ -183,6 +183,7 @@ final class TrainingReporter: Sendable {
 
     func finishLine() {
         state.withLock { $0.display.finishLine() }
+        io.panel?.end(board.progress)
     }
 
     private func info(_ text: String) {

@@ -3,10 +3,11 @@ import SkeinBasics
 import SkeinCoordination
 
 /// Shows progress on standard error: one line that is rewritten on a terminal, else a log line for
-/// each report.
+/// each report, and nothing where a panel does.
 struct ProgressDisplay: Sendable {
     private let log: Log
     private let rewrites: Bool
+    private let hasPanel: Bool
     private let columns: Int
     private let write: @Sendable (String) -> Void
     private var isLineOpen = false
@@ -20,12 +21,14 @@ struct ProgressDisplay: Sendable {
     ///     rewritten.
     init(_ io: CommandIO, columns: Int = ProgressDisplay.terminalColumns()) {
         log = io.log
+        hasPanel = io.panel != nil
         rewrites = io.isTerminal && io.log.format == .text
         self.columns = columns
         write = io.writeError
     }
 
     mutating func show(_ progress: TrainingProgress, now: ContinuousClock.Instant = .now) {
+        if hasPanel { return }
         let text = ProgressLine.text(progress, now: now)
         if rewrites {
             write(Self.erase + text.prefix(max(1, columns - 1)))

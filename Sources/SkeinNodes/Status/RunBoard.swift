@@ -155,6 +155,9 @@ package final class RunBoard: Sendable {
         }
     }
 
+    /// The losses of the steps so far, in order, of which a long run keeps every second, fourth, ...
+    package var losses: [Double] { state.withLock { $0.history.points }.map(\.loss) }
+
     /// What is new since `mark`; see `RunHistory.json`.
     func history(after mark: inout HistoryMark?, timeline: [RoundTimelineEntry]) -> JSONLine? {
         state.withLock { $0.history }.json(after: &mark, timeline: timeline)
