@@ -111,6 +111,13 @@ import Testing
         #expect(Sparkline.text(values, columns: columns, unicode: false) == text)
     }
 
+    @Test("the line that stays has no remaining time, since the run may be interrupted")
+    func lastLine() {
+        #expect(
+            TerminalPanel.lastLine(Self.facts().snapshot.run)
+                == "step 12/48  epoch 1  loss 2.3140  385 tokens/s")
+    }
+
     @Test("a terminal that cannot move its cursor has no panel")
     func dumb() {
         #expect(TerminalPanel.moves(["TERM": "xterm-256color"]))

@@ -144,9 +144,11 @@ final class TerminalPanel: Sendable, LogPanel {
         return group < 0 || group == getpgrp()
     }
 
-    private static func lastLine(_ run: RunSnapshot.Progress) -> String {
+    /// Without a remaining time: of an interrupted run nobody knows it.
+    static func lastLine(_ run: RunSnapshot.Progress) -> String {
         ProgressLine.text(
-            TrainingProgress(run: run, epoch: run.epoch ?? 0, began: .now), now: .now)
+            TrainingProgress(run: run, epoch: run.epoch ?? 0, began: .now, firstStep: run.step),
+            now: .now)
     }
 }
 
