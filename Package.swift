@@ -61,7 +61,7 @@ let package = Package(
         room("Coordination", ["SkeinBasics"]),
         room("Launch", ["SkeinBasics", "CSkeinPipe"]),
         room("Hub", ["SkeinBasics"]),
-        room("Exports", ["SkeinBasics", "SkeinTraining", "SkeinLaunch"]),
+        room("Exports", ["SkeinBasics", "SkeinTraining", "SkeinLaunch", "SkeinHub"]),
         room(
             "Nodes",
             [
@@ -108,7 +108,8 @@ let package = Package(
         tests(of: "HTTP", ["SkeinBasics", "SkeinSockets"]),
         tests(of: "Coordination", ["SkeinBasics"]),
         tests(of: "Launch", ["SkeinBasics"]),
-        tests(of: "Exports", ["SkeinBasics", "SkeinTraining"]),
+        tests(
+            of: "Exports", ["SkeinBasics", "SkeinTraining", "SkeinHub", "SkeinTool", "SkeinFetch"]),
         tests(of: "Hub", ["SkeinBasics", "SkeinTool", "SkeinFetch"]),
         tests(
             of: "Bench",

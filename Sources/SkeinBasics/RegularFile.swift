@@ -79,6 +79,24 @@ package enum RegularFile {
         }
     }
 
+    /// Bytes of a file that may grow meanwhile.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - offset: where to begin.
+    ///   - limit: how many at most.
+    /// - Returns: those that are there; none behind the end.
+    /// - Throws: `FileError`.
+    package static func bytes(
+        of path: String, from offset: Int, limit: Int
+    ) throws -> [UInt8] {
+        let (descriptor, count) = try open(path)
+        defer { close(descriptor) }
+        guard offset >= 0, offset < count else { return [] }
+        return try bytes(
+            offset..<offset + min(limit, count - offset), from: descriptor, path: path)
+    }
+
     /// Size and SHA-256 of the file at `path`, read piece by piece.
     ///
     /// - Parameters:

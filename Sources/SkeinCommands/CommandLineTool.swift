@@ -10,6 +10,7 @@ package enum CommandLineTool {
         TrainCommand.self, CoordinatorCommand.self, WorkerCommand.self, LaunchCommand.self,
         StatusCommand.self, EvaluateCommand.self, GenerateCommand.self, TokenizeCommand.self,
         ExportCommand.self, FuseCommand.self, InspectCommand.self, PullCommand.self,
+        SyncCommand.self,
         BenchCommand.self, CompletionsCommand.self,
     ]
 

@@ -89,12 +89,14 @@ struct CoordinatorCommand: Command {
         let interrupt = io.interrupt
         let exports = RunExports(
             options.training.exports, output: options.training.output, log: io.log)
-        defer { exports.finish() }
+        var outcome = RunExports.Outcome.failed
+        defer { exports.finish(outcome) }
         let ending = try run.run(
             report: { event in
                 exports.note(event)
                 reporter.show(event)
             }, shouldStop: { interrupt.isSet })
+        outcome = try RunExports.Outcome(ending)
         try reporter.showEnding(ending)
     }
 

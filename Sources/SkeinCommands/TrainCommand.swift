@@ -44,9 +44,7 @@ struct TrainCommand: Command {
             output: arguments[TrainingFlags.output], resume: arguments[TrainingFlags.resume],
             usesTokenCache: !arguments[TrainingFlags.noTokenCache],
             configuration: arguments.configuration, status: LiveStatus(arguments),
-            exports: RunExports.Options(
-                tensorBoard: arguments[TrainingFlags.tensorBoard],
-                onCheckpoint: arguments[TrainingFlags.onCheckpoint]),
+            exports: arguments.exports,
             leftToAdapter: Set(
                 TrainingConfiguration.AdapterOption.allCases.filter { option in
                     TrainingConfiguration.options.map(\.description).contains {
@@ -69,7 +67,8 @@ struct TrainCommand: Command {
         let reporter = TrainingReporter(lines, job: run.job, board: board)
         reporter.showData()
         let exports = RunExports(options.exports, output: options.output, log: io.log)
-        defer { exports.finish() }
+        var outcome = RunExports.Outcome.failed
+        defer { exports.finish(outcome) }
         let ending = try run.run(
             report: { event in
                 switch event {
@@ -84,6 +83,7 @@ struct TrainCommand: Command {
                 case .trained: reporter.finishLine()
                 }
             }, shouldStop: { io.interrupt.isSet })
+        outcome = try RunExports.Outcome(ending)
         try reporter.showEnding(ending)
     }
 }

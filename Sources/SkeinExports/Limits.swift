@@ -14,4 +14,33 @@ enum Limits {
 
     /// Bytes of a line that a command may print; the rest of it is dropped.
     static let lineBytes = 1000
+
+    /// Of an MLflow server's URL.
+    static let urlBytes = 2000
+
+    /// mlflow.json, which has two names and three identifiers.
+    static let stateBytes = 16 << 10
+
+    /// Records of metrics.jsonl in one request: 13 numbers each, 120 bytes each, so that it fits into
+    /// a line for `skein-fetch`.
+    static let recordsAtOnce = 20
+
+    /// Parameters of one request, of at most 500 bytes each, which escapes make 3500: likewise.
+    static let parametersAtOnce = 10
+
+    /// Of a parameter's value: the bound of MLflow before 2.9, enough for a path.
+    static let parameterBytes = 500
+
+    /// Of what a server says about an error.
+    static let messageCharacters = 300
+
+    /// Steps whose time is remembered until they are sent; older ones get theirs by arithmetic.
+    static let rememberedTimes = 4096
+
+    /// An exchange with an MLflow server, which `skein-fetch` gives up after 30 s.
+    static let exchange = Duration.seconds(40)
+
+    /// Between two requests that send metrics, and after a failure at first and at most.
+    static let pace = Duration.seconds(1)
+    static let longestPause = Duration.seconds(30)
 }

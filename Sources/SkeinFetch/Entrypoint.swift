@@ -3,12 +3,16 @@ import SkeinBasics
 import SkeinHub
 
 /// `skein-fetch`: reads one request from standard input, downloads, and reports on standard output.
-/// `skein` starts it; docs/HUB.md has the rules.
+/// `skein` starts it; docs/HUB.md has the rules. `skein-fetch exchange` sends requests to MLflow.
 @main
 enum Entrypoint {
     static func main() {
         // It ends with its parent: the next report finds no reader.
         signal(SIGPIPE, SIG_DFL)
+        if Array(CommandLine.arguments.dropFirst()) == [ExchangeMode.argument] {
+            // Without waiting for what a server still sends.
+            _exit(Exchanges.run(environment: ProcessInfo.processInfo.environment))
+        }
         guard CommandLine.arguments.count == 1 else {
             print(
                 "skein-fetch \(Version.text): a part of skein, which starts it; see skein pull --help"
@@ -37,6 +41,13 @@ enum Entrypoint {
         _exit(1)
     }
 
+    /// Seconds without a byte after which a server is given up: tests wait for one that hangs, a person
+    /// need not.
+    static func idle(at seconds: Int) -> Int {
+        let set = ProcessInfo.processInfo.environment["SKEIN_FETCH_IDLE"].flatMap { Int($0) }
+        return max(1, min(set ?? seconds, 600))
+    }
+
     private static func fetch(_ report: Report) throws -> String {
         var lines = LineBuffer()
         var line: [UInt8]?
@@ -46,12 +57,9 @@ enum Entrypoint {
         guard HubReference(reference.text) == reference else {
             throw HubError.notAReference(text: reference.text)
         }
-        let environment = ProcessInfo.processInfo.environment
-        let settings = try HubSettings(environment: environment)
-        // Tests wait for a server that hangs; a person need not.
-        let idle = environment["SKEIN_FETCH_IDLE"].flatMap { Int($0) } ?? 30
+        let settings = try HubSettings(environment: ProcessInfo.processInfo.environment)
         let server = try HubServer(
-            settings: settings, idle: .seconds(max(1, min(idle, 600))), beat: report.beat)
+            settings: settings, idle: .seconds(idle(at: 30)), beat: report.beat)
         let commit = try server.commit(of: reference)
         let sizes = try server.files(of: reference, commit: commit)
         let wanted = try HubSelection.files(of: Array(sizes.keys), for: reference)

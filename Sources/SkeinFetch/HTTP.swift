@@ -10,6 +10,8 @@ struct HTTPLimits: Sendable {
     var idle: Duration
     /// The whole exchange.
     var total: Duration
+    /// Whether the body of an error is handed on; else its header says what it means.
+    var keepsErrors = false
 }
 
 /// A header and, unless it was handed on, a body.
@@ -116,7 +118,9 @@ final class HTTPExchange: @unchecked Sendable {
             guard failure == nil else { return nil }
             received += data.count
             // A redirect or an error says what it means in its header; its text is for people.
-            if let response = self.response, !(200...299).contains(response.statusCode) {
+            if let response = self.response, !(200...299).contains(response.statusCode),
+                !limits.keepsErrors
+            {
                 return nil
             }
             if received > limits.bytes { failure = .tooLong }

@@ -11,7 +11,7 @@ import Testing
             error: no command given
               at: skein
               fix: give one of: train, coordinator, worker, launch, status, evaluate, generate, \
-            tokenize, export, fuse, inspect, pull, bench, completions
+            tokenize, export, fuse, inspect, pull, sync, bench, completions
 
             """
         ),
@@ -30,7 +30,7 @@ import Testing
             error: there is no command "distribute"
               at: skein
               fix: give one of: train, coordinator, worker, launch, status, evaluate, generate, \
-            tokenize, export, fuse, inspect, pull, bench, completions
+            tokenize, export, fuse, inspect, pull, sync, bench, completions
 
             """
         ),

@@ -1,4 +1,6 @@
+import Foundation
 import SkeinBasics
+import SkeinExports
 import SkeinTraining
 
 /// The options of `train`: those of a run, and those that only the command line has.
@@ -24,6 +26,10 @@ enum TrainingFlags {
     static let tensorBoard = Option.optional(
         "tensorboard", .path("DIR"), absent: "off",
         "write event files for TensorBoard into this directory")
+    static let mlflow = Option.optional(
+        "mlflow", .text("URL"), absent: "off",
+        "send the run to the MLflow server at this URL; MLFLOW_EXPERIMENT_NAME, MLFLOW_RUN_NAME and "
+            + "MLFLOW_TRACKING_USERNAME, _PASSWORD or _TOKEN are read")
     static let onCheckpoint = Option.optional(
         "on-checkpoint", .text("CMD"), absent: "nothing",
         "shell command to run after each checkpoint, beside the run; it sees SKEIN_STEP, "
@@ -55,7 +61,7 @@ enum TrainingFlags {
         case .reports:
             [
                 status.description, statusTokenFile.description, tensorBoard.description,
-                onCheckpoint.description,
+                mlflow.description, onCheckpoint.description,
             ]
         default: []
         }
@@ -63,6 +69,20 @@ enum TrainingFlags {
 }
 
 extension ParsedArguments {
+    /// What else is written beside a run.
+    ///
+    /// - Throws: `MLflowError.badURL`; `HubError.noFetcher`.
+    var exports: RunExports.Options {
+        get throws {
+            RunExports.Options(
+                tensorBoard: self[TrainingFlags.tensorBoard],
+                mlflow: try self[TrainingFlags.mlflow].map {
+                    try MLflowTarget(url: $0, environment: ProcessInfo.processInfo.environment)
+                },
+                onCheckpoint: self[TrainingFlags.onCheckpoint])
+        }
+    }
+
     /// The options of a run.
     var configuration: TrainingConfiguration {
         get throws {

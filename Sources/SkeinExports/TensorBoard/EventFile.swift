@@ -2,7 +2,7 @@ import Foundation
 import SkeinBasics
 
 /// A file of records as TensorFlow frames them: length u64, its masked CRC-32C, the bytes, their
-/// masked CRC-32C, all little-endian (tensorflow/core/lib/io/record_writer.h).
+/// masked CRC-32C, all little-endian (TensorFlow's RecordWriter).
 final class EventFile {
     private let descriptor: Int32
     let path: String

@@ -51,32 +51,16 @@ final class TensorBoardExport: Sendable {
                 + "time; metrics.jsonl has all of them")
     }
 
-    /// The scalars of a step, named as metrics.jsonl has them.
+    /// The scalars of a step.
     static func record(_ metrics: StepMetrics, at time: Double) -> EventRecord {
-        var scalars: [(tag: String, value: Double)] = [
-            ("train/loss", metrics.loss), ("train/learning_rate", metrics.learningRate),
-            ("train/gradient_norm", metrics.gradientNorm),
-            ("train/tokens_per_second", metrics.tokensPerSecond),
-            ("train/seconds", metrics.seconds), ("train/tokens", Double(metrics.tokens)),
-            ("train/loss_tokens", Double(metrics.lossTokens)),
-            ("train/epoch", Double(metrics.epoch)), ("train/workers", Double(metrics.workers)),
-        ]
-        let more: [(String, Double?)] = [
-            ("coordinator/cpu_seconds", metrics.coordinatorCPUSeconds),
-            ("coordinator/sent_bytes", metrics.sentBytes.map(Double.init)),
-            ("coordinator/received_bytes", metrics.receivedBytes.map(Double.init)),
-            ("coordinator/payload_bytes", metrics.payloadBytes.map(Double.init)),
-        ]
-        for (tag, value) in more { if let value { scalars.append((tag, value)) } }
-        return EventRecord(wallTime: time, step: metrics.step, content: .scalars(scalars))
+        EventRecord(
+            wallTime: time, step: metrics.step, content: .scalars(RunScalars.of(metrics)))
     }
 
     /// The scalars of a validation; none for one without rows.
     static func records(_ metrics: ValidationMetrics, at time: Double) -> [EventRecord] {
-        guard let loss = metrics.loss else { return [] }
-        let scalars: [(tag: String, value: Double)] = [
-            ("validation/loss", loss), ("validation/tokens", Double(metrics.tokens)),
-        ]
+        let scalars = RunScalars.of(metrics)
+        guard !scalars.isEmpty else { return [] }
         return [EventRecord(wallTime: time, step: metrics.step, content: .scalars(scalars))]
     }
 

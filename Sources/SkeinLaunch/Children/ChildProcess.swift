@@ -23,8 +23,8 @@ package struct ChildProcess: Sendable {
     }
 
     package let identifier: pid_t
-    /// The reading ends, which do not block; -1 if the child writes into files.
-    let output: Int32
+    /// The reading ends; -1 if the child writes into files. They do not block, but `talking`'s does.
+    package let output: Int32
     let error: Int32
     /// The writing end of its standard input, open for as long as the child should live; -1 if its
     /// input is empty.
@@ -90,6 +90,63 @@ package struct ChildProcess: Sendable {
         kept = true
         return ChildProcess(
             identifier: identifier, output: -1, error: -1, input: input.writing)
+    }
+
+    /// Starts `words`, the first of which is looked up in PATH, to talk with: lines are written to its
+    /// standard input, which ends when this process does, and read from its standard output. What it
+    /// says on standard error is dropped.
+    ///
+    /// - Parameters:
+    ///   - words: the program and its arguments.
+    ///   - variables: environment variables to add to this process's.
+    /// - Returns: the running process.
+    /// - Throws: `LaunchError.notStarted`; `FileError` when there are no pipes left.
+    package static func talking(
+        _ words: [String], variables: [String: String]
+    ) throws -> ChildProcess {
+        var open: [Int32] = []
+        var kept = false
+        defer { if !kept { for descriptor in open { close(descriptor) } } }
+        func pipe() throws -> (reading: Int32, writing: Int32) {
+            let ends = try closingPipe()
+            open += [ends.reading, ends.writing]
+            return ends
+        }
+        let (input, output) = (try pipe(), try pipe())
+        let nothing = Foundation.open("/dev/null", O_WRONLY | O_CLOEXEC)
+        guard nothing >= 0 else {
+            throw FileError.failed(operation: "open", path: "/dev/null", code: errno)
+        }
+        defer { close(nothing) }
+        let identifier = try spawn(
+            words, streams: [input.reading, output.writing, nothing], variables: variables)
+        kept = true
+        for descriptor in [input.reading, output.writing] { close(descriptor) }
+        return ChildProcess(
+            identifier: identifier, output: output.reading, error: -1, input: input.writing)
+    }
+
+    /// Writes to the standard input of a child that `talking` started. The process must ignore SIGPIPE.
+    ///
+    /// - Parameter bytes: at most 64 KiB, which an empty pipe holds, so that the write does not block.
+    /// - Returns: false when the child is gone.
+    package func tell(_ bytes: [UInt8]) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(input, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    /// Kills the child, closes its streams and waits for its end.
+    package func end() {
+        kill(identifier, SIGKILL)
+        closeStreams()
+        var status: Int32 = 0
+        while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
     }
 
     /// A pipe that no other child inherits: an inherited end would keep the pipe open.

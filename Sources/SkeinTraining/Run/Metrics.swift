@@ -181,24 +181,28 @@ package struct Metrics: ~Copyable {
     package static func read(
         path: String, in store: any Store = DiskStore(), _ body: (Record) throws -> Void
     ) throws {
-        // No text in a line has these bytes: its own quotation marks follow a backslash.
-        let mark = Array("\"validation_tokens\":".utf8)
-        let sampleMark = Array("\"sample_prompt\":".utf8)
         try LineFile.forEachLine(of: path, in: store) { line in
-            if let metrics = StepMetrics(line: line.bytes) { return try body(.step(metrics)) }
-            func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-                try RecordFile.decode(type, from: line.bytes, path: path, line: line.number)
-            }
-            if line.bytes.firstRange(of: sampleMark) != nil {
-                return try body(.sample(decode(SampleMetrics.self)))
-            }
-            let isValidation = line.bytes.firstRange(of: mark) != nil
-            try body(
-                isValidation
-                    ? .validation(decode(ValidationMetrics.self))
-                    : .step(decode(StepMetrics.self)))
+            try body(record(line.bytes, path: path, line: line.number))
         }
     }
+
+    /// - Throws: `TrainingError.damagedRecord`.
+    static func record(
+        _ line: UnsafeRawBufferPointer, path: String, line number: Int?
+    ) throws -> Record {
+        if let metrics = StepMetrics(line: line) { return .step(metrics) }
+        func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+            try RecordFile.decode(type, from: line, path: path, line: number)
+        }
+        if line.firstRange(of: sampleMark) != nil { return .sample(try decode(SampleMetrics.self)) }
+        return line.firstRange(of: validationMark) != nil
+            ? .validation(try decode(ValidationMetrics.self))
+            : .step(try decode(StepMetrics.self))
+    }
+
+    // No text in a line has these bytes: its own quotation marks follow a backslash.
+    private static let validationMark = Array("\"validation_tokens\":".utf8)
+    private static let sampleMark = Array("\"sample_prompt\":".utf8)
 }
 
 /// Reading metrics.jsonl.

@@ -1,0 +1,75 @@
+import Foundation
+import SkeinBasics
+import SkeinHub
+import SkeinLaunch
+
+/// Has `skein-fetch exchange` send requests, one at a time; it is started with the first one, and again
+/// when it has ended. Used by one thread at a time.
+final class FetcherExchange: @unchecked Sendable {
+    // Sendable: `lock` guards `child` against `close`.
+    private let lock = NSLock()
+    private let program: String
+    private var child: ChildProcess?
+    private var lines = LineBuffer()
+
+    /// - Parameter program: the path of `skein-fetch`.
+    init(program: String) {
+        self.program = program
+    }
+
+    deinit { close() }
+
+    /// - Returns: what came, or why nothing came: within 40 s.
+    func send(_ request: ExchangeRequest) -> ExchangeAnswer {
+        lock.withLock {
+            do {
+                let child = try running()
+                guard child.tell(try FetchLine.bytes(request)) else {
+                    throw Problem(text: "skein-fetch has ended")
+                }
+                return try answer(of: child)
+            } catch {
+                end()
+                let text = (error as? Problem)?.text
+                let why = (error as? any Explained)?.explanation.what
+                return .failed(problem: text ?? why ?? "\(error)")
+            }
+        }
+    }
+
+    private struct Problem: Error { let text: String }
+
+    private func running() throws -> ChildProcess {
+        if let child { return child }
+        lines = LineBuffer()
+        // The system's network code traps on some answers.
+        let started = try ChildProcess.talking(
+            [program, ExchangeMode.argument], variables: ["SWIFT_BACKTRACE": "enable=no"])
+        child = started
+        return started
+    }
+
+    /// The next line of the child, which gives an exchange up after 30 s.
+    private func answer(of child: ChildProcess) throws -> ExchangeAnswer {
+        let deadline = ContinuousClock.now + Limits.exchange
+        while true {
+            if let line = try lines.next() { return try FetchLine.read(ExchangeAnswer.self, line) }
+            let rest = deadline - .now
+            guard rest > .zero else { throw Problem(text: "skein-fetch does not answer") }
+            var request = pollfd(fd: child.output, events: Int16(POLLIN), revents: 0)
+            let milliseconds = min(1000, Int32(rest / .milliseconds(1)) + 1)
+            guard poll(&request, 1, milliseconds) > 0 else { continue }
+            guard try lines.fill(from: child.output) else {
+                throw Problem(text: "skein-fetch has ended")
+            }
+        }
+    }
+
+    private func end() {
+        child?.end()
+        child = nil
+    }
+
+    /// Ends the child, after the exchange that is under way.
+    func close() { lock.withLock { end() } }
+}

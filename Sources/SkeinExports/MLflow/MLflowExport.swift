@@ -1,0 +1,240 @@
+import SkeinBasics
+import SkeinLaunch
+import SkeinTraining
+
+/// Sends a run to an MLflow server while it goes on (`--mlflow`), on a thread of its own.
+///
+/// The training loop only wakes it. While the server is gone nothing grows: what is missing stands in
+/// metrics.jsonl, and is sent when the server answers again.
+final class MLflowExport: Sendable {
+    private struct State: Sendable {
+        /// Whether there is something to do.
+        var isWoken = false
+        /// Whether metrics.jsonl is this process's: a run that resumes cuts it first.
+        var hasBegun = false
+        /// Whether the run goes on from a checkpoint.
+        var isResumed = false
+        /// How the run ended, once it has.
+        var ending: MLflowState.Ending?
+        /// Whether nobody waits for the thread any more.
+        var isAbandoned = false
+        /// Whether the thread has ended, and whether everything was sent then.
+        var isDone = false
+        var hasAll = false
+        /// When steps happened, in milliseconds since 1970.
+        var times: [Int: Int] = [:]
+        var oldestTime = 0
+    }
+
+    /// What only holders of `lock` touch.
+    private final class Shared: @unchecked Sendable {
+        var state = State()
+    }
+
+    private let lock = TimedCondition()
+    private let shared = Shared()
+    private let log: Log
+    private let directory: String
+    private let target: MLflowTarget
+
+    /// Starts the thread.
+    ///
+    /// - Parameters:
+    ///   - target: the server.
+    ///   - run: the run's directory.
+    ///   - log: told where the run is shown, and what fails.
+    init(_ target: MLflowTarget, run: String, log: Log) {
+        self.target = target
+        self.log = log
+        directory = run
+        let isStarted = SystemThread.start("skein-mlflow") { [self] in
+            work()
+            lock.withLock {
+                shared.state.isDone = true
+                lock.broadcast()
+            }
+        }
+        if !isStarted {
+            shared.state.isDone = true
+            log.warning("MLflow: the system refuses a thread; nothing is sent")
+        }
+    }
+
+    /// Takes what the training loop reports; returns at once.
+    func note(_ event: TrainingLoop.Event) {
+        let step: Int
+        switch event {
+        case .step(let metrics, _): step = metrics.step
+        case .validation(let metrics, _): step = metrics.step
+        case .resumed:
+            // From here on there is a run.json.
+            return lock.withLock {
+                (shared.state.isWoken, shared.state.isResumed) = (true, true)
+                lock.broadcast()
+            }
+        default: return
+        }
+        let now = MLflowSession.now
+        lock.withLock {
+            (shared.state.isWoken, shared.state.hasBegun) = (true, true)
+            if shared.state.times[step] == nil { shared.state.times[step] = now }
+            if shared.state.oldestTime == 0 { shared.state.oldestTime = step }
+            while shared.state.times.count > Limits.rememberedTimes {
+                shared.state.times[shared.state.oldestTime] = nil
+                shared.state.oldestTime += 1
+            }
+            lock.broadcast()
+        }
+    }
+
+    /// Sends the rest and how the run ended, for a bounded time.
+    func finish(_ outcome: RunExports.Outcome) {
+        let ending = MLflowState.Ending(outcome, time: MLflowSession.now)
+        let deadline = ContinuousClock.now + Limits.ending
+        let isQuick = lock.withLock {
+            if shared.state.isResumed, outcome != .failed { shared.state.hasBegun = true }
+            guard shared.state.isResumed || shared.state.hasBegun else {
+                // There was no run.
+                shared.state.isAbandoned = true
+                (shared.state.isDone, shared.state.hasAll) = (true, true)
+                lock.broadcast()
+                return true
+            }
+            shared.state.ending = ending
+            lock.broadcast()
+            let soon = ContinuousClock.now + .seconds(1)
+            while !shared.state.isDone, lock.wait(until: soon) {}
+            return shared.state.isDone
+        }
+        if !isQuick {
+            log.info(
+                "waiting for MLflow, for at most \(Figures.seconds(Limits.ending / .seconds(1)))")
+        }
+        let hasAll = lock.withLock {
+            while !shared.state.isDone, lock.wait(until: deadline) {}
+            shared.state.isAbandoned = true
+            lock.broadcast()
+            return shared.state.hasAll
+        }
+        guard !hasAll else { return }
+        log.warning(
+            "MLflow: not everything was sent; metrics.jsonl has it, and this sends it: "
+                + ShellWords.line(["skein", "sync", directory, "--mlflow", target.url]))
+    }
+
+    // MARK: - The thread
+
+    private func work() {
+        let (session, exchange): (MLflowSession, FetcherExchange)
+        do {
+            (session, exchange) = try target.session(directory: directory, isRunning: true)
+        } catch {
+            return log.warning("MLflow: \(Self.text(error))")
+        }
+        defer { exchange.close() }
+        var progress = Progress()
+        while let task = next(after: progress.pause, progress.isEnding) {
+            progress.isEnding = task.ending != nil
+            do {
+                try perform(task, session, &progress)
+                if task.ending != nil { return lock.withLock { shared.state.hasAll = true } }
+            } catch {
+                let isOver = (error as? MLflowError).map { !$0.isTransient } ?? false
+                if progress.failures == 0 || isOver {
+                    log.warning(
+                        "MLflow: \(Self.text(error)); the run goes on, "
+                            + (isOver
+                                ? "and nothing more is sent"
+                                : "metrics.jsonl keeps what is missing, and this is said once"))
+                }
+                if isOver { return }
+                progress.failures += 1
+                progress.pause =
+                    progress.isEnding
+                    ? Limits.pace : min(progress.pause * 2, Limits.longestPause)
+                lock.withLock { shared.state.isWoken = true }
+            }
+        }
+    }
+
+    /// What the thread has to do.
+    private struct Task {
+        var reads: Bool
+        var ending: MLflowState.Ending?
+    }
+
+    private struct Progress {
+        var pause = Duration.zero
+        var failures = 0
+        /// Milliseconds since 1970.
+        var began: Int?
+        var hasToldPage = false
+        var isEnding = false
+    }
+
+    private func perform(
+        _ task: Task, _ session: MLflowSession, _ progress: inout Progress
+    ) throws {
+        // Before anything that may fail: `skein sync` tells it then.
+        if let ending = task.ending { try session.remember(ending) }
+        try session.connect()
+        if !progress.hasToldPage, let page = session.page {
+            progress.hasToldPage = true
+            log.info("MLflow: \(page)", [("event", .string("mlflow")), ("url", .string(page))])
+        }
+        if task.reads {
+            let start = try progress.began ?? started(session)
+            progress.began = start
+            while try session.sendSome(time: { self.time(ofStep: $0, start, $1) }) {}
+        }
+        if progress.failures > 0 {
+            log.info("MLflow answers again; what it missed was sent")
+            progress.failures = 0
+        }
+        progress.pause = Limits.pace
+        if let ending = task.ending { try session.end(ending) }
+    }
+
+    /// Waits for `pause`, which the end of the run cuts short once, and until there is something to do.
+    ///
+    /// - Returns: what; nil when nobody waits for it any more.
+    private func next(after pause: Duration, _ isEnding: Bool) -> Task? {
+        let deadline = ContinuousClock.now + pause
+        return lock.withLock {
+            func mayGoOn() -> Bool {
+                shared.state.isAbandoned || (shared.state.ending != nil && !isEnding)
+            }
+            while !mayGoOn(), lock.wait(until: deadline) {}
+            while !mayGoOn(), !isEnding, !shared.state.isWoken { lock.wait() }
+            guard !shared.state.isAbandoned else { return nil }
+            shared.state.isWoken = false
+            return Task(reads: shared.state.hasBegun, ending: shared.state.ending)
+        }
+    }
+
+    /// When the run began, had it not been interrupted: for the times of steps that another process
+    /// computed.
+    private func started(_ session: MLflowSession) throws -> Int {
+        MLflowSession.now - Int(min(try session.recordedSeconds(), 1e9) * 1000)
+    }
+
+    private func time(ofStep step: Int, _ start: Int, _ elapsed: Double) -> Int {
+        lock.withLock { shared.state.times[step] } ?? start + Int(min(elapsed, 1e9) * 1000)
+    }
+
+    static func text(_ error: any Error) -> String {
+        let why = (error as? any Explained)?.explanation
+        let place = why.map { $0.place.isEmpty ? "" : " (\($0.place))" } ?? ""
+        return (why?.what ?? "\(error)") + place
+    }
+}
+
+extension MLflowState.Ending {
+    init(_ outcome: RunExports.Outcome, time: Int) {
+        switch outcome {
+        case .finished(let adapter): self.init(status: .finished, time: time, adapter: adapter)
+        case .interrupted: self.init(status: .killed, time: time)
+        case .failed: self.init(status: .failed, time: time)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import SkeinBasics
+import SkeinTraining
+
+/// Sends a run that has ended to an MLflow server (`skein sync`).
+package struct MLflowSync {
+    /// What was done.
+    package struct Result: Sendable {
+        /// The run's identifier there.
+        package var run: String
+        /// Where a browser shows it.
+        package var page: String
+        /// Numbers that the server did not have.
+        package var sent: Int
+        /// Lines of metrics.jsonl that could not be read.
+        package var damaged: Int
+    }
+
+    private static let attempts = 5
+
+    /// Sends what the server does not have.
+    ///
+    /// - Parameters:
+    ///   - target: the server.
+    ///   - directory: the run's, locked meanwhile: nobody else sends it.
+    ///   - progress: gets the numbers sent so far, and why one has to wait.
+    /// - Returns: what was done.
+    /// - Throws: `MLflowError` after five attempts; `FileError`, `TrainingError`.
+    package static func send(
+        to target: MLflowTarget, _ directory: RunDirectory,
+        progress: (_ sent: Int, _ problem: String?) -> Void
+    ) throws -> Result {
+        let (session, exchange) = try target.session(directory: directory.path, isRunning: false)
+        defer { exchange.close() }
+        var (attempt, pause) = (1, Limits.pace)
+        while true {
+            do {
+                return try send(session, directory) { progress($0, nil) }
+            } catch let error as MLflowError where error.isTransient && attempt < attempts {
+                progress(session.sentPoints, MLflowExport.text(error))
+                usleep(UInt32(pause / .microseconds(1)))
+                (attempt, pause) = (attempt + 1, pause * 2)
+            }
+        }
+    }
+
+    private static func send(
+        _ session: MLflowSession, _ directory: RunDirectory, progress: (Int) -> Void
+    ) throws -> Result {
+        try session.connect()
+        let ending = try session.rememberedEnding() ?? self.ending(of: directory)
+        let start = ending.time - Int(min(try session.recordedSeconds(), 1e9) * 1000)
+        while try session.sendSome(time: { start + Int(min($1, 1e9) * 1000) }) {
+            progress(session.sentPoints)
+        }
+        try session.end(ending)
+        return Result(
+            run: session.run ?? "", page: session.page ?? "", sent: session.sentPoints,
+            damaged: session.damagedLines)
+    }
+
+    /// How a run ended that nobody has told: it is complete when it has an adapter and a checkpoint of
+    /// its last step; metrics.jsonl was written last.
+    private static func ending(of directory: RunDirectory) throws -> MLflowState.Ending {
+        let written = try FileManager.default.attributesOfItem(atPath: directory.metrics)
+        let date = written[.modificationDate] as? Date ?? Date()
+        let time = Int(date.timeIntervalSince1970 * 1000)
+        var last = 0
+        try Metrics.read(path: directory.metrics) { record in
+            if case .step(let metrics) = record { last = metrics.step }
+        }
+        guard try directory.checkpoints.steps().max() == last,
+            let adapter = try? directory.adapterDigest()
+        else { return MLflowState.Ending(status: .killed, time: time) }
+        return MLflowState.Ending(status: .finished, time: time, adapter: adapter.description)
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import FoundationNetworking
+import SkeinBasics
+import SkeinHub
+
+/// `skein-fetch exchange`: sends one request after another for `skein`, until its standard input ends.
+enum Exchanges {
+    /// Bytes of an answer: escaped as JSON, nearly every one fits into a line.
+    private static let answerBytes = 24 << 10
+    private static let limits = HTTPLimits(
+        bytes: answerBytes, idle: .seconds(Entrypoint.idle(at: 15)), total: .seconds(30),
+        keepsErrors: true)
+
+    /// - Returns: the exit status.
+    static func run(environment: [String: String]) -> Int32 {
+        // Ctrl-C on a terminal is meant for skein, which still sends the end of the run.
+        signal(SIGINT, SIG_IGN)
+        var lines = LineBuffer()
+        do {
+            while true {
+                while let line = try lines.next() {
+                    let request = try FetchLine.read(ExchangeRequest.self, line)
+                    let answer = send(request, authorization: authorization(environment))
+                    guard write(answer) else { return 1 }
+                }
+                guard try lines.fill(from: STDIN_FILENO) else { return 0 }
+            }
+        } catch {
+            return 1
+        }
+    }
+
+    /// The value of the header, as MLflow's own client makes it.
+    static func authorization(_ environment: [String: String]) -> String? {
+        func value(_ name: String) -> String? {
+            environment[name].flatMap { $0.isEmpty ? nil : $0 }
+        }
+        if let name = value(ExchangeMode.nameVariable),
+            let password = value(ExchangeMode.passwordVariable)
+        {
+            return "Basic " + Data("\(name):\(password)".utf8).base64EncodedString()
+        }
+        return value(ExchangeMode.tokenVariable).map { "Bearer " + $0 }
+    }
+
+    private static func send(_ request: ExchangeRequest, authorization: String?) -> ExchangeAnswer {
+        guard let url = URL(string: request.url), ["http", "https"].contains(url.scheme ?? "")
+        else {
+            return .failed(problem: "not a URL")
+        }
+        var message = URLRequest(url: url)
+        message.httpMethod = request.method.rawValue
+        message.setValue("skein/\(Version.text)", forHTTPHeaderField: "User-Agent")
+        message.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        if let authorization {
+            guard authorization.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
+                return .failed(problem: "\(ExchangeMode.tokenVariable) is no value of a header")
+            }
+            message.setValue(authorization, forHTTPHeaderField: "Authorization")
+        }
+        if let body = request.body {
+            message.setValue("application/json", forHTTPHeaderField: "Content-Type")
+            message.httpBody = Data(body.utf8)
+        }
+        do throws(HTTPFailure) {
+            let answer = try HTTPExchange.run(message, limits: limits, beat: endWithParent)
+            let body = String(decoding: answer.body, as: UTF8.self)
+            return .answered(status: answer.status, body: body)
+        } catch {
+            switch error {
+            case .network(let problem): return .failed(problem: problem)
+            case .tooLong: return .failed(problem: "the answer is longer than \(answerBytes) bytes")
+            case .storage: return .failed(problem: "the answer could not be kept")
+            }
+        }
+    }
+
+    /// Nobody waits for the answer once `skein` is gone.
+    private static func endWithParent() {
+        var input = pollfd(fd: STDIN_FILENO, events: 0, revents: 0)
+        if poll(&input, 1, 0) > 0, input.revents & Int16(POLLHUP) != 0 { _exit(1) }
+    }
+
+    private static func write(_ answer: ExchangeAnswer) -> Bool {
+        let tooLong = ExchangeAnswer.failed(problem: "the answer is too long")
+        guard let bytes = (try? FetchLine.bytes(answer)) ?? (try? FetchLine.bytes(tooLong)) else {
+            return false
+        }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+}
