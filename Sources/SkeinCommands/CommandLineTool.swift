@@ -9,9 +9,8 @@ package enum CommandLineTool {
     static let commands: [any Command.Type] = [
         TrainCommand.self, CoordinatorCommand.self, WorkerCommand.self, LaunchCommand.self,
         StatusCommand.self, EvaluateCommand.self, GenerateCommand.self, TokenizeCommand.self,
-        ExportCommand.self, FuseCommand.self, InspectCommand.self, PullCommand.self,
-        SyncCommand.self,
-        BenchCommand.self, CompletionsCommand.self,
+        ExportCommand.self, FuseCommand.self, InspectCommand.self, ReportCommand.self,
+        SyncCommand.self, PullCommand.self, BenchCommand.self, CompletionsCommand.self,
     ]
 
     /// Exit status when the reader of standard output, such as `head`, is gone: 128 + SIGPIPE.

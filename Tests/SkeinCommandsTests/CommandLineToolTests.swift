@@ -11,7 +11,7 @@ import Testing
             error: no command given
               at: skein
               fix: give one of: train, coordinator, worker, launch, status, evaluate, generate, \
-            tokenize, export, fuse, inspect, pull, sync, bench, completions
+            tokenize, export, fuse, inspect, report, sync, pull, bench, completions
 
             """
         ),
@@ -30,7 +30,7 @@ import Testing
             error: there is no command "distribute"
               at: skein
               fix: give one of: train, coordinator, worker, launch, status, evaluate, generate, \
-            tokenize, export, fuse, inspect, pull, sync, bench, completions
+            tokenize, export, fuse, inspect, report, sync, pull, bench, completions
 
             """
         ),

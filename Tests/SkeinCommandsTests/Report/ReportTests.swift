@@ -1,0 +1,210 @@
+import Foundation
+import SkeinBasics
+import SkeinNodes
+import SkeinTestSupport
+import SkeinTraining
+import Testing
+
+@testable import SkeinCommands
+
+@Suite("reports")
+struct ReportTests {
+    /// A run's directory with some lines of metrics and ledger.
+    private func directory(
+        _ parent: String, _ name: String, rank: Int = 8, metrics: [String] = [],
+        ledger: [String] = []
+    ) throws -> String {
+        let path = parent + "/" + name
+        try AtomicFile.makeDirectory(path)
+        var configuration = TrainingConfiguration()
+        try configuration.set("rank", to: String(rank))
+        try RunFile(
+            version: "1", fingerprint: "engine", model: "/m/<b>.gguf", data: "d",
+            modelDigest: "aa", dataDigest: "bb", configuration: configuration
+        ).write(to: path + "/run.json")
+        try AtomicFile.write(metrics.map { $0 + "\n" }.joined(), to: path + "/metrics.jsonl")
+        try AtomicFile.write(ledger.map { $0 + "\n" }.joined(), to: path + "/ledger.jsonl")
+        return path
+    }
+
+    private func step(_ step: Int, loss: Double, seconds: Double = 2) -> String {
+        StepMetrics(
+            step: step, epoch: 1, loss: loss, tokens: 10, lossTokens: 5, learningRate: 0.1,
+            gradientNorm: 1, seconds: seconds, tokensPerSecond: 5, workers: 1
+        ).line.text
+    }
+
+    private func entry(
+        _ step: Int, _ worker: String, attempt: Int = 1, tokens: Int = 10
+    ) -> String {
+        LedgerEntry(
+            step: step, microBatch: 0, worker: worker, attempt: attempt, tokens: tokens,
+            lossTokens: 5, lossSum: 1, gradientDigest: String(repeating: "a", count: 64)
+        ).line.text
+    }
+
+    @Test("a run's numbers are summed, and its workers have the parts that they computed")
+    func sums() throws {
+        try TestPaths.withTemporaryDirectory { parent in
+            let path = try directory(
+                parent, "run",
+                metrics: [
+                    step(1, loss: 4), step(2, loss: 3, seconds: 4),
+                    ValidationMetrics(step: 2, epoch: 1, loss: 3.5, tokens: 9).line.text,
+                    SampleMetrics(step: 2, epoch: 1, prompt: "p", text: "t", tokens: 1).line.text,
+                    step(3, loss: 2),
+                    ValidationMetrics(step: 3, epoch: 1, loss: 3.6, tokens: 9).line.text,
+                    ValidationMetrics(step: 3, epoch: 1, loss: nil, tokens: 0).line.text,
+                ],
+                ledger: [
+                    entry(1, "b"), entry(2, "a", attempt: 2, tokens: 30), entry(3, "a"),
+                ])
+            let run = try ReportedRun(path: path, name: "run")
+            #expect(run.totals.steps == 3 && run.totals.tokens == 30 && run.totals.seconds == 8)
+            #expect(run.totals.slowest?.step == 2)
+            #expect(run.bestValidation?.loss == 3.5)
+            #expect(run.adapter == nil && run.warnings.isEmpty)
+            #expect(run.workers.map(\.name) == ["a", "b"])
+            #expect(run.workers[0].tokens == 40 && run.workers[0].again == 1)
+            #expect(run.workers[0].firstStep == 2 && run.workers[0].lastStep == 3)
+            #expect(run.workers[0].parts[20] == 30 && run.workers[0].parts[40] == 10)
+            #expect(run.workers[1].parts[0] == 10)
+            let results = ReportFacts.results([run])
+            #expect(results.first { $0.name == "last loss" }?.values == ["2.0000"])
+            let timing = ReportFacts.timing([run])
+            #expect(timing.contains { $0.name == "tokens per second" && $0.values == ["3.75"] })
+            #expect(!timing.contains { $0.name == "sent to workers" })
+        }
+    }
+
+    @Test("damaged and hostile files are said, and nothing traps")
+    func damaged() throws {
+        try TestPaths.withTemporaryDirectory { parent in
+            let most = String(Int.max)
+            let path = try directory(
+                parent, "run",
+                metrics: [
+                    step(1, loss: 4), "{\"step\":2,\"garb",
+                    step(3, loss: 1e308, seconds: 1e308), step(4, loss: -1e308, seconds: 1e308),
+                    step(5, loss: 5).replacingOccurrences(
+                        of: "\"tokens\":10", with: "\"tokens\":\(most)"),
+                    step(6, loss: 5).replacingOccurrences(
+                        of: "\"step\":6", with: "\"step\":\(most)"),
+                    ValidationMetrics(step: 6, epoch: 1, loss: 0.0, tokens: -1).line.text,
+                ],
+                ledger: [
+                    entry(1, "<script>alert(1)</script>"), "garbage",
+                    entry(Int.max, "w", tokens: Int.max), entry(Int.max, "w", tokens: Int.max),
+                    entry(-5, "w", tokens: -7),
+                ])
+            let run = try ReportedRun(path: path, name: "<i>")
+            #expect(run.warnings.count == 2)
+            let html = ReportPage.html([run, run])
+            #expect(!html.contains("<script") && !html.contains("<i>") && !html.contains("<b>."))
+            #expect(html.contains("1 line of"))
+            #expect(!html.lowercased().contains("nan") || !html.contains("d=\"Mnan"))
+            let markdown = ReportMarkdown.text([run])
+            #expect(!markdown.contains("<"))
+        }
+    }
+
+    @Test("many workers share one row, and long runs keep few points")
+    func bounded() throws {
+        try TestPaths.withTemporaryDirectory { parent in
+            let count = ReportedRun.mostWorkers + 40
+            let path = try directory(
+                parent, "run", metrics: (1...9000).map { step($0, loss: 1 / Double($0)) },
+                ledger: (1...count).map { entry($0, "w\($0)") })
+            let run = try ReportedRun(path: path, name: "run")
+            #expect(run.workers.count == ReportedRun.mostWorkers)
+            #expect(run.otherWorkers?.microBatches == 40)
+            #expect(run.totals.steps == 9000 && run.history.points.count <= 4096)
+            let html = ReportPage.html([run])
+            #expect(html.contains("every 4th step is drawn"))
+            #expect(html.utf8.count < 1 << 20)
+        }
+    }
+
+    @Test("what is no run is an error that says so")
+    func noRun() throws {
+        try TestPaths.withTemporaryDirectory { parent in
+            #expect(throws: FileError.self) {
+                _ = try ReportedRun(path: parent + "/none", name: "none")
+            }
+            try AtomicFile.write("[]", to: parent + "/run.json")
+            #expect(throws: TrainingError.self) {
+                _ = try ReportedRun(path: parent, name: "x")
+            }
+            // A run without a step yet.
+            let run = try ReportedRun(path: directory(parent, "new"), name: "new")
+            #expect(ReportPage.html([run]).contains("No step is done yet"))
+            #expect(ReportMarkdown.text([run]).contains("no adapter yet"))
+        }
+    }
+
+    @Test("differences name only what differs")
+    func differences() throws {
+        try TestPaths.withTemporaryDirectory { parent in
+            let one = try ReportedRun(path: directory(parent, "a"), name: "a")
+            let two = try ReportedRun(path: directory(parent, "b", rank: 16), name: "b")
+            #expect(
+                ReportFacts.differences([one, two]) == [
+                    ReportFacts.Row(name: "--rank", values: ["8", "16"])
+                ])
+            #expect(ReportFacts.differences([one, one]).isEmpty)
+            #expect(ReportPage.html([one, one]).contains("Nothing: model, data and options"))
+        }
+    }
+
+    @Test(
+        "runs are named by their directories",
+        arguments: [
+            (["run"], ["run"]), (["a/run", "b/run", "c"], ["a/run", "b/run", "c"]),
+            (["x/a", "y/b"], ["a", "b"]),
+        ] as [([String], [String])])
+    func names(paths: [String], names: [String]) {
+        #expect(ReportCommand.names(paths) == names)
+    }
+
+    @Test("a run here is named by the folder")
+    func here() {
+        #expect(ReportCommand.names(["."]).first?.contains("/") == false)
+        #expect(ReportCommand.names(["."]).first != ".")
+    }
+
+    @Test("texts are escaped")
+    func escaped() {
+        #expect(
+            HTML.text("<a href='x'>&\"\u{1B}\u{202E}\n")
+                == "&lt;a href=&#39;x&#39;&gt;&amp;&quot;\u{FFFD}\u{FFFD}\n")
+        #expect(
+            ReportMarkdown.escaped("a|b\n<x> `c` @d [e](f) é")
+                == "a&#124;b &lt;x&gt; &#96;c&#96; &#64;d &#91;e&#93;(f) é")
+    }
+
+    @Test(
+        "ticks are round and few",
+        arguments: [
+            (0.0, 1.0, [0, 0.2, 0.4, 0.6, 0.8, 1]), (3.9, 5.3, [4, 4.5, 5]),
+            (1, 1, [1]), (0, 0, [0]), (-2, 7, [-2, 0, 2, 4, 6]),
+            (-1e308, 1e308, [-1e308]),
+        ] as [(Double, Double, [Double])])
+    func ticks(low: Double, high: Double, expected: [Double]) {
+        let found = ReportChart.ticks(low, high)
+        #expect(found.count == expected.count, "\(found)")
+        for (one, other) in zip(found, expected) {
+            #expect(abs(one - other) <= 1e-9 * max(1, abs(other)), "\(found)")
+        }
+    }
+
+    @Test("a curve of many points keeps its ends, and what is not finite is left out")
+    func thinned() {
+        let points = (1...5000).map { (step: $0, value: $0 == 7 ? .nan : Double($0)) }
+        let curve = ReportChart.thinned(ReportChart.Curve(name: "x", points: points, run: 0))
+        #expect(curve.points.count == ReportChart.mostPoints)
+        #expect(curve.points.first?.step == 1 && curve.points.last?.step == 5000)
+        #expect(ReportChart(title: "x", curves: []).svg.isEmpty)
+        let one = ReportChart.Curve(name: "x", points: [(3, 4)], run: 9)
+        #expect(ReportChart(title: "x", curves: [one]).svg.contains("<circle"))
+    }
+}
