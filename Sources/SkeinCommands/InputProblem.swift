@@ -20,6 +20,10 @@ enum InputProblem: Error, Equatable {
     /// The path whose ledger should be verified is not a run.
     case noRun
 
+    // report, sync
+    /// A directory without run.json.
+    case notARun
+
     // export
     /// Something is where the result would be written.
     case outputExists
@@ -43,6 +47,7 @@ extension InputProblem {
         case .badField(let path, let expected): "\"\(path)\" is missing or not \(expected)"
         case .unknownKind: "this is not a model, adapter, checkpoint, run or safetensors file"
         case .noRun: "this is not a run directory, so it has no ledger"
+        case .notARun: "this is not a run directory: it has no run.json"
         case .outputExists: "there is something at --output already"
         case .noOtherPrefix:
             "models of this family have no vision, so their weights have no other names"
@@ -60,7 +65,7 @@ extension InputProblem {
             "write [{\"role\": \"user\", \"content\": \"...\"}, ...], or "
                 + "{\"messages\": [...], \"add_generation_prompt\": true}"
         case .unknownKind(let lookedFor): "give a path that has " + Words.either(lookedFor)
-        case .noRun: "give the --output folder of a training run"
+        case .noRun, .notARun: "give the --output folder of a training run"
         case .outputExists: "give another --output, or remove it"
         case .noOtherPrefix: "leave out --key-prefix"
         case .noStatus: "use the version of skein that runs the coordinator"

@@ -38,7 +38,9 @@ struct SyncCommand: Command {
 
     func run(_ io: CommandIO) throws {
         // Before the lock, which would make a directory.
-        _ = try RunFile(path: FilePath.join(path, "run.json"))
+        guard FileManager.default.fileExists(atPath: FilePath.join(path, "run.json")) else {
+            throw CommandError.badInput(.notARun, place: path)
+        }
         let directory = try RunDirectory(path: path, resuming: true)
         var told = ContinuousClock.now
         let result = try MLflowSync.send(to: target, directory) { sent, problem in

@@ -62,6 +62,11 @@ extension UsageError: Explained {
                 "unexpected argument \"\(word)\"", "skein \(command)",
                 "options begin with --; quote a value that contains blanks"
             )
+        case .tooManyPositionals(let placeholder, let most, let command):
+            (
+                "more than \(most) arguments \(placeholder)", "skein \(command)",
+                "give at most \(most) at once"
+            )
         case .badPositional(let word, let command, let accepted, let suggestion):
             (
                 "skein \(command) takes \(accepted), not \"\(word)\"", "skein \(command)",

@@ -19,6 +19,8 @@ enum UsageError: Error, Equatable {
     case missingOption(_ name: String, placeholder: String, command: String)
     case missingPositional(_ placeholder: String, command: String)
     case unexpectedPositional(_ word: String, command: String)
+    /// Arguments beyond the `most` that a command takes.
+    case tooManyPositionals(_ placeholder: String, most: Int, command: String)
     case badPositional(_ word: String, command: String, accepted: String, suggestion: String?)
     /// `option` needs `other`.
     case needs(option: String, other: String, command: String)

@@ -15,6 +15,9 @@ enum Limits {
     /// Bytes of a line that a command may print; the rest of it is dropped.
     static let lineBytes = 1000
 
+    /// Lines that one run of a command may print; the others are dropped.
+    static let commandLines = 200
+
     /// Of an MLflow server's URL.
     static let urlBytes = 2000
 

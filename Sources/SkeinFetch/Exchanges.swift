@@ -16,7 +16,7 @@ enum Exchanges {
         // Ctrl-C on a terminal is meant for skein, which still sends the end of the run.
         signal(SIGINT, SIG_IGN)
         // A session that waits for the first byte of an answer uses a whole core (docs/LOG.md).
-        setpriority(PRIO_PROCESS, 0, 19)
+        _ = nice(19)
         var lines = LineBuffer()
         do {
             while true {

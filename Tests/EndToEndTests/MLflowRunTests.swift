@@ -92,7 +92,7 @@ struct MLflowRunTests {
             Complaint(64, "127.0.0.1:5000", "--mlflow").check(
                 try SkeinProcess.run(bench.trainWords("run", run + flags)))
             #expect(!FileManager.default.fileExists(atPath: bench.path("run")))
-            Complaint(74, "run.json").check(
+            Complaint(65, "run.json", "--output folder").check(
                 try SkeinProcess.run(["sync", bench.path("run"), "--mlflow", "http://127.0.0.1:1"]))
             #expect(!FileManager.default.fileExists(atPath: bench.path("run")))
         }

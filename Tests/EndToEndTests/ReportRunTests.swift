@@ -38,9 +38,9 @@ struct ReportRunTests {
     @Test("what is no run is refused")
     func refused() throws {
         try Workbench.with { bench in
-            Complaint(74, "none/run.json").check(
+            Complaint(65, "none", "--output folder").check(
                 try SkeinProcess.run(["report", bench.path("none")]))
-            Complaint(64, "unexpected").check(
+            Complaint(64, "more than 16").check(
                 try SkeinProcess.run(["report"] + (0..<17).map { "run\($0)" }))
             Complaint(64, "OUT").check(try SkeinProcess.run(["report"]))
         }

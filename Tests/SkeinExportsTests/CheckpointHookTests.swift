@@ -29,6 +29,20 @@ struct CheckpointHookTests {
             said == ["on-checkpoint: 7 run/checkpoints/step-000007 run", "on-checkpoint: oops"])
     }
 
+    @Test("what floods the log is cut, and what stays in the background is not waited for")
+    func flood() {
+        let said = lines("i=0; while [ $i -lt 1000 ]; do echo $i; i=$((i+1)); done") {
+            $0.run(step: 1, path: "p")
+        }
+        #expect(said.count == 201 && said.last == "on-checkpoint: (further lines are left out)")
+        let background = lines("yes x & echo $SKEIN_STEP") { hook in
+            hook.run(step: 1, path: "p")
+        }
+        #expect(background.contains("on-checkpoint: 1"))
+        #expect(!background.contains { $0.contains("still runs") })
+        #expect(background.count <= 201)
+    }
+
     @Test("a failure is a warning")
     func failure() {
         #expect(

@@ -166,7 +166,7 @@ struct MLflowTests {
             let directory = try Directory(temporary)
             try directory.compute(1...3, seconds: 2.5)
             let current = try session(server, directory)
-            #expect(try current.recordedSeconds() == 7.5)
+            #expect(try current.recorded().seconds == 7.5)
             while try current.sendSome(time: { Int($1 * 1000) + 1_000_000 }) {}
             let times = server.runs[0].metrics.filter { $0.key == "train/loss" }.map(\.timestamp)
             #expect(times == [1_002_500, 1_005_000, 1_007_500])
@@ -217,6 +217,8 @@ struct MLflowTests {
             for text in [
                 "", "[]", String(repeating: " ", count: 20_000),
                 good.replacingOccurrences(of: "\"r0\"", with: "\"r0/../x\""),
+                good.replacingOccurrences(of: "\"time\" : 9", with: "\"time\" : \(Int.min)"),
+                good.replacingOccurrences(of: "\"time\" : 9", with: "\"time\" : \(Int.max)"),
             ] {
                 try AtomicFile.write(text, to: path)
                 #expect(throws: MLflowError.self) {
@@ -228,6 +230,24 @@ struct MLflowTests {
             let other = FakeMLflow()
             try send(other, directory)
             #expect(other.runs.count == 1)
+        }
+    }
+
+    @Test("the same server by another name has one run")
+    func otherName() throws {
+        try TestPaths.withTemporaryDirectory { temporary in
+            let directory = try Directory(temporary)
+            try directory.compute(1...9)
+            let server = FakeMLflow()
+            try send(server, directory)
+            let client = try MLflowServer("http://other") { try server.exchange($0) }
+            let again = MLflowSession(
+                server: client, experiment: "e", name: "n", directory: directory.path,
+                isRunning: true)
+            while try again.sendSome(time: { step, _ in 1000 * step }) {}
+            #expect(again.sentPoints == 0)
+            try again.end(ending)
+            try check(server, 9, "by another name")
         }
     }
 

@@ -172,10 +172,32 @@ struct TensorBoardTests {
             #expect(
                 found == [
                     "0 start", "1 train/loss 1.0", "2 train/loss 0.5", "3 train/loss \(1.0 / 3)",
-                    "4 train/loss 0.25", "5 start", "5 train/loss 0.2",
-                    "6 train/loss \(1.0 / 6)", "7 train/loss \(1.0 / 7)", "4 start",
-                    "4 train/loss 0.25", "5 start",
+                    "4 train/loss 0.25", "4 start", "4 train/loss 0.25", "5 train/loss 0.2",
+                    "6 train/loss \(1.0 / 6)", "7 train/loss \(1.0 / 7)", "3 start",
+                    "3 train/loss \(1.0 / 3)", "4 train/loss 0.25", "4 start",
+                    "4 train/loss 0.25",
                 ])
+        }
+    }
+
+    @Test("a resumed run writes the validation that a kill cut off, whatever else is damaged")
+    func cutOff() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let tb = directory + "/tb"
+            let first = TensorBoardExport(directory: tb, run: directory, log: Log())
+            for number in 1...3 { first.note(.step(step(number), stepCount: 9)) }
+            first.finish()
+            let validation = ValidationMetrics(step: 3, epoch: 1, loss: 0.5, tokens: 2)
+            let lines = [step(1).line.text, "garbage", step(3).line.text, validation.line.text]
+            try AtomicFile.write(
+                lines.map { $0 + "\n" }.joined(), to: directory + "/metrics.jsonl")
+            let second = TensorBoardExport(directory: tb, run: directory, log: Log())
+            second.note(.resumed(step: 3, rejected: []))
+            second.finish()
+            let found = try self.lines(in: tb).filter { !$0.contains("configuration") }
+            let again = try #require(found.firstIndex(of: "3 start"))
+            #expect(found[again...].contains("3 validation/loss 0.5"))
+            #expect(found[again...].contains("3 train/loss \(1.0 / 3)"))
         }
     }
 

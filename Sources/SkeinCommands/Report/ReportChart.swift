@@ -41,7 +41,8 @@ struct ReportChart {
         let ticks = Self.ticks(low, high)
         let (bottomValue, topValue) = (min(low, ticks.first ?? low), max(high, ticks.last ?? high))
         func x(_ step: Int) -> Double {
-            let share = last > first ? Double(step - first) / Double(last - first) : 0.5
+            let share =
+                last > first ? (Double(step) - Double(first)) / (Double(last) - Double(first)) : 0.5
             return Self.left + share * (Self.width - Self.left - 8)
         }
         func y(_ value: Double) -> Double {

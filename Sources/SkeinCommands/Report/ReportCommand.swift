@@ -37,7 +37,8 @@ struct ReportCommand: Command {
         format = arguments[Self.format]
         output = arguments[Self.output]
         guard paths.count <= Self.mostRuns else {
-            throw UsageError.unexpectedPositional(paths[Self.mostRuns], command: Self.table.command)
+            throw UsageError.tooManyPositionals(
+                "OUT", most: Self.mostRuns, command: Self.table.command)
         }
     }
 

@@ -17,8 +17,8 @@ enum ReportFacts {
         return [
             row("steps") { Figures.grouped($0.totals.lastStep) },
             row("epochs") { Figures.grouped($0.totals.epoch) },
-            row("first loss") { loss($0.history.points.first?.loss) },
-            row("last loss") { loss($0.history.points.last?.loss) },
+            row("first loss") { loss($0.totals.firstLoss) },
+            row("last loss") { loss($0.totals.lastLoss) },
             row("best validation loss") { run in
                 guard let best = run.bestValidation else { return "none" }
                 return "\(loss(best.loss)) after step \(Figures.grouped(best.step))"

@@ -1,3 +1,4 @@
+import Foundation
 import SkeinBasics
 import SkeinNodes
 import SkeinTraining
@@ -49,7 +50,9 @@ enum ReportMarkdown {
                 }
                 lines += [
                     "**\(escaped(run.name))**, step \(Figures.grouped(last.step)): "
-                        + escaped(last.text ?? "nothing: the logits are not finite"), "",
+                        + escaped(
+                            String((last.text ?? "nothing: the logits are not finite").prefix(2000))
+                        ), "",
                 ]
             }
         }
@@ -74,12 +77,13 @@ enum ReportMarkdown {
             case ">": escaped += "&gt;"
             case "\n", "\r", "\t": escaped += " "
             case _ where HTML.isHidden(scalar): escaped += "\u{FFFD}"
-            case "\\", "`", "*", "_", "[", "]", "|", "#", "!", "~", "$", "@":
-                // A character reference: a backslash does not stop mentions, nor `|` in every table.
+            case "\\", "`", "*", "_", "[", "]", "|", "#", "!", "~", "$", "@", ":":
+                // A character reference: a backslash does not stop mentions and addresses, nor `|` in
+                // every table.
                 escaped += "&#\(scalar.value);"
             default: escaped.unicodeScalars.append(scalar)
             }
         }
-        return escaped
+        return escaped.replacingOccurrences(of: "www.", with: "www&#46;")
     }
 }

@@ -116,7 +116,7 @@ enum ReportPage {
         ].filter { !$0.isEmpty }
         guard !charts.isEmpty else { return section("Curves", "<p>No step is done yet.</p>") }
         let strides = runs.filter { $0.history.stride > 1 }.map {
-            "<p class=\"quiet\">\(HTML.text($0.name)): every \($0.history.stride)th step is drawn.</p>"
+            "<p class=\"quiet\">\(HTML.text($0.name)): one of \($0.history.stride) steps is drawn.</p>"
         }
         let numbers = runs.map { run in
             HTML.table(

@@ -27,6 +27,8 @@ struct ReportedRun: Sendable {
         var tokens = 0
         var lossTokens = 0
         var seconds = 0.0
+        var firstLoss: Double?
+        var lastLoss: Double?
         var slowest: (step: Int, seconds: Double)?
         var coordinatorSeconds: Double?
         var sentBytes: Int?
@@ -62,11 +64,15 @@ struct ReportedRun: Sendable {
     /// - Parameters:
     ///   - path: the run's directory.
     ///   - name: how the report calls it.
-    /// - Throws: `FileError`, `TrainingError` when it is no run.
+    /// - Throws: `CommandError.badInput` when it is no run; `FileError`, `TrainingError`.
     init(path: String, name: String) throws {
         self.path = path
         self.name = name
-        run = try RunFile(path: FilePath.join(path, "run.json"))
+        let runFile = FilePath.join(path, "run.json")
+        guard FileManager.default.fileExists(atPath: runFile) else {
+            throw CommandError.badInput(.notARun, place: path)
+        }
+        run = try RunFile(path: runFile)
         try readMetrics(FilePath.join(path, "metrics.jsonl"))
         try readLedger(FilePath.join(path, "ledger.jsonl"))
         let weights = FilePath.join(FilePath.join(path, "adapter"), AdapterFiles.weightsName)
@@ -155,6 +161,8 @@ extension ReportedRun.Totals {
             total = add(total ?? .zero, number)
         }
         steps += 1
+        if firstLoss == nil { firstLoss = metrics.loss }
+        lastLoss = metrics.loss
         lastStep = metrics.step
         epoch = metrics.epoch
         tokens &+= metrics.tokens

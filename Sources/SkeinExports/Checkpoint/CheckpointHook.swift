@@ -133,19 +133,23 @@ final class CheckpointHook: Sendable {
         }
     }
 
-    /// Logs what a child prints until it has ended; what it has left in the background may print on,
-    /// unread.
+    /// Logs what a child prints until it has ended, and what stands in the pipe then: what it has left
+    /// in the background is not waited for, and gets SIGPIPE if it prints on.
     private func follow(_ child: ChildProcess, _ descriptor: Int32) -> ChildProcess.Ending {
         var lines = OutputLines { [log] in log.info("on-checkpoint: \($0)") }
         var isOpen = true
         var ending: ChildProcess.Ending?
+        /// Readings of what a pipe holds: 64 KiB.
+        var rest = 4
         while true {
             if ending == nil { ending = child.ending() }
             var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let found = poll(&request, isOpen ? 1 : 0, 50)
             if found > 0 {
                 isOpen = lines.read(descriptor)
-            } else if let ending {
+                if ending != nil { rest -= 1 }
+            }
+            if let ending, found <= 0 || rest <= 0 {
                 lines.finish()
                 return ending
             }
@@ -156,6 +160,7 @@ final class CheckpointHook: Sendable {
 /// Cuts what a program prints into lines of a bounded length.
 private struct OutputLines {
     private var line: [UInt8] = []
+    private var lines = 0
     private let take: (String) -> Void
 
     init(_ take: @escaping (String) -> Void) {
@@ -176,7 +181,10 @@ private struct OutputLines {
     }
 
     mutating func finish() {
-        if !line.isEmpty { take(String(decoding: line, as: UTF8.self)) }
+        guard !line.isEmpty else { return }
+        if lines < Limits.commandLines { take(String(decoding: line, as: UTF8.self)) }
+        lines += 1
+        if lines == Limits.commandLines { take("(further lines are left out)") }
         line = []
     }
 }

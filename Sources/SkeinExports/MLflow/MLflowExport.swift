@@ -215,7 +215,7 @@ final class MLflowExport: Sendable {
     /// When the run began, had it not been interrupted: for the times of steps that another process
     /// computed.
     private func started(_ session: MLflowSession) throws -> Int {
-        MLflowSession.now - Int(min(try session.recordedSeconds(), 1e9) * 1000)
+        MLflowSession.now - Int(min(try session.recorded().seconds, 1e9) * 1000)
     }
 
     private func time(ofStep step: Int, _ start: Int, _ elapsed: Double) -> Int {

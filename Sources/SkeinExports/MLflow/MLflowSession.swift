@@ -97,11 +97,15 @@ final class MLflowSession {
     /// What mlflow.json says of this server, or a beginning.
     private func known() throws -> MLflowState {
         if let state, state.url == server.url { return state }
-        if let found = try MLflowState.read(statePath), found.url == server.url {
+        let found = try MLflowState.read(statePath)
+        if let found, found.url == server.url {
             state = found
             return found
         }
-        let made = MLflowState(url: server.url, experiment: experiment, key: UUID().uuidString)
+        // With the key of another URL, which may be another name of the same server: the run is found.
+        let made = MLflowState(
+            url: server.url, experiment: found?.experiment ?? experiment,
+            key: found?.key ?? UUID().uuidString, ending: found?.ending)
         try keep(made)
         return made
     }
@@ -157,15 +161,18 @@ final class MLflowSession {
         return isMore
     }
 
-    /// Seconds of all steps that metrics.jsonl has.
+    /// Seconds of all steps that metrics.jsonl has, and the last of them.
     ///
     /// - Throws: `FileError`, `TrainingError`.
-    func recordedSeconds() throws -> Double {
-        var (sum, offset) = (0.0, 0)
+    func recorded() throws -> (seconds: Double, lastStep: Int) {
+        var (sum, last, offset) = (0.0, 0, 0)
         while true {
             let piece = try tail.piece(from: offset, most: Limits.waiting)
-            for case .step(let metrics) in piece.records { sum += max(0, metrics.seconds) }
-            guard piece.end > offset else { return sum }
+            for case .step(let metrics) in piece.records {
+                sum += max(0, metrics.seconds)
+                last = metrics.step
+            }
+            guard piece.end > offset else { return (sum, last) }
             offset = piece.end
         }
     }

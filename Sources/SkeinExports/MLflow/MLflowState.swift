@@ -27,6 +27,8 @@ struct MLflowState: Sendable, Equatable, Codable {
     var ending: Ending?
 
     static let fileName = "mlflow.json"
+    /// The end of the year 9999, in milliseconds since 1970.
+    private static let latest = 253_402_300_799_999
 
     /// - Parameter path: of the file.
     /// - Returns: nil if there is none.
@@ -42,6 +44,9 @@ struct MLflowState: Sendable, Equatable, Codable {
         }
         guard isIdentifier(state.key), state.run.map(isIdentifier) ?? true else {
             throw bad("an identifier of strange characters")
+        }
+        guard (0...Self.latest).contains(state.ending?.time ?? 0) else {
+            throw bad("a time that is none")
         }
         return state
     }

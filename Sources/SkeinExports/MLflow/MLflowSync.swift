@@ -47,9 +47,11 @@ package struct MLflowSync {
     private static func send(
         _ session: MLflowSession, _ directory: RunDirectory, progress: (Int) -> Void
     ) throws -> Result {
+        // Before anything is made there.
+        let recorded = try session.recorded()
         try session.connect()
-        let ending = try session.rememberedEnding() ?? self.ending(of: directory)
-        let start = ending.time - Int(min(try session.recordedSeconds(), 1e9) * 1000)
+        let ending = try session.rememberedEnding() ?? self.ending(of: directory, recorded.lastStep)
+        let start = ending.time - Int(min(recorded.seconds, 1e9) * 1000)
         while try session.sendSome(time: { start + Int(min($1, 1e9) * 1000) }) {
             progress(session.sentPoints)
         }
@@ -61,14 +63,19 @@ package struct MLflowSync {
 
     /// How a run ended that nobody has told: it is complete when it has an adapter and a checkpoint of
     /// its last step; metrics.jsonl was written last.
-    private static func ending(of directory: RunDirectory) throws -> MLflowState.Ending {
-        let written = try FileManager.default.attributesOfItem(atPath: directory.metrics)
-        let date = written[.modificationDate] as? Date ?? Date()
-        let time = Int(date.timeIntervalSince1970 * 1000)
-        var last = 0
-        try Metrics.read(path: directory.metrics) { record in
-            if case .step(let metrics) = record { last = metrics.step }
+    private static func ending(
+        of directory: RunDirectory, _ last: Int
+    ) throws -> MLflowState.Ending {
+        var status = stat()
+        guard stat(directory.metrics, &status) == 0 else {
+            throw FileError.failed(operation: "inspect", path: directory.metrics, code: errno)
         }
+        #if canImport(Darwin)
+            let written = status.st_mtimespec.tv_sec
+        #else
+            let written = status.st_mtim.tv_sec
+        #endif
+        let time = max(0, min(Int(written), MLflowSession.now / 1000)) * 1000
         guard try directory.checkpoints.steps().max() == last,
             let adapter = try? directory.adapterDigest()
         else { return MLflowState.Ending(status: .killed, time: time) }

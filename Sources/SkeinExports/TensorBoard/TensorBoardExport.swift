@@ -110,24 +110,33 @@ private final class Writer: @unchecked Sendable {
     func resume(after step: Int) throws {
         guard step > 0 else { return }
         continues = true
-        let known = try lastStep(upTo: step) ?? 0
+        // A kill may have cut off the validation of the last known step: that step is written again.
+        let known = max(1, try lastStep(upTo: step) ?? 1)
         let now = Date().timeIntervalSince1970
-        var records = [EventRecord(wallTime: now, step: known + 1, content: .start)]
-        // Nothing is missing where the files end at `step`.
-        func isMissing(_ other: Int) -> Bool { other > known && other <= step }
-        let metrics = FilePath.join(run, "metrics.jsonl")
-        try Metrics.read(path: metrics) { record in
-            switch record {
-            case .step(let metrics) where isMissing(metrics.step):
-                records.append(TensorBoardExport.record(metrics, at: now))
-            case .validation(let metrics) where isMissing(metrics.step):
-                records += TensorBoardExport.records(metrics, at: now)
-            case .sample(let sample) where isMissing(sample.step):
-                records.append(TensorBoardExport.record(sample, at: now))
-            default: break
-            }
+        try write([EventRecord(wallTime: now, step: known, content: .start)])
+        let tail = MetricsTail(path: FilePath.join(run, "metrics.jsonl"))
+        var offset = 0
+        while true {
+            let piece = try tail.piece(from: offset, most: Limits.waiting)
+            try write(
+                piece.records.flatMap { Self.records($0, in: known...step, at: now) })
+            guard piece.end > offset else { return }
+            offset = piece.end
         }
-        try write(records)
+    }
+
+    private static func records(
+        _ record: Metrics.Record, in steps: ClosedRange<Int>, at now: Double
+    ) -> [EventRecord] {
+        switch record {
+        case .step(let metrics) where steps.contains(metrics.step):
+            [TensorBoardExport.record(metrics, at: now)]
+        case .validation(let metrics) where steps.contains(metrics.step):
+            TensorBoardExport.records(metrics, at: now)
+        case .sample(let sample) where steps.contains(sample.step):
+            [TensorBoardExport.record(sample, at: now)]
+        default: []
+        }
     }
 
     /// The last step in the files of earlier processes.

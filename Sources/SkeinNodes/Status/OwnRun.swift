@@ -130,9 +130,11 @@ struct OwnRun: Sendable {
 extension RunSnapshot.Process {
     /// This process at this moment.
     package static var here: RunSnapshot.Process {
-        RunSnapshot.Process(
-            processorSeconds: ProcessFigures.processorSeconds,
-            residentBytes: ProcessFigures.residentBytes,
-            peakResidentBytes: ProcessFigures.peakResidentBytes)
+        // The system takes the peak from other counters than the size, which may be ahead of them.
+        let resident = ProcessFigures.residentBytes
+        let peak = ProcessFigures.peakResidentBytes.map { max($0, resident ?? 0) }
+        return RunSnapshot.Process(
+            processorSeconds: ProcessFigures.processorSeconds, residentBytes: resident,
+            peakResidentBytes: peak)
     }
 }

@@ -33,7 +33,9 @@ package struct RunHistory: Sendable, Equatable {
 
     package init() {}
 
+    /// Steps come in their order; a damaged file's that do not are left out.
     package mutating func add(_ metrics: StepMetrics) {
+        guard metrics.step > points.last?.step ?? 0 else { return }
         guard metrics.step == 1 || metrics.step % stride == 0 else { return }
         points.append(
             Point(

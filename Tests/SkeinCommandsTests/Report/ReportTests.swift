@@ -120,15 +120,50 @@ struct ReportTests {
             #expect(run.otherWorkers?.microBatches == 40)
             #expect(run.totals.steps == 9000 && run.history.points.count <= 4096)
             let html = ReportPage.html([run])
-            #expect(html.contains("every 4th step is drawn"))
+            #expect(html.contains("one of 4 steps is drawn"))
             #expect(html.utf8.count < 1 << 20)
+        }
+    }
+
+    @Test("steps that repeat or come from both ends of the numbers do not trap")
+    func strangeSteps() throws {
+        try TestPaths.withTemporaryDirectory { parent in
+            let line = step(1, loss: 4)
+            func at(_ step: Int) -> String {
+                line.replacingOccurrences(of: "\"step\":1,", with: "\"step\":\(step),")
+            }
+            let path = try directory(
+                parent, "run",
+                metrics: [at(.min), at(.max - 1), at(.max), at(0)]
+                    + [String](repeating: line, count: 5000))
+            let run = try ReportedRun(path: path, name: "run")
+            #expect(run.history.points.count <= 2)
+            #expect(ReportPage.html([run]).contains("<svg"))
+            let chart = ReportChart(
+                title: "x",
+                curves: [
+                    ReportChart.Curve(name: "x", points: [(.min, 1), (.max, 2)], run: 0)
+                ])
+            #expect(chart.svg.contains("<path"))
+        }
+    }
+
+    @Test("the last loss is that of the last step, also where not every step is drawn")
+    func lastLoss() throws {
+        try TestPaths.withTemporaryDirectory { parent in
+            let path = try directory(
+                parent, "run", metrics: (1...5001).map { step($0, loss: Double($0)) })
+            let run = try ReportedRun(path: path, name: "run")
+            #expect(
+                ReportFacts.results([run]).first { $0.name == "last loss" }?.values
+                    == ["5001.0000"])
         }
     }
 
     @Test("what is no run is an error that says so")
     func noRun() throws {
         try TestPaths.withTemporaryDirectory { parent in
-            #expect(throws: FileError.self) {
+            #expect(throws: CommandError.badInput(.notARun, place: parent + "/none")) {
                 _ = try ReportedRun(path: parent + "/none", name: "none")
             }
             try AtomicFile.write("[]", to: parent + "/run.json")
