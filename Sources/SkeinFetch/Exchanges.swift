@@ -5,8 +5,10 @@ import SkeinHub
 
 /// `skein-fetch exchange`: sends one request after another for `skein`, until its standard input ends.
 enum Exchanges {
-    /// Bytes of an answer: escaped as JSON, nearly every one fits into a line.
-    private static let answerBytes = 24 << 10
+    /// Bytes of an answer: a run with a hundred notes of 8,000 characters.
+    private static let answerBytes = 4 << 20
+    /// Bytes of an answer that fits into a line, whatever is escaped.
+    private static let lineBytes = 10 << 10
     private static let limits = HTTPLimits(
         bytes: answerBytes, idle: .seconds(Entrypoint.idle(at: 15)), total: .seconds(30),
         keepsErrors: true)
@@ -66,8 +68,9 @@ enum Exchanges {
         }
         do throws(HTTPFailure) {
             let answer = try HTTPExchange.run(message, limits: limits, beat: endWithParent)
-            let body = String(decoding: answer.body, as: UTF8.self)
-            return .answered(status: answer.status, body: body)
+            let body = answer.body.count > lineBytes ? reduced(answer.body) : answer.body
+            return .answered(
+                status: answer.status, body: String(decoding: body, as: UTF8.self))
         } catch {
             switch error {
             case .network(let problem): return .failed(problem: problem)
@@ -75,6 +78,23 @@ enum Exchanges {
             case .storage: return .failed(problem: "the answer could not be kept")
             }
         }
+    }
+
+    /// An answer without what people and other tools write to a run, of which nothing is used.
+    static func reduced(_ body: Data) -> Data {
+        let unused: Set = ["tags", "params", "inputs", "outputs"]
+        func reduced(_ value: Any) -> Any {
+            switch value {
+            case let object as [String: Any]:
+                object.filter { !unused.contains($0.key) }.mapValues(reduced)
+            case let list as [Any]: list.map(reduced)
+            default: value
+            }
+        }
+        guard let value = try? JSONSerialization.jsonObject(with: body),
+            let data = try? JSONSerialization.data(withJSONObject: reduced(value))
+        else { return body }
+        return data
     }
 
     /// Nobody waits for the answer once `skein` is gone.

@@ -31,6 +31,10 @@ struct CheckpointHookTests {
 
     @Test("what floods the log is cut, and what stays in the background is not waited for")
     func flood() {
+        #expect(
+            lines("printf '\\033[2Jx'") { $0.run(step: 1, path: "p") } == [
+                "on-checkpoint: \u{FFFD}[2Jx"
+            ])
         let said = lines("i=0; while [ $i -lt 1000 ]; do echo $i; i=$((i+1)); done") {
             $0.run(step: 1, path: "p")
         }

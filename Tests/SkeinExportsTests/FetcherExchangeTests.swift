@@ -35,6 +35,14 @@ struct FetcherExchangeTests {
                 try server.set(fault, false)
                 #expect(answer() == usual, "\(fault)")
             }
+            // What people write to a run is not passed on.
+            try server.set("notes", true)
+            guard case .answered(404, let body) = answer() else {
+                Issue.record("notes were too long")
+                return
+            }
+            #expect(body.contains("RESOURCE_DOES_NOT_EXIST") && body.utf8.count < 1000)
+            try server.set("notes", false)
             try server.set("garbage", true)
             #expect(answer() == .answered(status: 200, body: "<html>Please log in</html>"))
             try server.set("garbage", false)

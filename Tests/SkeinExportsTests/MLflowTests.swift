@@ -255,7 +255,8 @@ struct MLflowTests {
         "URLs that are refused",
         arguments: [
             "", "h:5000", "127.0.0.1:5000", "ftp://h", "http://", "http://u:p@h", "http://h?x=1",
-            "http://h#x", "file:///x", "http://" + String(repeating: "h", count: 3000),
+            "http://h#x", "http://h:99999", "http://h:0", "file:///x",
+            "http://" + String(repeating: "h", count: 3000),
         ])
     func urls(text: String) {
         #expect(throws: MLflowError.badURL(text)) { try MLflowServer.checked(text) }

@@ -245,8 +245,14 @@ struct TensorBoardTests {
         let gate = Condition(false)
         let said = Condition<[String]>([])
         let log = Log { _, text in said.change { $0.append(text) } }
-        let queue = ExportQueue<Int>("Slow", log: log) { _ in gate.wait { $0 ? () : nil } }
-        for number in 0..<10_000 { queue.give(number) }
+        let began = Condition(false)
+        let queue = ExportQueue<Int>("Slow", log: log) { _ in
+            began.change { $0 = true }
+            gate.wait { $0 ? () : nil }
+        }
+        queue.give(0)
+        began.wait { $0 ? () : nil }
+        for number in 1..<10_000 { queue.give(number) }
         #expect(queue.finish(within: .milliseconds(50)) == 10_000)
         #expect(said.change { $0 }.count == 1)
         gate.change { $0 = true }

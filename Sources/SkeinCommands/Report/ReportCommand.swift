@@ -54,15 +54,19 @@ struct ReportCommand: Command {
         io.log.info("report: \(output)")
     }
 
-    /// The last parts of paths; whole paths where these are the same.
+    /// The last parts of paths; whole paths where these are the same; numbers where those are, too.
     static func names(_ paths: [String]) -> [String] {
         let last = paths.map { path in
             let name = FilePath.name(of: path)
             return name.isEmpty || name == "." || name == ".."
                 ? URL(fileURLWithPath: path).standardized.lastPathComponent : name
         }
+        var seen: [String: Int] = [:]
         return zip(paths, last).map { path, name in
-            last.count { $0 == name } > 1 ? path : name
+            let name = last.count { $0 == name } > 1 ? path : name
+            seen[name, default: 0] += 1
+            let number = seen[name] ?? 1
+            return number > 1 ? "\(name) (\(number))" : name
         }
     }
 }

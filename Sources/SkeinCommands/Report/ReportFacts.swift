@@ -29,6 +29,14 @@ enum ReportFacts {
         ]
     }
 
+    /// Whether all runs came to the same adapter; nil where this cannot be said.
+    static func equality(_ runs: [ReportedRun]) -> String? {
+        let adapters = runs.compactMap(\.adapter)
+        guard runs.count > 1, adapters.count == runs.count else { return nil }
+        return Set(adapters).count == 1
+            ? "All adapters are the same, to the last bit." : "The adapters are not all the same."
+    }
+
     /// Where the time went.
     static func timing(_ runs: [ReportedRun]) -> [Row] {
         func row(_ name: String, _ value: (ReportedRun.Totals) -> String?) -> Row? {

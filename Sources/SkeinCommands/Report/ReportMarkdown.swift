@@ -20,6 +20,7 @@ enum ReportMarkdown {
                     Sparkline.text($0.history.points.map(\.loss), columns: 40, unicode: true)
                 }), at: 0)
         lines += table(runs.map(\.name), results)
+        if let equality = ReportFacts.equality(runs) { lines += [equality, ""] }
         let differences = ReportFacts.differences(runs)
         if !differences.isEmpty {
             lines += ["## What differs", ""] + table(runs.map(\.name), differences)

@@ -55,7 +55,8 @@ enum ReportPage {
     }
 
     private static func results(_ runs: [ReportedRun]) -> String {
-        section("Result", table("Result", runs, ReportFacts.results(runs)))
+        let equality = ReportFacts.equality(runs).map { "<p>\(HTML.text($0))</p>" } ?? ""
+        return section("Result", table("Result", runs, ReportFacts.results(runs)) + equality)
     }
 
     private static func timing(_ runs: [ReportedRun]) -> String {

@@ -106,17 +106,14 @@ final class CheckpointHook: Sendable {
 
     /// Runs the command to its end.
     private func start(_ checkpoint: Checkpoint) throws {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else {
-            throw FileError.failed(operation: "make a pipe", path: command, code: errno)
-        }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        defer { close(ends[0]) }
+        let ends = try ChildProcess.closingPipe()
+        defer { close(ends.reading) }
         let child: ChildProcess
         do {
-            defer { close(ends[1]) }
+            defer { close(ends.writing) }
             child = try ChildProcess.start(
-                ["/bin/sh", "-c", command], output: ends[1], error: ends[1], isHeld: false,
+                ["/bin/sh", "-c", command], output: ends.writing, error: ends.writing,
+                isHeld: false,
                 variables: [
                     "SKEIN_STEP": String(checkpoint.step), "SKEIN_CHECKPOINT": checkpoint.path,
                     "SKEIN_OUTPUT": output,
@@ -124,7 +121,7 @@ final class CheckpointHook: Sendable {
         }
         state.change { $0.running = child.identifier }
         defer { state.change { $0.running = nil } }
-        let ending = follow(child, ends[0])
+        let ending = follow(child, ends.reading)
         child.closeStreams()
         if ending != .exited(0) {
             log.warning(
@@ -180,9 +177,17 @@ private struct OutputLines {
         return true
     }
 
+    /// Without the control characters that a terminal would obey.
+    private static func shown(_ line: [UInt8]) -> String {
+        let scalars = String(decoding: line, as: UTF8.self).unicodeScalars.map {
+            $0.properties.generalCategory == .control && $0 != "\t" ? "\u{FFFD}" : $0
+        }
+        return String(String.UnicodeScalarView(scalars))
+    }
+
     mutating func finish() {
         guard !line.isEmpty else { return }
-        if lines < Limits.commandLines { take(String(decoding: line, as: UTF8.self)) }
+        if lines < Limits.commandLines { take(Self.shown(line)) }
         lines += 1
         if lines == Limits.commandLines { take("(further lines are left out)") }
         line = []

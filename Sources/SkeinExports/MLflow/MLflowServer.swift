@@ -41,7 +41,7 @@ struct MLflowServer: Sendable {
         guard text.utf8.count <= Limits.urlBytes, let url = URL(string: text),
             let scheme = url.scheme, ["http", "https"].contains(scheme),
             let host = url.host, !host.isEmpty, url.user == nil, url.password == nil,
-            url.query == nil, url.fragment == nil
+            url.query == nil, url.fragment == nil, (1...65535).contains(url.port ?? 80)
         else { throw MLflowError.badURL(text) }
         var checked = text
         while checked.hasSuffix("/") { checked.removeLast() }

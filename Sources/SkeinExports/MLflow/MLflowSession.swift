@@ -23,6 +23,8 @@ final class MLflowSession {
     private var position: Position?
     private(set) var sentPoints = 0
     private(set) var damagedLines = 0
+    /// How far damaged lines are counted.
+    private var furthest = 0
 
     private struct Position {
         var steps: [String: Int]
@@ -154,7 +156,9 @@ final class MLflowSession {
         }
         if !metrics.isEmpty { try server.log(run: run, metrics: metrics) }
         sentPoints += metrics.count
-        damagedLines += piece.damaged
+        if piece.end > furthest {
+            (damagedLines, furthest) = (damagedLines + piece.damaged, piece.end)
+        }
         let isMore = piece.end > here.offset
         here.offset = piece.end
         position = here

@@ -25,19 +25,21 @@ package struct MLflowSync {
     ///   - directory: the run's, locked meanwhile: nobody else sends it.
     ///   - progress: gets the numbers sent so far, and why one has to wait.
     /// - Returns: what was done.
-    /// - Throws: `MLflowError` after five attempts; `FileError`, `TrainingError`.
+    /// - Throws: `MLflowError` after five attempts in a row without news; `FileError`, `TrainingError`.
     package static func send(
         to target: MLflowTarget, _ directory: RunDirectory,
         progress: (_ sent: Int, _ problem: String?) -> Void
     ) throws -> Result {
         let (session, exchange) = try target.session(directory: directory.path, isRunning: false)
         defer { exchange.close() }
-        var (attempt, pause) = (1, Limits.pace)
+        var (attempt, pause, sent) = (1, Limits.pace, 0)
         while true {
             do {
                 return try send(session, directory) { progress($0, nil) }
             } catch let error as MLflowError where error.isTransient && attempt < attempts {
-                progress(session.sentPoints, MLflowExport.text(error))
+                if session.sentPoints > sent { (attempt, pause) = (1, Limits.pace) }
+                sent = session.sentPoints
+                progress(sent, MLflowExport.text(error))
                 usleep(UInt32(pause / .microseconds(1)))
                 (attempt, pause) = (attempt + 1, pause * 2)
             }

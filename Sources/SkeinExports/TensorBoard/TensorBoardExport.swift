@@ -47,8 +47,8 @@ final class TensorBoardExport: Sendable {
         let missing = queue.finish(within: Limits.ending)
         guard missing > 0 else { return }
         log.warning(
-            "TensorBoard: \(Figures.count(missing, "item")) of this run could not be written in "
-                + "time; metrics.jsonl has all of them")
+            "TensorBoard: \(Figures.count(missing, "item")) of this run could not be written; "
+                + "metrics.jsonl has all of them")
     }
 
     /// The scalars of a step.
@@ -69,8 +69,14 @@ final class TensorBoardExport: Sendable {
         EventRecord(
             wallTime: time, step: sample.step,
             content: .text(
-                tag: "sample/\(sample.prompt.prefix(80))", markdown: block(sample.text ?? "nothing")
+                tag: tag(ofPrompt: sample.prompt), markdown: block(sample.text ?? "nothing")
             ))
+    }
+
+    /// The name of a prompt's series: the prompt, or its beginning and a mark of the rest.
+    static func tag(ofPrompt prompt: String) -> String {
+        guard prompt.count > 80 else { return "sample/\(prompt)" }
+        return "sample/\(prompt.prefix(68))... \(SHA256.digest(of: prompt).description.prefix(8))"
     }
 
     /// A text that Markdown shows as it is: indented by four.
@@ -177,7 +183,13 @@ private final class Writer: @unchecked Sendable {
                     content: .text(
                         tag: "run/configuration", markdown: TensorBoardExport.block(text))))
         }
-        try made.append(records)
+        do {
+            try made.append(records)
+        } catch {
+            // A full disk: not one more empty file for each item.
+            unlink(made.path)
+            throw error
+        }
         file = made
         return made
     }

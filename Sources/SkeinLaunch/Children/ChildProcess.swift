@@ -150,7 +150,7 @@ package struct ChildProcess: Sendable {
     }
 
     /// A pipe that no other child inherits: an inherited end would keep the pipe open.
-    private static func closingPipe() throws -> (reading: Int32, writing: Int32) {
+    package static func closingPipe() throws -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [-1, -1]
         #if os(Linux)
             // At once: another thread may start a child between two calls.

@@ -1,7 +1,8 @@
 """An MLflow server on loopback for tests: fake_mlflow.py DIRECTORY. Prints its port; ends with its standard input.
 
 Keeps what it is told in DIRECTORY/store.json. The files DIRECTORY/down, /garbage, /hang, /long and /refuse make it close connections,
-answer with garbage, say nothing, send without end, and answer 403. Authorization headers are appended to DIRECTORY/authorization.
+answer with garbage, say nothing, send without end, and answer 403; /notes adds
+800 kB of tags to each answer. Authorization headers are appended to DIRECTORY/authorization.
 """
 import json, os, sys, threading, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -53,6 +54,8 @@ class Server(BaseHTTPRequestHandler):
             with open(STORE + ".new", "w") as file:
                 json.dump(store, file)
             os.replace(STORE + ".new", STORE)
+        if is_on("notes"):
+            value["tags"] = [{"key": f"note {number}", "value": "x" * 8000} for number in range(100)]
         self.answer(status, value)
 
     def act(self, name, query, body):

@@ -188,6 +188,12 @@ struct ReportTests {
                 ])
             #expect(ReportFacts.differences([one, one]).isEmpty)
             #expect(ReportPage.html([one, one]).contains("Nothing: model, data and options"))
+            var (same, other) = (one, two)
+            (same.adapter, other.adapter) = ("aa", "aa")
+            #expect(ReportFacts.equality([same, other])?.contains("the same, to") == true)
+            other.adapter = "bb"
+            #expect(ReportFacts.equality([same, other])?.contains("not all") == true)
+            #expect(ReportFacts.equality([same, one]) == nil)
         }
     }
 
@@ -195,7 +201,7 @@ struct ReportTests {
         "runs are named by their directories",
         arguments: [
             (["run"], ["run"]), (["a/run", "b/run", "c"], ["a/run", "b/run", "c"]),
-            (["x/a", "y/b"], ["a", "b"]),
+            (["x/a", "y/b"], ["a", "b"]), (["a", "a"], ["a", "a (2)"]),
         ] as [([String], [String])])
     func names(paths: [String], names: [String]) {
         #expect(ReportCommand.names(paths) == names)
