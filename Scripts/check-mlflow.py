@@ -1,5 +1,6 @@
 """Runs Skein against a real MLflow server; Scripts/check-mlflow starts it."""
 
+import glob
 import json
 import os
 import re
@@ -166,7 +167,45 @@ with Server():
     check(run.data.tags["skein.adapter_sha256"] == digest, "the adapter's SHA-256 is a tag")
 check(first.text().count("does not answer") == 2, "each process of the run said once that the server is gone")
 
-print("2: the server is gone to the end", flush=True)
+print("2: what sending costs", flush=True)
+
+
+def cost(process):
+    """Nanoseconds of the threads that export, and of the process that sends."""
+    used = {}
+    for task in glob.glob(f"/proc/{process.pid}/task/*"):
+        try:
+            name = open(f"{task}/comm").read().strip()
+            if name in ("skein-mlflow", "skein-export"):
+                used[task] = int(open(f"{task}/schedstat").read().split()[0])
+        except OSError:
+            pass
+    for child in glob.glob("/proc/[0-9]*"):
+        try:
+            if int(open(f"{child}/stat").read().rsplit(")", 1)[1].split()[1]) == process.pid:
+                for task in glob.glob(f"{child}/task/*"):
+                    used[task] = int(open(f"{task}/schedstat").read().split()[0])
+        except (OSError, ValueError):
+            pass
+    return used
+
+
+with Server():
+    measured = Run("measured", "--epochs", "5", "--tensorboard", f"{DIRECTORY}/tb")
+    used, moments = {}, []
+    while measured.process.poll() is None:
+        used.update(cost(measured.process))
+        moments.append((time.monotonic(), sum(used.values()) / 1e6, measured.text().count("  loss ")))
+        time.sleep(0.05)
+    measured.end()
+    # The beginning and the end, with the experiment, the run and its parameters, are not those of a long run.
+    begun = next(one for one in moments if one[2] >= 10)
+    last = next(one for one in moments if one[2] >= 60)
+    seconds, spent, steps = (after - before for after, before in zip(last, begun))
+    print(f"TensorBoard and MLflow: {moments[-1][1]:.0f} ms of processor time in all; {spent:.0f} ms in {steps} steps of "
+          f"{seconds:.0f} s, {spent / steps:.2f} ms in a step, {spent / seconds / 10:.2f} % of a core")
+
+print("3: the server is gone to the end", flush=True)
 second = Run("second", "--epochs", "2")
 second.end()
 check("skein sync" in second.text(), "the run names the command that sends it later")

@@ -26,8 +26,9 @@ package struct HTTPRequestParser: Sendable {
     /// - Throws: `HTTPProblem`; nothing can be read from the connection after it.
     package mutating func next() throws(HTTPProblem) -> HTTPRequest? {
         // Empty lines before a request are allowed (RFC 9112, section 2.2).
-        while bytes.first == 0x0D || bytes.first == 0x0A {
-            bytes.removeFirst()
+        let empty = bytes.prefix { $0 == 0x0D || $0 == 0x0A }.count
+        if empty > 0 {
+            bytes.removeFirst(empty)
             searched = 0
         }
         guard let end = headEnd() else {

@@ -55,12 +55,12 @@ package final class HTTPServer: Sendable {
         }
     }
 
-    /// Lets the process's other threads go first: a flood of requests gets what they leave, or a
-    /// tenth of a core that they want as well.
+    /// Lets the process's other threads go first: a flood of requests gets what they leave, or one or
+    /// two hundredths of a core that they want as well.
     private static func yieldToOthers() {
         #if os(Linux)
             // On Linux this is the calling thread's alone. Without the right to it, nothing changes.
-            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
+            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
         #endif
     }
 

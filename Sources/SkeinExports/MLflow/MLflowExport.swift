@@ -148,10 +148,10 @@ final class MLflowExport: Sendable {
                                 : "metrics.jsonl keeps what is missing, and this is said once"))
                 }
                 if isOver { return }
-                progress.failures += 1
+                let last = progress.failures == 0 ? Limits.firstPause / 2 : progress.pause
                 progress.pause =
-                    progress.isEnding
-                    ? Limits.pace : min(progress.pause * 2, Limits.longestPause)
+                    progress.isEnding ? Limits.firstPause : min(last * 2, Limits.longestPause)
+                progress.failures += 1
                 lock.withLock { shared.state.isWoken = true }
             }
         }

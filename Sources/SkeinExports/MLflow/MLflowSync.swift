@@ -32,12 +32,12 @@ package struct MLflowSync {
     ) throws -> Result {
         let (session, exchange) = try target.session(directory: directory.path, isRunning: false)
         defer { exchange.close() }
-        var (attempt, pause, sent) = (1, Limits.pace, 0)
+        var (attempt, pause, sent) = (1, Limits.firstPause, 0)
         while true {
             do {
                 return try send(session, directory) { progress($0, nil) }
             } catch let error as MLflowError where error.isTransient && attempt < attempts {
-                if session.sentPoints > sent { (attempt, pause) = (1, Limits.pace) }
+                if session.sentPoints > sent { (attempt, pause) = (1, Limits.firstPause) }
                 sent = session.sentPoints
                 progress(sent, MLflowExport.text(error))
                 usleep(UInt32(pause / .microseconds(1)))

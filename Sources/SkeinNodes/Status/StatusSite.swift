@@ -19,8 +19,12 @@ final class StatusSite: HTTPSite {
     private var followers: [Follower] = []
     private var isBeating = false
     private var cached: (view: RunBoard.View, at: ContinuousClock.Instant)?
-    /// The cached view's snapshot as JSON, made for the first who wants it.
+    /// The cached view's snapshot as JSON and for Prometheus, made for the first who wants it.
     private var cachedJSON: [UInt8]?
+    private var cachedMetrics: [UInt8]?
+    /// All curves up to the cached view, for those who come new.
+    private var cachedHistory: (text: String, mark: HistoryMark)?
+    private var cachedData: String?
 
     /// A browser that follows the run.
     private final class Follower {
@@ -57,9 +61,8 @@ final class StatusSite: HTTPSite {
         case "/events":
             return .events { [weak self] in self?.follow($0) }
         case "/metrics":
-            let text = PrometheusText.text(of: view().snapshot, version: version)
             return .response(
-                HTTPResponse(contentType: PrometheusText.contentType, body: Array(text.utf8)))
+                HTTPResponse(contentType: PrometheusText.contentType, body: metrics()))
         case "/status.json": return .response(status())
         default:
             return .response(
@@ -83,6 +86,14 @@ final class StatusSite: HTTPSite {
         }
     }
 
+    private func metrics() -> [UInt8] {
+        let view = view()
+        if let cachedMetrics { return cachedMetrics }
+        let metrics = Array(PrometheusText.text(of: view.snapshot, version: version).utf8)
+        cachedMetrics = metrics
+        return metrics
+    }
+
     private func json() throws -> [UInt8] {
         let view = view()
         if let cachedJSON { return cachedJSON }
@@ -104,7 +115,7 @@ final class StatusSite: HTTPSite {
         if let cached, loop.moment - cached.at < Limits.viewAge { return cached.view }
         let view = board.view()
         cached = (view, loop.moment)
-        cachedJSON = nil
+        (cachedJSON, cachedMetrics, cachedHistory) = (nil, nil, nil)
         return view
     }
 
@@ -140,12 +151,12 @@ final class StatusSite: HTTPSite {
     private func tell(_ follower: Follower) {
         guard follower.stream.isReady else { return }
         let view = view()
-        if !follower.hasData, let report = board.report {
+        if !follower.hasData, let data = data() {
             follower.hasData = true
-            follower.stream.send("data", DataFacts.json(of: report).text)
+            follower.stream.send("data", data)
         }
-        if let news = board.history(after: &follower.mark, timeline: view.timeline) {
-            follower.stream.send("history", news.text)
+        if let news = history(view, after: &follower.mark) {
+            follower.stream.send("history", news)
         }
         do {
             follower.stream.send("snapshot", String(decoding: try json(), as: UTF8.self))
@@ -153,6 +164,25 @@ final class StatusSite: HTTPSite {
             // A number that JSON does not have; the next snapshot may have none.
             return
         }
+    }
+
+    /// The report about the data as JSON, made once; nil while the rows are read.
+    private func data() -> String? {
+        if cachedData == nil { cachedData = board.report.map { DataFacts.json(of: $0).text } }
+        return cachedData
+    }
+
+    /// What a follower does not have. All of it is made once for all who come to the same view: clients
+    /// that came and went took a seventh of a coordinator's processor time with it.
+    private func history(_ view: RunBoard.View, after mark: inout HistoryMark?) -> String? {
+        if mark == nil, let cachedHistory {
+            mark = cachedHistory.mark
+            return cachedHistory.text
+        }
+        let isWhole = mark == nil
+        let text = board.history(after: &mark, timeline: view.timeline)?.text
+        if isWhole, let text, let mark { cachedHistory = (text, mark) }
+        return text
     }
 
     /// The run is over: everybody gets the last state.
