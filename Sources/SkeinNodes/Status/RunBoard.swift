@@ -102,8 +102,8 @@ package final class RunBoard: Sendable {
         }
     }
 
-    /// Reads what earlier processes of this run have written down, as far as it can be read: the
-    /// loop reports a damaged line, and the run goes on.
+    /// Reads what earlier processes of this run have written down, without damaged lines: the loop
+    /// reports those, and the run goes on.
     private func resume(after step: Int, in store: any Store) throws {
         let path = FilePath.join(state.withLock { $0.output }, "metrics.jsonl")
         var history = RunHistory()
@@ -121,11 +121,7 @@ package final class RunBoard: Sendable {
             }
         }
         if step > 0, store.exists(path) {
-            do {
-                try Metrics.read(path: path, in: store, take)
-            } catch TrainingError.damagedRecord {
-                // What follows a damaged line is not drawn.
-            }
+            try Metrics.readWhatIsWhole(path: path, in: store, take)
         }
         state.withLock { state in
             for _ in 0..<step {

@@ -186,6 +186,21 @@ package struct Metrics: ~Copyable {
         }
     }
 
+    /// Calls `body` with every line that is whole; those that are damaged are left out.
+    ///
+    /// - Throws: `FileError`.
+    package static func readWhatIsWhole(
+        path: String, in store: any Store = DiskStore(), _ body: (Record) -> Void
+    ) throws {
+        try LineFile.forEachLine(of: path, in: store) { line in
+            do {
+                body(try record(line.bytes, path: path, line: line.number))
+            } catch is TrainingError {
+                return
+            }
+        }
+    }
+
     /// - Throws: `TrainingError.damagedRecord`.
     static func record(
         _ line: UnsafeRawBufferPointer, path: String, line number: Int?

@@ -74,7 +74,7 @@ class Server(BaseHTTPRequestHandler):
             wanted = body["filter"].split("'")[1]
             found = [key for key, run in store["runs"].items() if run["tags"].get("skein.key") == wanted]
             return 200, {"runs": [{"info": {"run_id": key}} for key in found]}
-        run = store["runs"].get(body["run_id"] if body else query["run_id"][0])
+        run = store["runs"].get(body.get("run_id") if body else query.get("run_id", [None])[0])
         if run is None:
             return missing
         if name == "runs/get":

@@ -142,11 +142,14 @@ struct RunBoardTests {
             #expect(news.text.contains("\"step\":[1,2,3,4,5]"))
 
             let file = directory + "/metrics.jsonl"
-            try AtomicFile.write("{\"step\":1,nonsense\n", to: file)
+            let whole = Self.step(2).line.text
+            try AtomicFile.write("{\"step\":1,nonsense\n\(whole)\n", to: file)
             let damaged = RunBoard()
             damaged.prepared(job, output: directory)
             try damaged.note(.resumed(step: 4, rejected: []))
-            #expect(damaged.progress.step == 4 && damaged.progress.tokens == 0)
+            #expect(damaged.progress.step == 4)
+            #expect(damaged.progress.tokens == Self.step(2).tokens)
+            #expect(damaged.losses == [Self.step(2).loss])
         }
     }
 }

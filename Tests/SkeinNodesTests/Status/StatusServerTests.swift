@@ -174,6 +174,32 @@ struct StatusServerTests {
         #expect(try client.event() == nil)
     }
 
+    @Test("those who come to the same view get each step once, as the first one does")
+    func newcomers() throws {
+        let board = RunBoard()
+        let server = try StatusServer(board: board, options: StatusOptions(listen: "127.0.0.1:0"))
+        defer { server.stop() }
+        let port = try NetworkAddress(parsing: server.address).port
+        var clients: [HTTPClient] = []
+        for step in 1...4 {
+            try board.note(.step(RunBoardTests.step(step), stepCount: 9))
+            let client = try HTTPClient(port: port)
+            try client.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            clients.append(client)
+        }
+        let mark = "\"steps\":{\"step\":["
+        for client in clients {
+            var steps: [Int] = []
+            while steps.last != 4 {
+                let event = try #require(try client.event())
+                guard let start = event.range(of: mark) else { continue }
+                let list = event[start.upperBound...].prefix { $0 != "]" }
+                steps += list.split(separator: ",").compactMap { Int($0) }
+            }
+            #expect(steps == [1, 2, 3, 4])
+        }
+    }
+
     @Test("what Prometheus reads of a cluster: every family once, labels escaped")
     func prometheus() throws {
         var run = RunSnapshot.Progress()
