@@ -186,6 +186,54 @@ def prometheus(run):
         server.wait()
 
 
+def guarded(browser):
+    """A run that asks for a token, and a process that says nothing for a while."""
+    secret = "one%secret-of-100%"
+    path = os.path.join(DIRECTORY, "status-token")
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+        file.write(secret + "\n")
+    words = ["train", "--model", MODEL, "--data", f"{DIRECTORY}/rows.jsonl", "--output", f"{DIRECTORY}/guarded", "--epochs", "200",
+             "--max-length", "64", "--batch-size", "2", "--threads", "1", "--status", "127.0.0.1:0", "--status-token-file", path]
+    with open(f"{DIRECTORY}/guarded.log", "wb") as log:
+        process = subprocess.Popen([SKEIN, *words], stdout=subprocess.DEVNULL, stderr=log)
+
+    def url():
+        with open(f"{DIRECTORY}/guarded.log", "rb") as file:
+            found = re.search(rb"(http://[0-9.:]+/)", file.read())
+        return found.group(1).decode() if found else None
+
+    try:
+        wait("the guarded run has a page", url)
+        page = browser.new_page()
+        link = lambda: page.inner_text("#link")
+        page.goto(url() + "#token=" + secret)
+        check(wait("the page is let in", lambda: link() == "live"), "a secret with percent signs is taken from the address")
+        check("token" not in page.url, "and is gone from there")
+
+        other = browser.new_context().new_page()
+        other.goto(url())
+        check(wait("the page asks", lambda: other.is_visible("#ask")), "without a token the page asks for it")
+        other.evaluate("""secret => {
+            document.getElementById("token").value = secret;
+            document.getElementById("ask").requestSubmit();
+        }""", secret)
+        check(not other.is_visible("#ask"), "the form is gone once it is sent: it cannot be sent twice")
+        steps = lambda: other.evaluate("() => window.skein.steps.step")
+        wait("three steps", lambda: len(steps()) >= 3)
+        check(steps() == list(range(1, len(steps()) + 1)), "each step is there once")
+
+        process.send_signal(signal.SIGSTOP)
+        check(wait("silence is noticed", lambda: "said nothing for" in link()), "a process that says nothing is not called live: " + link())
+        process.send_signal(signal.SIGCONT)
+        check(wait("it is back", lambda: link() == "live"), "and is live again when it goes on")
+        wait("more steps", lambda: len(steps()) > 3 and page.evaluate("() => window.skein.steps.step.length") > 3)
+        shown = page.evaluate("() => window.skein.steps.step")
+        check(shown == list(range(1, len(shown) + 1)), "with each step once")
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+
 def free_port():
     import socket
 
@@ -199,6 +247,7 @@ try:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"])
         watch(browser, run)
+        guarded(browser)
         browser.close()
 finally:
     run.stop()

@@ -164,10 +164,14 @@ enum PageScript {
         let token = null;
         function takeToken() {
           const found = /[#&]token=([^&]*)/.exec(location.hash);
+          if (found) {
+            // A secret with a percent sign of its own, as people paste it.
+            try { token = decodeURIComponent(found[1]); } catch { token = found[1]; }
+          }
           try {
-            if (found) sessionStorage.setItem("skein", decodeURIComponent(found[1]));
-            token = sessionStorage.getItem("skein");
-          } catch { token = found ? decodeURIComponent(found[1]) : null; }
+            if (found) sessionStorage.setItem("skein", token);
+            else token = sessionStorage.getItem("skein");
+          } catch { /* for this page alone */ }
           // Not in the address bar, where others can read it.
           if (found) history.replaceState(null, "", location.pathname);
         }
@@ -184,9 +188,23 @@ enum PageScript {
             case "end": run.isOver = true; break;
           }
         }
+        // There is news every second. A host that is gone without a word says nothing, and fetch would
+        // wait for it for ever.
+        const mostSilence = 20;
         async function follow() {
+          const silence = new AbortController();
+          let alarm = null;
+          const heard = () => {
+            clearTimeout(alarm);
+            alarm = setTimeout(() => silence.abort(new Error("it has said nothing for " + mostSilence + " s")),
+              mostSilence * 1000);
+          };
+          try { await listen(silence.signal, heard); } finally { clearTimeout(alarm); }
+        }
+        async function listen(signal, heard) {
+          heard();
           const headers = token ? { Authorization: "Bearer " + token } : {};
-          const answer = await fetch("events", { headers, cache: "no-store" });
+          const answer = await fetch("events", { headers, cache: "no-store", signal });
           if (answer.status === 401) {
             $("ask").hidden = false; link("lost", "the token is missing or wrong");
             throw null;
@@ -198,6 +216,7 @@ enum PageScript {
           for (;;) {
             const { value, done } = await reader.read();
             if (done) return;
+            heard();
             const events = (rest + value).split("\n\n");
             rest = events.pop();
             events.forEach(take);
@@ -217,6 +236,8 @@ enum PageScript {
         }
         $("ask").addEventListener("submit", event => {
           event.preventDefault();
+          // Asked twice, the page would follow twice.
+          $("ask").hidden = true;
           token = $("token").value.trim();
           try { sessionStorage.setItem("skein", token); } catch { /* for this page alone */ }
           stay();
