@@ -27,7 +27,9 @@ enum PageCharts {
           const raw = span / most, power = Math.pow(10, Math.floor(Math.log10(raw)));
           const step = [1, 2, 5, 10].map(f => f * power).find(f => f >= raw);
           const found = [];
-          for (let k = Math.ceil(low / step); k * step <= high + step * 1e-9; k++) found.push(k * step);
+          // Numbers beyond 2^53 do not count on.
+          for (let k = Math.ceil(low / step); k * step <= high + step * 1e-9 && found.length <= most + 1; k++)
+            found.push(k * step);
           return found;
         }
         // A curve over steps, with a second one of single points, and a cursor for the arrow keys.
@@ -48,6 +50,8 @@ enum PageCharts {
           }
           set(x, y, vx, vy) {
             this.x = x; this.y = y; this.vx = vx || []; this.vy = vy || [];
+            // A run that was resumed from an earlier step is shorter.
+            if (this.cursor !== null) this.cursor = x.length ? Math.min(this.cursor, x.length - 1) : null;
             this.isStale = true;
           }
           move(event) {
@@ -75,7 +79,11 @@ enum PageCharts {
             if (!this.isStale && !force) return;
             this.isStale = false;
             const finite = this.y.concat(this.vy).filter(v => v !== null);
-            if (!finite.length) { this.readout.textContent = "nothing yet"; return; }
+            if (!finite.length) {
+              this.readout.textContent = "nothing yet";
+              this.svg.replaceChildren();
+              return;
+            }
             let low = Infinity, high = -Infinity;
             for (const v of finite) { low = Math.min(low, v); high = Math.max(high, v); }
             if (low === high) { low -= Math.abs(low) * .1 || 1; high += Math.abs(high) * .1 || 1; }
