@@ -43,7 +43,7 @@ class Run:
         self.log = open(os.path.join(DIRECTORY, "coordinator.log"), "wb+")
         words = ["coordinator", "--listen", "127.0.0.1:0", "--status", "127.0.0.1:0", "--model", MODEL, "--data", f"{DIRECTORY}/rows.jsonl",
                  "--output", OUT, "--epochs", "2", "--max-length", "192", "--micro-batch-tokens", "128", "--batch-size", "4", "--patience", "300s",
-                 "--sample-prompt", "What is a nybble?", "--sample-prompt", "<b>Who are you?</b>"]
+                 "--sample-prompt", "What is a nybble?", "--sample-prompt", "<b>Who are\u2028you?</b>"]
         self.coordinator = subprocess.Popen([SKEIN, *words], stdout=subprocess.DEVNULL, stderr=self.log)
         self.workers = {}
         wait("the coordinator listens", lambda: self.found(rb"listening on (\S+)") and self.found(rb"status: (\S+)"))
@@ -213,6 +213,15 @@ def guarded(browser):
         other = browser.new_context().new_page()
         other.goto(url())
         check(wait("the page asks", lambda: other.is_visible("#ask")), "without a token the page asks for it")
+        other.fill("#token", "sécret\u2026")
+        other.press("#token", "Enter")
+        check(wait("the page asks again", lambda: other.is_visible("#ask")), "a token that no header takes is asked for again")
+        pasted = browser.new_context().new_page()
+        pasted.goto(url())
+        wait("the page asks", lambda: pasted.is_visible("#ask"))
+        pasted.evaluate("secret => { location.hash = 'token=' + secret; }", secret)
+        check(wait("it is let in", lambda: pasted.inner_text("#link") == "live"), "a token pasted into the open page's address is taken")
+        check("token" not in pasted.url, "and is gone from there, too")
         other.evaluate("""secret => {
             document.getElementById("token").value = secret;
             document.getElementById("ask").requestSubmit();

@@ -98,9 +98,10 @@ final class HTTPConnection {
             }
             let wasInside = parser.isInside
             parser.take(room[..<count])
-            // The first byte of a request begins its time; more bytes do not prolong it.
-            if !wasInside { setAlarm(Limits.requestTime) }
             readRequest()
+            // The first byte of a request begins its time; neither more bytes nor empty lines before it
+            // prolong that.
+            if case .reading = phase, !wasInside, parser.isInside { setAlarm(Limits.requestTime) }
         }
     }
 
@@ -142,7 +143,7 @@ final class HTTPConnection {
 
     func stream(_ bytes: [UInt8]) {
         guard case .streaming = phase else { return }
-        // The first event may be as long as it is; a client that lets more pile up is dropped.
+        // One event may be as long as it is; a client that lets more pile up is dropped.
         if !outbound.isEmpty, outbound.count - written + bytes.count > Limits.streamBytes {
             return close()
         }

@@ -5,8 +5,8 @@ import SkeinSockets
 /// A small HTTP server on a loop and thread of its own: GET requests, answers that are made at once,
 /// and server-sent events. It knows nothing of what it serves.
 ///
-/// At most `Settings.connections` clients are held. One more, and the client that has waited longest
-/// without following events is dropped for it: those that never speak keep nobody out.
+/// At most `Settings.connections` clients are held. One more, and the oldest that follows no events
+/// is dropped for it: those that never speak keep nobody out.
 package final class HTTPServer: Sendable {
     package struct Settings: Sendable {
         /// Clients at a time: each holds up to `Limits.headBytes`.

@@ -22,8 +22,8 @@ enum Limits {
     /// How long a client may take nothing of what waits for it.
     static let writeTime = Duration.seconds(10)
 
-    /// Bytes that may wait for a client that follows events. The first event, with the whole
-    /// history, is beyond this limit; later ones wait until it has left.
+    /// Bytes that may wait for a client that follows events when another event comes. One event alone
+    /// may be longer: whoever sends waits until it has left.
     static let streamBytes = 1 << 20
 
     /// How often a stream without events says that it is alive: below the 60 s after which proxies

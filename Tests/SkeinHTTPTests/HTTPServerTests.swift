@@ -174,6 +174,20 @@ struct HTTPServerTests {
         #expect(try server.connectionCount() <= 128)
     }
 
+    @Test("empty lines before a request do not prolong its time")
+    func emptyLines() throws {
+        let (server, port) = try server()
+        defer { server.stop() }
+        let client = try HTTPClient(port: port)
+        var isTaken = true
+        // Four times the time of a request, in steps that are far below it.
+        for _ in 0..<200 where isTaken {
+            isTaken = client.sendWhatIsTaken("\r\n")
+            usleep(200_000)
+        }
+        #expect(!isTaken)
+    }
+
     @Test("a client that takes nothing is dropped, and others do not wait for it")
     func slowReader() throws {
         let (server, port) = try server()

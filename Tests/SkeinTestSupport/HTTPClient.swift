@@ -118,12 +118,15 @@ package final class HTTPClient {
 
     /// The bytes before the next empty line.
     private func part() throws -> String? {
+        let end = isStream ? Array("\n\n".utf8) : Array("\r\n\r\n".utf8)
+        // Bytes in which no part ends.
+        var searched = 0
         while true {
-            let end = isStream ? Array("\n\n".utf8) : Array("\r\n\r\n".utf8)
-            if let found = bytes.firstRange(of: end) {
+            if let found = bytes[searched...].firstRange(of: end) {
                 defer { bytes.removeSubrange(..<found.upperBound) }
                 return String(decoding: bytes[..<found.lowerBound], as: UTF8.self)
             }
+            searched = max(0, bytes.count - end.count)
             guard try more() else { return nil }
         }
     }

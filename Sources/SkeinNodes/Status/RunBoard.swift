@@ -139,20 +139,21 @@ package final class RunBoard: Sendable {
             state.withLock { $0.lastView = view }
             return view
         }
-        return state.withLock { state in
-            var snapshot = state.own.snapshot(now: now)
-            // What the cluster last showed stays, but for what the run's thread knows better.
-            if let last = state.lastView {
-                snapshot.absent = last.snapshot.absent
-                snapshot.totals = last.snapshot.totals
-                return View(snapshot: snapshot, timeline: last.timeline)
-            }
-            return View(snapshot: snapshot, timeline: state.timeline)
+        // Nothing is made under the lock: who asks may have the lowest priority, and the run's thread
+        // would wait for it.
+        let (own, last, timeline) = state.withLock { ($0.own, $0.lastView, $0.timeline) }
+        var snapshot = own.snapshot(now: now)
+        // What the cluster last showed stays, but for what the run's thread knows better.
+        if let last {
+            snapshot.absent = last.snapshot.absent
+            snapshot.totals = last.snapshot.totals
+            return View(snapshot: snapshot, timeline: last.timeline)
         }
+        return View(snapshot: snapshot, timeline: timeline)
     }
 
     /// The losses of the steps so far, in order, of which a long run keeps every second, fourth, ...
-    package var losses: [Double] { state.withLock { $0.history.points }.map(\.loss) }
+    package var losses: [Double] { state.withLock { $0.history }.points.map(\.loss) }
 
     /// What is new since `mark`; see `RunHistory.json`.
     func history(after mark: inout HistoryMark?, timeline: [RoundTimelineEntry]) -> JSONLine? {

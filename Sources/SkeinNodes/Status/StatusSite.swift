@@ -146,18 +146,25 @@ final class StatusSite: HTTPSite {
         }
     }
 
-    /// Sends what is new. A slow client gets nothing before it has taken what it was sent; then it
-    /// gets all that it missed.
-    private func tell(_ follower: Follower) {
-        guard follower.stream.isReady else { return }
+    /// Sends what is new. A slow client gets nothing before it has taken what it was sent, event by
+    /// event; then it gets all that it missed.
+    ///
+    /// - Parameters:
+    ///   - follower: whom to tell.
+    ///   - isLast: no later turn can send what has to wait, so all is sent now.
+    private func tell(_ follower: Follower, isLast: Bool = false) {
+        func mayHear() -> Bool { isLast || follower.stream.isReady }
+        guard mayHear() else { return }
         let view = view()
         if !follower.hasData, let data = data() {
             follower.hasData = true
             follower.stream.send("data", data)
         }
+        guard mayHear() else { return }
         if let news = history(view, after: &follower.mark) {
             follower.stream.send("history", news)
         }
+        guard mayHear() else { return }
         do {
             follower.stream.send("snapshot", String(decoding: try json(), as: UTF8.self))
         } catch {
@@ -189,7 +196,7 @@ final class StatusSite: HTTPSite {
     func finish() {
         cached = nil
         for follower in followers {
-            tell(follower)
+            tell(follower, isLast: true)
             follower.stream.send("end", "{}")
         }
     }

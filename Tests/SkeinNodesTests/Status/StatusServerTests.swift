@@ -200,6 +200,27 @@ struct StatusServerTests {
         }
     }
 
+    @Test("a history that is longer than what may wait reaches a slow client whole")
+    func longHistory() throws {
+        let board = RunBoard()
+        let text = String(repeating: "long ", count: 20_000)
+        for number in 1...RunHistory.mostSamples {
+            try board.note(
+                .sample(
+                    SampleMetrics(step: number, epoch: 1, prompt: "p", text: text, tokens: 64)))
+        }
+        try board.note(.step(RunBoardTests.step(1), stepCount: 9))
+        let server = try StatusServer(board: board, options: StatusOptions(listen: "127.0.0.1:0"))
+        defer { server.stop() }
+        let port = try NetworkAddress(parsing: server.address).port
+        let client = try HTTPClient(port: port, receiveBytes: 65536)
+        try client.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        let history = try #require(try client.event())
+        #expect(history.hasPrefix("event: history\n"))
+        #expect(history.utf8.count > RunHistory.mostSamples * text.utf8.count)
+        #expect(try client.event()?.hasPrefix("event: snapshot\n") == true)
+    }
+
     @Test("what Prometheus reads of a cluster: every family once, labels escaped")
     func prometheus() throws {
         var run = RunSnapshot.Progress()

@@ -174,14 +174,18 @@ enum PageScript {
           } catch { /* for this page alone */ }
           // Not in the address bar, where others can read it.
           if (found) history.replaceState(null, "", location.pathname);
+          return found !== null;
         }
+        function ask() { $("ask").hidden = false; link("lost", "the token is missing or wrong"); }
         function link(state, words) { $("link").dataset.state = state; $("link").textContent = words; }
 
         function take(event) {
-          const name = /^event: (.*)$/m.exec(event), data = /^data: (.*)$/m.exec(event);
-          if (!name || !data) return;
-          const value = JSON.parse(data[1]);
-          switch (name[1]) {
+          // Not by expressions with ^ and $: for those a line also ends at U+2028, which texts may have.
+          const field = name => event.split("\n").find(line => line.startsWith(name))?.slice(name.length);
+          const name = field("event: "), data = field("data: ");
+          if (name === undefined || data === undefined) return;
+          const value = JSON.parse(data);
+          switch (name) {
             case "snapshot": showSnapshot(value); break;
             case "history": showHistory(value); break;
             case "data": showData(value); break;
@@ -203,12 +207,11 @@ enum PageScript {
         }
         async function listen(signal, heard) {
           heard();
+          // A header takes no others, and no token has them.
+          if (token && !/^[!-~]+$/.test(token)) { ask(); throw null; }
           const headers = token ? { Authorization: "Bearer " + token } : {};
           const answer = await fetch("events", { headers, cache: "no-store", signal });
-          if (answer.status === 401) {
-            $("ask").hidden = false; link("lost", "the token is missing or wrong");
-            throw null;
-          }
+          if (answer.status === 401) { ask(); throw null; }
           if (!answer.ok) throw new Error((await answer.text()).trim());
           $("ask").hidden = true; run.isOver = false; link("live", "live");
           const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -242,6 +245,8 @@ enum PageScript {
           try { sessionStorage.setItem("skein", token); } catch { /* for this page alone */ }
           stay();
         });
+        // A token that is pasted into the address of the open page.
+        addEventListener("hashchange", () => { if (takeToken()) location.reload(); });
         takeToken();
         stay();
         """#
