@@ -84,8 +84,8 @@ let package = Package(
             "Commands",
             [
                 "Skein", "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTraining", "SkeinCoordination", "SkeinNodes", "SkeinLaunch", "SkeinHub",
-                "SkeinExports", "SkeinBench",
+                "SkeinTraining", "SkeinCoordination", "SkeinSockets", "SkeinNodes", "SkeinLaunch",
+                "SkeinHub", "SkeinExports", "SkeinBench",
             ]),
         .executableTarget(
             name: "SkeinTool", dependencies: ["SkeinCommands"], swiftSettings: strict),

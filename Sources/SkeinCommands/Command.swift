@@ -5,6 +5,10 @@ import SkeinBasics
 protocol Command: Sendable {
     static var table: ArgumentTable { get }
 
+    /// Whether a `--model` that is a name of the Hub becomes a path before the command runs, which
+    /// may download it.
+    static var needsModel: Bool { get }
+
     /// Reads the options and checks what the table alone cannot.
     ///
     /// - Throws: `UsageError`.
@@ -14,6 +18,10 @@ protocol Command: Sendable {
     ///
     /// - Throws: an `Explained` error; any other is reported as our bug.
     func run(_ io: CommandIO) throws
+}
+
+extension Command {
+    static var needsModel: Bool { true }
 }
 
 /// What a command sees of its process; tests pass their own.

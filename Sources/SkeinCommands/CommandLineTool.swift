@@ -8,6 +8,7 @@ package enum CommandLineTool {
     /// In the order in which help lists them.
     static let commands: [any Command.Type] = [
         TrainCommand.self, CoordinatorCommand.self, WorkerCommand.self, LaunchCommand.self,
+        JoinCommand.self,
         StatusCommand.self, EvaluateCommand.self, GenerateCommand.self, TokenizeCommand.self,
         ExportCommand.self, FuseCommand.self, InspectCommand.self, ReportCommand.self,
         SyncCommand.self, PullCommand.self, BenchCommand.self, CompletionsCommand.self,
@@ -93,7 +94,8 @@ package enum CommandLineTool {
         }
         // What is wrong with the command line's words is said before anything is downloaded.
         _ = try command.init(arguments)
-        try command.init(ModelNames.resolved(arguments, io)).run(io)
+        let resolved = command.needsModel ? try ModelNames.resolved(arguments, io) : arguments
+        try command.init(resolved).run(io)
     }
 
     private static func command(named name: String) throws -> any Command.Type {

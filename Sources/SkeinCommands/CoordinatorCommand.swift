@@ -38,7 +38,17 @@ struct CoordinatorCommand: Command {
         example: "skein coordinator --listen 10.0.0.5 --token-file token --model m.gguf "
             + "--data d.jsonl --output run")
 
+    /// What `join` does where `coordinator` expects people to start workers.
+    struct Companion {
+        /// The run's view, from before anything is read.
+        var board = RunBoard()
+        /// Called once others can dial; returns the lines that say so.
+        var listening: (_ address: String) throws -> [String]
+    }
+
     let options: Options
+
+    init(_ options: Options) { self.options = options }
 
     init(_ arguments: ParsedArguments) throws {
         let listen = arguments[ClusterFlags.listen]
@@ -57,9 +67,15 @@ struct CoordinatorCommand: Command {
     }
 
     func run(_ io: CommandIO) throws {
+        try run(
+            io, Companion { address in [self.introduction(address: address)] + self.waits })
+    }
+
+    /// Runs to the end.
+    func run(_ io: CommandIO, _ companion: Companion) throws {
         ProcessFigures.raiseFileLimit()
         let token = try options.tokenFile.map { try TokenFile(reading: $0).bytes }
-        let board = RunBoard()
+        let board = companion.board
         let status = options.training.status
         let server = try status?.open(board, clusterToken: token)
         defer { server?.stop() }
@@ -72,6 +88,7 @@ struct CoordinatorCommand: Command {
         // The first line, from which scripts read the port.
         io.log.info(
             ListeningLine.text(address: run.address), [("address", .string(run.address))])
+        let introduction = try companion.listening(run.address)
         // The node's threads write lines, too, so only a panel can be rewritten.
         var lines = io
         lines.panel = TerminalPanel.begin(io, board)
@@ -80,7 +97,7 @@ struct CoordinatorCommand: Command {
         let reporter = TrainingReporter(lines, job: run.job, board: board)
         if let server { status?.tell(server, io.log) }
         reporter.showData()
-        for line in introduction(address: run.address) { io.log.info(line) }
+        for line in introduction { io.log.info(line) }
         if options.admitsOtherEngines {
             io.log.warning(
                 "workers with other engines are admitted: the result depends on who computes what")
@@ -100,17 +117,21 @@ struct CoordinatorCommand: Command {
         try reporter.showEnding(ending)
     }
 
-    /// How to start workers, and the timeouts that apply.
-    func introduction(address: String) -> [String] {
-        let configuration = options.training.configuration
+    /// How to start workers.
+    func introduction(address: String) -> String {
         var dialled = address
         if let endpoint = Endpoint(address), endpoint.isWildcard {
             dialled = Endpoint(host: ProcessInfo.processInfo.hostName, port: endpoint.port).text
         }
         var command = ["skein", "worker", "--coordinator", dialled]
         if let file = options.tokenFile { command += ["--token-file", file] }
+        return "start workers with: " + ShellWords.line(command)
+    }
+
+    /// What is waited for, and the timeouts that apply.
+    var waits: [String] {
+        let configuration = options.training.configuration
         return [
-            "start workers with: " + ShellWords.line(command),
             PeerTimeouts.sentence(patience: configuration.patience),
             "waiting for \(Figures.count(configuration.minWorkers, "worker"))",
         ]

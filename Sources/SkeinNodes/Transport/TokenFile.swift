@@ -12,7 +12,8 @@ package struct TokenFile: Sendable, Equatable {
     /// Reads the token file at `path`; a symbolic link is followed.
     ///
     /// - Throws: `NodeError.tokenFile` when it is not a regular file of this user or of root, when
-    ///   anybody else may use it, or when it is too short or too long.
+    ///   anybody else may use it (but the process's own group may read a file of root), or when it
+    ///   is too short or too long.
     package init(reading path: String) throws(NodeError) {
         func problem(_ problem: NodeError.TokenFileProblem) -> NodeError {
             .tokenFile(path: path, problem: problem)
@@ -30,7 +31,10 @@ package struct TokenFile: Sendable, Equatable {
             throw problem(.owner(found: status.st_uid, expected: geteuid()))
         }
         let mode = UInt32(status.st_mode) & 0o7777
-        guard mode & 0o077 == 0 else { throw problem(.mode(found: mode)) }
+        guard
+            mode & 0o077 == 0
+                || Self.isGroupSecret(mode: mode, owner: status.st_uid, group: status.st_gid)
+        else { throw problem(.mode(found: mode)) }
 
         // The longest token, a newline of two bytes, and one byte that shows that there is more.
         var buffer = [UInt8](repeating: 0, count: Limits.tokenBytes.upperBound + 3)
@@ -56,6 +60,17 @@ package struct TokenFile: Sendable, Equatable {
                     expected: Limits.tokenBytes))
         }
         bytes = Array(token)
+    }
+
+    /// Whether a file of root that a group may read is this process's own: so does a container that
+    /// does not run as root get its secrets (Kubernetes' `fsGroup` with mode 0440).
+    private static func isGroupSecret(mode: UInt32, owner: uid_t, group: gid_t) -> Bool {
+        guard owner == 0, geteuid() != 0, mode & 0o037 == 0 else { return false }
+        if group == getegid() { return true }
+        // NGROUPS_MAX of Linux.
+        var groups = [gid_t](repeating: 0, count: 65536)
+        let count = getgroups(Int32(groups.count), &groups)
+        return count > 0 && groups.prefix(Int(count)).contains(group)
     }
 
     /// Writes a new token, 32 random bytes in hexadecimal, to `path` with mode 0600.

@@ -19,11 +19,16 @@ package struct WorkerOptions: Sendable {
     /// How long to try without being let in.
     package var patience: Duration
     package var weights: ResidenceChoice
+    /// Where the coordinator is now, `HOST:PORT`, the likeliest first; asked before each attempt to
+    /// reach it, on a thread that may block. nil or nothing: at `coordinator`.
+    package var locate: (@Sendable () -> [String])?
 
     package init(
         coordinator: String, token: [UInt8]?, modelPath: String? = nil, threads: Int? = nil,
-        name: String? = nil, patience: Duration = .seconds(60), weights: ResidenceChoice = .auto
+        name: String? = nil, patience: Duration = .seconds(60), weights: ResidenceChoice = .auto,
+        locate: (@Sendable () -> [String])? = nil
     ) {
+        self.locate = locate
         self.coordinator = coordinator
         self.token = token
         self.modelPath = modelPath
@@ -118,13 +123,12 @@ struct WorkerSetup: Sendable {
     /// - Throws: `NodeError`.
     init(
         _ options: WorkerOptions, version: String,
-        resolve: @escaping @Sendable (NetworkAddress) throws -> [SocketAddress] = {
-            try $0.resolved(for: .dialling)
-        },
+        resolve: (@Sendable (NetworkAddress) throws -> [SocketAddress])? = nil,
         residentBytes: @escaping @Sendable () -> UInt64? = { ProcessFigures.residentBytes },
         randomness: Randomness = .system
     ) throws {
         coordinator = try NetworkAddress(parsing: options.coordinator)
+        let resolve = resolve ?? Self.resolving(options.locate)
         self.resolve = resolve
         addresses = try resolve(coordinator)
         token = options.token ?? []
@@ -139,6 +143,32 @@ struct WorkerSetup: Sendable {
             ?? Self.name(
                 host: ProcessInfo.processInfo.hostName, process: getpid(), incarnation: incarnation)
         self.version = version
+    }
+
+    /// More addresses of one coordinator would leave too little time for each.
+    private static let mostAddresses = 8
+
+    /// Asks where the coordinator is, and the name server for what those names mean. Names that
+    /// mean nothing here are passed over if another one does.
+    static func resolving(
+        _ locate: (@Sendable () -> [String])?
+    ) -> @Sendable (NetworkAddress) throws -> [SocketAddress] {
+        { name in
+            let texts = locate?() ?? []
+            guard !texts.isEmpty else { return try name.resolved(for: .dialling) }
+            var found: [SocketAddress] = []
+            var failure: SocketError?
+            for text in texts where found.count < mostAddresses {
+                do throws(SocketError) {
+                    for address in try NetworkAddress(parsing: text).resolved(for: .dialling)
+                    where !found.contains(address) { found.append(address) }
+                } catch {
+                    failure = error
+                }
+            }
+            if found.isEmpty, let failure { throw failure }
+            return Array(found.prefix(mostAddresses))
+        }
     }
 
     /// HOST-PID-RANDOM, for a worker without a name: in containers every process is number 1, and

@@ -66,8 +66,12 @@ package final class RunDirectory: Sendable {
 
     private static let lockName = ".lock"
 
-    /// What may be there before the run: the lock, and a cluster's token and term.
-    private static let companions: Set = [lockName, "token", TermFile.name]
+    /// The folder in which the tasks of a job find each other.
+    package static let rendezvousName = "join"
+
+    /// What may be there before the run: the lock, a cluster's token and term, and where its tasks
+    /// meet.
+    private static let companions: Set = [lockName, "token", TermFile.name, rendezvousName]
 
     /// Checks that a run could begin at `path` or, with `resuming`, continue there; makes nothing.
     ///

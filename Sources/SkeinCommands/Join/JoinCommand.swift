@@ -1,0 +1,84 @@
+import Foundation
+import SkeinBasics
+import SkeinLaunch
+import SkeinNodes
+import SkeinTraining
+
+/// `skein join`: the same command for every task of a job. Rank 0 coordinates and computes, the
+/// others are its workers; which one this is, the environment says.
+struct JoinCommand: Command {
+    static let table = ArgumentTable(
+        command: "join",
+        summary:
+            "takes part in a job of Slurm, MPI, torchrun or Kubernetes: one command for every task",
+        groups: JoinFlags.groups,
+        example: "srun skein join --model m.gguf --data d.jsonl --output run")
+
+    /// A worker fetches it from the coordinator.
+    static var needsModel: Bool { false }
+
+    let arguments: ParsedArguments
+
+    init(_ arguments: ParsedArguments) throws {
+        self.arguments = arguments
+        let configuration = try arguments.configuration
+        guard configuration.patience > PeerTimeouts.lost else {
+            throw UsageError.patienceTooShort(configuration.patience)
+        }
+        _ = try LiveStatus(arguments)
+        let isWorker = arguments[JoinFlags.role] == .worker
+        let prints = arguments[JoinFlags.printEnvironment]
+        // In every task the words are the same, so what one of them lacks is said by all.
+        if !isWorker, !prints { try checkRun() }
+    }
+
+    /// - Throws: `UsageError.missingOption` for what a coordinator needs.
+    private func checkRun() throws {
+        for option in [JoinFlags.model, JoinFlags.data, JoinFlags.output]
+        where arguments[option] == nil {
+            throw UsageError.missingOption(
+                option.description.name, placeholder: option.description.placeholder,
+                command: Self.table.command)
+        }
+    }
+
+    func run(_ io: CommandIO) throws {
+        let process = ProcessInfo.processInfo
+        let plan = try JoinPlan(
+            arguments, environment: process.environment,
+            cores: JoinPlan.Cores(
+                usable: process.activeProcessorCount, online: process.processorCount))
+        if arguments[JoinFlags.printEnvironment] { return try print(plan, io) }
+        if let choice = plan.choice { io.log.info(choice) }
+        for warning in plan.warnings { io.log.warning(warning) }
+        if plan.isCoordinator {
+            try checkRun()
+            try JoinedCoordinator(plan: plan, arguments: arguments).run(io)
+        } else {
+            try JoinedWorker(
+                plan: plan, options: workerOptions(plan),
+                output: arguments[JoinFlags.rendezvous] == nil ? arguments[JoinFlags.output] : nil
+            ).run(io)
+        }
+    }
+
+    private func print(_ plan: JoinPlan, _ io: CommandIO) throws {
+        if arguments[JoinFlags.json] { return try io.print(json: plan.json) }
+        let width = plan.lines.map(\.name.count).max() ?? 0
+        for (name, text) in plan.lines {
+            try io.print(name + ":" + String(repeating: " ", count: width - name.count + 1) + text)
+        }
+    }
+
+    private func workerOptions(_ plan: JoinPlan) throws -> WorkerOptions {
+        let configuration = try arguments.configuration
+        // The same words name a model that this host may not have.
+        let model = arguments[JoinFlags.model].flatMap {
+            FileManager.default.fileExists(atPath: $0) ? $0 : nil
+        }
+        return WorkerOptions(
+            coordinator: plan.address?.text ?? "", token: nil, modelPath: model,
+            threads: plan.threads, name: plan.name, patience: configuration.patience,
+            weights: configuration.weights)
+    }
+}

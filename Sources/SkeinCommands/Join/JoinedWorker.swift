@@ -1,0 +1,212 @@
+import Foundation
+import Skein
+import SkeinBasics
+import SkeinLaunch
+import SkeinNodes
+import SkeinSockets
+import SkeinTraining
+
+/// Every other rank: finds the coordinator, works for it, and finds it again when it has moved.
+struct JoinedWorker {
+    let plan: JoinPlan
+    /// Without token and, where a folder says it, without an address.
+    let options: WorkerOptions
+    /// nil: the folder is elsewhere.
+    let output: String?
+
+    /// How often it looks into the folder.
+    private static let pause = 0.2
+    /// A coordinator may read a large data set before it listens.
+    private static let firstPatience = 10
+
+    private enum Found {
+        case addresses([String], Rendezvous.Notice?)
+        /// The run is complete.
+        case complete
+        /// This task was asked to stop.
+        case interrupted
+    }
+
+    func run(_ io: CommandIO) throws {
+        let (log, interrupt) = (io.log, io.interrupt)
+        interrupt.listen {
+            log.warning("leaving after the current work; interrupt again to stop at once")
+        }
+        let card = TaskCard(plan.place)
+        leave(card, log)
+        let began = ContinuousClock.now
+        var search = Search(plan: plan, card: card, log: log)
+        while true {
+            switch try find(&search, interrupt, log) {
+            case .complete: return log.info("the run is complete")
+            case .interrupted: return log.info("left the run; the others go on")
+            case .addresses(let addresses, let notice):
+                do {
+                    return try work(at: addresses, card, io)
+                } catch {
+                    guard try mayLookAgain(after: error, notice, began, interrupt) else {
+                        throw error
+                    }
+                    let what = ErrorReport.explanation(of: error).what
+                    log.info("looking for the coordinator again: \(what)")
+                }
+            }
+        }
+    }
+
+    /// Helps people who wonder who was here, and nobody else.
+    private func leave(_ card: TaskCard, _ log: Log) {
+        guard let rendezvous = plan.rendezvous else { return }
+        do {
+            if let output {
+                // Nothing may be written into a directory that belongs to something else.
+                try RunDirectory.check(output, resuming: true)
+            }
+            try rendezvous.leave(card)
+        } catch {
+            let what = ErrorReport.explanation(of: error).what
+            log.warning("cannot leave a card for the others: \(what)")
+        }
+    }
+
+    /// What has been seen of the folder so far.
+    private struct Search {
+        let plan: JoinPlan
+        let card: TaskCard
+        let log: Log
+        /// When the wait began, or something changed.
+        var since = ContinuousClock.now
+        var seen: Rendezvous.Answer?
+        var sentences = 0
+
+        mutating func note(_ answer: Rendezvous.Answer) {
+            guard answer != seen else { return }
+            seen = answer
+            since = .now
+        }
+    }
+
+    /// Waits until it is known where the coordinator is.
+    private func find(
+        _ search: inout Search, _ interrupt: InterruptFlag, _ log: Log
+    ) throws -> Found {
+        guard let rendezvous = plan.rendezvous else {
+            return .addresses(plan.address.map { [$0.text] } ?? [], nil)
+        }
+        search.since = .now
+        while !interrupt.isSet {
+            let answer = try rendezvous.read()
+            search.note(answer)
+            let waited = ContinuousClock.now - search.since
+            switch answer {
+            case .notice(let notice):
+                // What an earlier start left may be about to be replaced.
+                let isCurrent =
+                    notice.task.job != nil && notice.task.job == search.card.job
+                    && notice.task.restarts == search.card.restarts
+                let isSettled = isCurrent || waited >= options.patience
+                switch notice.state {
+                case .listening: return .addresses(notice.addresses(for: search.card), notice)
+                case .complete where isSettled: return .complete
+                case .failed where isSettled:
+                    throw TaskError.runFailed(detail: notice.detail, file: rendezvous.noticeFile)
+                case .starting, .stopped, .complete, .failed: break
+                }
+            case .nothing, .damaged: break
+            }
+            let limit = options.patience * Self.firstPatience
+            if waited >= limit {
+                throw TaskError.noAddress(
+                    file: rendezvous.noticeFile, seconds: limit / .seconds(1),
+                    host: search.card.host,
+                    seen: try rendezvous.ranksSeen().filter { $0 != search.card.rank })
+            }
+            tell(&search, answer, waited, rendezvous)
+            Thread.sleep(forTimeInterval: Self.pause)
+        }
+        return .interrupted
+    }
+
+    /// A sentence after 2 s, then after twice as long each time.
+    private func tell(
+        _ search: inout Search, _ answer: Rendezvous.Answer, _ waited: Duration,
+        _ rendezvous: Rendezvous
+    ) {
+        guard waited >= .seconds(2) * (1 << min(search.sentences, 12)) else { return }
+        search.sentences += 1
+        let what =
+            switch answer {
+            case .nothing: "no coordinator has been there"
+            case .damaged(let reason): "the file is not whole: \(reason)"
+            case .notice(let notice):
+                switch notice.state {
+                case .starting: "\(notice.task.title) prepares the run"
+                case .stopped: "\(notice.task.title) has stopped, and is expected back"
+                case .complete: "an earlier run is complete"
+                case .failed: "an earlier start has failed"
+                case .listening: "nobody answers at the address of \(notice.task.title)"
+                }
+            }
+        search.log.info(
+            "waiting for the coordinator's address in \(rendezvous.noticeFile) for "
+                + "\(Figures.seconds(waited / .seconds(1))): \(what); at most "
+                + DurationText.text(of: options.patience * Self.firstPatience))
+    }
+
+    /// Works for the coordinator until the run is complete or this task is asked to stop.
+    private func work(at addresses: [String], _ card: TaskCard, _ io: CommandIO) throws {
+        var options = options
+        options.token = try plan.tokenFile.map { try TokenFile(reading: $0).bytes }
+        options.coordinator = addresses.first ?? ""
+        let (rendezvous, interrupt) = (plan.rendezvous, io.interrupt)
+        if let rendezvous {
+            options.locate = {
+                // What cannot be read now may be at the next attempt.
+                guard case .notice(let notice)? = try? rendezvous.read(),
+                    notice.state == .listening
+                else { return addresses }
+                return notice.addresses(for: card)
+            }
+        }
+        switch try Worker(options, log: io.log).work(until: { interrupt.isSet }) {
+        case .complete: io.log.info("the run is complete")
+        case .drained: io.log.info("left the run; the others go on")
+        }
+    }
+
+    /// Whether the coordinator may be elsewhere, or there later.
+    ///
+    /// - Parameters:
+    ///   - error: why it could not be worked for.
+    ///   - notice: what led there; nil without a folder.
+    ///   - began: when this task began.
+    private func mayLookAgain(
+        after error: any Error, _ notice: Rendezvous.Notice?, _ began: ContinuousClock.Instant,
+        _ interrupt: InterruptFlag
+    ) throws -> Bool {
+        let wait: Duration
+        switch error {
+        // It has had all of the patience already.
+        case NodeError.coordinatorMissing: wait = .zero
+        // Perhaps of an earlier run, and about to be replaced.
+        case NodeError.refused, SocketError.nameNotResolved: wait = options.patience
+        // It is about to say why.
+        case NodeError.runFailed: wait = min(options.patience, .seconds(5))
+        default: return false
+        }
+        guard let rendezvous = plan.rendezvous, let notice else {
+            // Rank 0 reads its data before it listens, and its name may not be known yet.
+            if case NodeError.runFailed = error { return false }
+            if case NodeError.refused = error { return false }
+            Thread.sleep(forTimeInterval: Self.pause * 5)
+            return ContinuousClock.now - began < options.patience * Self.firstPatience
+        }
+        let deadline = ContinuousClock.now + wait
+        while !interrupt.isSet {
+            if try rendezvous.read() != .notice(notice) { return true }
+            if ContinuousClock.now >= deadline { return false }
+            Thread.sleep(forTimeInterval: Self.pause)
+        }
+        return true
+    }
+}

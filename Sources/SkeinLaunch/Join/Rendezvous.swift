@@ -1,0 +1,179 @@
+import Foundation
+import SkeinBasics
+
+/// The folder in which the tasks of a job find each other: the coordinator writes its address and
+/// its token there, each task a card.
+///
+/// Files are written whole or not at all. Nothing in them is compared with a clock: hosts' clocks
+/// differ.
+package struct Rendezvous: Sendable, Equatable {
+    /// What the coordinator last said.
+    package struct Notice: Sendable, Equatable {
+        package enum State: String, Sendable {
+            /// Reads model and data.
+            case starting
+            case listening
+            /// Asked to stop, with a checkpoint: it comes back, perhaps on another host.
+            case stopped
+            case complete
+            case failed
+        }
+
+        package var state: State
+        /// Where it may be reached, `HOST:PORT`, the likeliest first.
+        package var addresses: [String]
+        /// For tasks in the same system and network namespace.
+        package var localAddress: String?
+        /// Why it failed.
+        package var detail: String
+        package var task: TaskCard
+
+        package init(
+            state: State, addresses: [String], localAddress: String?, detail: String = "",
+            task: TaskCard
+        ) {
+            self.state = state
+            self.addresses = addresses
+            self.localAddress = localAddress
+            self.detail = detail
+            self.task = task
+        }
+
+        /// The addresses for a task, the likeliest first.
+        package func addresses(for reader: TaskCard) -> [String] {
+            guard let localAddress, let network = reader.network, network == task.network else {
+                return addresses
+            }
+            return [localAddress] + addresses
+        }
+    }
+
+    /// What the folder has to say.
+    package enum Answer: Sendable, Equatable {
+        /// The coordinator has not been there.
+        case nothing
+        /// A file that is not whole, as while another host writes it.
+        case damaged(String)
+        case notice(Notice)
+    }
+
+    static let noticeName = "address.json"
+    static let mostBytes = 1 << 14
+    static let mostAddresses = 8
+
+    package let directory: String
+
+    package init(directory: String) { self.directory = directory }
+
+    /// The file with the coordinator's address.
+    package var noticeFile: String { FilePath.join(directory, Self.noticeName) }
+
+    /// Where the coordinator makes a token if none is given.
+    package var tokenFile: String { FilePath.join(directory, "token") }
+
+    /// Takes the coordinator's place, until the result is released or the process ends.
+    ///
+    /// - Returns: nil while another process has it.
+    /// - Throws: `FileError`.
+    package func takePlace() throws -> (any Sendable & AnyObject)? {
+        try AtomicFile.makeDirectory(directory)
+        return try DiskStore().lock(FilePath.join(directory, ".lock"))
+    }
+
+    /// Says where the coordinator is, or how it ended. Only for who has its place.
+    ///
+    /// - Throws: `FileError`.
+    package func publish(_ notice: Notice) throws {
+        try AtomicFile.makeDirectory(directory)
+        let list = notice.addresses.prefix(Self.mostAddresses).map { JSONLine.Value.string($0) }
+        let line = JSONLine(
+            [
+                ("version", .integer(1)), ("state", .string(notice.state.rawValue)),
+                ("addresses", .array(list)),
+                ("local_address", notice.localAddress.map { .string($0) } ?? .null),
+                ("detail", .string(String(notice.detail.prefix(1000)))),
+            ] + notice.task.fields)
+        try AtomicFile.write(line.text + "\n", to: noticeFile)
+    }
+
+    /// Leaves a task's card, so that others can say who was there.
+    ///
+    /// - Throws: `FileError`.
+    package func leave(_ card: TaskCard) throws {
+        guard let rank = card.rank else { return }
+        try AtomicFile.makeDirectory(directory)
+        try AtomicFile.write(
+            JSONLine(card.fields).text + "\n",
+            to: FilePath.join(directory, "task-\(rank).json"))
+    }
+
+    /// Reads what the coordinator last said.
+    ///
+    /// - Throws: `FileError` if the file is there and cannot be read.
+    package func read() throws -> Answer {
+        // A network file system may remember that a file was not there until its folder is listed.
+        guard try DiskStore().names(in: directory).contains(Self.noticeName) else {
+            return .nothing
+        }
+        let bytes: [UInt8]
+        do {
+            bytes = try RegularFile.bytes(of: noticeFile, from: 0, limit: Self.mostBytes + 1)
+        } catch FileError.failed(_, _, ENOENT) {
+            return .nothing
+        } catch FileError.failed(_, _, ESTALE) {
+            // It was replaced meanwhile.
+            return .nothing
+        }
+        return Self.answer(bytes)
+    }
+
+    static func answer(_ bytes: [UInt8]) -> Answer {
+        guard bytes.count <= mostBytes else { return .damaged("more than \(mostBytes) bytes") }
+        guard let value = try? JSONSerialization.jsonObject(with: Data(bytes)),
+            let object = value as? [String: Any]
+        else { return .damaged("not a JSON object") }
+        guard object["version"] as? Int == 1 else {
+            return .damaged("not of version 1, which this skein reads")
+        }
+        guard let state = (object["state"] as? String).flatMap(Notice.State.init),
+            let addresses = object["addresses"] as? [String],
+            addresses.count <= mostAddresses,
+            addresses.allSatisfy({ Endpoint($0).map { $0.port > 0 } ?? false }),
+            let task = TaskCard(object)
+        else { return .damaged("a field is missing or wrong") }
+        let local = object["local_address"] as? String
+        guard local.map({ Endpoint($0) != nil }) ?? true else {
+            return .damaged("a field is missing or wrong")
+        }
+        // It is shown on terminals.
+        let detail = String(
+            String.UnicodeScalarView(
+                (object["detail"] as? String ?? "").unicodeScalars.prefix(1000).map {
+                    $0.properties.generalCategory == .control ? "?" : $0
+                }))
+        return .notice(
+            Notice(
+                state: state, addresses: addresses, localAddress: local,
+                detail: detail, task: task))
+    }
+
+    /// The ranks that have left a card here.
+    ///
+    /// - Throws: `FileError`.
+    package func ranksSeen() throws -> [Int] {
+        try DiskStore().names(in: directory).compactMap { name in
+            guard name.hasPrefix("task-"), name.hasSuffix(".json") else { return nil }
+            return Int(name.dropFirst("task-".count).dropLast(".json".count))
+        }.sorted()
+    }
+
+    /// The card that a task has left; nil if there is none that can be read.
+    package func card(ofRank rank: Int) -> TaskCard? {
+        let path = FilePath.join(directory, "task-\(rank).json")
+        guard let bytes = try? RegularFile.bytes(of: path, from: 0, limit: Self.mostBytes),
+            let value = try? JSONSerialization.jsonObject(with: Data(bytes)),
+            let object = value as? [String: Any]
+        else { return nil }
+        return TaskCard(object)
+    }
+}
