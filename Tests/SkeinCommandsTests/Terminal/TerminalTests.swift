@@ -105,6 +105,17 @@ import Testing
         #expect(calls.withLock { $0 } == ["first", "second"])
     }
 
+    @Test("a flag that listens after another one has ended gets its signals")
+    func again() async throws {
+        for _ in 0..<3 {
+            let flag = InterruptFlag()
+            flag.listen(to: [SIGUSR1], second: {})
+            kill(getpid(), SIGUSR1)
+            try await wait { flag.isSet }
+            flag.forget()
+        }
+    }
+
     private func wait(until isDone: () -> Bool) async throws {
         for _ in 0..<6000 where !isDone() { try await Task.sleep(for: .milliseconds(10)) }
         #expect(isDone())
