@@ -10,7 +10,7 @@ import Testing
             """
             error: no command given
               at: skein
-              fix: give one of: train, coordinator, worker, launch, status, evaluate, generate, \
+              fix: give one of: train, coordinator, worker, launch, join, status, evaluate, generate, \
             tokenize, export, fuse, inspect, report, sync, pull, bench, completions
 
             """
@@ -29,7 +29,7 @@ import Testing
             """
             error: there is no command "distribute"
               at: skein
-              fix: give one of: train, coordinator, worker, launch, status, evaluate, generate, \
+              fix: give one of: train, coordinator, worker, launch, join, status, evaluate, generate, \
             tokenize, export, fuse, inspect, report, sync, pull, bench, completions
 
             """

@@ -10,7 +10,7 @@ struct JoinCommand: Command {
     static let table = ArgumentTable(
         command: "join",
         summary:
-            "takes part in a job of Slurm, MPI, torchrun or Kubernetes: one command for every task",
+            "joins a job of Slurm, MPI, torchrun or Kubernetes, whatever its task",
         groups: JoinFlags.groups,
         example: "srun skein join --model m.gguf --data d.jsonl --output run")
 

@@ -101,16 +101,14 @@ struct JoinedWorker {
             switch answer {
             case .notice(let notice):
                 // What an earlier start left may be about to be replaced.
-                let isCurrent =
-                    notice.task.job != nil && notice.task.job == search.card.job
-                    && notice.task.restarts == search.card.restarts
-                let isSettled = isCurrent || waited >= options.patience
+                let isSettled = notice.isCurrent(for: search.card) || waited >= options.patience
                 switch notice.state {
-                case .listening: return .addresses(notice.addresses(for: search.card), notice)
+                case .listening where hasToken:
+                    return .addresses(notice.addresses(for: search.card), notice)
                 case .complete where isSettled: return .complete
                 case .failed where isSettled:
                     throw TaskError.runFailed(detail: notice.detail, file: rendezvous.noticeFile)
-                case .starting, .stopped, .complete, .failed: break
+                case .starting, .listening, .stopped, .complete, .failed: break
                 }
             case .nothing, .damaged: break
             }
@@ -125,6 +123,12 @@ struct JoinedWorker {
             Thread.sleep(forTimeInterval: Self.pause)
         }
         return .interrupted
+    }
+
+    /// The coordinator makes it before it listens, unless that was an earlier one's doing.
+    private var hasToken: Bool {
+        guard plan.makesToken, let path = plan.tokenFile else { return true }
+        return FileManager.default.fileExists(atPath: path)
     }
 
     /// A sentence after 2 s, then after twice as long each time.
@@ -180,14 +184,19 @@ struct JoinedWorker {
     ///   - error: why it could not be worked for.
     ///   - notice: what led there; nil without a folder.
     ///   - began: when this task began.
+    ///   - interrupt: ends the wait.
+    /// - Returns: whether to look for it again.
+    /// - Throws: `FileError` when the folder cannot be read.
     private func mayLookAgain(
         after error: any Error, _ notice: Rendezvous.Notice?, _ began: ContinuousClock.Instant,
         _ interrupt: InterruptFlag
     ) throws -> Bool {
         let wait: Duration
         switch error {
-        // It has had all of the patience already.
-        case NodeError.coordinatorMissing: wait = .zero
+        case NodeError.coordinatorMissing:
+            // It has had all of the patience already, if it is not to be replaced.
+            let rest = options.patience * Self.firstPatience - (ContinuousClock.now - began)
+            wait = notice?.isCurrent(for: TaskCard(plan.place)) ?? true ? .zero : rest
         // Perhaps of an earlier run, and about to be replaced.
         case NodeError.refused, SocketError.nameNotResolved: wait = options.patience
         // It is about to say why.

@@ -39,6 +39,12 @@ package struct Rendezvous: Sendable, Equatable {
             self.task = task
         }
 
+        /// Whether it is of the same start of the same job as a task, and not an earlier start's.
+        package func isCurrent(for reader: TaskCard) -> Bool {
+            task.job != nil && task.job == reader.job && task.launcher == reader.launcher
+                && task.restarts == reader.restarts
+        }
+
         /// The addresses for a task, the likeliest first.
         package func addresses(for reader: TaskCard) -> [String] {
             guard let localAddress, let network = reader.network, network == task.network else {

@@ -1,0 +1,156 @@
+"""What the tests of Cluster/ share: a small run, its hash in one process, and waiting for events."""
+
+import hashlib
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# An event that has not come after this many seconds never will, however busy the machine is.
+PATIENCE = 180
+
+
+def say(text):
+    print(f"== {text}", flush=True)
+
+
+class Failed(Exception):
+    pass
+
+
+def wait_for(what, is_done, seconds=PATIENCE):
+    """Waits for an event; returns what `is_done` returned."""
+    deadline = time.monotonic() + seconds
+    while True:
+        found = is_done()
+        if found:
+            return found
+        if time.monotonic() > deadline:
+            raise Failed(f"waited {seconds} s for {what}")
+        time.sleep(0.05)
+
+
+class Work:
+    """A model, rows and options; what `skein train` makes of them; a folder for everything."""
+
+    def __init__(self, options):
+        self.skein = os.environ.get("SKEIN") or str(ROOT / ".build/release/skein")
+        if not os.access(self.skein, os.X_OK):
+            sys.exit(f"error: there is no {self.skein}\n  fix: swift build -c release, or set SKEIN")
+        self.folder = tempfile.mkdtemp(prefix="skein-cluster.")
+        self.options = options + [
+            "--model", self.fetched("fetch-model"), "--data", self.fetched("fetch-data"),
+        ]
+        alone = self.path("alone")
+        done = subprocess.run(
+            [self.skein, "train", *self.options, "--output", alone], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Failed(f"skein train ended with {done.returncode}:\n{done.stderr}")
+        self.hash = self.adapter("alone")
+        say(f"skein train in one process: {self.hash}")
+
+    def fetched(self, script):
+        out = subprocess.run(
+            [str(ROOT / "Scripts" / script)], check=True, stdout=subprocess.PIPE, text=True).stdout
+        return out.strip().splitlines()[-1]
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def adapter(self, name):
+        path = self.path(f"{name}/adapter/adapter_model.safetensors")
+        with open(path, "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+
+    def steps(self, name):
+        """How many steps of a run are done."""
+        try:
+            with open(self.path(f"{name}/metrics.jsonl")) as file:
+                return sum('"loss"' in line for line in file)
+        except FileNotFoundError:
+            return 0
+
+    def wait_for_step(self, name, step):
+        wait_for(f"step {step} of {name}", lambda: self.steps(name) >= step)
+
+    def expect_hash(self, name):
+        found = self.adapter(name)
+        if found != self.hash:
+            raise Failed(f"{name}: the adapter's SHA-256 is {found}, not {self.hash}")
+        done = subprocess.run(
+            [self.skein, "inspect", self.path(name), "--verify-ledger"],
+            capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Failed(f"{name}: inspect --verify-ledger ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+        say(f"{name}: {found}, and the ledger has each micro-batch once")
+
+    def text(self, name):
+        try:
+            with open(self.path(name), errors="replace") as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
+
+    def remove(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def child_ids(pid):
+    """All descendants of a process."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/stat") as file:
+                parent = int(file.read().rpartition(")")[2].split()[1])
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if parent == pid:
+            found += [int(entry)] + child_ids(int(entry))
+    return found
+
+
+def is_alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def kill(pid, number=signal.SIGKILL):
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+
+
+def command_line(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read().decode(errors="replace").split("\0")
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def run_test(body, options, kind=Work):
+    """Runs `body(work)`; exit status 0 only if it returns."""
+    work = None
+    try:
+        work = kind(options)
+        body(work)
+    except Failed as failure:
+        print(f"error: {failure}", file=sys.stderr)
+        if work and os.environ.get("SKEIN_KEEP"):
+            print(f"kept: {work.folder}", file=sys.stderr)
+            work = None
+        sys.exit(1)
+    finally:
+        if work:
+            work.remove()

@@ -1,0 +1,312 @@
+import Foundation
+import SkeinBasics
+import SkeinBench
+import SkeinTestSupport
+import Testing
+
+/// `skein join`: the tasks of a job find each other in a folder, whoever is killed and wherever
+/// they are started again.
+@Suite("join", .serialized)
+struct JoinTests {
+    private static let run = ["--epochs", "40", "--checkpoint-every", "5"]
+    private static let steps = 320
+
+    /// The words of a task, and the environment that a launcher would give it.
+    private func task(
+        _ bench: Workbench, _ output: String, environment: [String: String] = [:],
+        _ options: [String], prefix: String = ""
+    ) throws -> SkeinProcess {
+        let variables = environment.map { "export \($0.key)='\($0.value)'; " }.joined()
+        return try SkeinProcess(
+            [
+                "join", "--model", bench.model, "--data", bench.data, "--output",
+                bench.path(output), "--threads", "1",
+            ] + options, shell: variables + (prefix.isEmpty ? "exec \"$@\"" : prefix))
+    }
+
+    private func ranked(
+        _ bench: Workbench, _ output: String, _ rank: Int, of count: Int = 3,
+        _ options: [String] = JoinTests.run
+    ) throws -> SkeinProcess {
+        try task(
+            bench, output, ["--task-rank", "\(rank)", "--task-count", "\(count)"] + options)
+    }
+
+    @Test("three tasks give the bytes of one process; the token is theirs alone")
+    func oneHash() throws {
+        try Workbench.with { bench in
+            try bench.train("alone", Self.run)
+            let tasks = try [2, 1, 0].map {
+                try ranked(bench, "joined", $0, Self.run + ["--min-workers", "3"])
+            }
+            for task in tasks {
+                let ending = try task.wait()
+                #expect(ending.status == 0, "\(ending.error)")
+            }
+            #expect(tasks[2].errorText.contains("task 0 of 3 coordinates"))
+            #expect(try bench.result(of: "joined") == bench.result(of: "alone"))
+            try verifyLedger(bench, of: "joined", steps: Self.steps)
+            let token = try FileManager.default.attributesOfItem(
+                atPath: bench.path("joined/join/token"))
+            #expect(token[.posixPermissions] as? Int == 0o600)
+
+            // A task that comes late is told that there is nothing to do.
+            let late = try ranked(bench, "joined", 2, Self.run + ["--patience", "3s"])
+            let ending = try late.wait()
+            #expect(ending.status == 0, "\(ending.error)")
+            #expect(ending.error.contains("the run is complete"))
+        }
+    }
+
+    @Test("killed tasks are started again by the same command, and the bytes are the same")
+    func killed() throws {
+        try Workbench.with { bench in
+            try bench.train("alone", Self.run)
+            let options = Self.run + ["--min-workers", "2"]
+            var first = try ranked(bench, "killed", 0, of: 2, options)
+            var second = try ranked(bench, "killed", 1, of: 2, options)
+            try first.waitForError("\nstep 7/")
+            second.send(SIGKILL)
+            _ = try second.wait()
+            second = try ranked(bench, "killed", 1, of: 2, options)
+            try first.waitForError("\nstep 40/")
+            first.send(SIGKILL)
+            _ = try first.wait()
+            first = try ranked(bench, "killed", 0, of: 2, options)
+            for task in [first, second] {
+                let ending = try task.wait()
+                #expect(ending.status == 0, "\(ending.error)")
+            }
+            #expect(first.errorText.contains("resuming after step"))
+            #expect(try bench.result(of: "killed") == bench.result(of: "alone"))
+            try verifyLedger(bench, of: "killed", steps: Self.steps)
+        }
+    }
+
+    @Test("SIGTERM ends a worker when its work is handed in, and rank 0 with a checkpoint")
+    func terminated() throws {
+        try Workbench.with { bench in
+            let first = try ranked(bench, "asked", 0)
+            let second = try ranked(bench, "asked", 1)
+            try first.waitForError("worker task1 (")
+            second.send(SIGTERM)
+            let left = try second.wait()
+            #expect(left.status == 0 && left.error.contains("left the run"), "\(left.error)")
+            first.send(SIGTERM)
+            Complaint(130, "--resume").check(try first.wait())
+            let notice = try String(
+                contentsOfFile: bench.path("asked/join/address.json"), encoding: .utf8)
+            #expect(notice.contains("\"state\":\"stopped\""))
+            // A worker that waits for its return leaves when it is asked.
+            let third = try ranked(bench, "asked", 2)
+            try third.waitForError("has stopped, and is expected back")
+            third.send(SIGTERM)
+            #expect(try third.wait().status == 0)
+        }
+    }
+
+    @Test("of two tasks that think they are rank 0 the second one ends, and says who the first is")
+    func twoCoordinators() throws {
+        try Workbench.with { bench in
+            let slurm = ["SLURM_PROCID": "0", "SLURM_JOB_ID": "5", "SLURM_STEP_ID": "0"]
+            let run = ["--epochs", "100000"]
+            let first = try task(bench, "twice", environment: slurm, run)
+            try first.waitForError("\nstep 1/")
+            let second = try task(bench, "twice", environment: slurm, run)
+            Complaint(65, "two tasks say that they are rank 0", "Slurm job 5", "--role worker")
+                .check(try second.wait())
+            // Nobody knows of which job these are: the first might be about to end.
+            let third = try ranked(bench, "twice", 0, run + ["--patience", "3s"])
+            let ending = try third.wait()
+            Complaint(65, "two tasks say that they are rank 0").check(ending)
+            #expect(ending.error.contains("still coordinates; waiting for its end"))
+            // It does not know of the others.
+            first.send(SIGTERM)
+            #expect(try first.wait().status == 130)
+        }
+    }
+
+    @Test("a rank that is missing is named, and the run goes on without it")
+    func missingRank() throws {
+        try Workbench.with { bench in
+            let run = ["--epochs", "100000", "--patience", "3s"]
+            let first = try ranked(bench, "missing", 0, run)
+            let second = try ranked(bench, "missing", 2, run)
+            try first.waitForError("of 3 tasks, 1 have not joined within 3s: task 1;")
+            #expect(second.isRunning)
+            first.send(SIGTERM)
+            #expect(try first.wait().status == 130)
+            second.send(SIGTERM)
+            _ = try second.wait()
+        }
+    }
+
+    @Test("a folder that is not shared is suspected by both sides")
+    func notShared() throws {
+        try Workbench.with { bench in
+            let worker = try ranked(
+                bench, "here", 1, of: 2,
+                ["--rendezvous", bench.path("elsewhere"), "--patience", "2600ms"])
+            Complaint(
+                69, "no coordinator has published its address within 26", "elsewhere/address.json",
+                "shares with this one"
+            ).check(try worker.wait())
+        }
+    }
+
+    @Test("a worker refuses a token that others can read")
+    func readableToken() throws {
+        try Workbench.with { bench in
+            let first = try ranked(bench, "open", 0, ["--epochs", "100000"])
+            try first.waitForError("\nstep 1/")
+            chmod(bench.path("open/join/token"), 0o644)
+            Complaint(65, "others may use the token file", "chmod 600").check(
+                try ranked(bench, "open", 1).wait())
+            first.send(SIGTERM)
+            #expect(try first.wait().status == 130)
+        }
+    }
+
+    /// Neither torn bytes, nor an old address, nor times of files that are off by an hour matter.
+    @Test(
+        "what an earlier start left does not keep the tasks apart",
+        arguments: [
+            ##"{"version":1,"state":"listen"##,
+            ##"{"version":1,"state":"listening","addresses":["127.0.0.1:9"],"local_address":null,"detail":"","rank":0,"host":"gone","process":1,"launcher":null,"job":null,"restarts":0,"network":null}"##,
+            ##"{"version":1,"state":"failed","addresses":[],"local_address":null,"detail":"no disk","rank":0,"host":"gone","process":1,"launcher":null,"job":null,"restarts":0,"network":null}"##,
+            ##"{"version":1,"state":"complete","addresses":[],"local_address":null,"detail":"","rank":0,"host":"gone","process":1,"launcher":null,"job":null,"restarts":0,"network":null}"##,
+        ])
+    func leftovers(text: String) throws {
+        try Workbench.with { bench in
+            try bench.train("alone", Self.run)
+            try AtomicFile.makeDirectory(bench.path("again/join"))
+            let file = try bench.write(text, to: "again/join/address.json")
+            for name in [file, file + ".tmp-77"] {
+                try AtomicFile.write(text, to: name)
+                // An hour behind: a host's clock may be as wrong.
+                let hour = timeval(tv_sec: time(nil) - 3600, tv_usec: 0)
+                #expect(utimes(name, [hour, hour]) == 0)
+            }
+            let options = Self.run + ["--min-workers", "2"]
+            let second = try ranked(bench, "again", 1, of: 2, options)
+            // It has looked, and found nothing that it can use.
+            try second.waitForError("waiting for the coordinator's address")
+            let first = try ranked(bench, "again", 0, of: 2, options)
+            for task in [first, second] {
+                let ending = try task.wait()
+                #expect(ending.status == 0, "\(ending.error)")
+            }
+            #expect(try bench.result(of: "again") == bench.result(of: "alone"))
+        }
+    }
+
+    @Test("an address and a token of an earlier start are replaced by those of the next")
+    func earlierAddress() throws {
+        try Workbench.with { bench in
+            let first = try ranked(bench, "kept", 0, ["--epochs", "100000"])
+            try first.waitForError("\nstep 1/")
+            first.send(SIGKILL)
+            _ = try first.wait()
+            // The file still says where it was, and nobody is there.
+            let second = try ranked(bench, "kept", 1)
+            try second.waitForError("cannot")
+            let again = try ranked(bench, "kept", 0, ["--epochs", "100000"])
+            try again.waitForError("worker task1 (")
+            for task in [second, again] { task.send(SIGTERM) }
+            #expect(try second.wait().status == 0)
+            #expect(try again.wait().status == 130)
+        }
+    }
+
+    @Test("data that cannot be used ends the workers, too, at once")
+    func failedCoordinator() throws {
+        try Workbench.with { bench in
+            try bench.write("{\"prompt\": 1}\n", to: "rows.jsonl")
+            // Of one job, so that what rank 0 says is not an earlier start's.
+            let slurm = ["SLURM_JOB_ID": "6", "SLURM_STEP_ID": "0", "SLURM_NTASKS": "2"]
+            let worker = try task(
+                bench, "bad", environment: slurm.merging(["SLURM_PROCID": "1"]) { $1 }, [])
+            let first = try task(
+                bench, "bad", environment: slurm.merging(["SLURM_PROCID": "0"]) { $1 }, [])
+            #expect(try first.wait().status == 65)
+            Complaint(69, "the run has failed: ").check(try worker.wait())
+        }
+    }
+
+    @Test("words that no task can work with are refused")
+    func usage() throws {
+        try Workbench.with { bench in
+            Complaint(64, "nothing in the environment says which task this is").check(
+                try task(bench, "none", []).wait())
+            Complaint(64, "SLURM_PROCID is \"two\"").check(
+                try task(bench, "none", environment: ["SLURM_PROCID": "two"], []).wait())
+            Complaint(64, "torchrun has not started this task").check(
+                try task(bench, "none", ["--launcher", "torchrun"]).wait())
+            let taken = try task(
+                bench, "none",
+                environment: [
+                    "SLURM_PROCID": "3", "OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2",
+                ], ["--print-environment"]
+            ).wait()
+            #expect(taken.status == 0, "\(taken.error)")
+            #expect(taken.output.contains("task:     task 1 of 2\n"))
+            #expect(taken.output.contains("also has Slurm (SLURM_PROCID = 3)"))
+            #expect(!FileManager.default.fileExists(atPath: bench.path("none")))
+        }
+    }
+
+    @Test("nothing is written into a directory that belongs to something else")
+    func foreign() throws {
+        try Workbench.with { bench in
+            try AtomicFile.makeDirectory(bench.path("photos"))
+            try bench.write("x", to: "photos/goose.jpg")
+            Complaint(65, "no run.json").check(try ranked(bench, "photos", 0).wait())
+            let worker = try ranked(bench, "photos", 1)
+            try worker.waitForError("cannot leave a card for the others")
+            worker.send(SIGTERM)
+            #expect(try worker.wait().status == 0)
+            let names = try FileManager.default.contentsOfDirectory(
+                atPath: bench.path("photos"))
+            #expect(names == ["goose.jpg"])
+        }
+    }
+
+    @Test(
+        "a coordinator that is queued again on another node is found there",
+        .enabled(
+            if: NetworkNamespaces.obstacle == nil,
+            Comment(rawValue: "needs network namespaces: \(NetworkNamespaces.obstacle ?? "")")))
+    func otherNode() throws {
+        try Workbench.with { bench in
+            try bench.train("alone", Self.run)
+            try NetworkNamespaces.with(hosts: 2) { network in
+                let options = Self.run + ["--min-workers", "2"]
+                func coordinator(on host: Int, restarts: Int) throws -> SkeinProcess {
+                    try task(
+                        bench, "moved",
+                        environment: [
+                            "SLURM_PROCID": "0", "SLURM_STEP_ID": "0", "SLURM_NTASKS": "2",
+                            "SLURM_JOB_ID": "9", "SLURM_RESTART_COUNT": "\(restarts)",
+                        ], options, prefix: network.shell(on: host))
+                }
+                // The middle reaches both hosts, each at an address of its own.
+                let worker = try task(
+                    bench, "moved", ["--role", "worker", "--name", "w"],
+                    prefix: network.shell(on: 0))
+                let first = try coordinator(on: 1, restarts: 0)
+                try first.waitForError("\nstep 12/")
+                #expect(first.errorText.contains("worker w (10.77.1.1:"))
+                first.send(SIGKILL)
+                _ = try first.wait()
+                let second = try coordinator(on: 2, restarts: 1)
+                for task in [second, worker] {
+                    let ending = try task.wait()
+                    #expect(ending.status == 0, "\(ending.error)")
+                }
+                #expect(second.errorText.contains("worker w (10.77.2.1:"))
+            }
+            #expect(try bench.result(of: "moved") == bench.result(of: "alone"))
+            try verifyLedger(bench, of: "moved", steps: Self.steps)
+        }
+    }
+}
