@@ -69,7 +69,12 @@ package enum CommandLineTool {
         let names = tables.map(\.command)
         guard let first = words.first else { throw UsageError.missingCommand(known: names) }
         switch first {
-        case "--version", "version": return try io.print("skein \(Version.text)")
+        case "--version", "version":
+            // An older skein prints its version for this, too.
+            guard words.dropFirst().first == "--json" else {
+                return try io.print("skein \(Version.text)")
+            }
+            return try io.print(json: MachineReport.current().fields)
         case "--help", "-h", "help":
             if let name = words.dropFirst().first(where: { !$0.hasPrefix("-") }) {
                 return try io.write(HelpText.text(of: try command(named: name).table))

@@ -22,6 +22,11 @@ struct LaunchCommand: Command {
         /// Of each worker; nil: its share of this machine's cores, or all of its host.
         var threads: Int?
         var localWorkers: Int
+        /// A release that is copied to hosts.
+        var release: String?
+        /// Whether hosts are only checked.
+        var checksHosts: Bool
+        var admitsOtherEngines: Bool
         var training: TrainCommand.Options
     }
 
@@ -33,6 +38,7 @@ struct LaunchCommand: Command {
                 title: "where",
                 options: [
                     ClusterFlags.local.description, ClusterFlags.hosts.description,
+                    ClusterFlags.copyBinary.description, ClusterFlags.checkHosts.description,
                     ClusterFlags.launchListen.description, ClusterFlags.launchToken.description,
                 ])
         ]
@@ -69,6 +75,10 @@ struct LaunchCommand: Command {
                 throw UsageError.notDiallable(address: listen.text, command: command)
             }
         }
+        for option in [ClusterFlags.copyBinary.description, ClusterFlags.checkHosts.description]
+        where arguments.isGiven(option) && arguments[ClusterFlags.hosts] == nil {
+            throw UsageError.needs(option: option.name, other: "hosts", command: command)
+        }
         let training = try TrainCommand(arguments).options
         guard training.configuration.patience > PeerTimeouts.lost else {
             throw UsageError.patienceTooShort(training.configuration.patience)
@@ -77,7 +87,10 @@ struct LaunchCommand: Command {
             place: place, listen: listen ?? Endpoint(host: "127.0.0.1", port: 0),
             tokenFile: arguments[ClusterFlags.launchToken],
             threads: arguments[ClusterFlags.launchThreads],
-            localWorkers: arguments[ClusterFlags.localWorkers], training: training)
+            localWorkers: arguments[ClusterFlags.localWorkers],
+            release: arguments[ClusterFlags.copyBinary],
+            checksHosts: arguments[ClusterFlags.checkHosts],
+            admitsOtherEngines: arguments[ClusterFlags.admitOtherEngines], training: training)
         let apart = [
             ClusterFlags.launchThreads.description.name, TrainingFlags.resume.description.name,
         ]
@@ -92,10 +105,6 @@ struct LaunchCommand: Command {
     }
 
     func run(_ io: CommandIO) throws {
-        let tokenFile = try token()
-        let plan = try plan(
-            program: ProgramFile.path, tokenFile: tokenFile,
-            cores: ProcessInfo.processInfo.activeProcessorCount)
         let interrupts = InterruptCount()
         io.interrupt.listen(
             first: {},
@@ -103,6 +112,17 @@ struct LaunchCommand: Command {
                 // A third signal ends a launch that hangs; its children see their pipes close.
                 if interrupts.add() > 1 { InterruptFlag.endAtOnce(.interrupted) }
             })
+        if options.checksHosts { return try check(hosts(), io) }
+        // First, since nothing may be written into a directory that belongs to something else.
+        try RunDirectory.check(options.training.output, resuming: options.training.resume)
+        var programs: [String: String] = [:]
+        if case .hosts = options.place {
+            // Before the token is made: a launch that cannot begin leaves nothing behind.
+            programs = try checkBeforeStart(hosts(), io)
+        }
+        let plan = try plan(
+            program: ProgramFile.path, tokenFile: try token(),
+            cores: ProcessInfo.processInfo.activeProcessorCount, programs: programs)
         var launcher = Launcher(
             plan, computesLocally: options.localWorkers > 0,
             output: Launcher.Output(write: io.writeOutput, writeError: io.writeError),
@@ -113,8 +133,6 @@ struct LaunchCommand: Command {
     /// The path of the token file, which is created if missing.
     private func token() throws -> String {
         let output = options.training.output
-        // First, since nothing may be written into a directory that belongs to something else.
-        try RunDirectory.check(output, resuming: options.training.resume)
         let path =
             options.tokenFile ?? FilePath.join(output, "token")
         if !FileManager.default.fileExists(atPath: path) {
@@ -125,23 +143,41 @@ struct LaunchCommand: Command {
         return path
     }
 
-    /// The command lines of the coordinator and of all workers.
+    /// The hosts of `--hosts`.
     ///
     /// - Throws: `HostFileError`, `CommandError.inputTooLong`, `FileError`.
-    func plan(program: String, tokenFile: String, cores: Int) throws -> LaunchPlan {
+    private func hosts() throws -> (file: HostFile, path: String) {
+        guard case .hosts(let path) = options.place else {
+            throw UsageError.needs(
+                option: "check-hosts", other: "hosts", command: Self.table.command)
+        }
+        let text = try BoundedInput.read(path: path, limit: SkeinLaunch.Limits.hostFileBytes)
+        return (try HostFile(String(decoding: text, as: UTF8.self), path: path), path)
+    }
+
+    /// The command lines of the coordinator and of all workers.
+    ///
+    /// - Parameters:
+    ///   - program: `skein` on this machine.
+    ///   - tokenFile: the run's token.
+    ///   - cores: of this machine.
+    ///   - programs: `skein` on hosts that a release was copied to, by their names.
+    /// - Returns: the plan.
+    /// - Throws: `HostFileError`, `CommandError.inputTooLong`, `FileError`.
+    func plan(
+        program: String, tokenFile: String, cores: Int, programs: [String: String] = [:]
+    ) throws -> LaunchPlan {
         let workers: [LaunchPlan.Worker]
         switch options.place {
         case .local(let count):
             workers = LocalBackend(tokenFile: tokenFile).workers(
                 count, program: program, model: options.training.model, threads: options.threads,
                 cores: cores)
-        case .hosts(let path):
+        case .hosts:
             let token = try BoundedInput.read(
                 path: tokenFile, limit: SkeinLaunch.Limits.childInputBytes)
-            let text = try BoundedInput.read(path: path, limit: SkeinLaunch.Limits.hostFileBytes)
             workers = SSHBackend.workers(
-                try HostFile(String(decoding: text, as: UTF8.self), path: path), token: token,
-                threads: options.threads)
+                try hosts().file, token: token, threads: options.threads, programs: programs)
         }
         return LaunchPlan(
             program: program, listen: options.listen.text, tokenFile: tokenFile,

@@ -9,6 +9,12 @@ package enum LaunchError: Error, Equatable {
     case interrupted(directory: String)
     /// A child's failure ended the run; its own lines say why.
     case memberFailed(name: String, ending: String, status: ExitStatus)
+    /// Not a .tar.gz, or larger than any release.
+    case badRelease(path: String)
+    /// Ctrl-C while hosts were checked.
+    case checkInterrupted
+    /// These hosts of the file at `path` cannot take part; nothing was started.
+    case hostsFailed(names: [String], of: Int, path: String, status: ExitStatus)
 }
 
 extension LaunchError: Explained {
@@ -27,6 +33,22 @@ extension LaunchError: Explained {
             Explanation(
                 what: "\(name) ended with \(ending)", place: "skein launch",
                 remedy: "see its own lines above", status: status)
+        case .badRelease(let path):
+            Explanation(
+                what: "this is no release of skein", place: path,
+                remedy: "make one with Scripts/package; it is a .tar.gz", status: .badData)
+        case .checkInterrupted:
+            Explanation(
+                what: "interrupted while the hosts were checked; nothing was started",
+                place: "skein launch", remedy: "run the same command again", status: .interrupted)
+        case .hostsFailed(let names, let count, let path, let status):
+            Explanation(
+                what: "\(names.count) of \(Figures.count(count, "host")) cannot take part ("
+                    + names.prefix(8).joined(separator: ", ")
+                    + (names.count > 8 ? ", ..." : "") + "); nothing was started",
+                place: path,
+                remedy: "do what is said above of each, or write # before its line to start "
+                    + "without it", status: status)
         }
     }
 }

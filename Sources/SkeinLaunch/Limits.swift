@@ -7,4 +7,14 @@ package enum Limits {
     package static let hostFileBytes = 1 << 20
     /// As many as `--local` takes.
     static let workers = 256
+
+    /// What a host may say on each stream while it is checked: its answer has 1 KiB; the rest is for
+    /// what its shell prints at every login.
+    static let answerBytes = 1 << 16
+    /// One line of an answer: the machine's report has 600 bytes, and a path can have 4,096.
+    static let answerLineBytes = 1 << 13
+    /// More processors than any machine has.
+    static let cores = 1 << 16
+    /// A release: the one for x86-64 has 40 MB, most of it the Swift library and OpenBLAS.
+    static let releaseBytes = 1 << 30
 }

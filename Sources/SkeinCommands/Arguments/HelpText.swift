@@ -27,7 +27,9 @@ enum HelpText {
         lines += tables.flatMap { entry($0.command, $0.summary) }
         lines += ["", "general"]
         lines += entry("COMMAND --help", "print the options of a command and an example")
-        lines += entry("--version", "print the version")
+        lines += entry(
+            "--version [--json]",
+            "print the version; as JSON also what this machine has, and its engine's fingerprint")
         lines += [
             "", "Results go to standard output, progress and errors to standard error.",
             "Exit status: 0 done, 64 usage, 65 bad data, 69 peer gone, 74 I/O, 1 our bug, "

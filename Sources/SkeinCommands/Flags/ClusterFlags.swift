@@ -40,7 +40,13 @@ enum ClusterFlags {
     static let hosts = Option.optional(
         "hosts", .path("FILE"),
         "start a worker on each host of this file, over ssh: one line each, "
-            + "user@host [threads=N] [model=PATH] [skein=PATH] [name=S]")
+            + "user@host [threads=N] [model=PATH] [skein=PATH] [name=S]; all are checked first")
+    static let copyBinary = Option.optional(
+        "copy-binary", .path("TAR"), absent: "each host uses its own skein",
+        "copy this release, made by Scripts/package, to hosts that do not have it, and use it there"
+    )
+    static let checkHosts = Option.flag(
+        "check-hosts", "check the hosts of --hosts, print what they have, and exit")
     static let launchListen = Option.optional(
         "listen", .endpoint, absent: "a free port of 127.0.0.1",
         "address that workers connect to; with --hosts, one that the hosts can reach")

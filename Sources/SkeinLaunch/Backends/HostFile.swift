@@ -17,6 +17,7 @@ package struct HostFile: Sendable, Equatable {
     }
 
     let hosts: [Host]
+    package var count: Int { hosts.count }
 
     /// - Parameters:
     ///   - text: the file's content.

@@ -11,11 +11,18 @@ package struct SSHBackend: LaunchBackend {
 
     package func program(_ words: [String]) -> ChildProgram {
         ChildProgram(
-            words: [
-                ssh, "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=30", "-o",
-                "ServerAliveInterval=15", destination,
-                "sh -c " + ShellWords.quoted(script(words)),
-            ], input: token)
+            words: Self.words(ssh, connectTimeout: 30, destination, script(words)), input: token)
+    }
+
+    /// The command line that has a host run `script`, whatever the user's shell is there; it never asks
+    /// for a password.
+    static func words(
+        _ ssh: String, connectTimeout: Int, _ destination: String, _ script: String
+    ) -> [String] {
+        [
+            ssh, "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=\(connectTimeout)", "-o",
+            "ServerAliveInterval=15", destination, "sh -c " + ShellWords.quoted(script),
+        ]
     }
 
     /// What the host runs. The token goes into a file that only its owner can read and that is
@@ -35,14 +42,21 @@ package struct SSHBackend: LaunchBackend {
         child.send(isForced ? SIGKILL : SIGTERM)
     }
 
-    /// A worker on each host of a file; `threads` is for hosts whose line has none.
+    /// A worker on each host of a file.
+    ///
+    /// - Parameters:
+    ///   - file: the hosts.
+    ///   - token: the run's.
+    ///   - threads: for hosts whose line has none.
+    ///   - programs: where a release was copied to, by the host's name; others use their own `skein`.
+    /// - Returns: the workers, in the order of the file.
     package static func workers(
-        _ file: HostFile, token: [UInt8], threads: Int?
+        _ file: HostFile, token: [UInt8], threads: Int?, programs: [String: String] = [:]
     ) -> [LaunchPlan.Worker] {
         file.hosts.map { host in
             LaunchPlan.Worker(
                 name: host.name, threads: host.threads ?? threads, model: host.model,
-                program: host.skein,
+                program: programs[host.name] ?? host.skein,
                 backend: SSHBackend(destination: host.destination, token: token))
         }
     }

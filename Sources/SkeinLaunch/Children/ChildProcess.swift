@@ -65,6 +65,33 @@ package struct ChildProcess: Sendable {
             input: input.writing)
     }
 
+    /// Starts `words`, the first of which is looked up in PATH, with an open file as its standard input
+    /// and with pipes that must be read.
+    ///
+    /// - Parameters:
+    ///   - words: the program and its arguments.
+    ///   - input: a descriptor, which stays the caller's; the child moves its offset.
+    /// - Returns: the running process.
+    /// - Throws: `LaunchError.notStarted`; `FileError` when there are no pipes left.
+    static func start(_ words: [String], reading input: Int32) throws -> ChildProcess {
+        var open: [Int32] = []
+        var kept = false
+        defer { if !kept { for descriptor in open { close(descriptor) } } }
+        func pipe() throws -> (reading: Int32, writing: Int32) {
+            let ends = try closingPipe()
+            open += [ends.reading, ends.writing]
+            _ = fcntl(ends.reading, F_SETFL, fcntl(ends.reading, F_GETFL) | O_NONBLOCK)
+            return ends
+        }
+        let (output, error) = (try pipe(), try pipe())
+        let identifier = try spawn(
+            words, streams: [input, output.writing, error.writing], variables: [:])
+        kept = true
+        for descriptor in [output.writing, error.writing] { close(descriptor) }
+        return ChildProcess(
+            identifier: identifier, output: output.reading, error: error.reading, input: -1)
+    }
+
     /// Starts `words`, the first of which is looked up in PATH, with files for its output.
     ///
     /// - Parameters:
