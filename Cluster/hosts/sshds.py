@@ -168,12 +168,9 @@ SetEnv HOME={home} XDG_CACHE_HOME={home}/.cache PATH={paths} {variables}
                 time.sleep(0.05)
 
     def process(self, *words):
-        """The one process below this one whose command line has these words in this order, and is no shell's."""
-        found = [
-            number for number, line in descendants().items()
-            if any(line[at:at + 1] == [words[0]] for at in range(1, 2))
-            and any(line[at:at + len(words) - 1] == list(words[1:]) for at in range(len(line)))
-        ]
-        if len(found) != 1:
-            raise SystemExit(f"error: {words} are {found}")
-        return found[0]
+        """The process below this one with this command (`worker`) and these words in a row, or None."""
+        for number, line in descendants().items():
+            rows = [tuple(line[at:at + len(words) - 1]) for at in range(len(line))]
+            if line[1:2] == [words[0]] and tuple(words[1:]) in rows:
+                return number
+        return None

@@ -115,14 +115,19 @@ struct LaunchCommand: Command {
         if options.checksHosts { return try check(hosts(), io) }
         // First, since nothing may be written into a directory that belongs to something else.
         try RunDirectory.check(options.training.output, resuming: options.training.resume)
+        var file: HostFile?
         var programs: [String: String] = [:]
         if case .hosts = options.place {
+            // Once, since it may be a pipe.
+            let hosts = try hosts()
+            file = hosts.file
             // Before the token is made: a launch that cannot begin leaves nothing behind.
-            programs = try checkBeforeStart(hosts(), io)
+            programs = try checkBeforeStart(hosts, io)
         }
         let plan = try plan(
             program: ProgramFile.path, tokenFile: try token(),
-            cores: ProcessInfo.processInfo.activeProcessorCount, programs: programs)
+            cores: ProcessInfo.processInfo.activeProcessorCount, hosts: file,
+            programs: programs)
         var launcher = Launcher(
             plan, computesLocally: options.localWorkers > 0,
             output: Launcher.Output(write: io.writeOutput, writeError: io.writeError),
@@ -161,11 +166,13 @@ struct LaunchCommand: Command {
     ///   - program: `skein` on this machine.
     ///   - tokenFile: the run's token.
     ///   - cores: of this machine.
+    ///   - hosts: of `--hosts`, if they were read before.
     ///   - programs: `skein` on hosts that a release was copied to, by their names.
     /// - Returns: the plan.
     /// - Throws: `HostFileError`, `CommandError.inputTooLong`, `FileError`.
     func plan(
-        program: String, tokenFile: String, cores: Int, programs: [String: String] = [:]
+        program: String, tokenFile: String, cores: Int, hosts: HostFile? = nil,
+        programs: [String: String] = [:]
     ) throws -> LaunchPlan {
         let workers: [LaunchPlan.Worker]
         switch options.place {
@@ -177,7 +184,8 @@ struct LaunchCommand: Command {
             let token = try BoundedInput.read(
                 path: tokenFile, limit: SkeinLaunch.Limits.childInputBytes)
             workers = SSHBackend.workers(
-                try hosts().file, token: token, threads: options.threads, programs: programs)
+                try hosts ?? self.hosts().file, token: token, threads: options.threads,
+                programs: programs)
         }
         return LaunchPlan(
             program: program, listen: options.listen.text, tokenFile: tokenFile,

@@ -159,6 +159,40 @@ import Testing
             try Self.launch("--hosts", "h", "--listen", "10.0.0.1").options.place == .hosts("h"))
     }
 
+    @Test("--copy-binary and --check-hosts need --hosts")
+    func hostOptions() throws {
+        for (option, words) in [
+            ("copy-binary", ["--copy-binary", "r.tar.gz"]), ("check-hosts", ["--check-hosts"]),
+        ] {
+            let error = UsageError.needs(option: option, other: "hosts", command: "launch")
+            #expect(throws: error) {
+                try LaunchCommand(
+                    ArgumentParser.parse(
+                        Self.training + ["--local", "2"] + words, by: LaunchCommand.table))
+            }
+        }
+        let options = try Self.launch(
+            "--hosts", "h", "--listen", "10.0.0.1", "--copy-binary", "r", "--check-hosts"
+        ).options
+        #expect(options.release == "r" && options.checksHosts && !options.admitsOtherEngines)
+    }
+
+    @Test("a release's place on a host replaces the program of the host's line")
+    func copiedPrograms() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            try AtomicFile.write("0123456789abcdef", to: directory + "/token")
+            try AtomicFile.write("a skein=/own\nb skein=/own\n", to: directory + "/hosts")
+            let plan = try Self.launch("--hosts", directory + "/hosts", "--listen", "10.0.0.1")
+                .plan(
+                    program: "s", tokenFile: directory + "/token", cores: 2,
+                    programs: ["b": "/home/me/.skein/x y/bin/skein"])
+            let words = (0..<2).map { plan.worker($0, address: "10.0.0.1:1").words.last ?? "" }
+            #expect(words[0].contains(" /own worker "))
+            #expect(
+                words[1].contains("/home/me/.skein/x y/bin/skein") && !words[1].contains("/own"))
+        }
+    }
+
     @Test("launch passes every training option to the coordinator, and their options to workers")
     func launchWords() throws {
         let command = try Self.launch(

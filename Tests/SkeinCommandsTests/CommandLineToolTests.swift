@@ -1,4 +1,6 @@
 import SkeinBasics
+import SkeinLaunch
+import SkeinModels
 import Testing
 
 @testable import SkeinCommands
@@ -100,6 +102,19 @@ import Testing
             #expect(CommandLineTool.run(words, process.io()) == 0)
             #expect(process.output == "skein \(Version.text)\n")
         }
+    }
+
+    @Test("--version --json prints what launch asks a host for")
+    func machine() throws {
+        let process = CapturedProcess()
+        #expect(CommandLineTool.run(["--version", "--json"], process.io()) == 0)
+        #expect(process.output.hasPrefix("{\"skein\":\"\(Version.text)\",\"system\":\""))
+        let report = try #require(MachineReport(line: Array(process.output.utf8)))
+        #expect(report.fingerprints["fp32"] == Engine.fingerprint(.fp32))
+        #expect(report.fingerprints["bf16"] == Engine.fingerprint(.bf16))
+        #expect(report.cores > 0 && (report.memoryBytes ?? 0) > 0)
+        // A report is one line, and far shorter than what launch reads.
+        #expect(process.output.utf8.count < 2000 && process.output.last == "\n")
     }
 
     @Test("an unknown processor level is refused, naming the variable and its value")

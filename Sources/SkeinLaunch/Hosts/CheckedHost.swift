@@ -119,7 +119,10 @@ extension CheckedHost {
 
     private var cells: [String] {
         let state = problem?.label ?? (warnings.isEmpty ? "ok" : "ok, warned")
-        guard let report else { return [name, state, "-", "-", "-", "-", "-", "-"] }
+        guard let report else {
+            let version = if case .otherVersion(let found, _) = problem { found } else { "-" }
+            return [name, state, version, "-", "-", "-", "-", "-"]
+        }
         func bytes(_ count: Int?) -> String { count.map { Figures.bytes($0) } ?? "-" }
         return [
             name, state, report.version, "\(report.system) \(report.architecture)",

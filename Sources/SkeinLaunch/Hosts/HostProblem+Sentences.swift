@@ -36,7 +36,7 @@ extension HostProblem {
             )
         case .noShell(let words):
             (
-                "ssh connects, but no POSIX shell answers; last words: \(words)",
+                "ssh connects, but no POSIX shell answers\(Self.said(words))",
                 "`ssh \(host) sh -c true` must work; check the user's shell there"
             )
         case .noSkein(let program):
@@ -47,7 +47,7 @@ extension HostProblem {
             )
         case .doesNotRun(let path, let status, let words):
             (
-                "\(path) ends with status \(status): \(words)",
+                "\(path) ends with status \(status)\(Self.said(words))",
                 "give --copy-binary a release, which brings the libraries that it needs"
             )
         case .notSkein(let path):
@@ -79,6 +79,9 @@ extension HostProblem {
         }
     }
 
+    /// Somebody's last words, behind a sentence.
+    private static func said(_ words: String) -> String { words.isEmpty ? "" : ": " + words }
+
     private static func unreachable(
         _ refusal: Refusal, _ words: String, _ host: String
     ) -> (what: String, remedy: String) {
@@ -95,15 +98,15 @@ extension HostProblem {
             )
         case .login:
             (
-                "the host does not let you in: \(words)",
+                "the host does not let you in\(said(words))",
                 "`ssh -o BatchMode=yes \(host) true` must work: copy your key with ssh-copy-id, or "
                     + "add it to ssh-agent"
             )
         case .name:
-            ("no host has this name: \(words)", "correct the name, or add it to ~/.ssh/config")
+            ("no host has this name\(said(words))", "correct the name, or add it to ~/.ssh/config")
         case .network:
             (
-                "it cannot be reached: \(words)",
+                "it cannot be reached\(said(words))",
                 "check that it is up and that `ssh \(host) true` works"
             )
         }
@@ -129,17 +132,17 @@ extension HostProblem {
         switch step {
         case "directory":
             (
-                "~/\(HostScript.releases) cannot be made there: \(words)",
+                "~/\(HostScript.releases) cannot be made there\(said(words))",
                 "check owner, mode and free space of the home directory"
             )
         case "write", "unpack":
             (
-                "the release cannot be \(step == "write" ? "written" : "unpacked") there: \(words)",
+                "the release cannot be \(step == "write" ? "written" : "unpacked") there\(said(words))",
                 "free 300 MB where the home directory is, and run the same command again"
             )
         case "short", "checksum", "connection":
             (
-                "the release did not arrive whole, and what arrived was removed; last words: \(words)",
+                "the release did not arrive whole, and what arrived was removed\(said(words))",
                 "run the same command again; do not change the file meanwhile"
             )
         case "content":
@@ -148,7 +151,7 @@ extension HostProblem {
                 "give --copy-binary what Scripts/package has made"
             )
         default:
-            ("the release was not put in place: \(words)", "run the same command again")
+            ("the release was not put in place\(said(words))", "run the same command again")
         }
     }
 }

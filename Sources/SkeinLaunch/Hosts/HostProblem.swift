@@ -113,6 +113,6 @@ enum LastWords {
     static func of(_ text: String) -> String {
         let lines = text.split(whereSeparator: \.isNewline)
         let last = lines.last { line in line.contains { !$0.isWhitespace } }
-        return last.map { PlainText.of(String($0)) } ?? "nothing"
+        return last.map { PlainText.of(String($0)) } ?? ""
     }
 }

@@ -38,7 +38,7 @@ import Testing
                 host   state          skein  system        engine  cores   memory  cache free
                 w1     ok             0.1.0  Linux x86_64  same        2  8.00 GB     5.00 GB
                 rack2  unreachable    -      -             -           -        -           -
-                old    other version  -      -             -           -        -           -
+                old    other version  0.0.9  -             -           -        -           -
                 w4     ok, warned     0.1.0  Linux x86_64  same        2  8.00 GB     5.00 GB
                 rack2: it cannot be reached: ssh: connect to host rack2 port 22: No route to host
                   fix: check that it is up and that `ssh rack2 true` works

@@ -209,7 +209,7 @@ import Testing
             pack.waitUntilExit()
             let found = try bench.check(
                 "h1", release: Release(path: bench.directory + "/x.tar.gz"))
-            #expect(found[0].problem == .copyFailed(step: "content", words: "nothing"))
+            #expect(found[0].problem == .copyFailed(step: "content", words: ""))
             let text = bench.directory + "/ssh"
             #expect(throws: LaunchError.badRelease(path: text)) { try Release(path: text) }
         }

@@ -62,7 +62,7 @@ import Testing
         Case(
             errors: "This account is currently not available.\n", ending: .exited(1),
             problem: .noShell(words: "This account is currently not available.")),
-        Case(output: "hello\n", problem: .noShell(words: "nothing")),
+        Case(output: "hello\n", problem: .noShell(words: "")),
         Case(
             output: beginning + "skein-host absent\n", problem: .noSkein(program: "my skein")),
         Case(
