@@ -61,7 +61,10 @@ public final class Worker: Sendable {
     public func cancel() { control.cancel() }
 
     /// Like `run()`, but on the calling thread and until `shouldDrain` returns true.
-    package func work(until shouldDrain: @escaping @Sendable () -> Bool) throws -> WorkerOutcome {
-        try WorkerNode.run(options, log: log, version: Version.text, shouldDrain: shouldDrain)
+    package func work(
+        on board: WorkerBoard = WorkerBoard(), until shouldDrain: @escaping @Sendable () -> Bool
+    ) throws -> WorkerOutcome {
+        try WorkerNode.run(
+            options, log: log, version: Version.text, board: board, shouldDrain: shouldDrain)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SkeinBasics
+import SkeinNodes
 
 /// One subcommand: the table of its arguments, the options read by it, and its work.
 protocol Command: Sendable {
@@ -42,6 +43,8 @@ struct CommandIO: Sendable {
     var readInput: @Sendable () throws -> [UInt8]
     /// Shows progress in place of lines for each step.
     var panel: TerminalPanel?
+    /// What a service manager wants to hear; nil: none has started this process.
+    var service: ServiceEnvironment?
 
     /// Writes `line` and a line break to standard output.
     func print(_ line: String) throws {
@@ -54,7 +57,7 @@ struct CommandIO: Sendable {
     }
 
     /// The real process.
-    static func process() -> CommandIO {
+    static func process(_ service: ServiceEnvironment?) -> CommandIO {
         CommandIO(
             log: Log(), isTerminal: isatty(STDERR_FILENO) == 1, interrupt: InterruptFlag(),
             writeOutput: {
@@ -68,7 +71,7 @@ struct CommandIO: Sendable {
                 try BoundedInput.read(
                     descriptor: STDIN_FILENO, name: "standard input",
                     limit: Limits.standardInputBytes)
-            })
+            }, service: service)
     }
 
     /// Unbuffered, so that a streamed answer appears as it is generated.

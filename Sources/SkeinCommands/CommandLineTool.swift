@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinLaunch
+import SkeinNodes
 import SkeinTensors
 
 /// `skein`: finds the command, runs it, and is the only place that prints an error.
@@ -26,9 +27,10 @@ package enum CommandLineTool {
         signal(SIGXFSZ, SIG_IGN)
         // The parent may ignore SIGCHLD, which is inherited; this process waits for its children.
         signal(SIGCHLD, SIG_DFL)
+        let service = ServiceEnvironment.take()
         ParentPipe.watch()
         FreedMemory.keep()
-        let status = run(words, .process())
+        let status = run(words, .process(service))
         Log.flush()
         return status
     }

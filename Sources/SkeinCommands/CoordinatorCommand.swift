@@ -73,6 +73,12 @@ struct CoordinatorCommand: Command {
 
     /// Runs to the end.
     func run(_ io: CommandIO, _ companion: Companion) throws {
+        try io.reporting(companion.board) { try run(io, companion, shouldStop: $0) }
+    }
+
+    private func run(
+        _ io: CommandIO, _ companion: Companion, shouldStop: @escaping @Sendable () -> Bool
+    ) throws {
         ProcessFigures.raiseFileLimit()
         let token = try options.tokenFile.map { try TokenFile(reading: $0).bytes }
         let board = companion.board
@@ -103,7 +109,6 @@ struct CoordinatorCommand: Command {
                 "workers with other engines are admitted: the result depends on who computes what")
         }
         reporter.stopOnInterrupt()
-        let interrupt = io.interrupt
         let exports = RunExports(
             options.training.exports, output: options.training.output, log: io.log)
         var outcome = RunExports.Outcome.failed
@@ -112,7 +117,7 @@ struct CoordinatorCommand: Command {
             report: { event in
                 exports.note(event)
                 reporter.show(event)
-            }, shouldStop: { interrupt.isSet })
+            }, shouldStop: shouldStop)
         outcome = try RunExports.Outcome(ending)
         try reporter.showEnding(ending)
     }

@@ -47,6 +47,13 @@ struct WorkerCommand: Command {
     }
 
     func run(_ io: CommandIO) throws {
+        let board = WorkerBoard()
+        try io.reporting(board) { try run(io, board, shouldDrain: $0) }
+    }
+
+    private func run(
+        _ io: CommandIO, _ board: WorkerBoard, shouldDrain: @escaping @Sendable () -> Bool
+    ) throws {
         let token = try options.tokenFile.map { try TokenFile(reading: $0).bytes }
         let (log, interrupt) = (io.log, io.interrupt)
         interrupt.listen {
@@ -58,7 +65,7 @@ struct WorkerCommand: Command {
                 threads: options.threads, name: options.name, patience: options.patience,
                 weights: options.weights),
             log: log
-        ).work { interrupt.isSet }
+        ).work(on: board, until: shouldDrain)
         switch outcome {
         case .complete: log.info("the run is complete")
         case .drained: log.info("left the run; the others go on")

@@ -92,6 +92,10 @@ enum Limits {
     /// Workers that a status report lists: at 550 bytes each they stay below its limit of 1 MiB.
     static let statusWorkers = 1500
 
+    /// How long nothing may move in a process before its watchdog hears nothing more: no thread that
+    /// works has used the processor or waited for a disk. Work that goes on never takes as long.
+    static let stillness = Duration.seconds(300)
+
     /// Bytes of a model that may wait for a worker: eight pieces, twice what it asks for at a time.
     static let modelBacklogBytes = 8 << 20
 }

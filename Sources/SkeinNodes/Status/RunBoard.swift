@@ -160,6 +160,14 @@ package final class RunBoard: Sendable {
         state.withLock { $0.history }.json(after: &mark, timeline: timeline)
     }
 
+    /// Whether the rows are read and, of a coordinator, workers may connect.
+    package var isPrepared: Bool { report != nil }
+
+    /// What a service manager is told of it: the sentence of `status --why`.
+    package var serviceView: ServiceReporter.View {
+        ServiceReporter.View(sentence: view().snapshot.waiting.sentence, isReady: isPrepared)
+    }
+
     /// The report about the data; nil while the rows are still read.
     var report: DataReport? { state.withLock { $0.report } }
 }

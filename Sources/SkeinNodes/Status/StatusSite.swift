@@ -102,9 +102,8 @@ final class StatusSite: HTTPSite {
         return json
     }
 
-    /// Ready once the rows are read, and, of a coordinator, once workers may connect.
     private func readiness() -> HTTPResponse {
-        if board.report == nil { return HTTPResponse(.serviceUnavailable, line: "starting") }
+        if !board.isPrepared { return HTTPResponse(.serviceUnavailable, line: "starting") }
         if case .ended = view().snapshot.waiting.reason {
             return HTTPResponse(.serviceUnavailable, line: "ended")
         }

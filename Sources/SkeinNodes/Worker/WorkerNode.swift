@@ -55,12 +55,13 @@ package enum WorkerNode {
     ///   - options: whom to work for, and with what.
     ///   - log: told what happens.
     ///   - version: Skein's, sent to the coordinator.
+    ///   - board: what people are shown of it.
     ///   - shouldDrain: asked ten times a second; true ends the worker after its current work.
     /// - Returns: how it ended.
     /// - Throws: `NodeError` when no coordinator lets it in within its patience, the run failed, or
     ///   the coordinator is not authentic or refuses it; what loading a model throws.
     package static func run(
-        _ options: WorkerOptions, log: Log, version: String,
+        _ options: WorkerOptions, log: Log, version: String, board: WorkerBoard = WorkerBoard(),
         shouldDrain: @escaping @Sendable () -> Bool
     ) throws -> WorkerOutcome {
         let setup = try WorkerSetup(options, version: version)
@@ -73,6 +74,13 @@ package enum WorkerNode {
         shell.post { state in
             state.desk = shell
             state.begin()
+        }
+        board.attach {
+            do {
+                return try shell.call { $0.view }
+            } catch {
+                return nil
+            }
         }
         var isDraining = false
         let result: Result<WorkerState.Ending, any Error>

@@ -100,6 +100,15 @@ final class WorkerShell {
 
     var now: Duration { loop.now - start }
 
+    /// What this worker shows of itself.
+    var view: ServiceReporter.View {
+        ServiceReporter.View(
+            sentence: state.sentence(
+                coordinator: setup.coordinator.description,
+                preparedBytes: loading?.progress.bytes ?? 0, now: now),
+            isReady: hasToldReady)
+    }
+
     private func tick() {
         // On a slow link a heartbeat waits behind a frame for longer than silence may last.
         if let connection, connection.lastHeard > bytesHeard {

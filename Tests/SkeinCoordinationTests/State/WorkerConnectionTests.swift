@@ -18,6 +18,33 @@ struct WorkerConnectionTests {
         #expect(bench.at(11, .disconnected("refused"), jitter: 0) == [.connect(after: .zero)])
     }
 
+    @Test("it says what it waits for and what it does")
+    func sentence() {
+        var bench = Bench(patience: .seconds(60))
+        func sentence(at now: Double) -> String {
+            bench.state.sentence(
+                coordinator: "c:1", preparedBytes: 3 << 20, now: .seconds(now))
+        }
+        #expect(sentence(at: 0) == "starting")
+        bench.at(0, .start)
+        #expect(sentence(at: 2) == "waits for a coordinator at c:1; gives up in 58.0 s")
+        bench.at(2, .disconnected("refused"))
+        #expect(sentence(at: 3) == "waits for a coordinator at c:1 (refused); gives up in 57.0 s")
+        bench.at(4, .connected)
+        bench.at(4, .offered(term: 1))
+        #expect(
+            sentence(at: 9)
+                == "prepares for the run at c:1 for 5.0 s: 3 MiB of the model done")
+        bench.join(at: 10)
+        #expect(sentence(at: 11) == "in the run at c:1: waits for work")
+        bench.at(11, .leased(key(1), attempt: 1))
+        #expect(sentence(at: 12) == "in the run at c:1: computes 1 micro-batch")
+        bench.at(12, .drain)
+        #expect(
+            sentence(at: 12)
+                == "leaves after its current work: in the run at c:1: computes 1 micro-batch")
+    }
+
     @Test("it gives up when nobody has welcomed it for its patience")
     func patience() {
         var bench = Bench(patience: .seconds(5))

@@ -105,6 +105,8 @@ struct StatusServerTests {
             for path in ["/", "/healthz"] {
                 #expect(try answer(port, path, host: "gpu-box.lan").status == 200)
             }
+            // The rows are not read yet. Kubernetes asks under the pod's address.
+            #expect(try answer(port, "/readyz", host: "10.244.1.7:7535").status == 503)
             for path in ["/metrics", "/status.json", "/events", "/other"] {
                 let missing = try answer(port, path)
                 #expect(missing.status == 401)
