@@ -28,8 +28,15 @@ struct JoinedWorker {
     }
 
     func run(_ io: CommandIO) throws {
-        let (log, interrupt) = (io.log, io.interrupt)
-        interrupt.listen {
+        let board = WorkerBoard()
+        try io.reporting(board) { try run(io, board, shouldStop: $0) }
+    }
+
+    private func run(
+        _ io: CommandIO, _ board: WorkerBoard, shouldStop: @escaping @Sendable () -> Bool
+    ) throws {
+        let log = io.log
+        io.interrupt.listen {
             log.warning("leaving after the current work; interrupt again to stop at once")
         }
         let card = TaskCard(plan.place)
@@ -37,14 +44,14 @@ struct JoinedWorker {
         let began = ContinuousClock.now
         var search = Search(plan: plan, card: card, log: log)
         while true {
-            switch try find(&search, interrupt, log) {
+            switch try find(&search, shouldStop, log) {
             case .complete: return log.info("the run is complete")
             case .interrupted: return log.info("left the run; the others go on")
             case .addresses(let addresses, let notice):
                 do {
-                    return try work(at: addresses, card, io)
+                    return try work(at: addresses, card, log, board, shouldStop)
                 } catch {
-                    guard try mayLookAgain(after: error, notice, began, interrupt) else {
+                    guard try mayLookAgain(after: error, notice, began, shouldStop) else {
                         throw error
                     }
                     let what = ErrorReport.explanation(of: error).what
@@ -88,13 +95,13 @@ struct JoinedWorker {
 
     /// Waits until it is known where the coordinator is.
     private func find(
-        _ search: inout Search, _ interrupt: InterruptFlag, _ log: Log
+        _ search: inout Search, _ shouldStop: () -> Bool, _ log: Log
     ) throws -> Found {
         guard let rendezvous = plan.rendezvous else {
             return .addresses(plan.address.map { [$0.text] } ?? [], nil)
         }
         search.since = .now
-        while !interrupt.isSet {
+        while !shouldStop() {
             let answer = try rendezvous.read()
             search.note(answer)
             let waited = ContinuousClock.now - search.since
@@ -158,12 +165,14 @@ struct JoinedWorker {
     }
 
     /// Works for the coordinator until the run is complete or this task is asked to stop.
-    private func work(at addresses: [String], _ card: TaskCard, _ io: CommandIO) throws {
+    private func work(
+        at addresses: [String], _ card: TaskCard, _ log: Log, _ board: WorkerBoard,
+        _ shouldStop: @escaping @Sendable () -> Bool
+    ) throws {
         var options = options
         options.token = try plan.tokenFile.map { try TokenFile(reading: $0).bytes }
         options.coordinator = addresses.first ?? ""
-        let (rendezvous, interrupt) = (plan.rendezvous, io.interrupt)
-        if let rendezvous {
+        if let rendezvous = plan.rendezvous {
             options.locate = {
                 // What cannot be read now may be at the next attempt.
                 guard case .notice(let notice)? = try? rendezvous.read(),
@@ -172,9 +181,9 @@ struct JoinedWorker {
                 return notice.addresses(for: card)
             }
         }
-        switch try Worker(options, log: io.log).work(until: { interrupt.isSet }) {
-        case .complete: io.log.info("the run is complete")
-        case .drained: io.log.info("left the run; the others go on")
+        switch try Worker(options, log: log).work(on: board, until: shouldStop) {
+        case .complete: log.info("the run is complete")
+        case .drained: log.info("left the run; the others go on")
         }
     }
 
@@ -184,12 +193,12 @@ struct JoinedWorker {
     ///   - error: why it could not be worked for.
     ///   - notice: what led there; nil without a folder.
     ///   - began: when this task began.
-    ///   - interrupt: ends the wait.
+    ///   - shouldStop: ends the wait.
     /// - Returns: whether to look for it again.
     /// - Throws: `FileError` when the folder cannot be read.
     private func mayLookAgain(
         after error: any Error, _ notice: Rendezvous.Notice?, _ began: ContinuousClock.Instant,
-        _ interrupt: InterruptFlag
+        _ shouldStop: () -> Bool
     ) throws -> Bool {
         let wait: Duration
         switch error {
@@ -211,7 +220,7 @@ struct JoinedWorker {
             return ContinuousClock.now - began < options.patience * Self.firstPatience
         }
         let deadline = ContinuousClock.now + wait
-        while !interrupt.isSet {
+        while !shouldStop() {
             if try rendezvous.read() != .notice(notice) { return true }
             if ContinuousClock.now >= deadline { return false }
             Thread.sleep(forTimeInterval: Self.pause)
