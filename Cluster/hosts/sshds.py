@@ -151,7 +151,7 @@ MaxStartups 100
 SetEnv HOME={home} XDG_CACHE_HOME={home}/.cache PATH={paths} {variables}
 {options_of_server}
 """)
-        words = [shutil.which("sshd") or "/usr/sbin/sshd", "-D", "-f", str(config), "-E", f"{config}.log"]
+        words = ["/usr/sbin/sshd", "-D", "-f", str(config), "-E", f"{config}.log"]
         if small_home:
             mount = f"mount -t tmpfs -o size={small_home}m tmpfs {home} && exec {shlex.join(words)}"
             words = ["unshare", "--mount", "--propagation", "private", "sh", "-c", mount]

@@ -52,6 +52,8 @@ package struct HostCheck {
         var byteCount = 0
         var taken: off_t = 0
         var isOpen = true
+        /// This machine's clock when the host's was heard; a copy may take long after that.
+        var heard: Int?
     }
 
     /// Checks all hosts.
@@ -143,8 +145,11 @@ package struct HostCheck {
         return CheckedHost(
             inquiry.host, inquiry.answer, ending: ending ?? .exited(0),
             errors: String(decoding: inquiry.errors, as: UTF8.self), demand: demand,
-            time: Int(Date().timeIntervalSince1970))
+            time: inquiry.heard ?? Self.clock())
     }
+
+    /// In seconds since 1970.
+    private static func clock() -> Int { Int(Date().timeIntervalSince1970) }
 
     private func read(_ inquiry: inout Inquiry) {
         let (output, isOpen) = ChildProcess.available(inquiry.process.output)
@@ -155,6 +160,7 @@ package struct HostCheck {
             inquiry.changed = .now
         }
         inquiry.answer.read(output)
+        if inquiry.answer.unixTime != nil, inquiry.heard == nil { inquiry.heard = Self.clock() }
         inquiry.errors += errors.prefix(Limits.answerBytes)
         inquiry.byteCount += output.count + errors.count
         inquiry.taken = taken

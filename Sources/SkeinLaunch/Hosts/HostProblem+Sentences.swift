@@ -45,6 +45,13 @@ extension HostProblem {
                 "give --copy-binary a release, install skein there, or write skein=PATH in the line "
                     + "of the host"
             )
+        case .doesNotRun(let path, let status, let words)
+        where path.contains("/\(HostScript.releases)/"):
+            (
+                "\(path) ends with status \(status)\(Self.said(words))",
+                "compare its system with what the README of the release says; a home directory that "
+                    + "is mounted noexec runs nothing"
+            )
         case .doesNotRun(let path, let status, let words):
             (
                 "\(path) ends with status \(status)\(Self.said(words))",

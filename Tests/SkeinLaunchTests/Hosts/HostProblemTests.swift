@@ -154,6 +154,7 @@ import Testing
 
     private static let problems: [HostProblem] =
         cases.compactMap(\.problem) + [
+            .doesNotRun(path: "/h/.skein/releases/1/bin/skein", status: 126, words: "w"),
             .otherVersion(found: "0.1.0", here: "0.1.0"), .silent(.connecting, seconds: 30),
             .silent(.answering, seconds: 30),
             .silent(.copying(1_000_000, of: 38_000_000), seconds: 30), .floods,
