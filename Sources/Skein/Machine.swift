@@ -50,6 +50,13 @@ public struct Machine: Sendable {
         set { values.keepCheckpoints = newValue }
     }
 
+    /// Averages between the checkpoints of a run with `Recipe.localSteps`, instead of
+    /// `checkpointEvery`; nil: 10.
+    public var saveStateEvery: Int? {
+        get { values.saveStateEvery }
+        set { values.saveStateEvery = newValue }
+    }
+
     /// Prompts that the model answers after each validation, at most 16 of at most 4,096 bytes; the
     /// run waits meanwhile. The answers are events, and lines of metrics.jsonl.
     public var samplePrompts: [String] {

@@ -123,6 +123,45 @@ public struct Recipe: Sendable, Equatable {
         set { values.slots = newValue }
     }
 
+    // MARK: Local steps
+
+    /// AdamW steps that each logical worker takes by itself before anything is averaged; nil: every
+    /// step is taken together. Needs `logicalWorkers`.
+    public var localSteps: Int? {
+        get { values.localSteps }
+        set { values.localSteps = newValue }
+    }
+
+    /// Adapters that are trained side by side between two averages.
+    public var logicalWorkers: Int? {
+        get { values.logicalWorkers }
+        set { values.logicalWorkers = newValue }
+    }
+
+    /// How a change of parameters is coded; nil: not at all.
+    public var deltaCodec: DeltaPrecision? {
+        get { values.deltaCodec.map { DeltaPrecision(named: $0) } }
+        set { values.deltaCodec = newValue.map { .init(named: $0) } }
+    }
+
+    /// Share of the numbers that `topk` keeps; nil: 1 in 32.
+    public var topkDensity: Double? {
+        get { values.topkDensity }
+        set { values.topkDensity = newValue }
+    }
+
+    /// How far the parameters follow the average change; nil: 0.7.
+    public var outerLearningRate: Double? {
+        get { values.outerLearningRate }
+        set { values.outerLearningRate = newValue }
+    }
+
+    /// Nesterov momentum of the average changes; nil: 0.9.
+    public var outerMomentum: Double? {
+        get { values.outerMomentum }
+        set { values.outerMomentum = newValue }
+    }
+
     /// Validations without a lower loss after which the run stops; nil: never.
     public var earlyStopPatience: Int? {
         get { values.earlyStopPatience }

@@ -39,6 +39,18 @@ extension Recipe {
         case int8
     }
 
+    /// Precision of a change of parameters between two averages of a run with local steps.
+    public enum DeltaPrecision: String, Sendable, CaseIterable {
+        /// Not rounded.
+        case fp32
+        /// Rounded to bfloat16.
+        case bf16
+        /// Blocks of 64 with one scale, rounded stochastically.
+        case int8
+        /// Only the largest numbers, as `int8`.
+        case topk
+    }
+
     /// Precision of multiplying by the frozen weights; all else is fp32.
     public enum Compute: String, Sendable, CaseIterable {
         case fp32

@@ -11,6 +11,10 @@ extension NodeError {
                 remedy: "raise the limit (ulimit -n; LimitNOFILE= in systemd), or wait for fewer "
                     + "workers with --min-workers",
                 status: .inputOutput)
+        case .localStepsInOneProcess:
+            Explanation(
+                what: "a coordinator cannot lease local steps yet", place: "--local-steps",
+                remedy: "use skein train, or leave out --local-steps", status: .usage)
         case .adapterTooLarge(let parameters, let messageBytes):
             Explanation(
                 what: "an adapter of \(parameters) parameters makes messages of up to "

@@ -6,8 +6,9 @@ extension NodeError: Explained {
         switch self {
         case .tokenFile(let path, let problem):
             problem.explanation(path: path)
-        case .tooFewFiles, .adapterTooLarge, .tokenRequired, .statusTokenRequired,
-            .statusTokenNotPrintable, .statusTokenIsClusters, .workersMissing, .coordinatorMissing,
+        case .tooFewFiles, .adapterTooLarge, .localStepsInOneProcess, .tokenRequired,
+            .statusTokenRequired, .statusTokenNotPrintable, .statusTokenIsClusters,
+            .workersMissing, .coordinatorMissing,
             .refused, .runFailed, .offerUnusable, .leaseUnusable, .connectionLost,
             .modelPieceDamaged, .modelDamaged, .noStatus:
             clusterExplanation

@@ -42,8 +42,8 @@ enum Limits {
     /// of samples below 40 KiB: a prompt and 64 tokens, each byte escaped as six.
     static let recordLineBytes = 64 << 10
 
-    /// Files that a checkpoint's manifest may name; Skein writes four.
-    static let checkpointFiles = 64
+    /// Files that a checkpoint's manifest may name; Skein writes four, and one for each logical worker.
+    static let checkpointFiles = 64 + LocalSettings.mostWorkers
 
     /// Findings of a ledger check that are kept; all are counted.
     static let ledgerFindings = 100

@@ -13,6 +13,14 @@ extension TrainingError: Explained {
             Explanation(
                 what: "there is no option \"\(name)\"", place: "--\(name)",
                 remedy: "`skein train --help` lists all options", status: .usage)
+        case .badCombination(let flag, .needs(let other)):
+            Explanation(
+                what: "--\(flag) needs --\(other)", place: "--\(flag)",
+                remedy: "give both, or neither", status: .usage)
+        case .badCombination(let flag, .excludes(let other)):
+            Explanation(
+                what: "--\(flag) and --\(other) exclude each other", place: "--\(flag)",
+                remedy: "give one of the two", status: .usage)
         case .layersOutOfRange(let layers, let layerCount):
             Explanation(
                 what: "the model has \(layerCount) layers, 0 to \(layerCount - 1)",

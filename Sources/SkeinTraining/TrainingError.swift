@@ -9,6 +9,8 @@ package enum TrainingError: Error, Equatable {
     case badOption(flag: String, value: String, allowed: String)
     /// No option has this name.
     case unknownOption(name: String)
+    /// `--flag` is given without another option that it needs, or with one that it excludes.
+    case badCombination(flag: String, problem: OptionCombination)
     /// `--layers` names layers that a model of `layerCount` layers does not have.
     case layersOutOfRange(layers: String, layerCount: Int)
 
@@ -63,6 +65,12 @@ package enum TrainingError: Error, Equatable {
     case gradientNotFinite(step: Int, tensor: String, lastCheckpoint: String?)
     /// Each time that `what` ("step 7") was computed, a result was wrong.
     case spoiled(what: String, times: Int)
+}
+
+/// Why two options do not go together; the other one's name, without dashes.
+package enum OptionCombination: Error, Equatable, Sendable {
+    case needs(String)
+    case excludes(String)
 }
 
 /// Why a line of a data file cannot be used.

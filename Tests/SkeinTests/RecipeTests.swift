@@ -19,6 +19,10 @@ import Testing
         ("max-grad-norm", { $0.maxGradNorm = 7 }), ("epochs", { $0.epochs = 7 }),
         ("iterations", { $0.iterations = 7 }), ("batch-size", { $0.batchSize = 7 }),
         ("micro-batch-tokens", { $0.microBatchTokens = 7 }), ("slots", { $0.slots = 7 }),
+        ("local-steps", { $0.localSteps = 7 }), ("logical-workers", { $0.logicalWorkers = 7 }),
+        ("delta-codec", { $0.deltaCodec = .topk }), ("topk-density", { $0.topkDensity = 0.25 }),
+        ("outer-learning-rate", { $0.outerLearningRate = 0.25 }),
+        ("outer-momentum", { $0.outerMomentum = 0.25 }),
         ("max-length", { $0.maxLength = 7 }), ("seed", { $0.seed = 7 }),
         ("shuffle", { $0.shuffle = false }), ("validation-split", { $0.validationSplit = 0.25 }),
         ("prompt-format", { $0.promptFormat = .raw }), ("train-on", { $0.trainOn = .last }),
@@ -83,6 +87,7 @@ import Testing
         #expect(rawValues(Recipe.PromptFormat.self) == rawValues(SkeinTraining.PromptFormat.self))
         #expect(rawValues(Recipe.TrainedTurns.self) == rawValues(SkeinTraining.TrainedTurns.self))
         #expect(rawValues(Recipe.Precision.self) == rawValues(GradientCodec.self))
+        #expect(rawValues(Recipe.DeltaPrecision.self) == rawValues(DeltaCodec.Kind.self))
         #expect(rawValues(Recipe.Compute.self) == rawValues(ComputeType.self))
         #expect(rawValues(Machine.Weights.self) == rawValues(ResidenceChoice.self))
     }
@@ -94,6 +99,7 @@ import Testing
         machine.gradientCheckpointing = true
         machine.checkpointEvery = 7
         machine.keepCheckpoints = 7
+        machine.saveStateEvery = 7
         machine.samplePrompts = ["7"]
         var cluster = Cluster()
         cluster.minimumWorkers = 7

@@ -44,7 +44,10 @@ enum TrainingFlags {
                     resume.description,
                 ])
         ]
-        + [OptionHeading.data, .adapter, .optimizer, .run, .reports, .machine, .cluster].map {
+        + [
+            OptionHeading.data, .adapter, .optimizer, .run, .localSteps, .reports, .machine,
+            .cluster,
+        ].map {
             heading in
             let options = TrainingConfiguration.options.map(\.description).filter {
                 $0.heading == heading

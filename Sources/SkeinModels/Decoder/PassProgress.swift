@@ -8,6 +8,9 @@ package final class PassProgress: Sendable {
     private let done = Atomic<Int>(0)
     private let total = Atomic<Int>(0)
     private let abandoned = Atomic<Bool>(false)
+    /// Of work that is several passes, one after the other.
+    private let parts = Atomic<Int>(1)
+    private let partsDone = Atomic<Int>(0)
 
     package init() {}
 
@@ -22,10 +25,26 @@ package final class PassProgress: Sendable {
     /// Layers to be done; 0 before the pass begins.
     package var layerCount: Int { total.load(ordering: .relaxed) }
 
-    /// Layers done, in thousandths of all: 0 to 1000.
+    /// Layers done of all parts, in thousandths: 0 to 1000.
     package var thousandths: Int {
         let total = layerCount
-        return total == 0 ? 0 : min(1000, layersDone * 1000 / total)
+        guard total > 0 else { return 0 }
+        let pass = min(1000, layersDone * 1000 / total)
+        let parts = parts.load(ordering: .relaxed)
+        let done = partsDone.load(ordering: .relaxed)
+        return done >= parts ? 1000 : (done * 1000 + pass) / parts
+    }
+
+    /// The work is so many passes, one after the other.
+    package func expect(parts count: Int) {
+        parts.store(max(1, count), ordering: .relaxed)
+        partsDone.store(0, ordering: .relaxed)
+    }
+
+    /// One of the passes is done.
+    package func finishPart() {
+        done.store(0, ordering: .relaxed)
+        partsDone.add(1, ordering: .relaxed)
     }
 
     func begin(layers: Int) {

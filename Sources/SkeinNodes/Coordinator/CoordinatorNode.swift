@@ -54,6 +54,7 @@ package final class CoordinatorNode: Sendable {
     package static func check(job: TrainingJob, options: CoordinatorOptions) throws {
         _ = try NetworkAddress(parsing: options.listen)
         _ = try settings(job)
+        if job.local != nil { throw NodeError.localStepsInOneProcess }
         try RunIdentity.checkSizes(
             parameterCount: job.shape.layout.count, codec: job.configuration.gradientCodec)
     }

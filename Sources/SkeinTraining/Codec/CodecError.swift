@@ -17,6 +17,8 @@ package enum CodecError: Error, Equatable, Sendable {
     /// A zstd frame that cannot be decoded into the plane; `detail` says why.
     case badFrame(plane: Int, detail: String)
     case trailingBytes(count: Int)
+    /// Place `found` of a vector of `count` numbers.
+    case indexOutOfRange(found: Int, count: Int)
     /// Unrounded Floats from a codec that rounds, though all of them are finite.
     case notRounded
 }
@@ -51,6 +53,8 @@ extension CodecError: Explained {
             "a plane of \(expected) bytes cannot take \(found)"
         case .badFrame(_, let detail): detail
         case .trailingBytes(let count): "\(count) bytes follow the last plane"
+        case .indexOutOfRange(let found, let count):
+            "number \(found) of a vector of \(count) numbers"
         case .notRounded: "finite numbers that the codec should have rounded"
         }
     }

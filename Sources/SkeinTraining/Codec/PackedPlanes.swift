@@ -7,6 +7,7 @@ enum PackedKind: UInt8 {
     case int8 = 3
     case snapshot = 4
     case delta = 5
+    case topNumbers = 6
 
     var name: String {
         switch self {
@@ -15,6 +16,7 @@ enum PackedKind: UInt8 {
         case .int8: "an int8 gradient"
         case .snapshot: "a snapshot of parameters"
         case .delta: "a difference of parameters"
+        case .topNumbers: "the largest numbers of a change"
         }
     }
 }

@@ -45,6 +45,7 @@ extension StepPlan {
     func digest() -> SHA256.Digest {
         var fields = DigestFields("skein plan 1")
         for number in [stepCount, stepsPerEpoch, batchSize, lengths.count] { fields.append(number) }
+        if let local { for number in [local.steps, local.workers] { fields.append(number) } }
         for step in steps().prefix(Self.digestedSteps) { fields.append(step) }
         if stepCount > Self.digestedSteps { fields.append(step(stepCount)) }
         return fields.finish()

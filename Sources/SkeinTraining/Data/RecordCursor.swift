@@ -104,12 +104,17 @@ extension LedgerEntry {
             cursor.skip(",\"tokens\":"), let tokens = cursor.integer(),
             cursor.skip(",\"loss_tokens\":"), let lossTokens = cursor.integer(),
             cursor.skip(",\"loss_sum\":"), let lossSum = cursor.number(),
-            cursor.skip(",\"gradient_sha256\":\""), let digest = cursor.text(),
-            cursor.skip("}"), cursor.isAtEnd
+            cursor.skip(",\"gradient_sha256\":\""), let digest = cursor.text()
         else { return nil }
+        var state: String?
+        if cursor.skip(",\"state_sha256\":\"") {
+            guard let digest = cursor.text() else { return nil }
+            state = digest
+        }
+        guard cursor.skip("}"), cursor.isAtEnd else { return nil }
         self.init(
             step: step, microBatch: microBatch, worker: worker, attempt: attempt, tokens: tokens,
-            lossTokens: lossTokens, lossSum: lossSum, gradientDigest: digest)
+            lossTokens: lossTokens, lossSum: lossSum, gradientDigest: digest, stateDigest: state)
     }
 }
 

@@ -19,6 +19,9 @@ package protocol GradientSource: Sendable {
         deliver: (MicroBatchResult) throws -> Void
     ) throws
 
+    /// Computes the rounds of a run with local steps; nil: this source cannot.
+    var local: (any LocalSource)? { get }
+
     /// What the source has spent since the last call; nil if it does not count that.
     func takeFigures() -> StepFigures?
 }
@@ -67,6 +70,8 @@ package struct StepSpoiled: Error {
 
 extension GradientSource {
     package func takeFigures() -> StepFigures? { nil }
+
+    package var local: (any LocalSource)? { nil }
 }
 
 /// What a step cost the coordinator, besides time.
@@ -92,10 +97,15 @@ package struct StepFigures: Sendable, Equatable {
 package struct LocalGradientSource: GradientSource {
     package let engine: MicroBatchEngine
     package let threads: DecoderThreads
+    package let local: (any LocalSource)?
 
-    package init(engine: MicroBatchEngine, threads: DecoderThreads) {
+    /// `logical` computes the rounds of a run with local steps.
+    package init(
+        engine: MicroBatchEngine, threads: DecoderThreads, logical: LogicalWorkers? = nil
+    ) {
         self.engine = engine
         self.threads = threads
+        local = logical.map { InProcessRounds(workers: $0, threads: threads) }
     }
 
     package var workerCount: Int { 1 }

@@ -95,6 +95,19 @@ extension MicroBatchEngine {
         return rounded.result
     }
 
+    /// Loss and gradient of a micro-batch, neither rounded nor hashed; nil if the pass was abandoned
+    /// through `progress`.
+    func sum(
+        of microBatch: MicroBatch, parameters: [Float], workspace: DecoderWorkspace,
+        place: WorkSharing.Place?, progress: PassProgress?
+    ) -> GradientSum? {
+        pass(over: microBatch, parameters, workspace, place, progress).map { loss, gradient in
+            GradientSum(
+                tokens: microBatch.tokenCount, lossTokens: loss.lossTokens, lossSum: loss.lossSum,
+                gradient: gradient)
+        }
+    }
+
     /// The result of `gradient`, and its gradient packed for the wire: the same numbers. nil if the
     /// pass was abandoned through `progress`.
     package func packedGradient(
@@ -111,19 +124,10 @@ extension MicroBatchEngine {
         _ place: WorkSharing.Place?, progress: PassProgress?,
         rounding round: (inout [Float]) -> Rest
     ) -> (result: MicroBatchResult, rest: Rest)? {
-        let address = dropout.map { Decoder.DropoutAddress(dropout: $0, step: microBatch.step) }
-        var loss: BatchLoss?
-        var gradient = [Float](unsafeUninitializedCapacity: parameters.count) { buffer, count in
-            guard let out = buffer.baseAddress else { return }
-            parameters.withUnsafeBufferPointer { parameters in
-                guard let parameters = parameters.baseAddress else { return }
-                loss = decoder.gradient(
-                    of: microBatch.packed, parameters: parameters, dropout: address,
-                    workspace: workspace, place: place, into: out, progress: progress)
-            }
-            count = loss == nil ? 0 : parameters.count
-        }
-        guard let loss else { return nil }
+        guard
+            let (loss, made) = pass(over: microBatch, parameters, workspace, place, progress)
+        else { return nil }
+        var gradient = consume made
         let rest = round(&gradient)
         let digest = GradientCodec.digest(of: gradient)
         let sum = GradientSum(
@@ -134,6 +138,25 @@ extension MicroBatchEngine {
                 index: microBatch.index, sum: sum, digest: digest, worker: "local", attempt: 1),
             rest
         )
+    }
+
+    private func pass(
+        over microBatch: MicroBatch, _ parameters: [Float], _ workspace: DecoderWorkspace,
+        _ place: WorkSharing.Place?, _ progress: PassProgress?
+    ) -> (loss: BatchLoss, gradient: [Float])? {
+        let address = dropout.map { Decoder.DropoutAddress(dropout: $0, step: microBatch.step) }
+        var loss: BatchLoss?
+        let gradient = [Float](unsafeUninitializedCapacity: parameters.count) { buffer, count in
+            guard let out = buffer.baseAddress else { return }
+            parameters.withUnsafeBufferPointer { parameters in
+                guard let parameters = parameters.baseAddress else { return }
+                loss = decoder.gradient(
+                    of: microBatch.packed, parameters: parameters, dropout: address,
+                    workspace: workspace, place: place, into: out, progress: progress)
+            }
+            count = loss == nil ? 0 : parameters.count
+        }
+        return loss.map { ($0, gradient) }
     }
 
     /// The loss of rows that are evaluated together, on the calling thread, without dropout.

@@ -23,15 +23,22 @@ extension TrainingLoop {
             try report(.rowsNotRecorded(path: directory.runFile, beginToken: job.beginToken))
         }
         let found = try directory.checkpoints.newest(
-            layout: job.shape.layout, configurationDigest: job.configuration.digest.description)
+            layout: job.shape.layout, plan: job.plan,
+            configurationDigest: job.configuration.digest.description)
         if let checkpoint = found.checkpoint {
             let state = checkpoint.state
             step = state.step
             savedStep = step
             parameters = checkpoint.parameters
-            optimizer = AdamW(
-                settings: job.configuration.adamW, step: state.step,
-                averages: checkpoint.averages, squareAverages: checkpoint.squareAverages)
+            if var local {
+                try local.take(
+                    checkpoint, of: job, path: directory.checkpoints.path(ofStep: step))
+                self.local = local
+            } else {
+                optimizer = AdamW(
+                    settings: job.configuration.adamW, step: state.step,
+                    averages: checkpoint.averages, squareAverages: checkpoint.squareAverages)
+            }
             stopping = EarlyStopping(
                 patience: job.configuration.earlyStopPatience,
                 bestLoss: state.bestValidationLoss, bestStep: state.bestStep,
@@ -61,7 +68,7 @@ extension TrainingLoop {
                 ? newest
                 : try Checkpoint(
                     directory: directory.checkpoints.path(ofStep: stopping.bestStep),
-                    layout: job.shape.layout, in: directory.store)
+                    layout: job.shape.layout, plan: job.plan, in: directory.store)
         } catch TrainingError.damagedCheckpoint {
             throw TrainingError.adapterLost(path: directory.adapter, step: stopping.bestStep)
         }
@@ -93,14 +100,24 @@ extension TrainingLoop {
 
     /// Begins to save a checkpoint; the next update copies parameters and moments.
     mutating func save(epoch: Int) throws {
+        guard canSave else { return }
         let checkpoint = Checkpoint(
             state: TrainingState(
                 step: step, epoch: epoch, bestValidationLoss: stopping.bestLoss,
                 bestStep: stopping.bestStep, validationsSinceBest: stopping.validationsSinceBest,
                 configurationDigest: job.configuration.digest.description),
             adapter: job.adapterConfiguration, parameters: parameters,
-            averages: optimizer.averages, squareAverages: optimizer.squareAverages)
+            averages: local?.outer.momentum ?? optimizer.averages,
+            squareAverages: local?.error ?? optimizer.squareAverages,
+            local: local.map { $0.hasStates ? $0.states.compactMap { $0?.state } : [] })
         try reportSaved(writer.save(checkpoint))
+    }
+
+    /// Whether all that a checkpoint of this step needs is here. Of a run with local steps the
+    /// logical workers' states may be elsewhere; a complete run needs none.
+    var canSave: Bool {
+        guard let local else { return true }
+        return step == job.plan.stepCount || local.hasStates
     }
 
     /// Saves the last step that is complete when the source stops in the middle of the next one.

@@ -55,6 +55,8 @@ package struct TrainingLoop {
     var parameters: [Float]
     var optimizer: AdamW
     var stopping: EarlyStopping
+    /// Of a run with local steps; `optimizer` is not used then.
+    var local: LocalProgress?
     var step = 0
     /// The step of the newest checkpoint that is durable.
     var savedStep: Int?
@@ -81,7 +83,9 @@ package struct TrainingLoop {
         self.shouldStop = shouldStop
         self.now = now
         parameters = job.initial.values
-        optimizer = AdamW(settings: job.configuration.adamW, count: parameters.count)
+        local = LocalProgress(job)
+        optimizer = AdamW(
+            settings: job.configuration.adamW, count: local == nil ? parameters.count : 0)
         stopping = EarlyStopping(patience: job.configuration.earlyStopPatience)
         writer = CheckpointWriter(
             store: directory.checkpoints, layout: job.shape.layout,
@@ -116,24 +120,27 @@ package struct TrainingLoop {
         let metrics = try Metrics(
             path: directory.metrics, keepingThroughStep: step, in: directory.store)
         try checkLedger()
-        let rates = job.configuration.learningRates(stepCount: job.plan.stepCount)
+        let rates = job.configuration.learningRates(stepCount: job.plan.scheduledSteps)
         for planned in job.plan.steps(from: step + 1) {
             if stopping.shouldStop { break }
             let began = now()
+            let rate = rates.rate(ofStep: planned.step * (job.plan.local?.steps ?? 1))
             var sum: GradientSum
             let entries: [LedgerEntry]
             do {
-                (sum, entries) = try gradient(of: planned)
+                (sum, entries) =
+                    try local == nil ? gradient(of: planned) : changes(of: planned)
             } catch let stopped as SourceStopped {
                 try saveCommitted()
                 throw stopped
             }
-            let norm = try update(&sum, learningRate: rates.rate(ofStep: planned.step)) {
-                try ledger.append(entries)
-            }
+            let norm =
+                try local == nil
+                ? update(&sum, learningRate: rate) { try ledger.append(entries) }
+                : follow(&sum, planned) { try ledger.append(entries) }
             step = planned.step
             let line = Self.metrics(
-                planned, sum, rate: rates.rate(ofStep: step), norm: norm,
+                planned, sum, rate: rate, norm: norm,
                 seconds: (now() - began) / .seconds(1),
                 workers: source.workerCount, figures: source.takeFigures())
             try metrics.append(line)
@@ -146,11 +153,16 @@ package struct TrainingLoop {
                 try writeSamples(metrics, epoch: planned.epoch)
             }
             let interrupted = shouldStop()
-            let isDue = Self.isDue(step, every: job.configuration.checkpointEvery)
+            let isDue = Self.isDue(
+                step, every: local?.interval ?? job.configuration.checkpointEvery)
             if isDue || planned.endsEpoch || isLast || interrupted {
                 try save(epoch: planned.epoch)
             }
-            if interrupted && !isLast { return outcome(isComplete: false) }
+            if interrupted && !isLast {
+                // Without the logical workers' states nothing was saved.
+                guard canSave else { throw SourceStopped(reason: .interrupted) }
+                return outcome(isComplete: false)
+            }
         }
         if stopping.bestLoss == nil { try keepAdapter() }
         return outcome(isComplete: true)
@@ -262,6 +274,7 @@ extension LedgerEntry {
         self.init(
             step: step, microBatch: result.index, worker: result.worker, attempt: result.attempt,
             tokens: result.sum.tokens, lossTokens: result.sum.lossTokens,
-            lossSum: result.sum.lossSum, gradientDigest: result.digest.description)
+            lossSum: result.sum.lossSum, gradientDigest: result.digest.description,
+            stateDigest: result.state?.digest.description)
     }
 }

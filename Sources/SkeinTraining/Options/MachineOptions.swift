@@ -21,6 +21,12 @@ package struct MachineOptions: OptionTable {
     package let keepCheckpoints = Option(
         "keep-checkpoints", .integer(1...Limits.steps), default: "3", in: .reports,
         "newest checkpoints to keep, besides the best one")
+    package let saveStateEvery = Option.optional(
+        "save-state-every", .integer(1...LocalSettings.mostSaveInterval),
+        absent: "\(LocalSettings.usualSaveInterval)", in: .localSteps,
+        "averages between checkpoints of a run with local steps, to which the logical workers' states "
+            + "are sent; instead of --checkpoint-every; does not change the result"
+    ).namedOnlyWhenGiven()
     package let samplePrompt = Option.optional(
         "sample-prompt", .samplePrompts, absent: "none", in: .reports,
         "answer this prompt after each validation, for metrics, page and report; may be repeated"

@@ -62,6 +62,32 @@ package struct RecipeOptions: OptionTable {
         "slots", .integer(1...65536), absent: "any number", in: .run,
         "cut each step for this many threads, over all workers; changes the result"
     ).namedOnlyWhenGiven()
+    package let localSteps = Option.optional(
+        "local-steps", .integer(1...LocalSettings.mostSteps), absent: "off", in: .localSteps,
+        "for slow links: each logical worker takes this many AdamW steps by itself, of --batch-size "
+            + "rows each, before anything is averaged; --iterations counts the averages"
+    ).namedOnlyWhenGiven()
+    package let logicalWorkers = Option.optional(
+        "logical-workers", .integer(1...LocalSettings.mostWorkers), in: .localSteps,
+        "adapters that are trained side by side; they are part of the plan, whoever computes them"
+    ).namedOnlyWhenGiven()
+    package let deltaCodec = Option.optional(
+        "delta-codec", ValueFormat<DeltaCodec.Kind>.choice, absent: "fp32", in: .localSteps,
+        "how a change of parameters is coded; topk keeps the largest, as int8; what coding loses is "
+            + "added to the next one"
+    ).namedOnlyWhenGiven()
+    package let topkDensity = Option.optional(
+        "topk-density", .number(above: 0, to: 1), absent: "0.03125", in: .localSteps,
+        "share of the numbers that topk keeps"
+    ).namedOnlyWhenGiven()
+    package let outerLearningRate = Option.optional(
+        "outer-learning-rate", .number(above: 0, to: 10), absent: "0.7", in: .localSteps,
+        "how far the parameters follow the average change"
+    ).namedOnlyWhenGiven()
+    package let outerMomentum = Option.optional(
+        "outer-momentum", .number(0..<1), absent: "0.9", in: .localSteps,
+        "Nesterov momentum of the average changes"
+    ).namedOnlyWhenGiven()
     package let maxLength = Option(
         "max-length", .integer(2...mostTokens), default: "512", in: .data,
         "tokens per row; longer rows are cut at the right")
@@ -119,5 +145,6 @@ extension OptionHeading {
     package static let adapter = OptionHeading("adapter")
     package static let optimizer = OptionHeading("optimizer")
     package static let run = OptionHeading("run")
+    package static let localSteps = OptionHeading("local steps")
     package static let data = OptionHeading("data")
 }

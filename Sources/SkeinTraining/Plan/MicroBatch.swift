@@ -58,7 +58,8 @@ package struct GradientSum: Sendable, Equatable {
 }
 
 /// A micro-batch's result, between computing and adding it: its gradient as numbers, rounded by the
-/// codec and hashed. Packed for the wire it is a `WorkResult`.
+/// codec and hashed. Packed for the wire it is a `WorkResult`. A logical worker's result of a round
+/// looks the same: its gradient is the coded change.
 package struct MicroBatchResult: Sendable {
     /// Its leaf in the reduction tree.
     package var index: Int
@@ -70,10 +71,12 @@ package struct MicroBatchResult: Sendable {
     package var worker: String
     /// Counted from 1.
     package var attempt: Int
+    /// Of a logical worker, after the round; nil for a micro-batch.
+    package var state: NamedState?
 
     package init(
         index: Int, sum: GradientSum, correct: Int = 0, digest: SHA256.Digest, worker: String,
-        attempt: Int
+        attempt: Int, state: NamedState? = nil
     ) {
         self.index = index
         self.sum = sum
@@ -81,6 +84,7 @@ package struct MicroBatchResult: Sendable {
         self.digest = digest
         self.worker = worker
         self.attempt = attempt
+        self.state = state
     }
 
     /// Loss without gradient.

@@ -8,7 +8,8 @@ package struct PlannedStep: Sendable, Equatable {
     package let epoch: Int
     /// Whether this is the last step of its epoch.
     package let endsEpoch: Bool
-    /// For each micro-batch, indices of training rows, in the order of computation.
+    /// For each micro-batch, indices of training rows, in the order of computation; of a run with
+    /// local steps, for each logical worker (`StepPlan.localSteps`).
     package let microBatches: [[Int]]
 
     package var rowCount: Int { microBatches.reduce(0) { $0 + $1.count } }
@@ -39,6 +40,8 @@ package struct StepPlan: Sendable {
     package let microBatchTokens: Int
     /// The threads for which each step is cut, and what each row costs; nil: for any number.
     package let slots: Slots?
+    /// How a step is dealt out to logical workers; nil: a step is one AdamW step of all its rows.
+    package let local: LocalShape?
     package let seed: UInt64
     package let shuffles: Bool
     package let stepsPerEpoch: Int
@@ -50,22 +53,25 @@ package struct StepPlan: Sendable {
     ///   - batchSize: rows of a step.
     ///   - microBatchTokens: about how many tokens a micro-batch has.
     ///   - slots: threads for which each step is cut; nil: for any number.
+    ///   - local: how each step is dealt out to logical workers; `batchSize` is then that of a
+    ///     local step.
     ///   - seed: of the run.
     ///   - shuffles: false trains in file order in every epoch.
     ///   - epochs: passes over the rows; not used when `iterations` is given.
     ///   - iterations: steps of the run, however many epochs that takes.
     package init(
-        lengths: [Int], batchSize: Int, microBatchTokens: Int, slots: Slots? = nil, seed: UInt64,
-        shuffles: Bool, epochs: Int, iterations: Int?
+        lengths: [Int], batchSize: Int, microBatchTokens: Int, slots: Slots? = nil,
+        local: LocalShape? = nil, seed: UInt64, shuffles: Bool, epochs: Int, iterations: Int?
     ) {
         precondition(!lengths.isEmpty && batchSize > 0, "a plan needs rows and a batch size")
         self.lengths = lengths
         self.batchSize = batchSize
         self.microBatchTokens = microBatchTokens
         self.slots = slots
+        self.local = local
         self.seed = seed
         self.shuffles = shuffles
-        stepsPerEpoch = (lengths.count - 1) / batchSize + 1
+        stepsPerEpoch = (lengths.count - 1) / (batchSize * (local?.batchesPerStep ?? 1)) + 1
         let (all, overflow) = stepsPerEpoch.multipliedReportingOverflow(by: epochs)
         stepCount = min(iterations ?? (overflow ? Limits.steps : all), Limits.steps)
     }
@@ -83,12 +89,14 @@ package struct StepPlan: Sendable {
             lengths: lengths, batchSize: configuration.batchSize,
             microBatchTokens: configuration.microBatchTokens,
             slots: configuration.slots.map { Slots(count: $0, costs: costs()) },
+            local: configuration.localShape,
             seed: configuration.addressedSeed, shuffles: configuration.shuffle,
             epochs: configuration.epochs, iterations: configuration.iterations)
     }
 
     /// A bound on the micro-batches of a step: what a step of the longest rows would have.
     package var mostMicroBatches: Int {
+        if let local { return min(local.workers, lengths.count) }
         let longest = lengths.sorted(by: >).prefix(batchSize)
         let tokens = longest.reduce(0, +)
         guard let slots else {
@@ -98,6 +106,9 @@ package struct StepPlan: Sendable {
         return MicroBatchGrouping.count(
             rows: longest.count, tokens: tokens, target: microBatchTokens, slots: slots.count)
     }
+
+    /// Rows of a step, but for an epoch's last.
+    var rowsPerStep: Int { batchSize * (local?.batchesPerStep ?? 1) }
 
     /// Epochs that the run begins.
     package var epochCount: Int { stepCount == 0 ? 0 : epoch(ofStep: stepCount) }
@@ -124,8 +135,13 @@ package struct StepPlan: Sendable {
 
     private func plannedStep(_ step: Int, order: [Int]) -> PlannedStep {
         let place = (step - 1) % stepsPerEpoch
-        let start = place * batchSize
-        let rows = order[start..<min(start + batchSize, order.count)]
+        let start = place * rowsPerStep
+        let rows = order[start..<min(start + rowsPerStep, order.count)]
+        if let local {
+            return PlannedStep(
+                step: step, epoch: epoch(ofStep: step), endsEpoch: place == stepsPerEpoch - 1,
+                microBatches: local.dealt(Array(rows)))
+        }
         let tokens = rows.map { lengths[$0] }
         let groups =
             slots.map { slots in

@@ -61,20 +61,23 @@ package struct Checkpoint: Sendable, Equatable {
     package var adapter: AdapterConfiguration
     /// The trained matrices, flat, in the order of `ParameterLayout`.
     package var parameters: [Float]
-    /// AdamW's first moments.
+    /// AdamW's first moments; of a run with local steps, the outer momentum.
     package var averages: [Float]
-    /// AdamW's second moments.
+    /// AdamW's second moments; of a run with local steps, what coding the averages has lost.
     package var squareAverages: [Float]
+    /// The logical workers' states; none for a complete run, nil for one without local steps.
+    package var local: [LocalState]?
 
     package init(
         state: TrainingState, adapter: AdapterConfiguration, parameters: [Float],
-        averages: [Float], squareAverages: [Float]
+        averages: [Float], squareAverages: [Float], local: [LocalState]? = nil
     ) {
         self.state = state
         self.adapter = adapter
         self.parameters = parameters
         self.averages = averages
         self.squareAverages = squareAverages
+        self.local = local
     }
 
     static let stateFile = "state.json"
@@ -84,18 +87,38 @@ package struct Checkpoint: Sendable, Equatable {
     ]
     static let averageSuffix = ".exp_avg"
     static let squareAverageSuffix = ".exp_avg_sq"
+    /// The same of a run with local steps.
+    static let momentumSuffix = ".momentum"
+    static let errorSuffix = ".coding_error"
+
+    /// The file of a logical worker's state.
+    static func workerFile(_ worker: Int) -> String {
+        let digits = String(worker)
+        return "worker-" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+            + ".safetensors"
+    }
+
+    private static func optimizerSuffixes(isLocal: Bool) -> [String] {
+        isLocal ? [momentumSuffix, errorSuffix] : [averageSuffix, squareAverageSuffix]
+    }
 
     /// Writes the files of a checkpoint into an existing directory, the manifest last.
     func write(layout: ParameterLayout, to directory: String, in store: any Store) throws {
         try AdapterFiles.write(
             configuration: adapter, tensors: layout.tensors(parameters), to: directory, in: store)
+        let suffixes = Self.optimizerSuffixes(isLocal: local != nil)
         try SafetensorsWriter.write(
-            layout.tensors(averages, suffix: Self.averageSuffix)
-                + layout.tensors(squareAverages, suffix: Self.squareAverageSuffix),
+            layout.tensors(averages, suffix: suffixes[0])
+                + layout.tensors(squareAverages, suffix: suffixes[1]),
             metadata: ["format": "pt"], to: FilePath.join(directory, Self.optimizerFile),
             in: store)
+        for (worker, state) in (local ?? []).enumerated() {
+            try state.write(
+                layout: layout, to: FilePath.join(directory, Self.workerFile(worker)), in: store)
+        }
         try store.write(state.text, to: FilePath.join(directory, Self.stateFile))
-        let manifest = try Manifest(directory: directory, files: Self.files, in: store)
+        let workers = (local ?? []).indices.map { Self.workerFile($0) }
+        let manifest = try Manifest(directory: directory, files: Self.files + workers, in: store)
         try store.write(manifest.text, to: FilePath.join(directory, Manifest.fileName))
     }
 
@@ -104,24 +127,41 @@ package struct Checkpoint: Sendable, Equatable {
     /// - Parameters:
     ///   - directory: of the checkpoint.
     ///   - layout: of the run that it must belong to.
+    ///   - plan: of a run with local steps.
     ///   - store: where it is.
     /// - Throws: `TrainingError.damagedCheckpoint`; a `FileError` that says nothing about the
     ///   checkpoint, such as too many open files: another try may well read it.
     package init(
-        directory: String, layout: ParameterLayout, in store: any Store = DiskStore()
+        directory: String, layout: ParameterLayout, plan: StepPlan? = nil,
+        in store: any Store = DiskStore()
     ) throws {
         do {
             let manifest = try Manifest(directory: directory, requiring: Self.files, in: store)
             try manifest.verify(directory: directory, in: store)
-            try self.init(verified: directory, layout: layout, in: store)
+            try self.init(
+                verified: directory, layout: layout, isLocal: plan?.local != nil, in: store)
+            guard let plan, let shape = plan.local else { return }
+            let names = (0..<shape.workers).map { Self.workerFile($0) }
+            local =
+                try names.allSatisfy { manifest.files[$0] == nil }
+                ? []
+                : names.enumerated().map { worker, name in
+                    try Self.unfit(name) {
+                        try LocalState(
+                            file: FilePath.join(directory, name), layout: layout,
+                            steps: plan.localStepsDone(by: worker, beforeRound: state.step + 1),
+                            in: store)
+                    }
+                }
         } catch let problem as CheckpointProblem {
             throw TrainingError.damagedCheckpoint(path: directory, problem: problem)
         }
     }
 
     private init(
-        verified directory: String, layout: ParameterLayout, in store: any Store
+        verified directory: String, layout: ParameterLayout, isLocal: Bool, in store: any Store
     ) throws {
+        let suffixes = Self.optimizerSuffixes(isLocal: isLocal)
         let statePath = FilePath.join(directory, Self.stateFile)
         state = try Self.unfit(Self.stateFile) {
             try RecordFile.decode(
@@ -138,9 +178,7 @@ package struct Checkpoint: Sendable, Equatable {
                 if let name = $0.otherTensors.keys.min() {
                     throw LayoutProblem.unexpected(tensor: name)
                 }
-                try layout.check(
-                    $0.tensors.mapValues(\.shape),
-                    suffixes: [Self.averageSuffix, Self.squareAverageSuffix])
+                try layout.check($0.tensors.mapValues(\.shape), suffixes: suffixes)
             }
         }
         adapter = adapterFiles.configuration
@@ -148,10 +186,10 @@ package struct Checkpoint: Sendable, Equatable {
             try layout.flatten(adapterFiles.tensors)
         }
         averages = try Self.unfit(Self.optimizerFile) {
-            try layout.flatten(optimizer.tensors, suffix: Self.averageSuffix)
+            try layout.flatten(optimizer.tensors, suffix: suffixes[0])
         }
         squareAverages = try Self.unfit(Self.optimizerFile) {
-            try layout.flatten(optimizer.tensors, suffix: Self.squareAverageSuffix)
+            try layout.flatten(optimizer.tensors, suffix: suffixes[1])
         }
     }
 
@@ -189,5 +227,35 @@ extension Checkpoint {
         let path = FilePath.join(directory, stateFile)
         return try RecordFile.decode(
             TrainingState.self, from: RecordFile.bytes(of: path, in: store), path: path)
+    }
+}
+
+// A logical worker's state as a file.
+extension LocalState {
+    private static let suffixes = [
+        Checkpoint.averageSuffix, Checkpoint.squareAverageSuffix, Checkpoint.errorSuffix,
+    ]
+
+    fileprivate func write(
+        layout: ParameterLayout, to path: String, in store: any Store
+    ) throws {
+        let parts = zip([averages, squareAverages, error], Self.suffixes)
+        try SafetensorsWriter.write(
+            parts.flatMap { layout.tensors($0, suffix: $1) }, metadata: ["format": "pt"],
+            to: path, in: store)
+    }
+
+    fileprivate init(
+        file path: String, layout: ParameterLayout, steps: Int, in store: any Store
+    ) throws {
+        let file = try SafetensorsFile(copying: path, in: store) {
+            if let name = $0.otherTensors.keys.min() {
+                throw LayoutProblem.unexpected(tensor: name)
+            }
+            try layout.check($0.tensors.mapValues(\.shape), suffixes: Self.suffixes)
+        }
+        let parts = try Self.suffixes.map { try layout.flatten(file.tensors, suffix: $0) }
+        self.init(
+            steps: steps, averages: parts[0], squareAverages: parts[1], error: parts[2])
     }
 }

@@ -100,17 +100,21 @@ package struct CheckpointStore: Sendable {
     ///
     /// - Parameters:
     ///   - layout: of the run.
+    ///   - plan: of a run with local steps.
     ///   - configurationDigest: a checkpoint of another configuration is rejected.
     /// - Returns: the checkpoint, and why newer ones were passed over.
     /// - Throws: `FileError` when the directory cannot be listed, or when a checkpoint could not be
     ///   read for a passing reason (`FileError.isPassing`). Such a checkpoint is not passed over:
     ///   the run would go back and cut its records for nothing.
-    package func newest(layout: ParameterLayout, configurationDigest: String) throws -> Found {
+    package func newest(
+        layout: ParameterLayout, plan: StepPlan? = nil, configurationDigest: String
+    ) throws -> Found {
         var rejected: [TrainingError] = []
         for step in try steps().reversed() {
             let path = path(ofStep: step)
             do {
-                let checkpoint = try Checkpoint(directory: path, layout: layout, in: store)
+                let checkpoint = try Checkpoint(
+                    directory: path, layout: layout, plan: plan, in: store)
                 guard checkpoint.state.configurationDigest == configurationDigest,
                     checkpoint.state.step == step
                 else {

@@ -3,6 +3,7 @@ import SkeinBasics
 /// One line of ledger.jsonl: a micro-batch whose gradient went into a committed step.
 package struct LedgerEntry: Sendable, Equatable, Decodable {
     package var step: Int
+    /// Of a run with local steps, the logical worker.
     package var microBatch: Int
     /// The name of the worker that computed it.
     package var worker: String
@@ -11,8 +12,12 @@ package struct LedgerEntry: Sendable, Equatable, Decodable {
     package var tokens: Int
     package var lossTokens: Int
     package var lossSum: Double
-    /// SHA-256 of the gradient after the codec, 64 hexadecimal digits.
+    /// SHA-256 of the gradient after the codec, 64 hexadecimal digits; of a run with local steps,
+    /// of the change of parameters.
     package var gradientDigest: String
+    /// SHA-256 of the logical worker's state after the round; nil, and not written, without local
+    /// steps.
+    package var stateDigest: String?
 
     enum CodingKeys: String, CodingKey {
         case step, worker, attempt, tokens
@@ -20,11 +25,12 @@ package struct LedgerEntry: Sendable, Equatable, Decodable {
         case lossTokens = "loss_tokens"
         case lossSum = "loss_sum"
         case gradientDigest = "gradient_sha256"
+        case stateDigest = "state_sha256"
     }
 
     package init(
         step: Int, microBatch: Int, worker: String, attempt: Int, tokens: Int, lossTokens: Int,
-        lossSum: Double, gradientDigest: String
+        lossSum: Double, gradientDigest: String, stateDigest: String? = nil
     ) {
         self.step = step
         self.microBatch = microBatch
@@ -34,15 +40,20 @@ package struct LedgerEntry: Sendable, Equatable, Decodable {
         self.lossTokens = lossTokens
         self.lossSum = lossSum
         self.gradientDigest = gradientDigest
+        self.stateDigest = stateDigest
     }
 
     package var line: JSONLine {
-        JSONLine([
+        var fields: [JSONLine.Field] = [
             ("step", .integer(step)), ("micro_batch", .integer(microBatch)),
             ("worker", .string(worker)), ("attempt", .integer(attempt)),
             ("tokens", .integer(tokens)), ("loss_tokens", .integer(lossTokens)),
             ("loss_sum", .number(lossSum)), ("gradient_sha256", .string(gradientDigest)),
-        ])
+        ]
+        if let stateDigest {
+            fields.append((CodingKeys.stateDigest.rawValue, .string(stateDigest)))
+        }
+        return JSONLine(fields)
     }
 }
 

@@ -31,7 +31,7 @@ extension TrainingJob {
                 if seen > Self.rows { break }
                 seen += step.rowCount
                 count = max(count, step.microBatches.count)
-                for rows in step.microBatches {
+                for rows in job.plan.rowsComputedTogether(in: step) {
                     tokens = max(tokens, rows.reduce(0) { $0 + job.plan.lengths[$1] })
                     lossTokens = max(
                         lossTokens,

@@ -16,6 +16,8 @@ package struct TrainingJob: Sendable {
     package let validation: [TokenizedRow]
     package let test: [TokenizedRow]
     package let plan: StepPlan
+    /// Of a run with local steps.
+    package let local: LocalSettings?
     package let shape: AdapterShape
     /// How the adapter is written for others; nil: as it is.
     package let export: FusedExport?
@@ -52,6 +54,7 @@ package struct TrainingJob: Sendable {
         allowingUnusedArguments: Bool = false
     ) throws {
         try configuration.validate()
+        local = try LocalSettings(configuration)
         let model = try open()
         // Hashing a gigabyte takes half a second; only `runFile`, at the end, waits for it.
         let modelDigest = Background("skein-hash") { model.contentDigest() }

@@ -65,7 +65,8 @@ package struct TrainingRun: Sendable {
         try report(.loaded)
         var loop = try TrainingLoop(
             job: job, directory: directory,
-            source: LocalGradientSource(engine: engine, threads: computing),
+            source: LocalGradientSource(
+                engine: engine, threads: computing, logical: job.logicalWorkers(engine)),
             validate: { [job] in try evaluate(job.validation, $0) },
             sample: { try samples?.samples($0, step: $1, epoch: $2) ?? [] },
             report: { try report(.loop($0)) }, shouldStop: shouldStop)

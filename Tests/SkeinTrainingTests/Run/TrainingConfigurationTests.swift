@@ -123,7 +123,7 @@ import Testing
             "valid-data", "test-data", "skip-bad-lines", "init-adapter", "any-base", "report-every",
             "checkpoint-every", "keep-checkpoints", "threads", "weights",
             "gradient-checkpointing", "min-workers", "patience", "log-format",
-            "sample-prompt",
+            "sample-prompt", "save-state-every",
         ]
         let values = [
             "rank": "3", "alpha": "3", "dropout": "0", "target-modules": "q_proj", "layers": "3",
@@ -134,6 +134,7 @@ import Testing
             "gradient-codec": "bf16", "compute": "bf16", "patience": "3s", "log-format": "json",
             "epsilon": "0.1", "template-argument": "enable_thinking=false",
             "template-date": "2025-01-02",
+            "delta-codec": "topk", "topk-density": "0.5", "outer-momentum": "0.5",
         ]
         for name in TrainingConfiguration.options.map(\.description.name) {
             var other = plain

@@ -1,0 +1,219 @@
+import SkeinBasics
+import SkeinModels
+import SkeinTensors
+import Synchronization
+
+/// A logical worker's state, named by its hash; the state itself may be elsewhere.
+package struct NamedState: Sendable {
+    package let digest: SHA256.Digest
+    package let state: LocalState?
+
+    package init(digest: SHA256.Digest, state: LocalState?) {
+        self.digest = digest
+        self.state = state
+    }
+}
+
+/// Computes the rounds of a run with local steps: the same seam as `GradientSource`.
+package protocol LocalSource: Sendable {
+    /// Computes what each logical worker does in a round and delivers each result once, in any
+    /// order. A result has its state where the round wants states, or where it is here anyway.
+    ///
+    /// - Throws: as `GradientSource.compute`.
+    func compute(_ round: LocalRound, deliver: (MicroBatchResult) throws -> Void) throws
+
+    /// The next round starts from `outer`, which follows from this round's by the packed average.
+    func advance(to outer: OuterState, by average: [UInt8])
+}
+
+/// A round of a run with local steps: what is computed, and from what.
+package struct LocalRound: Sendable {
+    /// From 1; the run's step.
+    package let number: Int
+    /// One for each logical worker that takes part, in their order.
+    package let work: [LocalWork]
+    package let outer: OuterState
+    /// The names of the states from which they start; nil before the first round.
+    package let starts: [SHA256.Digest?]
+    /// Whether the results must bring the states along: a checkpoint follows.
+    package let wantsStates: Bool
+    /// From which a state that is lost is rebuilt.
+    package let history: LocalHistory
+}
+
+/// What happened since the last round whose states are saved: enough to rebuild any state.
+package struct LocalHistory: Sendable {
+    /// That round; 0: the run's beginning.
+    package let round: Int
+    /// After that round.
+    package let outer: OuterState
+    /// After that round, of every logical worker; empty at the beginning.
+    package let states: [LocalState]
+    /// Packed averages of the rounds since.
+    package var averages: [[UInt8]] = []
+    /// What a logical worker does in a round; nil if it sits the round out.
+    package let work: @Sendable (_ round: Int, _ worker: Int) -> LocalWork?
+
+    /// What rebuilds the state from which a logical worker starts the round after the last average.
+    package func replay(of worker: Int) -> LocalReplay {
+        LocalReplay(
+            state: states.isEmpty ? nil : states[worker], outer: outer,
+            rounds: averages.enumerated().map { place, average in
+                LocalReplay.Round(work: work(round + 1 + place, worker), average: average)
+            })
+    }
+}
+
+/// The rounds of a logical worker since its state was saved.
+package struct LocalReplay: Sendable, Equatable {
+    package struct Round: Sendable, Equatable {
+        /// nil: it sat the round out.
+        package let work: LocalWork?
+        /// Packed.
+        package let average: [UInt8]
+
+        package init(work: LocalWork?, average: [UInt8]) {
+            self.work = work
+            self.average = average
+        }
+    }
+
+    /// nil: the run's beginning.
+    package let state: LocalState?
+    package let outer: OuterState
+    package let rounds: [Round]
+
+    package init(state: LocalState?, outer: OuterState, rounds: [Round]) {
+        self.state = state
+        self.outer = outer
+        self.rounds = rounds
+    }
+
+    /// Passes over micro-batches.
+    package var parts: Int { rounds.reduce(0) { $0 + ($1.work?.parts ?? 0) } }
+}
+
+extension LocalWork {
+    /// Passes over micro-batches.
+    package var parts: Int { steps.reduce(0) { $0 + $1.count } }
+}
+
+extension LogicalWorkers {
+    /// Computes the rounds of a replay again.
+    ///
+    /// - Returns: the state after them; nil if the work was abandoned.
+    /// - Throws: `CodecError` for an average that cannot be unpacked.
+    package func rebuild(
+        _ replay: LocalReplay, workspace: DecoderWorkspace, place: WorkSharing.Place? = nil,
+        progress: PassProgress? = nil
+    ) throws -> LocalState? {
+        var outer = replay.outer
+        var state = replay.state ?? LocalState(count: outer.count)
+        for round in replay.rounds {
+            if let work = round.work {
+                let outcome = perform(
+                    work, parameters: outer.parameters, state: state, workspace: workspace,
+                    place: place, progress: progress)
+                guard let outcome else { return nil }
+                state = outcome.state
+            }
+            settings.outer.apply(
+                try settings.codec.unpack(round.average, count: outer.count), to: &outer)
+        }
+        return state
+    }
+}
+
+/// States of logical workers, by name: in the process that computed them.
+package final class LocalStates: Sendable {
+    private struct Entry: Sendable {
+        let digest: SHA256.Digest
+        let state: LocalState
+        /// After which it is.
+        let round: Int
+    }
+
+    private let capacity: Int
+    /// The latest used last.
+    private let entries = Mutex<[Entry]>([])
+
+    /// - Parameter workers: logical workers of the run. Each has a state before and one after the
+    ///   round that is computed; two more are for a round that is computed again.
+    package init(workers: Int) {
+        capacity = 2 * workers + 2
+    }
+
+    /// The state of this name, if it is here.
+    package func state(_ digest: SHA256.Digest) -> LocalState? {
+        entries.withLock { entries in
+            guard let place = entries.firstIndex(where: { $0.digest == digest }) else { return nil }
+            let entry = entries.remove(at: place)
+            entries.append(entry)
+            return entry.state
+        }
+    }
+
+    /// Keeps a state; if there are too many, drops that which was used least recently.
+    package func keep(_ state: LocalState, _ digest: SHA256.Digest, afterRound round: Int) {
+        entries.withLock { entries in
+            entries.removeAll { $0.digest == digest }
+            entries.append(Entry(digest: digest, state: state, round: round))
+            if entries.count > capacity { entries.removeFirst() }
+        }
+    }
+
+    /// Drops the states of rounds before `round`: a later one is being computed, so that nobody
+    /// starts from them any more.
+    package func dropBefore(round: Int) {
+        entries.withLock { $0.removeAll { $0.round < round } }
+    }
+
+    package var count: Int { entries.withLock { $0.count } }
+}
+
+/// Computes the logical workers in this process, each on one thread; `train` does.
+struct InProcessRounds: LocalSource {
+    let workers: LogicalWorkers
+    let threads: DecoderThreads
+    private let states: LocalStates
+
+    init(workers: LogicalWorkers, threads: DecoderThreads) {
+        self.workers = workers
+        self.threads = threads
+        states = LocalStates(workers: workers.settings.shape.workers)
+    }
+
+    func compute(_ round: LocalRound, deliver: (MicroBatchResult) throws -> Void) throws {
+        try threads.forEach(round.work.count) { [workers, states] index, workspace, place in
+            Result {
+                let work = round.work[index]
+                let start: LocalState
+                if let name = round.starts[work.worker], let state = states.state(name) {
+                    start = state
+                } else {
+                    // A run that has just begun or was resumed: this takes the saved state.
+                    let replay = round.history.replay(of: work.worker)
+                    guard
+                        let state = try workers.rebuild(replay, workspace: workspace, place: place)
+                    else { preconditionFailure("work without a progress cannot be abandoned") }
+                    start = state
+                }
+                guard
+                    let outcome = workers.perform(
+                        work, parameters: round.outer.parameters, state: start,
+                        workspace: workspace, place: place)
+                else { preconditionFailure("work without a progress cannot be abandoned") }
+                let name = outcome.state.digest
+                states.keep(outcome.state, name, afterRound: round.number)
+                return MicroBatchResult(
+                    index: work.worker, sum: outcome.sum, digest: outcome.digest, worker: "local",
+                    attempt: 1, state: NamedState(digest: name, state: outcome.state))
+            }
+        } receive: { _, result in
+            try deliver(result.get())
+        }
+        states.dropBefore(round: round.number)
+    }
+
+    func advance(to outer: OuterState, by average: [UInt8]) {}
+}

@@ -1,0 +1,162 @@
+import SkeinBasics
+import SkeinModels
+import SkeinTensors
+
+/// What a logical worker does in a round: rows for each of its steps, cut into micro-batches.
+package struct LocalWork: Sendable, Equatable {
+    /// From 1.
+    package let round: Int
+    /// The logical worker, from 0.
+    package let worker: Int
+    /// AdamW steps that it has done before.
+    package let stepsDone: Int
+    /// For each local step, for each of its micro-batches, the rows.
+    package let steps: [[[TokenizedRow]]]
+
+    package init(round: Int, worker: Int, stepsDone: Int, steps: [[[TokenizedRow]]]) {
+        self.round = round
+        self.worker = worker
+        self.stepsDone = stepsDone
+        self.steps = steps
+    }
+
+    /// All rows in order.
+    package var rows: [TokenizedRow] { steps.flatMap { $0.flatMap { $0 } } }
+}
+
+extension TrainingJob {
+    /// Computes logical workers; nil for a run without local steps.
+    package func logicalWorkers(_ engine: MicroBatchEngine) -> LogicalWorkers? {
+        local.map {
+            LogicalWorkers(
+                $0, engine: engine, configuration: configuration,
+                scheduledSteps: plan.scheduledSteps)
+        }
+    }
+
+    /// What a logical worker does in a planned step; nil if it sits the round out.
+    func localWork(_ worker: Int, in planned: PlannedStep) -> LocalWork? {
+        guard planned.microBatches.indices.contains(worker) else { return nil }
+        return LocalWork(
+            round: planned.step, worker: worker,
+            stepsDone: plan.localStepsDone(by: worker, beforeRound: planned.step),
+            steps: plan.localSteps(of: planned.microBatches[worker]).map { step in
+                step.map { rows in rows.flatMap { training[trainingGroups[$0]] } }
+            })
+    }
+}
+
+/// What a logical worker returns from a round.
+package struct LocalOutcome: Sendable {
+    /// Its losses, and its coded change where a micro-batch has a gradient.
+    package let sum: GradientSum
+    /// The packed change.
+    package let payload: [UInt8]
+    /// SHA-256 of the change as it was coded.
+    package let digest: SHA256.Digest
+    package let state: LocalState
+}
+
+/// A logical worker: computes its part of a round with the engine that all runs have.
+package struct LogicalWorkers: Sendable {
+    package let settings: LocalSettings
+    let engine: MicroBatchEngine
+    private let adamW: AdamW.Settings
+    private let maximumNorm: Double
+    private let rates: Schedule
+
+    /// - Parameters:
+    ///   - settings: of the run.
+    ///   - engine: the model.
+    ///   - configuration: of the run.
+    ///   - scheduledSteps: `StepPlan.scheduledSteps`.
+    package init(
+        _ settings: LocalSettings, engine: MicroBatchEngine, configuration: TrainingConfiguration,
+        scheduledSteps: Int
+    ) {
+        self.settings = settings
+        self.engine = engine
+        adamW = configuration.adamW
+        maximumNorm = configuration.maxGradNorm
+        rates = configuration.learningRates(stepCount: scheduledSteps)
+    }
+
+    /// Takes the local steps of a round: each is an AdamW step as a run without local steps takes
+    /// it. Then codes the change of the parameters.
+    ///
+    /// - Parameters:
+    ///   - work: of one logical worker.
+    ///   - parameters: that the round starts from.
+    ///   - state: of this worker, after the round before.
+    ///   - workspace: for the calling thread alone.
+    ///   - place: of the calling thread among those that help it; nil: it is alone.
+    ///   - progress: lets another thread follow and abandon the work; a part of it is a pass.
+    /// - Returns: nil if the work was abandoned.
+    package func perform(
+        _ work: LocalWork, parameters: [Float], state: LocalState, workspace: DecoderWorkspace,
+        place: WorkSharing.Place? = nil, progress: PassProgress? = nil
+    ) -> LocalOutcome? {
+        var own = parameters
+        var optimizer = AdamW(
+            settings: adamW, step: state.steps, averages: state.averages,
+            squareAverages: state.squareAverages)
+        var total = GradientSum(tokens: 0, lossTokens: 0, lossSum: 0, gradient: [])
+        for (number, microBatches) in work.steps.enumerated() {
+            let step = (work.round - 1) * settings.shape.steps + number + 1
+            guard
+                var sum = stepSum(
+                    of: microBatches, step: step, parameters: own, workspace, place, progress)
+            else { return nil }
+            var gradient: [Float] = []
+            swap(&gradient, &sum.gradient)
+            total.add(sum)
+            GradientNorm.divide(&gradient, by: sum.lossTokens)
+            GradientNorm.clip(
+                &gradient, norm: GradientNorm.norm(of: gradient), maximum: maximumNorm)
+            optimizer.update(&own, gradient: gradient, learningRate: rates.rate(ofStep: step))
+        }
+        var change = zip(own, parameters).map { $0 - $1 }
+        let address = DeltaCodec.Address(
+            seed: engine.seed, round: work.round, sender: work.worker)
+        let (payload, error) = CodedChange.pack(
+            &change, error: state.error, settings.codec, address)
+        total.gradient = change
+        return LocalOutcome(
+            sum: total, payload: payload, digest: GradientCodec.digest(of: change),
+            state: LocalState(
+                steps: optimizer.step, averages: optimizer.averages,
+                squareAverages: optimizer.squareAverages, error: error))
+    }
+
+    /// The sum gradient of one local step, in the tree's order.
+    private func stepSum(
+        of microBatches: [[TokenizedRow]], step: Int, parameters: [Float],
+        _ workspace: DecoderWorkspace, _ place: WorkSharing.Place?, _ progress: PassProgress?
+    ) -> GradientSum? {
+        var tree = ReductionTree(count: microBatches.count)
+        for (index, rows) in microBatches.enumerated() {
+            let sum = engine.sum(
+                of: MicroBatch(step: step, index: index, rows: rows), parameters: parameters,
+                workspace: workspace, place: place, progress: progress)
+            guard let sum else { return nil }
+            progress?.finishPart()
+            tree.add(index, sum)
+        }
+        return tree.finish()
+    }
+}
+
+/// Coding with error feedback.
+enum CodedChange {
+    /// Adds to `change` what coding this sender's changes has lost so far, codes the sum in place, and
+    /// returns it packed, with what is lost now.
+    static func pack(
+        _ change: inout [Float], error: [Float], _ codec: DeltaCodec,
+        _ address: DeltaCodec.Address
+    ) -> (payload: [UInt8], error: [Float]) {
+        for i in change.indices { change[i] += error[i] }
+        let wanted = change
+        let payload = codec.pack(&change, address)
+        return (payload, zip(wanted, change).map { $0 - $1 })
+    }
+}
