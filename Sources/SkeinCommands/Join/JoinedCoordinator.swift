@@ -40,10 +40,21 @@ struct JoinedCoordinator {
                     return [introduction(address)] + command.waits
                 })
         } catch {
-            try publish(ending: error, card)
+            tell(io.log) { try publish(ending: error, card) }
             throw error
         }
-        try publish(.complete, card)
+        tell(io.log) { try publish(.complete, card) }
+    }
+
+    /// Says how the run ended. A disk that is full must not change that; workers find out by
+    /// themselves.
+    private func tell(_ log: Log, _ publish: () throws -> Void) {
+        do {
+            try publish()
+        } catch {
+            let what = ErrorReport.explanation(of: error).what
+            log.warning("cannot tell the other tasks that the run has ended: \(what)")
+        }
     }
 
     /// A task that was started again may find its former self still ending, perhaps on another
