@@ -48,15 +48,25 @@ struct ServiceTests {
                 }
                 #expect(listener.lines.count { $0 == "READY=1" } == 1)
             }
-            try Deadline.wait(seconds: 300) {
+            // A manager always listens: a queue of a few messages that is full takes no more.
+            func hearing(until isDone: () -> Bool) throws {
+                try Deadline.wait(seconds: 300) {
+                    forCoordinator.hear()
+                    forWorker.hear()
+                    return isDone()
+                }
+            }
+            try hearing {
                 (try? bench.text(bench.path("hook")))?.contains("SKEIN_STEP=") == true
             }
             let seen = try bench.text(bench.path("hook"))
             #expect(!seen.contains("NOTIFY_SOCKET") && !seen.contains("WATCHDOG_"))
 
             worker.send(SIGTERM)
+            try hearing { !worker.isRunning }
             #expect(try worker.wait().status == 0)
             coordinator.send(SIGTERM)
+            try hearing { !coordinator.isRunning }
             #expect(try coordinator.wait().status == 130)
             for listener in [forCoordinator, forWorker] {
                 listener.hear()
@@ -80,6 +90,10 @@ struct ServiceTests {
             $0.hasPrefix("STATUS=waits for a coordinator at 127.0.0.1:1 (")
         }
         worker.send(SIGTERM)
+        try Deadline.wait(seconds: 300) {
+            listener.hear()
+            return !worker.isRunning
+        }
         #expect(try worker.wait().status == 0)
         listener.hear()
         #expect(listener.lines.contains("STOPPING=1"))
