@@ -270,13 +270,8 @@ import Testing
             $0.replacing("$(CPUS)", with: "4").replacing("$(POD)", with: "skein-worker-5d9c7-x2x4z")
         }
         #expect(!words.contains { $0.contains("$") })
-        guard
-            let command = CommandLineTool.commands.first(where: { $0.table.command == words[0] })
-        else {
-            // Of an engineer who works beside this.
-            #expect(words[0] == "join")
-            return
-        }
+        let command = try #require(
+            CommandLineTool.commands.first { $0.table.command == words[0] })
         let parsed = try ArgumentParser.parse(Array(words.dropFirst()), by: command.table)
         _ = try command.init(parsed)
     }
