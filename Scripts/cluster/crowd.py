@@ -30,8 +30,14 @@ class Namespaces:
     """A coordinator's namespace with a bridge, and one for each worker with a cable to it."""
 
     def __init__(self, count):
-        self.prefix, self.count = f"skein-{os.getpid()}", count
-        self.names = [f"{self.prefix}-{number}" for number in range(count + 1)]
+        self.names = [f"skein-{os.getpid()}-{number}" for number in range(count + 1)]
+        try:
+            self.make(count)
+        except BaseException:
+            self.remove()
+            raise
+
+    def make(self, count):
         ip("netns", "add", self.names[0])
         middle = ("-n", self.names[0])
         ip(*middle, "link", "set", "lo", "up")

@@ -11,7 +11,7 @@ package enum FileKind: Sendable, Equatable {
     case other
 
     /// The kind in a `stat.st_mode`.
-    init(mode: mode_t) {
+    package init(mode: mode_t) {
         self =
             switch mode & S_IFMT {
             case S_IFREG: .regular

@@ -57,7 +57,8 @@ struct JoinCommand: Command {
         } else {
             try JoinedWorker(
                 plan: plan, options: workerOptions(plan),
-                output: arguments[JoinFlags.rendezvous] == nil ? arguments[JoinFlags.output] : nil
+                output: arguments[JoinFlags.rendezvous] == nil ? arguments[JoinFlags.output] : nil,
+                isElastic: arguments[JoinFlags.role] == .worker
             ).run(io)
         }
     }

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinLaunch
+import SkeinNodes
 import SkeinTraining
 
 /// What a task does, decided from its options and its environment. Pure.
@@ -87,7 +88,11 @@ struct JoinPlan: Sendable, Equatable {
                 $0.isLoopback ? $0 : Endpoint(host: "0.0.0.0", port: $0.port)
             } ?? Endpoint(host: "0.0.0.0", port: 0)
 
-        threads = arguments[JoinFlags.threads] ?? Self.threads(place, cores)
+        let wanted = arguments[JoinFlags.threads] ?? Self.threads(place, cores)
+        threads = min(wanted, CoordinatorOptions.localWorkerRange.upperBound)
+        if threads < wanted {
+            warnings.append("of \(wanted) cores \(threads) are used, the most that a process takes")
+        }
         let others = max(0, (place?.count ?? 1) - 1)
         localWorkers =
             arguments[JoinFlags.localWorkers]

@@ -14,47 +14,40 @@ struct JoinedCoordinator {
     private static let pause = 0.25
 
     func run(_ io: CommandIO) throws {
-        let arguments = try ModelNames.resolved(arguments, io)
         var training = try TrainCommand(arguments).options
-        training.resume = true
         // First, since nothing may be written into a directory that belongs to something else.
         try RunDirectory.check(training.output, resuming: true)
         let card = TaskCard(plan.place)
+        let patience = training.configuration.patience
         let place = try takePlace(training, card, io.log)
         defer { withExtendedLifetime(place) {} }
-        try publish(.starting, card)
-        let command = CoordinatorCommand(
-            CoordinatorCommand.Options(
-                listen: plan.listen, tokenFile: try token(), localWorkers: plan.localWorkers,
-                admitsOtherEngines: arguments[ClusterFlags.admitOtherEngines],
-                training: training))
-        let roll = RollCall(plan: plan, patience: training.configuration.patience, log: io.log)
+        let notices = NoticeWriter(plan.rendezvous, card, log: io.log)
+        try notices.prepare(renewedEvery: patience / 2)
+        let roll = RollCall(plan: plan, patience: patience, log: io.log)
         defer { roll.end() }
         do {
+            // May download it.
+            training = try TrainCommand(ModelNames.resolved(arguments, io)).options
+            training.resume = true
+            let command = CoordinatorCommand(
+                CoordinatorCommand.Options(
+                    listen: plan.listen, tokenFile: try token(), localWorkers: plan.localWorkers,
+                    admitsOtherEngines: arguments[ClusterFlags.admitOtherEngines],
+                    training: training))
             let board = RunBoard()
             try command.run(
                 io,
                 CoordinatorCommand.Companion(board: board) { address in
-                    try publish(.listening, card, address: address)
+                    try notices.listening(
+                        at: addresses(address), localAddress: localAddress(address))
                     roll.begin(board)
                     return [introduction(address)] + command.waits
                 })
         } catch {
-            tell(io.log) { try publish(ending: error, card) }
+            tell(notices, ending: error)
             throw error
         }
-        tell(io.log) { try publish(.complete, card) }
-    }
-
-    /// Says how the run ended. A disk that is full must not change that; workers find out by
-    /// themselves.
-    private func tell(_ log: Log, _ publish: () throws -> Void) {
-        do {
-            try publish()
-        } catch {
-            let what = ErrorReport.explanation(of: error).what
-            log.warning("cannot tell the other tasks that the run has ended: \(what)")
-        }
+        notices.ended(.complete)
     }
 
     /// A task that was started again may find its former self still ending, perhaps on another
@@ -72,14 +65,19 @@ struct JoinedCoordinator {
         return try InterruptFlag.listening { interrupt in
             var isTold = false
             while true {
-                if let place = try rendezvous.takePlace() { return place }
+                if interrupt.isSet { throw CommandError.nothingWritten(output: training.output) }
+                if let place = try rendezvous.takePlace() {
+                    if interrupt.isSet {
+                        throw CommandError.nothingWritten(output: training.output)
+                    }
+                    return place
+                }
                 var holder: TaskCard?
                 if case .notice(let notice) = try rendezvous.read() { holder = notice.task }
                 if holder.map(card.isRival) ?? false || ContinuousClock.now >= deadline {
                     throw TaskError.twoCoordinators(
                         own: card, other: holder, directory: rendezvous.directory)
                 }
-                if interrupt.isSet { throw CommandError.nothingWritten(output: training.output) }
                 if !isTold {
                     let name = holder.map(\.title) ?? "another task"
                     log.info(
@@ -111,19 +109,11 @@ struct JoinedCoordinator {
             + Figures.count(plan.localWorkers, "thread") + "; the others find it \(place)"
     }
 
-    private func publish(
-        _ state: Rendezvous.Notice.State, _ card: TaskCard, address: String? = nil,
-        detail: String = ""
-    ) throws {
-        guard let rendezvous = plan.rendezvous else { return }
-        let port = address.flatMap(Endpoint.init)?.port
-        try rendezvous.publish(
-            Rendezvous.Notice(
-                state: state, addresses: address.map(addresses) ?? [],
-                localAddress: port.map {
-                    let isWide = plan.listen.isWildcard
-                    return isWide ? Endpoint(host: "127.0.0.1", port: $0).text : address ?? ""
-                }, detail: detail, task: card))
+    /// For tasks on the same host.
+    private func localAddress(_ bound: String) -> String? {
+        guard let endpoint = Endpoint(bound) else { return nil }
+        return endpoint.isWildcard
+            ? Endpoint(host: "127.0.0.1", port: endpoint.port).text : bound
     }
 
     /// What others may dial, the likeliest first.
@@ -141,12 +131,14 @@ struct JoinedCoordinator {
     }
 
     /// Tells workers whether to wait for its return.
-    private func publish(ending error: any Error, _ card: TaskCard) throws {
+    private func tell(_ notices: NoticeWriter, ending error: any Error) {
+        // The run was done when its result could not be printed.
+        if case CommandError.outputClosed = error { return notices.ended(.complete) }
         let explanation = ErrorReport.explanation(of: error)
         switch explanation.status {
         // Another start would end the same way.
-        case .usage, .badData: try publish(.failed, card, detail: explanation.what)
-        default: try publish(.stopped, card, detail: explanation.what)
+        case .usage, .badData: notices.ended(.failed, explanation.what)
+        default: notices.ended(.stopped, explanation.what)
         }
     }
 }

@@ -13,9 +13,13 @@ struct JoinedWorker {
     let options: WorkerOptions
     /// nil: the folder is elsewhere.
     let output: String?
+    /// Whether it works for whatever coordinator is there, also one of another job.
+    let isElastic: Bool
 
     /// How often it looks into the folder.
     private static let pause = 0.2
+    /// The same after a while: many tasks may be waiting.
+    private static let laterPause = 1.0
     /// A coordinator may read a large data set before it listens.
     private static let firstPatience = 10
 
@@ -42,8 +46,9 @@ struct JoinedWorker {
         let card = TaskCard(plan.place)
         leave(card, log)
         let began = ContinuousClock.now
-        var search = Search(plan: plan, card: card, log: log)
+        var search = Search(card: card, isOfJob: !isElastic)
         while true {
+            if shouldStop() { return log.info("left the run; the others go on") }
             switch try find(&search, shouldStop, log) {
             case .complete: return log.info("the run is complete")
             case .interrupted: return log.info("left the run; the others go on")
@@ -78,20 +83,32 @@ struct JoinedWorker {
 
     /// What has been seen of the folder so far.
     private struct Search {
-        let plan: JoinPlan
         let card: TaskCard
-        let log: Log
+        /// Whether only a coordinator of this task's own job is looked for.
+        let isOfJob: Bool
         /// When the wait began, or something changed.
         var since = ContinuousClock.now
         var seen: Rendezvous.Answer?
+        /// Whether the folder said something new since this task began.
+        var hasChanged = false
         var sentences = 0
 
         mutating func note(_ answer: Rendezvous.Answer) {
             guard answer != seen else { return }
+            hasChanged = seen != nil
             seen = answer
             since = .now
         }
+
+        /// Whether it is the coordinator of another job, which this task would only disturb.
+        func isForeign(_ notice: Rendezvous.Notice) -> Bool {
+            isOfJob && card.job != nil && notice.task.job != nil
+                && notice.task.launcher == card.launcher && notice.task.job != card.job
+        }
     }
+
+    /// How long something that an earlier start of the same job may have left has to stand.
+    private static let settling = Duration.seconds(10)
 
     /// Waits until it is known where the coordinator is.
     private func find(
@@ -102,34 +119,52 @@ struct JoinedWorker {
         }
         search.since = .now
         while !shouldStop() {
-            let answer = try rendezvous.read()
+            let answer = Self.read(rendezvous)
             search.note(answer)
             let waited = ContinuousClock.now - search.since
-            switch answer {
-            case .notice(let notice):
+            if case .notice(let notice) = answer {
                 // What an earlier start left may be about to be replaced.
-                let isSettled = notice.isCurrent(for: search.card) || waited >= options.patience
+                let isCurrent = notice.isCurrent(for: search.card)
+                let isSettled =
+                    isCurrent && search.hasChanged
+                    || waited
+                        >= (isCurrent ? min(options.patience, Self.settling) : options.patience)
                 switch notice.state {
-                case .listening where hasToken:
+                case .listening where hasToken && !search.isForeign(notice):
                     return .addresses(notice.addresses(for: search.card), notice)
                 case .complete where isSettled: return .complete
                 case .failed where isSettled:
                     throw TaskError.runFailed(detail: notice.detail, file: rendezvous.noticeFile)
                 case .starting, .listening, .stopped, .complete, .failed: break
                 }
-            case .nothing, .damaged: break
             }
             let limit = options.patience * Self.firstPatience
             if waited >= limit {
+                let others = try? rendezvous.ranksSeen().filter { $0 != search.card.rank }
                 throw TaskError.noAddress(
                     file: rendezvous.noticeFile, seconds: limit / .seconds(1),
-                    host: search.card.host,
-                    seen: try rendezvous.ranksSeen().filter { $0 != search.card.rank })
+                    host: search.card.host, last: what(search, answer), seen: others ?? [])
             }
-            tell(&search, answer, waited, rendezvous)
-            Thread.sleep(forTimeInterval: Self.pause)
+            if waited >= .seconds(2) * (1 << min(search.sentences, 12)) {
+                search.sentences += 1
+                log.info(
+                    "waiting for the coordinator's address in \(rendezvous.noticeFile) for "
+                        + "\(Figures.seconds(waited / .seconds(1))): \(what(search, answer)); at most "
+                        + DurationText.text(of: limit))
+            }
+            Thread.sleep(forTimeInterval: waited < .seconds(10) ? Self.pause : Self.laterPause)
         }
         return .interrupted
+    }
+
+    /// What the folder says. A file system that is away for a moment is waited for like a
+    /// coordinator that is.
+    private static func read(_ rendezvous: Rendezvous) -> Rendezvous.Answer {
+        do {
+            return try rendezvous.read()
+        } catch {
+            return .damaged(ErrorReport.explanation(of: error).what)
+        }
     }
 
     /// The coordinator makes it before it listens, unless that was an earlier one's doing.
@@ -138,30 +173,24 @@ struct JoinedWorker {
         return FileManager.default.fileExists(atPath: path)
     }
 
-    /// A sentence after 2 s, then after twice as long each time.
-    private func tell(
-        _ search: inout Search, _ answer: Rendezvous.Answer, _ waited: Duration,
-        _ rendezvous: Rendezvous
-    ) {
-        guard waited >= .seconds(2) * (1 << min(search.sentences, 12)) else { return }
-        search.sentences += 1
-        let what =
-            switch answer {
-            case .nothing: "no coordinator has been there"
-            case .damaged(let reason): "the file is not whole: \(reason)"
-            case .notice(let notice):
-                switch notice.state {
-                case .starting: "\(notice.task.title) prepares the run"
-                case .stopped: "\(notice.task.title) has stopped, and is expected back"
-                case .complete: "an earlier run is complete"
-                case .failed: "an earlier start has failed"
-                case .listening: "nobody answers at the address of \(notice.task.title)"
-                }
+    /// Why there is nothing to dial yet.
+    private func what(_ search: Search, _ answer: Rendezvous.Answer) -> String {
+        switch answer {
+        case .nothing: return "no coordinator has been there"
+        case .damaged(let reason): return "the file cannot be used: \(reason)"
+        case .notice(let notice):
+            let who = notice.task.title
+            switch notice.state {
+            case .starting: return "\(who) prepares the run"
+            case .stopped: return "\(who) has stopped, and is expected back"
+            case .complete: return "an earlier run is complete"
+            case .failed: return "an earlier start has failed"
+            case .listening:
+                return search.isForeign(notice)
+                    ? "\(who) is there, of another job"
+                    : "\(who) listens, but there is no token at \(plan.tokenFile ?? "")"
             }
-        search.log.info(
-            "waiting for the coordinator's address in \(rendezvous.noticeFile) for "
-                + "\(Figures.seconds(waited / .seconds(1))): \(what); at most "
-                + DurationText.text(of: options.patience * Self.firstPatience))
+        }
     }
 
     /// Works for the coordinator until the run is complete or this task is asked to stop.
@@ -221,7 +250,7 @@ struct JoinedWorker {
         }
         let deadline = ContinuousClock.now + wait
         while !shouldStop() {
-            if try rendezvous.read() != .notice(notice) { return true }
+            if Self.read(rendezvous) != .notice(notice) { return true }
             if ContinuousClock.now >= deadline { return false }
             Thread.sleep(forTimeInterval: Self.pause)
         }

@@ -97,9 +97,12 @@ package struct Rendezvous: Sendable, Equatable {
                 ("version", .integer(1)), ("state", .string(notice.state.rawValue)),
                 ("addresses", .array(list)),
                 ("local_address", notice.localAddress.map { .string($0) } ?? .null),
-                ("detail", .string(String(notice.detail.prefix(1000)))),
+                (
+                    "detail",
+                    .string(String(decoding: Array(notice.detail.utf8.prefix(1000)), as: UTF8.self))
+                ),
             ] + notice.task.fields)
-        try AtomicFile.write(line.text + "\n", to: noticeFile)
+        try Self.replace(noticeFile, with: line)
     }
 
     /// Leaves a task's card, so that others can say who was there.
@@ -108,9 +111,19 @@ package struct Rendezvous: Sendable, Equatable {
     package func leave(_ card: TaskCard) throws {
         guard let rank = card.rank else { return }
         try AtomicFile.makeDirectory(directory)
-        try AtomicFile.write(
-            JSONLine(card.fields).text + "\n",
-            to: FilePath.join(directory, "task-\(rank).json"))
+        try Self.replace(
+            FilePath.join(directory, "task-\(rank).json"), with: JSONLine(card.fields))
+    }
+
+    /// Writes a line whole or not at all. Into a pipe it might have to wait for ever, and a link
+    /// leads out of the folder, so what is there must be a file or nothing.
+    private static func replace(_ path: String, with line: JSONLine) throws {
+        var status = stat()
+        if lstat(path, &status) == 0, FileKind(mode: status.st_mode) != .regular {
+            throw FileError.wrongKind(
+                path: path, found: FileKind(mode: status.st_mode), use: .writing)
+        }
+        try AtomicFile.write(line.text + "\n", to: path)
     }
 
     /// Reads what the coordinator last said.

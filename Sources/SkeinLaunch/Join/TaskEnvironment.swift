@@ -75,7 +75,8 @@ extension TaskEnvironment {
             launcher: .torchrun, source: "RANK", rank: rank,
             count: try variables.count("WORLD_SIZE"))
         place.localCount = try variables.count("LOCAL_WORLD_SIZE")
-        place.job = variables.name("TORCHELASTIC_RUN_ID")
+        // The default for a job without a name, which all have in common.
+        place.job = variables.name("TORCHELASTIC_RUN_ID").flatMap { $0 == "none" ? nil : $0 }
         place.restarts = try variables.number("TORCHELASTIC_RESTART_COUNT") ?? 0
         if let host = variables["MASTER_ADDR"] {
             let port = try variables.number("MASTER_PORT") ?? Endpoint.defaultPort
@@ -100,7 +101,9 @@ extension TaskEnvironment {
             ("PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS"),
         ]
         for (rankName, countName, localName) in kinds {
-            guard let rank = try variables.number(rankName) else { continue }
+            guard let rank = try variables.number(rankName),
+                try !isOfSlurm(rankName, rank, countName, variables)
+            else { continue }
             var place = TaskPlace(
                 launcher: .mpi, source: rankName, rank: rank,
                 count: try variables.count(countName))
@@ -112,10 +115,28 @@ extension TaskEnvironment {
         return nil
     }
 
+    /// Whether srun set these variables for an MPI library (`MpiDefault=pmi2` or `pmix`): then
+    /// Slurm says more.
+    private static func isOfSlurm(
+        _ rankName: String, _ rank: Int, _ countName: String, _ variables: Variables
+    ) throws(TaskError) -> Bool {
+        guard !rankName.hasPrefix("OMPI"), isStep(variables),
+            try variables.number("SLURM_PROCID") == rank
+        else { return false }
+        if let namespace = variables["PMIX_NAMESPACE"] { return namespace.hasPrefix("slurm.pmix") }
+        return try variables.count(countName) == variables.count("SLURM_STEP_NUM_TASKS")
+    }
+
+    /// Whether srun started this: a batch script that calls none is task 0 of a job that may have
+    /// more tasks.
+    private static func isStep(_ variables: Variables) -> Bool {
+        // SLURM_BATCH_SCRIPT of Slurm's headers.
+        variables["SLURM_STEP_ID"] != nil && variables["SLURM_STEP_ID"] != "4294967291"
+    }
+
     private mutating func slurm(_ variables: Variables) throws(TaskError) -> TaskPlace? {
         guard let rank = try variables.number("SLURM_PROCID") else { return nil }
-        // A batch script that calls no srun is task 0 of a job that may have more tasks.
-        let isStep = variables["SLURM_STEP_ID"] != nil && variables["SLURM_STEP_ID"] != "4294967291"
+        let isStep = Self.isStep(variables)
         var place = TaskPlace(
             launcher: .slurm, source: "SLURM_PROCID", rank: rank,
             count: rank + 1)
@@ -123,7 +144,10 @@ extension TaskEnvironment {
             let name = ["SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"].first { variables[$0] != nil }
             place.count = try variables.count(name ?? "")
         }
-        place.job = variables.name("SLURM_JOB_ID")
+        // Each srun of an allocation is a start of its own.
+        place.job = variables.name("SLURM_JOB_ID").map { job in
+            isStep ? job + "." + (variables.name("SLURM_STEP_ID") ?? "") : job
+        }
         place.restarts = try variables.number("SLURM_RESTART_COUNT") ?? 0
         if let text = variables["SLURM_STEP_TASKS_PER_NODE"] {
             place.localCount = try Self.tasksPerNode(text, variables)

@@ -11,8 +11,9 @@ package enum TaskError: Error, Equatable {
     case rankBeyondCount(rank: Int, count: Int, source: String)
     /// Two tasks say that they are rank 0.
     case twoCoordinators(own: TaskCard, other: TaskCard?, directory: String)
-    /// Nobody published an address within `seconds`; `seen` are the tasks that others saw there.
-    case noAddress(file: String, seconds: Double, host: String, seen: [Int])
+    /// The coordinator's address was not found within `seconds`: `last` is what the folder said at
+    /// the end, `seen` are the other tasks that left a card there.
+    case noAddress(file: String, seconds: Double, host: String, last: String, seen: [Int])
     /// A worker needs a place to find the coordinator.
     case noPlace(detail: String)
     /// An address without a folder to find a token in, and no token.
@@ -63,13 +64,14 @@ extension TaskError: Explained {
                 "give each task a rank of its own; if the tasks are jobs of their own, such as those of "
                     + "an array, give all but one --role worker", .badData
             )
-        case .noAddress(let file, let seconds, let host, let seen):
+        case .noAddress(let file, let seconds, let host, let last, let seen):
             (
-                "no coordinator has published its address within \(Figures.seconds(seconds)); "
+                "no coordinator was found within \(Figures.seconds(seconds)): \(last); "
                     + (seen.isEmpty
                         ? "no other task was seen in that folder"
                         : "in that folder were seen: task "
-                            + seen.map { "\($0)" }.joined(separator: ", ")),
+                            + seen.prefix(8).map { "\($0)" }.joined(separator: ", ")
+                            + (seen.count > 8 ? " and \(seen.count - 8) more" : "")),
                 file,
                 "check that rank 0 runs (its log says why if it has ended), and that the folder is on a "
                     + "file system that its host shares with this one (\(host)); else give "

@@ -102,8 +102,15 @@ package struct TokenFile: Sendable, Equatable {
         }
         // Unlike rename(2), link(2) refuses a name that is taken.
         guard link(temporary, path) == 0 else {
-            if errno == EEXIST { throw NodeError.tokenFile(path: path, problem: .exists) }
-            throw problem("create")
+            let code = errno
+            if code == EEXIST { throw NodeError.tokenFile(path: path, problem: .exists) }
+            // Some file systems have no hard links; then two that make it at once may both succeed.
+            guard code == EPERM || code == ENOTSUP else { throw problem("create") }
+            guard access(path, F_OK) != 0 else {
+                throw NodeError.tokenFile(path: path, problem: .exists)
+            }
+            guard rename(temporary, path) == 0 else { throw problem("create") }
+            return try AtomicFile.syncDirectory(of: path)
         }
         try AtomicFile.syncDirectory(of: path)
     }

@@ -132,6 +132,9 @@ import Testing
         #expect(try plan(Self.run, cores).threads == 3)
         let given = try plan(Self.run + ["--threads", "5", "--local-workers", "1"], mpi)
         #expect(given.threads == 5 && given.localWorkers == 1)
+        let many = try plan(
+            Self.run, Self.srun.merging(["SLURM_CPUS_PER_TASK": "5000"]) { $1 })
+        #expect(many.threads == 1024 && many.warnings.count == 1)
         let crowd = try plan(
             Self.run, mpi, cores: JoinPlan.Cores(usable: 2, online: 2))
         #expect(crowd.threads == 1)

@@ -27,7 +27,7 @@ import Testing
         ])
         #expect(place.launcher == .slurm && place.source == "SLURM_PROCID")
         #expect(place.rank == 3 && place.count == 5 && place.localCount == 2)
-        #expect(place.cores == 6 && place.job == "71" && place.restarts == 2)
+        #expect(place.cores == 6 && place.job == "71.0" && place.restarts == 2)
         #expect(place.hosts == ["n2", "n3", "n1"])
         #expect(place.title == "task 3 of 5")
     }
@@ -80,6 +80,26 @@ import Testing
         #expect(place.job == "226754561")
     }
 
+    /// Read off srun --mpi=pmi2 of Slurm 22.05; pmix from its documents.
+    @Test(
+        "where srun sets MPI's variables, too, the task is Slurm's",
+        arguments: [
+            ["PMI_RANK": "1", "PMI_SIZE": "3", "PMI_JOBID": "7.0"],
+            ["PMIX_RANK": "1", "PMIX_NAMESPACE": "slurm.pmix.7.0"],
+        ])
+    func srunForMPI(more: [String: String]) throws {
+        let slurm = [
+            "SLURM_PROCID": "1", "SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "3",
+            "SLURM_JOB_ID": "7",
+        ]
+        let environment = try TaskEnvironment(slurm.merging(more) { $1 })
+        #expect(environment.taken?.launcher == .slurm && environment.choice == nil)
+        // A proxy of Hydra on each node, with more ranks than nodes.
+        let hydra = try TaskEnvironment(
+            slurm.merging(["PMI_RANK": "1", "PMI_SIZE": "6"]) { $1 })
+        #expect(hydra.taken?.launcher == .mpi && hydra.taken?.count == 6)
+    }
+
     @Test("torchrun's contract")
     func torchrun() throws {
         let variables = [
@@ -89,7 +109,8 @@ import Testing
         ]
         let place = try place(variables)
         #expect(place.launcher == .torchrun && place.rank == 1 && place.count == 2)
-        #expect(place.localCount == 1 && place.restarts == 1)
+        // Without a name of its own the job has torchrun's default, as all have.
+        #expect(place.localCount == 1 && place.restarts == 1 && place.job == nil)
         #expect(place.address?.text == "10.0.0.5:29500")
         // The agent listens on that port itself.
         let agent = variables.merging(["TORCHELASTIC_USE_AGENT_STORE": "True"]) { $1 }

@@ -1,0 +1,90 @@
+import SkeinBasics
+import SkeinLaunch
+import Synchronization
+
+/// Writes the coordinator's notices. While it prepares the run, which may take longer than others
+/// wait for a sign of life, the notice is renewed.
+final class NoticeWriter: Sendable {
+    private let rendezvous: Rendezvous?
+    private let card: TaskCard
+    private let log: Log
+    private let condition = TimedCondition()
+    /// Ends the renewals; changed with the condition's lock held, as the file is written.
+    private let hasPrepared = Atomic<Bool>(false)
+
+    /// - Parameters:
+    ///   - rendezvous: nil: there is nobody to tell.
+    ///   - card: the coordinator's.
+    ///   - log: told what cannot be written.
+    init(_ rendezvous: Rendezvous?, _ card: TaskCard, log: Log) {
+        self.rendezvous = rendezvous
+        self.card = card
+        self.log = log
+    }
+
+    /// Says that the run is being prepared, again and again until something else is said.
+    ///
+    /// - Throws: `FileError`.
+    func prepare(renewedEvery interval: Duration) throws {
+        guard let rendezvous else { return }
+        try rendezvous.publish(notice(.starting, beat: 0))
+        let isStarted = SystemThread.start("skein-join") { [self] in
+            var (beat, next) = (0, ContinuousClock.now + interval)
+            condition.withLock {
+                while !hasPrepared.load(ordering: .relaxed) {
+                    if condition.wait(until: next) { continue }
+                    beat += 1
+                    next = .now + interval
+                    telling { try rendezvous.publish(notice(.starting, beat: beat)) }
+                }
+            }
+        }
+        if !isStarted { log.warning("no thread to tell the others that the run is being prepared") }
+    }
+
+    /// Says where the coordinator is.
+    ///
+    /// - Throws: `FileError`: nobody would find it.
+    func listening(at addresses: [String], localAddress: String?) throws {
+        try end { rendezvous in
+            var notice = notice(.listening)
+            (notice.addresses, notice.localAddress) = (addresses, localAddress)
+            try rendezvous.publish(notice)
+        }
+    }
+
+    /// Says how the run ended. A disk that is full must not change that; workers find out by
+    /// themselves.
+    func ended(_ state: Rendezvous.Notice.State, _ detail: String = "") {
+        telling {
+            try end { rendezvous in
+                var notice = notice(state)
+                notice.detail = detail
+                try rendezvous.publish(notice)
+            }
+        }
+    }
+
+    private func end(_ publish: (Rendezvous) throws -> Void) throws {
+        try condition.withLock {
+            hasPrepared.store(true, ordering: .relaxed)
+            condition.broadcast()
+            if let rendezvous { try publish(rendezvous) }
+        }
+    }
+
+    private func notice(_ state: Rendezvous.Notice.State, beat: Int? = nil) -> Rendezvous.Notice {
+        Rendezvous.Notice(
+            state: state, addresses: [], localAddress: nil,
+            detail: beat.map { "prepares, \($0)" } ?? "", task: card)
+    }
+
+    private func telling(_ publish: () throws -> Void) {
+        do {
+            try publish()
+        } catch {
+            let what = ErrorReport.explanation(of: error).what
+            log.warning("cannot tell the other tasks about the run: \(what)")
+        }
+    }
+}
