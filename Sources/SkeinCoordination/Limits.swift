@@ -43,6 +43,14 @@ package enum Limits {
     /// Tokens of one lease; as `--max-length` and `--micro-batch-tokens` allow, together.
     package static let leasedTokens = 2 << 20
 
+    /// A lease: its head, its rows, and for each row of a local step its place among steps and
+    /// micro-batches.
+    package static let leaseBytes =
+        LeaseGrant.headByteCount + LocalLease.headByteCount + 20 * leasedRows + 12 * leasedTokens
+
+    /// Rounds that a state is rebuilt from: more than there can be between two that are saved.
+    package static let replayedRounds = 1024
+
     /// A status report: 64 workers take 20 KB.
     package static let statusBytes = 1 << 20
 }

@@ -11,16 +11,21 @@ extension NodeError {
                 remedy: "raise the limit (ulimit -n; LimitNOFILE= in systemd), or wait for fewer "
                     + "workers with --min-workers",
                 status: .inputOutput)
-        case .localStepsInOneProcess:
+        case .roundTooLarge(let tokens, let rows):
             Explanation(
-                what: "a coordinator cannot lease local steps yet", place: "--local-steps",
-                remedy: "use skein train, or leave out --local-steps", status: .usage)
+                what: "the rows of a logical worker's round may have \(tokens) tokens in \(rows) "
+                    + "sequences, and a lease holds \(SkeinCoordination.Limits.leasedTokens) in "
+                    + "\(SkeinCoordination.Limits.leasedRows)",
+                place: "--local-steps",
+                remedy: "give a smaller --local-steps, --batch-size or --max-length",
+                status: .badData)
         case .adapterTooLarge(let parameters, let messageBytes):
             Explanation(
                 what: "an adapter of \(parameters) parameters makes messages of up to "
                     + "\(messageBytes) bytes, and the wire's lengths end at \(UInt32.max)",
-                remedy: "use a lower --rank, fewer --target-modules, or a --gradient-codec with "
-                    + "fewer bits; or train in one process with skein train",
+                remedy:
+                    "use a lower --rank, fewer --target-modules, a smaller --save-state-every, or a "
+                    + "--gradient-codec with fewer bits; or train in one process with skein train",
                 status: .badData)
         case .tokenRequired(let address):
             Explanation(

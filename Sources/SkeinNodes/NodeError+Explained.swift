@@ -6,7 +6,7 @@ extension NodeError: Explained {
         switch self {
         case .tokenFile(let path, let problem):
             problem.explanation(path: path)
-        case .tooFewFiles, .adapterTooLarge, .localStepsInOneProcess, .tokenRequired,
+        case .tooFewFiles, .adapterTooLarge, .roundTooLarge, .tokenRequired,
             .statusTokenRequired, .statusTokenNotPrintable, .statusTokenIsClusters,
             .workersMissing, .coordinatorMissing,
             .refused, .runFailed, .offerUnusable, .leaseUnusable, .connectionLost,

@@ -9,8 +9,8 @@ package enum NodeError: Error, Equatable {
     case tooFewFiles(limit: Int, needed: Int)
     /// A message of the run would be longer than a length on the wire can say.
     case adapterTooLarge(parameters: Int, messageBytes: Int)
-    /// A coordinator was asked for local steps.
-    case localStepsInOneProcess
+    /// A round of a logical worker may have more tokens or rows than a lease holds.
+    case roundTooLarge(tokens: Int, rows: Int)
     /// Without a token only this machine is served, but others can reach `address`.
     case tokenRequired(address: String)
     /// Without a status token only this machine may look, but others can reach `address`.

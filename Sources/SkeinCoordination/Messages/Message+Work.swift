@@ -19,6 +19,8 @@ package enum WorkKind: UInt8, Sendable, CaseIterable {
     case gradient = 1
     /// Loss and correct tokens, without dropout.
     case evaluation = 2
+    /// What a logical worker does in a round: AdamW steps, and the coded change of the parameters.
+    case local = 3
 }
 
 /// Work for a worker, with all that it needs besides model, configuration and parameters.
@@ -32,6 +34,8 @@ package struct LeaseGrant: Sendable, Equatable {
     /// The parameters to compute with.
     package var parameterVersion: UInt64
     package var rows: [Row]
+    /// How the rows are computed, of `WorkKind.local` alone.
+    package var local: LocalLease?
 
     /// A tokenized row.
     package struct Row: Sendable, Equatable {
@@ -50,14 +54,92 @@ package struct LeaseGrant: Sendable, Equatable {
 
     package init(
         key: WorkKey, attempt: UInt32, kind: WorkKind, step: UInt32, parameterVersion: UInt64,
-        rows: [Row]
+        rows: [Row], local: LocalLease? = nil
     ) {
+        precondition((kind == .local) == (local != nil), "a lease of local steps says how")
+        self.local = local
         self.key = key
         self.attempt = attempt
         self.kind = kind
         self.step = step
         self.parameterVersion = parameterVersion
         self.rows = rows
+    }
+}
+
+/// The local steps of a lease.
+package struct LocalLease: Sendable, Equatable {
+    /// SHA-256 of the logical worker's state, from which they start; zeros before its first round.
+    package var state: [UInt8]
+    /// Whether the result must bring the state along.
+    package var wantsState: Bool
+    /// Local steps that the learning rate's schedule counts in the whole run.
+    package var scheduledSteps: UInt64
+    /// For each step, for each of its micro-batches, how many of the rows it has, in order.
+    package var steps: [[Int]]
+
+    package init(state: [UInt8], wantsState: Bool, scheduledSteps: UInt64, steps: [[Int]]) {
+        self.state = state
+        self.wantsState = wantsState
+        self.scheduledSteps = scheduledSteps
+        self.steps = steps
+    }
+
+    /// Names the state before the first round.
+    package static let noState = [UInt8](repeating: 0, count: 32)
+}
+
+/// A worker that lacks the state of a lease asks for what rebuilds it.
+package struct StateRequest: Sendable, Equatable {
+    package var key: WorkKey
+
+    package init(key: WorkKey) {
+        self.key = key
+    }
+}
+
+/// The rounds of a logical worker since its state was saved: who computes them has its state.
+package struct StateReplay: Sendable, Equatable {
+    /// The lease that needs the state.
+    package var key: WorkKey
+    /// The round after which the state was saved; 0: the run's beginning.
+    package var round: UInt32
+    /// AdamW steps that the saved state has done.
+    package var stepsDone: UInt64
+    package var scheduledSteps: UInt64
+    /// The saved state, packed; empty at the beginning.
+    package var state: [UInt8]
+    /// Parameters and outer momentum after that round, packed.
+    package var outer: [UInt8]
+    /// The rounds since, in order.
+    package var rounds: [Round]
+
+    package struct Round: Sendable, Equatable {
+        /// Of this logical worker; none: it sat the round out.
+        package var rows: [LeaseGrant.Row]
+        /// As `LocalLease.steps`.
+        package var steps: [[Int]]
+        /// The coded average of the round.
+        package var average: [UInt8]
+
+        package init(rows: [LeaseGrant.Row], steps: [[Int]], average: [UInt8]) {
+            self.rows = rows
+            self.steps = steps
+            self.average = average
+        }
+    }
+
+    package init(
+        key: WorkKey, round: UInt32, stepsDone: UInt64, scheduledSteps: UInt64, state: [UInt8],
+        outer: [UInt8], rounds: [Round]
+    ) {
+        self.key = key
+        self.round = round
+        self.stepsDone = stepsDone
+        self.scheduledSteps = scheduledSteps
+        self.state = state
+        self.outer = outer
+        self.rounds = rounds
     }
 }
 
@@ -80,9 +162,11 @@ package struct WorkResult: Sendable, Equatable {
     /// Loss tokens that the model would have picked; 0 for a gradient.
     package var correct: UInt32
     package var lossSum: Double
-    /// SHA-256 of the rounded gradient's canonical bytes; zeros for an evaluation.
+    /// SHA-256 of the rounded gradient's canonical bytes, or of the coded change's; zeros for an
+    /// evaluation.
     package var digest: [UInt8]
-    /// The gradient, packed by the run's codec; empty for an evaluation.
+    /// The gradient, packed by the run's codec; empty for an evaluation; of local steps what
+    /// `LocalPayload` says.
     package var payload: [UInt8]
 
     package init(

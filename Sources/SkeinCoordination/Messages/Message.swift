@@ -27,6 +27,8 @@ package enum Message: Sendable, Equatable {
     case leave(Leave)
     case statusRequest
     case status(StatusReport)
+    case stateRequest(StateRequest)
+    case stateReplay(StateReplay)
 }
 
 /// Who dials.

@@ -10,15 +10,15 @@ extension CoordinatorState {
         guard let open else { return nil }
         let kind = open.round.label.kind
         let pace = standings[worker.name]?.pace(kind) ?? fleetPace(kind)
-        return pace.map { $0 * open.cost(index) }
+        return pace.map { $0 * load(worker, index) }
     }
 
     /// After how long a lease is overdue: max(floor, 3 own, 2 median); the patience when unknown.
     func allowance(_ worker: Worker, _ index: Int) -> Duration {
         guard let open else { return settings.patience }
         let kind = open.round.label.kind
-        let own = standings[worker.name]?.pace(kind).map { 3 * $0 * open.cost(index) }
-        let fleet = fleetPace(kind).map { 2 * $0 * open.cost(index) }
+        let own = standings[worker.name]?.pace(kind).map { 3 * $0 * load(worker, index) }
+        let fleet = fleetPace(kind).map { 2 * $0 * load(worker, index) }
         guard own != nil || fleet != nil else { return max(settings.patience, settings.leaseFloor) }
         return max(settings.leaseFloor, .seconds(max(own ?? 0, fleet ?? 0)))
     }
@@ -172,6 +172,7 @@ extension CoordinatorState {
         guard idle.peer != slow.holder.peer, !isAvoided(slow.lease.index, idle.name) else {
             return false
         }
+        if isFar(slow.lease.index, idle) { return isWorthReplaying(slow.lease, slow.holder, idle) }
         if slow.rank < 2 { return true }
         guard let started = slow.lease.started else { return false }
         let floor = settings.speculationFloor.inSeconds

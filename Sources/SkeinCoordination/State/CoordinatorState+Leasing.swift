@@ -52,10 +52,17 @@ extension CoordinatorState {
         open = nil
         defer { open = round }
         let histories = round.histories
-        return round.next { index in
+        func isAllowed(_ index: Int) -> Bool {
             guard let history = histories[index] else { return true }
             return !isAvoided(history, name)
         }
+        guard let replay = round.round.replay, let worker = members[name: name] else {
+            return round.next(where: isAllowed)
+        }
+        // What it has the state of comes first.
+        let open = round
+        return round.next { isHome($0, of: worker) && isAllowed($0) }
+            ?? round.next { mayCompute($0, worker, replay, open) && isAllowed($0) }
     }
 
     /// Whether others should get the piece because this worker's result of it was not used.
@@ -64,7 +71,7 @@ extension CoordinatorState {
         return isAvoided(history, name)
     }
 
-    private func isAvoided(_ history: PieceHistory, _ name: String) -> Bool {
+    func isAvoided(_ history: PieceHistory, _ name: String) -> Bool {
         if history.avoided.contains(name) {
             let tried = history.avoided.count { members.isActive(name: $0) }
             return members.active > tried
@@ -143,7 +150,9 @@ extension CoordinatorState {
                 piece.holders == [victim], !isAvoided(lease.index, taker.name)
             else { continue }
             let theirs = secondsUntilDone(unstarted: lease.index, by: holder)
-            if let ours = expectation(taker, lease.index), ours >= theirs { continue }
+            let ours = expectation(taker, lease.index)
+            if ours == nil, isFar(lease.index, taker) { continue }
+            if let ours, ours >= theirs { continue }
             if theirs > best?.score ?? -1 { best = (theirs, victim, lease.index) }
         }
         return best.map { ($0.victim, $0.index) }

@@ -190,6 +190,7 @@ extension CoordinatorState {
         }
         _ = members.remove(peer)
         paceTaken = nil
+        if how != nil { noteAway(worker) }
     }
 }
 

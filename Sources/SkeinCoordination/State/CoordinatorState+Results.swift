@@ -31,7 +31,9 @@ extension CoordinatorState {
             }
             release(index, of: worker, .arrived)
         }
-        let candidate = Claim(peer: peer, name: worker.name, digest: digest, since: clock)
+        let candidate = Claim(
+            peer: peer, name: worker.name, incarnation: worker.member.incarnation, digest: digest,
+            since: clock)
         if phase == .accepted {
             reject(duplicate: candidate, index)
             return
@@ -83,8 +85,9 @@ extension CoordinatorState {
     mutating func observe(_ worker: Worker, _ index: Int, seconds: Double, atLeast: Bool = false) {
         guard let open else { return }
         let kind = open.round.label.kind
+        let load = load(worker, index)
         standings[worker.name]?.observe(
-            seconds / open.cost(index), kind, now: clock, atLeast: atLeast)
+            seconds / load, kind, now: clock, atLeast: atLeast)
         if fleetPace(kind) == nil { paceTaken = nil }
         takePace()
     }
@@ -115,6 +118,7 @@ extension CoordinatorState {
             $0.computedBy = candidate.name
         }
         standings[candidate.name]?.noteAccepted()
+        noteHome(of: index, candidate)
         timeline.answer(index, of: candidate.name, .accepted, now: clock)
         // A worker that has reconnected meanwhile still holds it.
         if let worker = members[candidate.peer] ?? members[name: candidate.name] {

@@ -144,6 +144,14 @@ extension CoordinatorState {
         let silent = members.all.members.compactMap { members[$0] }
             .min { ($0.lastHeard, $0.name) < ($1.lastHeard, $1.name) }
         guard let silent else { return waitingForWorkers(now, open) }
+        if let away = nextHomeless {
+            let pieces = awayPieces
+            return Waiting(
+                .away(
+                    pieces: pieces.count, worker: pieces.first.flatMap { homes[$0]?.name } ?? "",
+                    rebuiltInSeconds: (away - now).inSeconds),
+                of: open, since: lastProgress, now)
+        }
         let isSuspect = now - silent.lastHeard >= settings.suspectAfter
         return Waiting(
             .untaken(

@@ -14,6 +14,8 @@ package struct CoordinatorState: Sendable {
     var members = Membership()
     var standings: [String: Standing] = [:]
     var open: OpenRound?
+    /// Who has the states of a run with local steps, by logical worker.
+    var homes: [Int: Home] = [:]
     var phase = RunPhase.starting
     var phaseSince: Duration
     package internal(set) var counters = RoundCounters()
@@ -99,7 +101,7 @@ package struct CoordinatorState: Sendable {
     /// When `tick` must come at the latest; nil: nothing depends on time.
     package var nextDeadline: Duration? {
         if hasGivenUp { return nil }
-        var deadlines = [nextSilence, nextStuck, giveUpAt].compactMap { $0 }
+        var deadlines = [nextSilence, nextStuck, giveUpAt, nextHomeless].compactMap { $0 }
         if phase != .finished || open != nil { deadlines.append(nextStall) }
         if mayDouble { deadlines.append(nextDoubling) }
         return deadlines.min()

@@ -4,6 +4,7 @@ import SkeinBasics
 struct Claim: Sendable {
     let peer: PeerID
     let name: String
+    let incarnation: [UInt8]
     let digest: [UInt8]
     let since: Duration
 }

@@ -71,8 +71,12 @@ package struct Round: Sendable, Equatable {
     package var label: RoundLabel
     /// The tokens of each piece of work; a piece's index is its position here.
     package var costs: [Int]
+    /// Of a round with local steps, how many rounds a worker computes first that does not have the
+    /// state from which a piece starts. nil: any worker can begin with any piece.
+    package var replay: Int?
 
-    package init(number: UInt64, label: RoundLabel, costs: [Int]) {
+    package init(number: UInt64, label: RoundLabel, costs: [Int], replay: Int? = nil) {
+        self.replay = replay
         self.number = number
         self.label = label
         self.costs = costs

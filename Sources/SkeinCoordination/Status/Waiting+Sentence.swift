@@ -34,6 +34,10 @@ extension Waiting {
                 ?? "it gets work as soon as its results are checked"
             return "\(beginning) worker \(worker.words), to take "
                 + "\(round?.pieces(pieces) ?? "work") that nobody computes; " + next
+        case .away(let pieces, let worker, let seconds):
+            return "\(beginning) worker \(worker), which is gone and has what "
+                + "\(round?.pieces(pieces) ?? "work") need; others rebuild it in "
+                + Self.words(seconds)
         }
     }
 

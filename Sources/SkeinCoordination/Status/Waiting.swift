@@ -23,6 +23,9 @@ package struct Waiting: Sendable, Equatable, Codable {
         case checking(piece: Int, worker: String, unchecked: Int)
         /// Nobody here may take the unleased pieces; `lostInSeconds` is set if `worker` is silent.
         case untaken(pieces: Int, worker: Peer, lostInSeconds: Double?)
+        /// A worker that is gone has the states from which pieces of a run with local steps start; for
+        /// so long the others wait before they rebuild them.
+        case away(pieces: Int, worker: String, rebuiltInSeconds: Double)
     }
 
     package struct Peer: Sendable, Equatable, Codable {
@@ -103,6 +106,7 @@ package struct Waiting: Sendable, Equatable, Codable {
         case .judging(_, let worker, _), .computing(_, let worker, _, _),
             .untaken(_, let worker, _):
             .worker(worker.name)
+        case .away(_, let worker, _): .worker(worker)
         }
     }
 }

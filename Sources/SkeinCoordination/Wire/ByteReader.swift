@@ -42,6 +42,11 @@ struct ByteReader {
         return [UInt8](bytes[position..<position + count])
     }
 
+    /// Bytes after their count; the message's own length bounds them.
+    mutating func bytes(_ field: String) throws(WireError) -> [UInt8] {
+        try fixed(field, Int(try integer(field, UInt32.self)))
+    }
+
     /// All that is left.
     mutating func rest() -> [UInt8] {
         defer {

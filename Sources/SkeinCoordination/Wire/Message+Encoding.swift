@@ -79,6 +79,8 @@ extension Message {
         case .leave: .leave(try Leave(from: &reader))
         case .statusRequest: .statusRequest
         case .status: .status(try StatusReport(from: &reader))
+        case .stateRequest: .stateRequest(try StateRequest(from: &reader))
+        case .stateReplay: .stateReplay(try StateReplay(from: &reader))
         }
     }
 
@@ -103,6 +105,8 @@ extension Message {
         case .leave(let content): content
         case .statusRequest: nil
         case .status(let content): content
+        case .stateRequest(let content): content
+        case .stateReplay(let content): content
         }
     }
 }

@@ -5,13 +5,16 @@ package struct MessageBounds: Sendable, Equatable {
     package var gradientPayloadBytes: Int
     /// The longest payload of a parameter update, in bytes.
     package var parameterPayloadBytes: Int
+    /// The longest message that rebuilds a state, in bytes.
+    package var replayBytes: Int
     /// Whether frames of unknown types that are marked optional are skipped.
     package var skipsUnknown: Bool
 
     package init(
         allowed: Set<MessageType>, gradientPayloadBytes: Int = 0, parameterPayloadBytes: Int = 0,
-        skipsUnknown: Bool = true
+        replayBytes: Int = 0, skipsUnknown: Bool = true
     ) {
+        self.replayBytes = replayBytes
         self.allowed = allowed
         self.gradientPayloadBytes = gradientPayloadBytes
         self.parameterPayloadBytes = parameterPayloadBytes
@@ -21,11 +24,11 @@ package struct MessageBounds: Sendable, Equatable {
     /// What `speaker` may say in a phase; nothing optional before it is known.
     package init(
         from speaker: Speaker, in phase: ConversationPhase, gradientPayloadBytes: Int = 0,
-        parameterPayloadBytes: Int = 0
+        parameterPayloadBytes: Int = 0, replayBytes: Int = 0
     ) {
         self.init(
             allowed: phase.sayable(by: speaker), gradientPayloadBytes: gradientPayloadBytes,
-            parameterPayloadBytes: parameterPayloadBytes,
+            parameterPayloadBytes: parameterPayloadBytes, replayBytes: replayBytes,
             skipsUnknown: phase != .greeting && phase != .proof)
     }
 
@@ -33,7 +36,7 @@ package struct MessageBounds: Sendable, Equatable {
     package func limit(of type: MessageType) -> Int {
         switch type {
         case .hello, .challenge, .authentication, .rejection, .modelRequest, .welcome,
-            .parameterRequest, .cancellation, .answer, .leave:
+            .parameterRequest, .cancellation, .answer, .leave, .stateRequest:
             Limits.greetingBytes
         case .statusRequest: 0
         case .offer: Limits.offerBytes
@@ -41,8 +44,8 @@ package struct MessageBounds: Sendable, Equatable {
         case .modelChunk: ModelChunk.headByteCount + Limits.modelChunkBytes
         case .ready, .heartbeat: Limits.greetingBytes + 16 * Limits.heldWork
         case .parameters: ParameterUpdate.headByteCount + parameterPayloadBytes
-        case .lease:
-            LeaseGrant.headByteCount + 12 * Limits.leasedRows + 12 * Limits.leasedTokens
+        case .lease: Limits.leaseBytes
+        case .stateReplay: replayBytes
         case .result: WorkResult.headByteCount + gradientPayloadBytes
         }
     }
@@ -78,9 +81,13 @@ package enum ConversationPhase: Sendable, CaseIterable {
         case (.proof, .coordinator): [.offer, .heartbeat, .leave, .rejection]
         case (.joining, .dialler): [.modelRequest, .ready, .heartbeat, .leave]
         case (.joining, .coordinator): [.modelChunk, .welcome, .heartbeat, .leave, .rejection]
-        case (.serving, .dialler): [.parameterRequest, .result, .heartbeat, .leave]
+        case (.serving, .dialler):
+            [.parameterRequest, .stateRequest, .result, .heartbeat, .leave]
         case (.serving, .coordinator):
-            [.parameters, .lease, .cancellation, .answer, .heartbeat, .leave, .rejection]
+            [
+                .parameters, .lease, .stateReplay, .cancellation, .answer, .heartbeat, .leave,
+                .rejection,
+            ]
         case (.observing, .dialler): [.statusRequest, .heartbeat, .leave]
         case (.observing, .coordinator): [.status, .heartbeat, .leave, .rejection]
         }

@@ -19,6 +19,9 @@ package enum MessageType: UInt16, Sendable, CaseIterable {
     case leave = 17
     case statusRequest = 18
     case status = 19
+    // From minor version 1 on.
+    case stateRequest = 20
+    case stateReplay = 21
 
     /// Whether messages of this type are always one frame and overtake the bulky ones.
     ///
@@ -27,9 +30,10 @@ package enum MessageType: UInt16, Sendable, CaseIterable {
     package var isUrgent: Bool {
         switch self {
         case .hello, .challenge, .authentication, .rejection, .modelRequest, .welcome, .heartbeat,
-            .parameterRequest, .cancellation, .answer, .leave, .statusRequest:
+            .parameterRequest, .cancellation, .answer, .leave, .statusRequest, .stateRequest:
             true
-        case .offer, .modelChunk, .ready, .parameters, .lease, .result, .status: false
+        case .offer, .modelChunk, .ready, .parameters, .lease, .result, .status, .stateReplay:
+            false
         }
     }
 
@@ -81,6 +85,8 @@ extension Message {
         case .leave: .leave
         case .statusRequest: .statusRequest
         case .status: .status
+        case .stateRequest: .stateRequest
+        case .stateReplay: .stateReplay
         }
     }
 

@@ -8,17 +8,10 @@ extension LeaseGrant: WireCodable {
         kind = try reader.choice("kind")
         step = try reader.integer("step")
         parameterVersion = try reader.integer("parameter version")
-        let count = try reader.count(
-            "rows", limit: Limits.leasedRows, size: Row.leastByteCount)
-        guard count > 0 else { throw .badValue(reader.type, field: "rows", found: 0) }
-        rows = []
-        rows.reserveCapacity(count)
-        var tokens = 0
-        for _ in 0..<count {
-            let row = try Row(from: &reader, limit: Limits.leasedTokens - tokens)
-            tokens += row.ids.count
-            rows.append(row)
-        }
+        local = kind == .local ? try LocalLease(head: &reader) : nil
+        rows = try Row.list(from: &reader)
+        guard !rows.isEmpty else { throw .badValue(reader.type, field: "rows", found: 0) }
+        if local != nil { local?.steps = try LocalLease.steps(from: &reader, rows: rows.count) }
     }
 
     func write(to writer: inout ByteWriter) {
@@ -27,14 +20,143 @@ extension LeaseGrant: WireCodable {
         writer.integer(kind.rawValue)
         writer.integer(step)
         writer.integer(parameterVersion)
+        local?.writeHead(to: &writer)
         writer.count(rows.count)
         for row in rows { row.write(to: &writer) }
+        if let local { LocalLease.write(local.steps, to: &writer) }
+    }
+}
+
+extension LocalLease {
+    /// Bytes of its fields before the rows.
+    static let headByteCount = 32 + 1 + 8
+
+    /// Reads all but the steps, which follow the rows.
+    fileprivate init(head reader: inout ByteReader) throws(WireError) {
+        state = try reader.fixed("state", 32)
+        let wants = try reader.integer("wants state", UInt8.self)
+        guard wants <= 1 else {
+            throw .badValue(reader.type, field: "wants state", found: UInt64(wants))
+        }
+        wantsState = wants == 1
+        scheduledSteps = try reader.integer("scheduled steps")
+        steps = []
+    }
+
+    fileprivate func writeHead(to writer: inout ByteWriter) {
+        writer.fixed(state, 32)
+        writer.integer(UInt8(wantsState ? 1 : 0))
+        writer.integer(scheduledSteps)
+    }
+
+    /// Reads how `rows` rows are cut into steps and micro-batches, none of them empty.
+    static func steps(from reader: inout ByteReader, rows: Int) throws(WireError) -> [[Int]] {
+        let count = try reader.count("steps", limit: rows, size: 8)
+        var left = rows
+        var steps: [[Int]] = []
+        steps.reserveCapacity(count)
+        for _ in 0..<count {
+            let parts = try reader.count("micro-batches", limit: left, size: 4)
+            guard parts > 0 else {
+                throw .badValue(reader.type, field: "micro-batches", found: 0)
+            }
+            var step: [Int] = []
+            for _ in 0..<parts {
+                let size = Int(try reader.integer("micro-batch", UInt32.self))
+                guard size > 0, size <= left else {
+                    throw .badValue(reader.type, field: "micro-batch", found: UInt64(size))
+                }
+                left -= size
+                step.append(size)
+            }
+            steps.append(step)
+        }
+        guard left == 0 else {
+            throw .badValue(reader.type, field: "steps", found: UInt64(count))
+        }
+        return steps
+    }
+
+    static func write(_ steps: [[Int]], to writer: inout ByteWriter) {
+        writer.count(steps.count)
+        for step in steps {
+            writer.count(step.count)
+            for size in step { writer.count(size) }
+        }
+    }
+}
+
+extension StateRequest: WireCodable {
+    init(from reader: inout ByteReader) throws(WireError) {
+        key = try WorkKey(from: &reader)
+    }
+
+    func write(to writer: inout ByteWriter) {
+        key.write(to: &writer)
+    }
+}
+
+extension StateReplay: WireCodable {
+    /// Bytes of its fields before state, parameters and rounds, and their counts.
+    package static let headByteCount = WorkKey.byteCount + 4 + 8 + 8 + 3 * 4
+    /// The most bytes of a round, besides its average.
+    package static let roundBytes = Limits.leaseBytes + 4
+
+    init(from reader: inout ByteReader) throws(WireError) {
+        key = try WorkKey(from: &reader)
+        round = try reader.integer("round")
+        stepsDone = try reader.integer("steps done")
+        scheduledSteps = try reader.integer("scheduled steps")
+        state = try reader.bytes("state")
+        outer = try reader.bytes("parameters")
+        // Empty lists of rows and steps, and an average.
+        let count = try reader.count("rounds", limit: Limits.replayedRounds, size: 12)
+        rounds = []
+        rounds.reserveCapacity(count)
+        for _ in 0..<count {
+            let rows = try LeaseGrant.Row.list(from: &reader)
+            let steps = try LocalLease.steps(from: &reader, rows: rows.count)
+            rounds.append(Round(rows: rows, steps: steps, average: try reader.bytes("average")))
+        }
+    }
+
+    func write(to writer: inout ByteWriter) {
+        key.write(to: &writer)
+        writer.integer(round)
+        writer.integer(stepsDone)
+        writer.integer(scheduledSteps)
+        writer.count(state.count)
+        writer.raw(state)
+        writer.count(outer.count)
+        writer.raw(outer)
+        writer.count(rounds.count)
+        for round in rounds {
+            writer.count(round.rows.count)
+            for row in round.rows { row.write(to: &writer) }
+            LocalLease.write(round.steps, to: &writer)
+            writer.count(round.average.count)
+            writer.raw(round.average)
+        }
     }
 }
 
 extension LeaseGrant.Row {
     /// One token, no target.
     static let leastByteCount = 4 + 4 + 4 + 4
+
+    /// Reads the rows of a lease.
+    static func list(from reader: inout ByteReader) throws(WireError) -> [LeaseGrant.Row] {
+        let count = try reader.count("rows", limit: Limits.leasedRows, size: leastByteCount)
+        var rows: [LeaseGrant.Row] = []
+        rows.reserveCapacity(count)
+        var tokens = 0
+        for _ in 0..<count {
+            let row = try LeaseGrant.Row(from: &reader, limit: Limits.leasedTokens - tokens)
+            tokens += row.ids.count
+            rows.append(row)
+        }
+        return rows
+    }
 
     /// Reads a row with at most `limit` tokens.
     init(from reader: inout ByteReader, limit: Int) throws(WireError) {

@@ -36,7 +36,7 @@ extension WorkResult: WireCodable {
         lossSum = Double(bitPattern: try reader.integer("loss sum"))
         digest = try reader.fixed("digest", 32)
         // Whatever an evaluation has left are trailing bytes.
-        payload = kind == .gradient ? reader.rest() : []
+        payload = kind == .evaluation ? [] : reader.rest()
     }
 
     func write(to writer: inout ByteWriter) {
@@ -49,7 +49,7 @@ extension WorkResult: WireCodable {
         writer.integer(correct)
         writer.integer(lossSum.bitPattern)
         writer.fixed(digest, 32)
-        precondition(kind == .gradient || payload.isEmpty)
+        precondition(kind != .evaluation || payload.isEmpty)
         writer.rest(payload)
     }
 }

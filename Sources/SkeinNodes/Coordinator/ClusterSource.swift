@@ -17,6 +17,7 @@ final class ClusterSource: GradientSource {
     private let codec: GradientCodec
     private let parameterCount: Int
     private let microBatchTokens: Int
+    private let settings: LocalSettings?
     private let shouldStop: @Sendable () -> Bool
     private let own: Mutex<Own>
 
@@ -30,13 +31,15 @@ final class ClusterSource: GradientSource {
 
     init(
         desk: CoordinatorDesk, inbox: Inbox, configuration: TrainingConfiguration,
-        parameterCount: Int, shouldStop: @escaping @Sendable () -> Bool
+        parameterCount: Int, local: LocalSettings? = nil,
+        shouldStop: @escaping @Sendable () -> Bool
     ) {
         self.desk = desk
         self.inbox = inbox
         codec = configuration.gradientCodec
         self.parameterCount = parameterCount
         microBatchTokens = configuration.microBatchTokens
+        settings = local
         self.shouldStop = shouldStop
         own = Mutex(Own(publisher: ParameterPublisher(), figures: FigureMark(desk)))
     }
@@ -48,10 +51,39 @@ final class ClusterSource: GradientSource {
         deliver: (MicroBatchResult) throws -> Void
     ) throws {
         guard let step = microBatches.first?.step else { return }
+        let publication = own.withLock { $0.publisher.publish(parameters) }
         try run(
             RoundLabel.step(step), kind: .gradient, step: step, rows: microBatches.map(\.rows),
-            parameters: parameters
+            publication: publication
         ) { try deliver($0) }
+    }
+
+    var local: (any LocalSource)? { settings == nil ? nil : ClusterRounds(source: self) }
+
+    /// A round of a run with local steps.
+    func compute(_ round: LocalRound, deliver: (MicroBatchResult) throws -> Void) throws {
+        let publication = own.withLock { $0.publisher.publish(round.outer.values, by: nil) }
+        try run(
+            RoundLabel.step(round.number), kind: .local, step: round.number,
+            rows: round.work.map(\.rows), publication: publication, local: round
+        ) { try deliver($0) }
+    }
+
+    /// The next round starts from `outer`, to which this round's average leads.
+    func advance(to outer: OuterState, by average: [UInt8]) {
+        own.withLock { _ = $0.publisher.publish(outer.values, by: average) }
+    }
+
+    /// Publishes parameters for an evaluation.
+    private func publish(_ parameters: [Float]) -> ParameterPublication {
+        own.withLock { own in
+            guard settings != nil else { return own.publisher.publish(parameters) }
+            // Those of the next round are here already, with their momentum, which no evaluation uses.
+            if let last = own.publisher.last, last.values[..<parameterCount] == parameters[...] {
+                return last.publication
+            }
+            return own.publisher.publish(OuterState(parameters: parameters).values, by: nil)
+        }
     }
 
     /// Loss over `rows`, computed by the workers and summed as `RowEvaluation.run` sums it.
@@ -61,10 +93,11 @@ final class ClusterSource: GradientSource {
         let groups = RowEvaluation.groups(of: rows, microBatchTokens: microBatchTokens)
         guard !groups.isEmpty else { return RowEvaluation(losses: [], rows: 0) }
         let label = RoundLabel.validation(afterStep: step)
+        let publication = publish(parameters)
         return try StepSpoiled.repeating("the \(label)") {
             var losses = [BatchLoss](repeating: BatchLoss(), count: groups.count)
             try run(
-                label, kind: .evaluation, step: step, rows: groups, parameters: parameters
+                label, kind: .evaluation, step: step, rows: groups, publication: publication
             ) { losses[$0.index] = $0.loss }
             return RowEvaluation(losses: losses, rows: rows.count)
         }
@@ -101,19 +134,20 @@ final class ClusterSource: GradientSource {
     /// One round from its opening to its last result.
     private func run(
         _ label: RoundLabel, kind: WorkKind, step: Int, rows: [[TokenizedRow]],
-        parameters: [Float], accept: (MicroBatchResult) throws -> Void
+        publication: ParameterPublication, local: LocalRound? = nil,
+        accept: (MicroBatchResult) throws -> Void
     ) throws {
-        let (number, publication) = own.withLock { own in
+        let number = own.withLock { own in
             own.round += 1
-            return (own.round, own.publisher.publish(parameters))
+            return own.round
         }
         let round = LeasedRound(
             number: number, label: label, kind: kind, step: step, rows: rows,
-            publication: publication)
+            publication: publication, local: local)
         desk.open(round)
         defer { desk.close(number) }
         let check = ResultCheck(
-            round: round, codec: codec, parameterCount: parameterCount)
+            round: round, codec: codec, parameterCount: parameterCount, local: settings)
         var missing = rows.count
         var disputes = 0
         var isSettled = false
@@ -144,11 +178,17 @@ final class ClusterSource: GradientSource {
             case .settled(let round) where round == number: disputes -= 1
             case .spoiled(let round) where round == number: throw StepSpoiled()
             case .snapshotWanted(let version):
-                if version == publication.version {
+                if version == publication.version,
+                    let values = own.withLock({ $0.publisher.last?.values })
+                {
                     desk.offer(
-                        ParameterPublisher.snapshot(parameters, of: publication),
-                        version: version)
+                        ParameterPublisher.snapshot(values, of: publication), version: version)
                 }
+            case .stateWanted(let peer, let key) where key.round == number:
+                guard let local, local.work.indices.contains(Int(key.index)) else { continue }
+                let replay = StateReplay(
+                    key, local.history, scheduledSteps: local.work[0].scheduledSteps)
+                desk.bring(EncodedMessage(.stateReplay(replay)), to: peer, for: key)
             case .failed(let error):
                 if isWaiting { throw SourceStopped(reason: .failed(error)) }
                 // This round is complete: leave the error to the next one.
@@ -158,7 +198,7 @@ final class ClusterSource: GradientSource {
                 if isWaiting, shouldStop(), desk.missingCount > 0 {
                     throw SourceStopped(reason: .interrupted)
                 }
-            case .check, .deliver, .disputed, .settled, .spoiled:
+            case .check, .deliver, .disputed, .settled, .spoiled, .stateWanted:
                 // These belong to a closed round; the state answers its results as stale.
                 continue
             }

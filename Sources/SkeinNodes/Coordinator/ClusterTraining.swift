@@ -33,7 +33,7 @@ struct ClusterTraining {
     ) throws -> RunEnding {
         let source = ClusterSource(
             desk: desk, inbox: inbox, configuration: job.configuration,
-            parameterCount: job.shape.layout.count, shouldStop: shouldStop)
+            parameterCount: job.shape.layout.count, local: job.local, shouldStop: shouldStop)
         let step = Mutex(0)
         board.prepared(job, output: directory.path)
         desk.note(board.progress)

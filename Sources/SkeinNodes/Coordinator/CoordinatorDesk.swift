@@ -38,6 +38,11 @@ struct CoordinatorDesk: Sendable {
         shell.post { $0.offer(snapshot, version: version) }
     }
 
+    /// Passes on what rebuilds the state of a lease.
+    func bring(_ replay: EncodedMessage, to peer: PeerID, for key: WorkKey) {
+        shell.post { $0.bring(replay, to: peer, for: key) }
+    }
+
     /// How far the run is, for the status.
     func note(_ progress: RunSnapshot.Progress) {
         shell.post { $0.note(progress) }

@@ -6,7 +6,8 @@ import SkeinTraining
 /// A gradient has N numbers, 4 N bytes; a step has M micro-batches.
 package struct CoordinatorMemory: Sendable, Equatable {
     /// Parameters at the start, now, and as workers have them; two moments; a checkpoint's copies
-    /// of three of these.
+    /// of three of these. With local steps also the states of the last round that was saved, those
+    /// of the next one, and the averages since.
     package let stateBytes: Int
     /// Sums that wait in the reduction tree, at most ceil(M / 2) + 1; what unpacking takes (see
     /// `GradientCodec.unpack`); and the unpacked gradient, or two small ones
@@ -25,9 +26,16 @@ package struct CoordinatorMemory: Sendable, Equatable {
     ///   - codec: for its gradients.
     ///   - microBatches: the most in a step.
     package init(parameterCount: Int, codec: GradientCodec, microBatches: Int) {
+        self.init(
+            parameterCount: parameterCount, codec: codec, microBatches: microBatches, local: nil)
+    }
+
+    /// `local` is that of a run with local steps; `microBatches` is then that of logical workers.
+    init(parameterCount: Int, codec: GradientCodec, microBatches: Int, local: LocalBounds?) {
         let raw = 4 * parameterCount
-        let packed = codec.mostPackedBytes(count: parameterCount)
-        stateBytes = 8 * raw
+        let packed = local?.resultBytes ?? codec.mostPackedBytes(count: parameterCount)
+        stateBytes =
+            8 * raw + (local == nil ? 0 : 6 * microBatches * raw + (local?.averageBytes ?? 0))
         let unpacked = raw <= Limits.pairedBytes ? 2 : 1
         sumBytes = ((microBatches + 1) / 2 + 1 + 2 + unpacked) * raw
         resultBytes = min(Self.unchecked(gradientBytes: packed), 2 * microBatches + 2) * packed

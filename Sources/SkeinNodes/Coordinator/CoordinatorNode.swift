@@ -54,9 +54,10 @@ package final class CoordinatorNode: Sendable {
     package static func check(job: TrainingJob, options: CoordinatorOptions) throws {
         _ = try NetworkAddress(parsing: options.listen)
         _ = try settings(job)
-        if job.local != nil { throw NodeError.localStepsInOneProcess }
         try RunIdentity.checkSizes(
-            parameterCount: job.shape.layout.count, codec: job.configuration.gradientCodec)
+            parameterCount: job.shape.layout.count, codec: job.configuration.gradientCodec,
+            local: LocalBounds(job))
+        try LeasedRound.check(job)
     }
 
     private static func settings(_ job: TrainingJob) throws -> CoordinatorSettings {
@@ -97,7 +98,7 @@ package final class CoordinatorNode: Sendable {
             CoordinatorMemory.unchecked(gradientBytes: identity.mostGradientBytes))
         let memory = CoordinatorMemory(
             parameterCount: job.shape.layout.count, codec: job.configuration.gradientCodec,
-            microBatches: job.plan.mostMicroBatches)
+            microBatches: job.plan.mostMicroBatches, local: LocalBounds(job))
         log.info(memory.sentence)
         server = try CoordinatorServer(
             name, addresses, identity: identity, options: options, settings: settings, log: log)

@@ -26,6 +26,7 @@ extension CoordinatorShell {
             handle(.heard(peer.id, heartbeat.computing))
         case (.member, .result(let result)): arrived(result, from: peer)
         case (.member, .parameterRequest): needsSnapshot(peer)
+        case (.member, .stateRequest(let request)): needsState(request.key, peer)
         case (.observer, .statusRequest):
             endHandshake(of: peer)
             sendStatus(to: peer)
@@ -272,6 +273,21 @@ extension CoordinatorShell {
         if peer.wantsParameters, peer.parameterVersion == 0 { return }
         // A snapshot under way may have arrived, and be the one that it could not use.
         if peer.isTakingWhole { peer.asksAgain = true } else { bringSnapshot(to: peer) }
+    }
+
+    /// A worker lacks the state of a lease. Asking is cheap and the answer is not.
+    private func needsState(_ key: WorkKey, _ peer: Peer) {
+        guard let round, round.number == key.round, peer.attempts[key] != nil else { return }
+        let count = peer.statesAsked[key, default: 0] + 1
+        peer.statesAsked[key] = count
+        guard round.local != nil, count <= Limits.replaysOfLease else {
+            return expel(
+                peer,
+                Rejection(
+                    code: .protocolViolation,
+                    reason: "it asked \(count) times for the state of one lease"))
+        }
+        inbox.put(.stateWanted(peer.id, key))
     }
 
     /// Sends the newest version in full. Asking is cheap and the answer is not, so a version is

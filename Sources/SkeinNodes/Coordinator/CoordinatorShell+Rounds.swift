@@ -28,6 +28,7 @@ extension CoordinatorShell {
         for peer in peers.values {
             peer.waitingGrants = []
             peer.attempts = [:]
+            peer.statesAsked = [:]
             // Without work it needs none; a worker without any version still gets its first.
             if peer.parameterVersion > 0 { peer.wantsParameters = false }
         }
@@ -40,6 +41,15 @@ extension CoordinatorShell {
         guard let current = publication, current.version == version else { return }
         publication = current.with(snapshot: snapshot)
         bringWantedParameters()
+    }
+
+    /// Sends what rebuilds the state of a lease. The round may be over by now.
+    func bring(_ replay: EncodedMessage, to id: PeerID, for key: WorkKey) {
+        guard let peer = peers[id], peer.stage == .member, round?.number == key.round else {
+            return
+        }
+        note(.replayed, worker: peer.name, of: key, [("bytes", .integer(replay.count))])
+        peer.connection?.send(shared: replay)
     }
 
     /// Notes how far the run is.

@@ -165,7 +165,7 @@ final class CoordinatorShell {
             id: id, address: link.peerName,
             handshake: CoordinatorHandshake(
                 token: options.token ?? [], nonce: nonce, offer: identity.offer,
-                comparesFingerprints: !options.admitsOtherEngines),
+                minors: identity.minors, comparesFingerprints: !options.admitsOtherEngines),
             since: now)
         peers[id] = peer
         strangers.append(id)
@@ -183,7 +183,8 @@ final class CoordinatorShell {
         connection.onDrained = { [weak self, weak peer] in
             if let self, let peer { parametersLeft(peer) }
         }
-        connection.pendingLimit = Limits.pendingBytes + identity.mostParameterBytes
+        connection.pendingLimit =
+            Limits.pendingBytes + identity.mostParameterBytes + identity.mostReplayBytes
         peer.connection = connection
         // The last message is part of the time limit, so that no peer has longer.
         peer.handshakeAlarm = loop.setAlarm(
@@ -335,6 +336,7 @@ extension CoordinatorShell {
     /// `event` of a line. docs/OPERATING.md has the same list.
     enum Fact: String {
         case opened, closed, joined, left, lost, leased, cancelled, arrived, accepted, refused
+        case replayed
     }
 
     /// Logs a fact, only with `--log-format json`: there are too many for people.

@@ -20,6 +20,8 @@ final class Inbox: Sendable {
         case spoiled(round: UInt64)
         /// A worker needs the parameters of this version in full.
         case snapshotWanted(version: UInt64)
+        /// A worker lacks the state of a lease.
+        case stateWanted(PeerID, WorkKey)
         /// Nothing more will come.
         case failed(any Error & Sendable)
         /// Time passed.

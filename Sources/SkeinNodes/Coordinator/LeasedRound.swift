@@ -1,3 +1,4 @@
+import SkeinBasics
 import SkeinCoordination
 import SkeinTraining
 
@@ -16,11 +17,14 @@ struct LeasedRound: Sendable {
     let rows: [[TokenizedRow]]
     let expected: [Expected]
     let publication: ParameterPublication
+    /// Of a round with local steps.
+    let local: LocalRound?
 
     init(
         number: UInt64, label: RoundLabel, kind: WorkKind, step: Int, rows: [[TokenizedRow]],
-        publication: ParameterPublication
+        publication: ParameterPublication, local: LocalRound? = nil
     ) {
+        self.local = local
         self.number = number
         self.label = label
         self.kind = kind
@@ -34,9 +38,24 @@ struct LeasedRound: Sendable {
         self.publication = publication
     }
 
+    /// Refuses a run with local steps whose rounds do not fit into leases.
+    ///
+    /// - Throws: `NodeError.roundTooLarge`.
+    static func check(_ job: TrainingJob) throws(NodeError) {
+        guard let local = job.local else { return }
+        let rows = local.shape.steps * job.configuration.batchSize
+        let tokens = job.plan.lengths.sorted(by: >).prefix(rows).reduce(0, +)
+        let sequences = job.trainingGroups.map(\.count).sorted(by: >).prefix(rows).reduce(0, +)
+        guard tokens <= SkeinCoordination.Limits.leasedTokens,
+            sequences <= SkeinCoordination.Limits.leasedRows
+        else { throw .roundTooLarge(tokens: tokens, rows: sequences) }
+    }
+
     /// The round as the coordinator's state sees it.
     var forState: Round {
-        Round(number: number, label: label, costs: expected.map(\.tokens))
+        Round(
+            number: number, label: label, costs: expected.map(\.tokens),
+            replay: local?.history.averages.count)
     }
 
     /// The work at `index` as it is sent.
@@ -45,10 +64,13 @@ struct LeasedRound: Sendable {
             key: WorkKey(round: number, index: UInt32(index)), attempt: attempt,
             kind: kind, step: UInt32(truncatingIfNeeded: step),
             parameterVersion: publication.version,
-            rows: rows[index].map {
-                LeaseGrant.Row(
-                    number: UInt32(truncatingIfNeeded: $0.number), ids: $0.ids,
-                    targets: $0.targets)
+            rows: rows[index].map { LeaseGrant.Row($0) },
+            local: local.map { local in
+                let work = local.work[index]
+                return LocalLease(
+                    state: local.starts[work.worker]?.bytes ?? LocalLease.noState,
+                    wantsState: local.wantsStates,
+                    scheduledSteps: UInt64(work.scheduledSteps), steps: work.sizes)
             })
     }
 }

@@ -35,16 +35,33 @@ struct ParameterPublication: Sendable {
 
 /// Numbers the versions of a run's parameters and encodes what changed.
 struct ParameterPublisher: Sendable {
-    private var last: (values: [Float], publication: ParameterPublication)?
+    private(set) var last: (values: [Float], publication: ParameterPublication)?
 
     /// Publishes the parameters of a round. The same values again are the same version: a
     /// validation and the step after it share one.
     mutating func publish(_ values: [Float]) -> ParameterPublication {
         let (digest, delta) = Self.hashed(values, since: last?.values)
+        return publish(values, digest: digest, delta: last == nil ? nil : delta)
+    }
+
+    /// Publishes parameters and outer momentum of a run with local steps, in this order.
+    ///
+    /// - Parameters:
+    ///   - values: of the next round.
+    ///   - average: the coded average that leads here from those published last; nil: nothing does,
+    ///     and workers get them in full.
+    /// - Returns: the version; that of before if the values are the same.
+    mutating func publish(_ values: [Float], by average: [UInt8]?) -> ParameterPublication {
+        publish(values, digest: GradientCodec.digest(of: values).bytes, delta: average)
+    }
+
+    private mutating func publish(
+        _ values: [Float], digest: [UInt8], delta: [UInt8]?
+    ) -> ParameterPublication {
         if let last, last.publication.digest == digest { return last.publication }
         let version = (last?.publication.version ?? 0) + 1
-        var differences = last?.publication.differences ?? []
-        if last != nil {
+        var differences = delta == nil ? [] : last?.publication.differences ?? []
+        if let delta {
             let update = ParameterUpdate(
                 version: version, base: version - 1, digest: digest,
                 payload: delta)

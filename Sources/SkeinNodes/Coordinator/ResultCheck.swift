@@ -30,6 +30,8 @@ struct ResultCheck: Sendable {
     let round: LeasedRound
     let codec: GradientCodec
     let parameterCount: Int
+    /// Of a run with local steps.
+    var local: LocalSettings?
 
     /// A result that agrees with the plan, as far as it has been checked.
     private struct Opened {
@@ -37,6 +39,8 @@ struct ResultCheck: Sendable {
         let digest: SHA256.Digest
         /// Empty for an evaluation.
         let gradient: [Float]
+        /// Of local steps.
+        var state: NamedState?
     }
 
     private enum Opening {
@@ -87,6 +91,7 @@ struct ResultCheck: Sendable {
         guard let digest = SHA256.Digest(result.digest) else {
             return .refused(detail: "its SHA-256 is not 32 bytes long")
         }
+        if round.kind == .local { return openLocal(candidate, digest, round.local?.work[index]) }
         guard round.kind == .gradient else {
             return result.payload.isEmpty
                 ? .open(Opened(candidate: candidate, digest: digest, gradient: []))
@@ -101,10 +106,44 @@ struct ResultCheck: Sendable {
         }
     }
 
+    /// The same for a logical worker's result: its change, and its state if the round wants it.
+    private func openLocal(
+        _ candidate: Candidate, _ digest: SHA256.Digest, _ work: LocalWork?
+    ) -> Opening {
+        guard let local, let work, let payload = LocalPayload(candidate.result.payload),
+            let name = SHA256.Digest(payload.name)
+        else { return .refused(detail: "its payload is not that of local steps") }
+        let wantsStates = round.local?.wantsStates == true
+        guard payload.state.isEmpty != wantsStates else {
+            return .refused(
+                detail: wantsStates ? "it does not bring its state" : "nobody asked for its state")
+        }
+        do {
+            let change = try local.codec.unpack(payload.change, count: parameterCount)
+            var state: LocalState?
+            if wantsStates {
+                let unpacked = try LocalState(
+                    packed: payload.state, count: parameterCount,
+                    steps: work.stepsDone + work.steps.count)
+                guard unpacked.digest == name else {
+                    return .refused(detail: "its state has another SHA-256 than it says")
+                }
+                state = unpacked
+            }
+            return .open(
+                Opened(
+                    candidate: candidate, digest: digest, gradient: change,
+                    state: NamedState(digest: name, state: state)))
+        } catch {
+            let reason = (error as? any Explained)?.explanation.what ?? "\(error)"
+            return .refused(detail: "its change or state cannot be unpacked: \(reason)")
+        }
+    }
+
     /// Checks the hash and the numbers; `digest` is SHA-256 of the unpacked gradient.
     private func verdict(on opened: Opened, _ digest: SHA256.Digest) -> Verdict {
         let (result, gradient) = (opened.candidate.result, opened.gradient)
-        if round.kind == .gradient, digest != opened.digest {
+        if round.kind != .evaluation, digest != opened.digest {
             return .refused(detail: "its SHA-256 is not that of its gradient")
         }
         let checked = MicroBatchResult(
@@ -113,7 +152,7 @@ struct ResultCheck: Sendable {
                 tokens: Int(result.tokens), lossTokens: Int(result.lossTokens),
                 lossSum: result.lossSum, gradient: gradient),
             correct: Int(result.correct), digest: opened.digest, worker: opened.candidate.worker,
-            attempt: Int(result.attempt))
+            attempt: Int(result.attempt), state: opened.state)
         guard result.lossSum.isFinite else {
             return .notFinite(checked, detail: "its loss is \(result.lossSum)")
         }
@@ -130,7 +169,8 @@ extension WorkResult {
     var vote: [UInt8] {
         var hash = SHA256()
         // The digest of an evaluation means nothing.
-        if kind == .gradient { hash.update(digest) }
+        if kind != .evaluation { hash.update(digest) }
+        if kind == .local { hash.update(Array(payload.prefix(32))) }
         // There are many NaNs; they all count as equal.
         let loss = lossSum.isNaN ? Double.nan : lossSum
         for number in [loss.bitPattern, UInt64(lossTokens), UInt64(correct), UInt64(tokens)] {

@@ -12,6 +12,10 @@ package struct RunIdentity: Sendable {
     let mostGradientBytes: Int
     /// The most bytes of packed parameters of this run.
     let mostParameterBytes: Int
+    /// The most bytes of a message that rebuilds a state; 0 without local steps.
+    let mostReplayBytes: Int
+    /// Minor versions of the protocol that this run needs.
+    let minors: ClosedRange<UInt8>
     private let files: [ModelFiles.SourceFile]
 
     /// - Throws: `NodeError.adapterTooLarge`.
@@ -19,22 +23,46 @@ package struct RunIdentity: Sendable {
         offer: Offer, parameterCount: Int, codec: GradientCodec,
         files: [ModelFiles.SourceFile] = []
     ) throws {
-        try Self.checkSizes(parameterCount: parameterCount, codec: codec)
+        try self.init(
+            offer: offer, parameterCount: parameterCount, codec: codec, local: nil, files: files)
+    }
+
+    /// `local` is that of a run with local steps.
+    ///
+    /// - Throws: `NodeError.adapterTooLarge`.
+    init(
+        offer: Offer, parameterCount: Int, codec: GradientCodec, local: LocalBounds?,
+        files: [ModelFiles.SourceFile] = []
+    ) throws {
+        try Self.checkSizes(parameterCount: parameterCount, codec: codec, local: local)
         self.offer = offer
         self.files = files
-        mostGradientBytes = codec.mostPackedBytes(count: parameterCount)
-        mostParameterBytes = ParameterCodec.mostPackedBytes(count: parameterCount)
+        mostGradientBytes = local?.resultBytes ?? codec.mostPackedBytes(count: parameterCount)
+        mostParameterBytes =
+            local?.parameterBytes ?? ParameterCodec.mostPackedBytes(count: parameterCount)
+        mostReplayBytes = local?.replayBytes ?? 0
+        minors =
+            local == nil
+            ? ProtocolVersion.minors
+            : ProtocolVersion.localSteps...ProtocolVersion.minors.upperBound
     }
 
     /// Refuses an adapter whose gradients or parameters no message can hold.
     ///
     /// - Throws: `NodeError.adapterTooLarge`.
-    static func checkSizes(parameterCount: Int, codec: GradientCodec) throws(NodeError) {
+    static func checkSizes(
+        parameterCount: Int, codec: GradientCodec, local: LocalBounds? = nil
+    ) throws(NodeError) {
         let bounds = MessageBounds(
             allowed: [],
-            gradientPayloadBytes: codec.mostPackedBytes(count: parameterCount),
-            parameterPayloadBytes: ParameterCodec.mostPackedBytes(count: parameterCount))
-        let most = max(bounds.limit(of: .result), bounds.limit(of: .parameters))
+            gradientPayloadBytes: local?.resultBytes
+                ?? codec.mostPackedBytes(count: parameterCount),
+            parameterPayloadBytes: local?.parameterBytes
+                ?? ParameterCodec.mostPackedBytes(count: parameterCount),
+            replayBytes: local?.replayBytes ?? 0)
+        let most = max(
+            bounds.limit(of: .result), bounds.limit(of: .parameters), bounds.limit(of: .stateReplay)
+        )
         guard most <= Int(UInt32.max) else {
             throw .adapterTooLarge(parameters: parameterCount, messageBytes: most)
         }
@@ -61,7 +89,7 @@ package struct RunIdentity: Sendable {
             })
         try self.init(
             offer: offer, parameterCount: job.shape.layout.count,
-            codec: job.configuration.gradientCodec, files: files)
+            codec: job.configuration.gradientCodec, local: LocalBounds(job), files: files)
     }
 
     private static func bytes(of digest: String) -> [UInt8] {

@@ -13,8 +13,10 @@ protocol LeaseEngine: AnyObject, Sendable {
     var fingerprint: String { get }
     var parameters: ParameterStore { get }
 
-    /// The most bytes of a packed gradient.
+    /// The most bytes of a result's payload.
     var mostGradientBytes: Int { get }
+    /// The most bytes of a message that rebuilds a state; 0 without local steps.
+    var mostReplayBytes: Int { get }
 
     /// Whether this is the run of `offer`, perhaps of a later term.
     func serves(_ offer: Offer) -> Bool
@@ -24,12 +26,23 @@ protocol LeaseEngine: AnyObject, Sendable {
     /// - Parameters:
     ///   - job: the lease; its progress says whether it is still wanted.
     ///   - needParameters: asks the coordinator for a version in full.
+    ///   - needState: asks the coordinator for what rebuilds the state of a lease.
     ///   - ended: called once, on any thread, when another job may begin: with the result, nil if
     ///     the
     ///     work was abandoned, or `NodeError.leaseUnusable`.
     func start(
         _ job: LeaseJob, needParameters: @escaping @Sendable (UInt64) -> Void,
+        needState: @escaping @Sendable (WorkKey) -> Void,
         ended: @escaping @Sendable (Result<WorkResult?, any Error>) -> Void)
+
+    /// Takes what rebuilds a state.
+    func receive(_ replay: StateReplay)
+
+    /// Whether a thread waits for what rebuilds the state of a lease.
+    func wantsState(_ key: WorkKey) -> Bool
+
+    /// Makes threads that wait check again whether their work is still wanted.
+    func wake()
 
     /// Ends the threads after their current work, then calls `whenClosed` on one of them.
     func close(whenClosed: @escaping @Sendable () -> Void)
@@ -37,7 +50,7 @@ protocol LeaseEngine: AnyObject, Sendable {
 
 extension LeaseEngine {
     /// The most bytes of packed parameters, as a bound for the wire.
-    var mostParameterBytes: Int { ParameterCodec.mostPackedBytes(count: parameters.count) }
+    var mostParameterBytes: Int { parameters.coding.mostPackedBytes }
 }
 
 /// The outcome of preparing for an offer.

@@ -15,9 +15,20 @@ final class ModelEngine: LeaseEngine {
     let fingerprint: String
     private let modelDigest: [UInt8]
     private let engine: MicroBatchEngine
+    /// Of a run with local steps.
+    private let local: Local?
+    /// Of the adapter.
+    private let parameterCount: Int
     private let vocabulary: Int
     private let positions: Int
     private let threads: DecoderThreads
+
+    /// What computes logical workers.
+    private struct Local {
+        let workers: LogicalWorkers
+        let desk: StateDesk
+        let bounds: LocalBounds
+    }
 
     /// Loads `model` for the run that `offer` describes.
     ///
@@ -31,10 +42,12 @@ final class ModelEngine: LeaseEngine {
         progress: @Sendable (Int) -> Bool = { _ in true }
     ) throws {
         let configuration: TrainingConfiguration
+        let settings: LocalSettings?
         do {
             configuration = try TrainingConfiguration(
                 json: offer.configuration, path: "the coordinator's offer")
             try configuration.validate()
+            settings = try LocalSettings(configuration)
         } catch let error as TrainingError {
             throw NodeError.offerUnusable(detail: error.explanation.what)
         }
@@ -56,7 +69,15 @@ final class ModelEngine: LeaseEngine {
         configurationDigest = offer.configurationDigest
         fingerprint = Engine.fingerprint(configuration.compute, of: model.configuration)
         vocabulary = model.configuration.vocabularySize
-        parameters = ParameterStore(count: shape.layout.count)
+        let count = shape.layout.count
+        parameters = ParameterStore(ParameterCoding(settings, count: count))
+        local = settings.map { [engine] settings in
+            Local(
+                workers: LogicalWorkers(settings, engine: engine, configuration: configuration),
+                desk: StateDesk(workers: settings.shape.workers),
+                bounds: LocalBounds(settings, configuration, count: count))
+        }
+        parameterCount = count
         self.threads = DecoderThreads(threadCount: threads)
     }
 
@@ -67,16 +88,31 @@ final class ModelEngine: LeaseEngine {
             && positions == Int(offer.longestRow)
     }
 
-    var mostGradientBytes: Int { engine.codec.mostPackedBytes(count: parameters.count) }
+    var mostGradientBytes: Int {
+        local?.bounds.resultBytes ?? engine.codec.mostPackedBytes(count: parameterCount)
+    }
+
+    var mostReplayBytes: Int { local?.bounds.replayBytes ?? 0 }
+
+    func receive(_ replay: StateReplay) { local?.desk.receive(replay) }
+
+    func wantsState(_ key: WorkKey) -> Bool { local?.desk.wants(key) ?? false }
+
+    func wake() {
+        parameters.wake()
+        local?.desk.wake()
+    }
 
     func start(
         _ job: LeaseJob, needParameters: @escaping @Sendable (UInt64) -> Void,
+        needState: @escaping @Sendable (WorkKey) -> Void,
         ended: @escaping @Sendable (Result<WorkResult?, any Error>) -> Void
     ) {
         threads.start { [self] workspace, place in
             let outcome = Result {
                 try perform(
-                    job, workspace: workspace, place: place, needParameters: needParameters)
+                    job, workspace: workspace, place: place, needParameters: needParameters,
+                    needState: needState)
             }
             return { ended(outcome) }
         }
@@ -84,21 +120,23 @@ final class ModelEngine: LeaseEngine {
 
     func close(whenClosed: @escaping @Sendable () -> Void) {
         parameters.close()
+        local?.desk.close()
         threads.close(whenEnded: whenClosed)
     }
 
     /// Computes one lease on the calling thread.
     ///
-    /// `needParameters` asks the coordinator for a version in full.
+    /// `needParameters` asks the coordinator for a version in full, `needState` for what rebuilds the
+    /// state of a lease.
     ///
     /// - Returns: nil when the work was abandoned.
     /// - Throws: `NodeError.leaseUnusable` for rows that this model cannot compute with.
     func perform(
         _ job: LeaseJob, workspace: DecoderWorkspace, place: WorkSharing.Place? = nil,
-        needParameters: (UInt64) -> Void
+        needParameters: (UInt64) -> Void, needState: (WorkKey) -> Void = { _ in }
     ) throws -> WorkResult? {
         let lease = job.lease
-        let rows = try checkedRows(of: lease)
+        let rows = try checked(lease.rows, of: lease)
         while true {
             let answer = parameters.parameters(
                 version: lease.parameterVersion, term: job.term,
@@ -109,8 +147,13 @@ final class ModelEngine: LeaseEngine {
             case .unusable(let version): needParameters(version)
             case .parameters(let values):
                 switch lease.kind {
-                case .gradient: return gradient(job, rows, values, workspace, place)
-                case .evaluation: return loss(job, rows, values, workspace, place)
+                case .gradient where local == nil:
+                    return gradient(job, rows, values, workspace, place)
+                case .evaluation:
+                    return loss(job, rows, Array(values[..<parameterCount]), workspace, place)
+                case .gradient, .local:
+                    return try localSteps(
+                        job, rows, values, workspace, place, needState: needState)
                 }
             }
         }
@@ -133,6 +176,82 @@ final class ModelEngine: LeaseEngine {
             digest: result.digest.bytes, payload: packed.payload)
     }
 
+    /// Computes what a logical worker does in a round.
+    private func localSteps(
+        _ job: LeaseJob, _ rows: [TokenizedRow], _ values: [Float],
+        _ workspace: DecoderWorkspace, _ place: WorkSharing.Place?,
+        needState: (WorkKey) -> Void
+    ) throws -> WorkResult? {
+        let lease = job.lease
+        guard let local, let steps = lease.local else {
+            throw unusable("it is not of the kind that this run has", lease)
+        }
+        local.desk.states.dropUnused(in: Int(lease.step))
+        guard
+            let state = try state(
+                of: job, steps, local, workspace, place, needState: needState)
+        else { return nil }
+        let work = LocalWork(
+            round: Int(lease.step), worker: Int(lease.key.index), stepsDone: state.steps,
+            scheduledSteps: Int(clamping: steps.scheduledSteps), rows: rows, sizes: steps.steps)
+        job.progress.expect(parts: work.parts)
+        let outcome = local.workers.perform(
+            work, parameters: Array(values[..<parameterCount]), state: state,
+            workspace: workspace, place: place, progress: job.progress)
+        guard let outcome else { return nil }
+        let name = outcome.state.digest
+        local.desk.states.keep(
+            outcome.state, name, of: work.worker, afterRound: work.round)
+        return WorkResult(
+            key: lease.key, attempt: lease.attempt, kind: .local,
+            tokens: UInt32(clamping: outcome.sum.tokens),
+            lossTokens: UInt32(clamping: outcome.sum.lossTokens), correct: 0,
+            lossSum: outcome.sum.lossSum, digest: outcome.digest.bytes,
+            payload: LocalPayload(
+                name: name.bytes, change: outcome.payload,
+                state: steps.wantsState ? outcome.state.packed : []
+            ).bytes)
+    }
+
+    /// The state from which a lease starts: kept here, or rebuilt from what the coordinator sends.
+    ///
+    /// - Returns: nil when the work was abandoned.
+    private func state(
+        of job: LeaseJob, _ steps: LocalLease, _ local: Local, _ workspace: DecoderWorkspace,
+        _ place: WorkSharing.Place?, needState: (WorkKey) -> Void
+    ) throws -> LocalState? {
+        if steps.state == LocalLease.noState { return LocalState(count: parameterCount) }
+        guard let name = SHA256.Digest(steps.state) else {
+            throw unusable("the name of its state is no SHA-256", job.lease)
+        }
+        while true {
+            if let state = local.desk.states.state(name) { return state }
+            let replay = local.desk.replay(for: job.lease.key, asking: needState) {
+                job.progress.isAbandoned
+            }
+            guard let replay else { return nil }
+            let known: LocalReplay
+            do {
+                known = try replay.replay(count: parameterCount) {
+                    try checked($0, of: job.lease, allowingNone: true)
+                }
+            } catch is CodecError {
+                // The coordinator answers a few times, then hangs up.
+                continue
+            }
+            job.progress.expect(parts: known.parts)
+            let rebuilt = try local.workers.rebuild(
+                known, workspace: workspace, place: place, progress: job.progress)
+            guard let rebuilt else { return nil }
+            // Another state is not used; asking again ends as above.
+            if rebuilt.digest == name {
+                local.desk.states.keep(
+                    rebuilt, name, of: Int(job.lease.key.index),
+                    afterRound: Int(job.lease.step) - 1)
+            }
+        }
+    }
+
     private func loss(
         _ job: LeaseJob, _ rows: [TokenizedRow], _ values: [Float],
         _ workspace: DecoderWorkspace, _ place: WorkSharing.Place?
@@ -150,19 +269,21 @@ final class ModelEngine: LeaseEngine {
             digest: [UInt8](repeating: 0, count: 32), payload: [])
     }
 
-    /// The lease's rows, checked so that the decoder can compute each of them.
-    private func checkedRows(of lease: LeaseGrant) throws -> [TokenizedRow] {
-        func unusable(_ detail: String) -> NodeError {
-            .leaseUnusable(
-                round: lease.key.round, index: Int(lease.key.index), detail: detail)
-        }
-        guard !lease.rows.isEmpty else { throw unusable("it has no rows") }
-        return try lease.rows.map { row in
-            let row = TokenizedRow(number: Int(row.number), ids: row.ids, targets: row.targets)
+    private func unusable(_ detail: String, _ lease: LeaseGrant) -> NodeError {
+        .leaseUnusable(round: lease.key.round, index: Int(lease.key.index), detail: detail)
+    }
+
+    /// Rows for a lease, checked so that the decoder can compute each of them.
+    private func checked(
+        _ rows: [LeaseGrant.Row], of lease: LeaseGrant, allowingNone: Bool = false
+    ) throws -> [TokenizedRow] {
+        guard allowingNone || !rows.isEmpty else { throw unusable("it has no rows", lease) }
+        return try rows.map { row in
+            let row = TokenizedRow(row)
             guard row.fits(vocabularySize: vocabulary, positions: positions) else {
                 throw unusable(
                     "a row has no loss, more than \(positions) tokens, or a token outside the "
-                        + "vocabulary of \(vocabulary)")
+                        + "vocabulary of \(vocabulary)", lease)
             }
             return row
         }

@@ -50,12 +50,16 @@ final class ParameterStore: Sendable {
         case unpack(ParameterUpdate, [Float], epoch: Int)
     }
 
-    let count: Int
+    let coding: ParameterCoding
     private let state = Condition(State())
 
+    init(_ coding: ParameterCoding) {
+        self.coding = coding
+    }
+
     /// - Parameter count: the adapter's parameters.
-    init(count: Int) {
-        self.count = count
+    convenience init(count: Int) {
+        self.init(.exact(count: count))
     }
 
     /// The term and version that this store has or has been sent; 0 and 0 for none.
@@ -95,7 +99,7 @@ final class ParameterStore: Sendable {
             }
             guard update.base == state.newest, state.newest > 0 else { return false }
             let bytes = state.pendingDifferences + update.payload.count
-            guard bytes <= ParameterCodec.mostPackedBytes(count: count) else {
+            guard bytes <= coding.mostPackedBytes else {
                 state.pending = []
                 return false
             }
@@ -185,9 +189,10 @@ final class ParameterStore: Sendable {
         var values = base
         do {
             if update.base == 0 {
-                values = try ParameterCodec.parameters(of: update.payload, count: count)
+                values = try ParameterCodec.parameters(
+                    of: update.payload, count: coding.valueCount)
             } else {
-                try ParameterCodec.apply(update.payload, to: &values)
+                try coding.apply(update.payload, to: &values)
             }
         } catch {
             // Whatever is wrong with it, the remedy is the same: ask for a snapshot.

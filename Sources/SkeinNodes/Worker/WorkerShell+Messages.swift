@@ -16,7 +16,8 @@ extension WorkerShell {
             heartbeat = .milliseconds(min(max(welcome.heartbeatMilliseconds, 50), 10_000))
             connection?.bounds = MessageBounds(
                 from: .coordinator, in: .serving,
-                parameterPayloadBytes: engine?.mostParameterBytes ?? 0)
+                parameterPayloadBytes: engine?.mostParameterBytes ?? 0,
+                replayBytes: engine?.mostReplayBytes ?? 0)
             // All results that the state keeps may be sent at once.
             connection?.pendingLimit =
                 Limits.pendingBytes + state.keptResults * (engine?.mostGradientBytes ?? 0)
@@ -33,7 +34,11 @@ extension WorkerShell {
         case .lease(let lease):
             // The state may refuse it at once, by `forget`.
             leases[lease.key] = lease
+            // Asked on a connection that is gone: its thread still waits for the answer.
+            let wantsState = engine?.wantsState(lease.key) == true
             handle(.leased(lease.key, attempt: lease.attempt))
+            if wantsState { needState(lease.key) }
+        case .stateReplay(let replay): engine?.receive(replay)
         case .cancellation(let cancellation): handle(.cancelled(cancellation.key))
         case .answer(let answer):
             handle(.answered(answer.key, answer.verdict, answer.detail))
@@ -115,6 +120,12 @@ extension WorkerShell {
         connection?.send(.parameterRequest(ParameterRequest(version: version)))
     }
 
+    /// Asks for what rebuilds the state of a lease; again when the lease comes over a new connection.
+    private func needState(_ key: WorkKey) {
+        guard state.isMember else { return }
+        connection?.send(.stateRequest(StateRequest(key: key)))
+    }
+
     private func loaded(
         _ result: Result<LoadedEngine, any Error>, by loading: any EngineLoading
     ) {
@@ -164,6 +175,7 @@ extension WorkerShell {
         guard let engine else { return }
         engine.start(
             job, needParameters: { [desk] version in desk?.post { $0.needParameters(version) } },
+            needState: { [desk] key in desk?.post { $0.needState(key) } },
             ended: { [desk] outcome in
                 desk?.post { $0.ended(thread, job, outcome, by: engine) }
             })

@@ -203,7 +203,7 @@ final class WorkerShell {
         case .abandon(let thread, let key):
             guard let job = running[thread], job.lease.key == key else { return }
             job.progress.abandon()
-            engine?.parameters.wake()
+            engine?.wake()
         case .keep(let thread, let key):
             results[key] = made[thread]
             made[thread] = nil

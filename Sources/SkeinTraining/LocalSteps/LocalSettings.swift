@@ -10,7 +10,7 @@ package struct LocalSettings: Sendable, Equatable {
     /// Bounds of the options. A round's rows are in one message, and its results in memory at once.
     package static let mostSteps = 65536
     package static let mostWorkers = 1024
-    package static let mostSaveInterval = 1000
+    package static let mostSaveInterval = 100
     /// Rounds between checkpoints when `--save-state-every` is not given.
     package static let usualSaveInterval = 10
 

@@ -129,6 +129,7 @@ package final class LocalStates: Sendable {
     private struct Entry: Sendable {
         let digest: SHA256.Digest
         let state: LocalState
+        let worker: Int
         /// After which it is.
         let round: Int
     }
@@ -153,19 +154,24 @@ package final class LocalStates: Sendable {
         }
     }
 
-    /// Keeps a state; if there are too many, drops that which was used least recently.
-    package func keep(_ state: LocalState, _ digest: SHA256.Digest, afterRound round: Int) {
+    /// Keeps a state, and of the same logical worker the one before, from which its round may be
+    /// computed again; if there are too many, drops that which was used least recently.
+    package func keep(
+        _ state: LocalState, _ digest: SHA256.Digest, of worker: Int, afterRound round: Int
+    ) {
         entries.withLock { entries in
             entries.removeAll { $0.digest == digest }
-            entries.append(Entry(digest: digest, state: state, round: round))
+            let older = entries.filter { $0.worker == worker }.map(\.round).sorted().dropLast()
+            entries.removeAll { $0.worker == worker && older.contains($0.round) }
+            entries.append(Entry(digest: digest, state: state, worker: worker, round: round))
             if entries.count > capacity { entries.removeFirst() }
         }
     }
 
-    /// Drops the states of rounds before `round`: a later one is being computed, so that nobody
-    /// starts from them any more.
-    package func dropBefore(round: Int) {
-        entries.withLock { $0.removeAll { $0.round < round } }
+    /// Drops the states from which nobody starts any more, since `round` is being computed. Those of
+    /// logical workers that sat the round before it out are one round older.
+    package func dropUnused(in round: Int) {
+        entries.withLock { $0.removeAll { $0.round < round - 2 } }
     }
 
     package var count: Int { entries.withLock { $0.count } }
@@ -204,7 +210,7 @@ struct InProcessRounds: LocalSource {
                         workspace: workspace, place: place)
                 else { preconditionFailure("work without a progress cannot be abandoned") }
                 let name = outcome.state.digest
-                states.keep(outcome.state, name, afterRound: round.number)
+                states.keep(outcome.state, name, of: work.worker, afterRound: round.number)
                 return MicroBatchResult(
                     index: work.worker, sum: outcome.sum, digest: outcome.digest, worker: "local",
                     attempt: 1, state: NamedState(digest: name, state: outcome.state))
@@ -212,7 +218,7 @@ struct InProcessRounds: LocalSource {
         } receive: { _, result in
             try deliver(result.get())
         }
-        states.dropBefore(round: round.number)
+        states.dropUnused(in: round.number + 1)
     }
 
     func advance(to outer: OuterState, by average: [UInt8]) {}

@@ -10,10 +10,15 @@ package struct LocalWork: Sendable, Equatable {
     package let worker: Int
     /// AdamW steps that it has done before.
     package let stepsDone: Int
+    /// Local steps that the learning rate's schedule counts in the whole run.
+    package let scheduledSteps: Int
     /// For each local step, for each of its micro-batches, the rows.
     package let steps: [[[TokenizedRow]]]
 
-    package init(round: Int, worker: Int, stepsDone: Int, steps: [[[TokenizedRow]]]) {
+    package init(
+        round: Int, worker: Int, stepsDone: Int, scheduledSteps: Int, steps: [[[TokenizedRow]]]
+    ) {
+        self.scheduledSteps = scheduledSteps
         self.round = round
         self.worker = worker
         self.stepsDone = stepsDone
@@ -28,9 +33,7 @@ extension TrainingJob {
     /// Computes logical workers; nil for a run without local steps.
     package func logicalWorkers(_ engine: MicroBatchEngine) -> LogicalWorkers? {
         local.map {
-            LogicalWorkers(
-                $0, engine: engine, configuration: configuration,
-                scheduledSteps: plan.scheduledSteps)
+            LogicalWorkers($0, engine: engine, configuration: configuration)
         }
     }
 
@@ -40,6 +43,7 @@ extension TrainingJob {
         return LocalWork(
             round: planned.step, worker: worker,
             stepsDone: plan.localStepsDone(by: worker, beforeRound: planned.step),
+            scheduledSteps: plan.scheduledSteps,
             steps: plan.localSteps(of: planned.microBatches[worker]).map { step in
                 step.map { rows in rows.flatMap { training[trainingGroups[$0]] } }
             })
@@ -60,25 +64,32 @@ package struct LocalOutcome: Sendable {
 /// A logical worker: computes its part of a round with the engine that all runs have.
 package struct LogicalWorkers: Sendable {
     package let settings: LocalSettings
-    let engine: MicroBatchEngine
-    private let adamW: AdamW.Settings
-    private let maximumNorm: Double
-    private let rates: Schedule
+    private let configuration: TrainingConfiguration
+    /// Sum loss and sum gradient of a micro-batch; nil if the pass was abandoned.
+    private let sum: Sum
+
+    typealias Sum =
+        @Sendable (
+            MicroBatch, _ parameters: [Float], DecoderWorkspace, WorkSharing.Place?, PassProgress?
+        ) -> GradientSum?
 
     /// - Parameters:
     ///   - settings: of the run.
     ///   - engine: the model.
     ///   - configuration: of the run.
-    ///   - scheduledSteps: `StepPlan.scheduledSteps`.
     package init(
-        _ settings: LocalSettings, engine: MicroBatchEngine, configuration: TrainingConfiguration,
-        scheduledSteps: Int
+        _ settings: LocalSettings, engine: MicroBatchEngine, configuration: TrainingConfiguration
     ) {
+        self.init(settings, configuration: configuration) {
+            engine.sum(of: $0, parameters: $1, workspace: $2, place: $3, progress: $4)
+        }
+    }
+
+    /// The same with whatever computes a micro-batch.
+    init(_ settings: LocalSettings, configuration: TrainingConfiguration, sum: @escaping Sum) {
         self.settings = settings
-        self.engine = engine
-        adamW = configuration.adamW
-        maximumNorm = configuration.maxGradNorm
-        rates = configuration.learningRates(stepCount: scheduledSteps)
+        self.configuration = configuration
+        self.sum = sum
     }
 
     /// Takes the local steps of a round: each is an AdamW step as a run without local steps takes
@@ -96,9 +107,10 @@ package struct LogicalWorkers: Sendable {
         _ work: LocalWork, parameters: [Float], state: LocalState, workspace: DecoderWorkspace,
         place: WorkSharing.Place? = nil, progress: PassProgress? = nil
     ) -> LocalOutcome? {
+        let rates = configuration.learningRates(stepCount: work.scheduledSteps)
         var own = parameters
         var optimizer = AdamW(
-            settings: adamW, step: state.steps, averages: state.averages,
+            settings: configuration.adamW, step: state.steps, averages: state.averages,
             squareAverages: state.squareAverages)
         var total = GradientSum(tokens: 0, lossTokens: 0, lossSum: 0, gradient: [])
         for (number, microBatches) in work.steps.enumerated() {
@@ -112,12 +124,13 @@ package struct LogicalWorkers: Sendable {
             total.add(sum)
             GradientNorm.divide(&gradient, by: sum.lossTokens)
             GradientNorm.clip(
-                &gradient, norm: GradientNorm.norm(of: gradient), maximum: maximumNorm)
+                &gradient, norm: GradientNorm.norm(of: gradient), maximum: configuration.maxGradNorm
+            )
             optimizer.update(&own, gradient: gradient, learningRate: rates.rate(ofStep: step))
         }
         var change = zip(own, parameters).map { $0 - $1 }
         let address = DeltaCodec.Address(
-            seed: engine.seed, round: work.round, sender: work.worker)
+            seed: configuration.addressedSeed, round: work.round, sender: work.worker)
         let (payload, error) = CodedChange.pack(
             &change, error: state.error, settings.codec, address)
         total.gradient = change
@@ -135,10 +148,10 @@ package struct LogicalWorkers: Sendable {
     ) -> GradientSum? {
         var tree = ReductionTree(count: microBatches.count)
         for (index, rows) in microBatches.enumerated() {
-            let sum = engine.sum(
-                of: MicroBatch(step: step, index: index, rows: rows), parameters: parameters,
-                workspace: workspace, place: place, progress: progress)
-            guard let sum else { return nil }
+            let microBatch = MicroBatch(step: step, index: index, rows: rows)
+            guard let sum = sum(microBatch, parameters, workspace, place, progress) else {
+                return nil
+            }
             progress?.finishPart()
             tree.add(index, sum)
         }

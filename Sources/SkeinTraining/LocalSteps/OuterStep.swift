@@ -18,7 +18,7 @@ package struct OuterStep: Sendable, Equatable {
     }
 
     /// Moves parameters and momentum by an average change.
-    func apply(_ change: [Float], to state: inout OuterState) {
+    package func apply(_ change: [Float], to state: inout OuterState) {
         precondition(change.count == state.count, "a change of another adapter")
         let (rate, momentum) = (Float(learningRate), Float(momentum))
         let count = state.count

@@ -26,11 +26,23 @@ struct LocalProgress {
         outer = start
         error = [Float](repeating: 0, count: start.count)
         states = Array(repeating: nil, count: settings.shape.workers)
+        nothing = LocalState(count: start.count)
         history = Self.history(round: 0, outer, [], job)
     }
 
-    /// Whether the state of every logical worker is here.
-    var hasStates: Bool { states.allSatisfy { $0?.state != nil } }
+    /// The state before a logical worker's first round.
+    private let nothing: LocalState
+
+    /// The state of every logical worker; nil while one of them is elsewhere.
+    var savedStates: [LocalState]? {
+        let here = states.compactMap { $0 == nil ? nothing : $0?.state }
+        return here.count == states.count ? here : nil
+    }
+
+    /// Whether a checkpoint follows a round.
+    func isSaving(after planned: PlannedStep) -> Bool {
+        planned.endsEpoch || planned.step - history.round >= interval
+    }
 
     private static func history(
         round: Int, _ outer: OuterState, _ states: [LocalState], _ job: TrainingJob
@@ -60,7 +72,8 @@ struct LocalProgress {
             }
             return
         }
-        states = saved.map { NamedState(digest: $0.digest, state: $0) }
+        // Before its first round a logical worker has a state without a name.
+        states = saved.map { $0 == nothing ? nil : NamedState(digest: $0.digest, state: $0) }
         history = Self.history(round: step, outer, saved, job)
     }
 
@@ -73,9 +86,8 @@ struct LocalProgress {
         self.error = error
         for (worker, state) in made { states[worker] = state }
         made = [:]
-        if isSaving, hasStates {
-            history = Self.history(
-                round: planned.step, outer, states.compactMap { $0?.state }, job)
+        if isSaving, let savedStates {
+            history = Self.history(round: planned.step, outer, savedStates, job)
         } else {
             history.averages.append(average)
         }
@@ -95,7 +107,7 @@ extension TrainingLoop {
             number: planned.step,
             work: planned.microBatches.indices.compactMap { job.localWork($0, in: planned) },
             outer: local.outer, starts: local.states.map { $0?.digest },
-            wantsStates: savesStates(after: planned) && planned.step < job.plan.stepCount,
+            wantsStates: local.isSaving(after: planned) && planned.step < job.plan.stepCount,
             history: local.history)
         var made: [Int: NamedState] = [:]
         let (sum, entries) = try StepSpoiled.repeating("step \(planned.step)") {
@@ -151,16 +163,10 @@ extension TrainingLoop {
         settings.outer.apply(change, to: &outer)
         local.advance(
             planned, to: outer, by: payload, error: error,
-            isSaving: savesStates(after: planned), job)
+            isSaving: local.isSaving(after: planned), job)
         self.local = local
         parameters = outer.parameters
         source.advance(to: outer, by: payload)
         return norm
-    }
-
-    /// Whether a checkpoint follows a round.
-    private func savesStates(after planned: PlannedStep) -> Bool {
-        guard let local else { return false }
-        return planned.endsEpoch || planned.step % local.interval == 0
     }
 }

@@ -109,7 +109,7 @@ extension TrainingLoop {
             adapter: job.adapterConfiguration, parameters: parameters,
             averages: local?.outer.momentum ?? optimizer.averages,
             squareAverages: local?.error ?? optimizer.squareAverages,
-            local: local.map { $0.hasStates ? $0.states.compactMap { $0?.state } : [] })
+            local: local.map { $0.savedStates ?? [] })
         try reportSaved(writer.save(checkpoint))
     }
 
@@ -117,7 +117,7 @@ extension TrainingLoop {
     /// logical workers' states may be elsewhere; a complete run needs none.
     var canSave: Bool {
         guard let local else { return true }
-        return step == job.plan.stepCount || local.hasStates
+        return step == job.plan.stepCount || local.savedStates != nil
     }
 
     /// Saves the last step that is complete when the source stops in the middle of the next one.

@@ -153,8 +153,9 @@ package struct TrainingLoop {
                 try writeSamples(metrics, epoch: planned.epoch)
             }
             let interrupted = shouldStop()
-            let isDue = Self.isDue(
-                step, every: local?.interval ?? job.configuration.checkpointEvery)
+            let isDue =
+                local.map { $0.history.round == step }
+                ?? Self.isDue(step, every: job.configuration.checkpointEvery)
             if isDue || planned.endsEpoch || isLast || interrupted {
                 try save(epoch: planned.epoch)
             }

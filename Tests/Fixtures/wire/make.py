@@ -61,6 +61,20 @@ lease = (key(5, 2) + struct.pack("<IBIQ", 1, 1, 9, 3) + struct.pack("<I", 1)
 result = (key(5, 2) + struct.pack("<IBIIId", 1, 1, 4, 2, 0, 5.25)
           + hashlib.sha256(b"gradient").digest() + b"packed")
 
+rows = (struct.pack("<I", 2) + struct.pack("<II4i", 17, 4, 1, 450, 28, 2)
+        + struct.pack("<III", 1, 2, 4) + struct.pack("<II2i", 18, 2, 1, 2)
+        + struct.pack("<III", 1, 1, 2))
+local_lease = (key(6, 1) + struct.pack("<IBIQ", 1, 3, 10, 4) + hashlib.sha256(b"state").digest()
+               + struct.pack("<BQ", 1, 40) + rows + struct.pack("<IIIII", 2, 1, 1, 1, 1))
+
+
+def counted(value):
+    return struct.pack("<I", len(value)) + value
+
+
+replay = (key(6, 1) + struct.pack("<IQQ", 8, 16, 40) + counted(b"saved") + counted(b"outer")
+          + struct.pack("<I", 1) + rows + struct.pack("<III", 1, 1, 2) + counted(b"average"))
+
 # Who speaks (w worker, c coordinator), name, type, term, has a tag, message.
 FRAMES = [
     ("w", "HELLO", 1, 0, False, hello),
@@ -81,6 +95,9 @@ FRAMES = [
     ("c", "CANCELLATION", 14, TERM, True, key(5, 3)),
     ("w", "RESULT", 15, TERM, True, result),
     ("c", "ANSWER", 16, TERM, True, key(5, 2) + struct.pack("<B", 4) + text("a NaN at 12")),
+    ("c", "LEASE of local steps", 13, TERM, True, local_lease),
+    ("w", "STATE_REQUEST", 20, TERM, True, key(6, 1)),
+    ("c", "STATE_REPLAY", 21, TERM, True, replay),
     ("w", "LEAVE", 17, TERM, True, struct.pack("<B", 1) + text("SIGTERM")),
     ("w", "STATUS_REQUEST", 18, TERM, True, b""),
     ("c", "STATUS", 19, TERM, True, b"{}"),
@@ -94,7 +111,7 @@ OLD = (struct.pack("<H", 1)
 
 
 def header(major, number, term, sequence, message, checksum):
-    head = struct.pack("<4sBBHHHIQIII", b"SKNF", major, 0, number, 0, 40, term, sequence,
+    head = struct.pack("<4sBBHHHIQIII", b"SKNF", major, 1, number, 0, 40, term, sequence,
                        len(message), len(message), checksum)
     return head + struct.pack("<I", crc32c(head))
 

@@ -24,9 +24,11 @@ struct Desk {
 
     @discardableResult
     mutating func open(
-        _ costs: [Int], number: UInt64 = 1, at seconds: Double = 0
+        _ costs: [Int], number: UInt64 = 1, replay: Int? = nil, at seconds: Double = 0
     ) -> [CoordinatorState.Directive] {
-        at(seconds, .opened(Round(number: number, label: .step(7), costs: costs)))
+        at(
+            seconds,
+            .opened(Round(number: number, label: .step(7), costs: costs, replay: replay)))
     }
 
     /// Worker "w<number>" joins as peer `number`, or as another peer.
@@ -59,9 +61,11 @@ struct Desk {
     /// A good result.
     @discardableResult
     mutating func finish(
-        _ peer: UInt64, _ index: UInt32, at seconds: Double
+        _ peer: UInt64, _ index: UInt32, round: UInt64 = 1, at seconds: Double
     ) -> [CoordinatorState.Directive] {
-        arrive(peer, index, at: seconds) + check(peer, index, at: seconds)
+        let key = key(index, round: round)
+        return at(seconds, .arrived(PeerID(peer), key, attempt: 1, digest: [1]))
+            + at(seconds, .checked(PeerID(peer), key, .accepted))
     }
 
     @discardableResult

@@ -77,6 +77,11 @@ struct RunSnapshotTests {
             "step 7 has waited 2.0 s for worker w1 (10.0.0.1:5), last heard 0.5 s ago, to take 2 "
                 + "micro-batches that nobody computes; it gets work as soon as its results are checked"
         ),
+        (
+            .away(pieces: 2, worker: "w1", rebuiltInSeconds: 3),
+            "step 7 has waited 2.0 s for worker w1, which is gone and has what 2 micro-batches need; "
+                + "others rebuild it in 3.0 s"
+        ),
     ]
 
     @Test("every reason has its sentence, and reads back from JSON", arguments: reasons)

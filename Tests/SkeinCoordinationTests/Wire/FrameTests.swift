@@ -141,7 +141,7 @@ struct FrameTests {
         let tag = Array(frames([[5]], key: key)[0].suffix(16))
         let payload = forged([5]) { _ in }
         #expect(throws: Never.self) { try open(payload + tag, key: key) }
-        for (offset, value) in [(5, UInt8(1)), (6, 17), (8, 4), (12, 4), (28, 9)] {
+        for (offset, value) in [(5, UInt8(9)), (6, 17), (8, 4), (12, 4), (28, 9)] {
             let changed = forged([5]) { $0[offset] = value }
             #expect(throws: WireError.badTag(sequence: 0)) { try open(changed + tag, key: key) }
         }

@@ -84,6 +84,37 @@ struct GoldenFrameTests {
                 .coordinator,
                 .answer(ResultAnswer(key: key, verdict: .refused, detail: "a NaN at 12"))
             ),
+        ] + localSteps
+    }
+
+    private var localSteps: [(Speaker, Message)] {
+        let key = WorkKey(round: 6, index: 1)
+        let rows: [LeaseGrant.Row] = [
+            .init(number: 17, ids: [1, 450, 28, 2], targets: [2..<4]),
+            .init(number: 18, ids: [1, 2], targets: [1..<2]),
+        ]
+        return [
+            (
+                .coordinator,
+                .lease(
+                    LeaseGrant(
+                        key: key, attempt: 1, kind: .local, step: 10, parameterVersion: 4,
+                        rows: rows,
+                        local: LocalLease(
+                            state: digest("state"), wantsState: true, scheduledSteps: 40,
+                            steps: [[1], [1]])))
+            ),
+            (.dialler, .stateRequest(StateRequest(key: key))),
+            (
+                .coordinator,
+                .stateReplay(
+                    StateReplay(
+                        key: key, round: 8, stepsDone: 16, scheduledSteps: 40,
+                        state: Array("saved".utf8), outer: Array("outer".utf8),
+                        rounds: [
+                            .init(rows: rows, steps: [[2]], average: Array("average".utf8))
+                        ]))
+            ),
         ]
     }
 
@@ -143,7 +174,7 @@ struct GoldenFrameTests {
             readers[speaker] = InboundQueue(
                 bounds: MessageBounds(
                     allowed: Set(MessageType.allCases), gradientPayloadBytes: 100,
-                    parameterPayloadBytes: 100))
+                    parameterPayloadBytes: 100, replayBytes: 500))
         }
         for ((speaker, message), block) in zip(conversation, blocks) {
             let term: UInt32 = message.type.rawValue <= 3 ? 0 : 7

@@ -114,7 +114,8 @@ struct MessageAssemblerTests {
         let seed = WireRandom.seed("limits of \(type)")
         var random = WireRandom(seed: seed)
         let bounds = MessageBounds(
-            allowed: [type], gradientPayloadBytes: 60, parameterPayloadBytes: 60)
+            allowed: [type], gradientPayloadBytes: 60, parameterPayloadBytes: 60,
+            replayBytes: 4096)
         for _ in 0..<100 {
             let message = EncodedMessage(.random(type, using: &random))
             #expect(message.bytes.count <= bounds.limit(of: type), "seed \(seed)")

@@ -41,7 +41,7 @@ struct WireFuzzTests {
         var reader = InboundQueue(
             bounds: MessageBounds(
                 allowed: Set(MessageType.allCases), gradientPayloadBytes: 1000,
-                parameterPayloadBytes: 1000))
+                parameterPayloadBytes: 1000, replayBytes: 10_000))
         if let key { reader.authenticate(with: key) }
         return reader
     }

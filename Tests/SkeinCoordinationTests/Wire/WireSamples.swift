@@ -64,6 +64,8 @@ extension Message {
                 ResultAnswer(
                     key: .random(using: &random), verdict: .allCases[random.upTo(3)],
                     detail: random.text(512)))
+        case .stateRequest: .stateRequest(StateRequest(key: .random(using: &random)))
+        case .stateReplay: .stateReplay(.random(using: &random))
         default: .statusRequest
         }
     }
@@ -114,11 +116,50 @@ extension Ready {
 
 extension LeaseGrant {
     static func random(using random: inout WireRandom) -> LeaseGrant {
-        LeaseGrant(
-            key: .random(using: &random), attempt: random.integer(),
-            kind: .allCases[random.upTo(1)], step: random.integer(),
-            parameterVersion: random.integer(),
-            rows: (0...random.upTo(3)).map { _ in .random(using: &random) })
+        let kind = WorkKind.allCases[random.upTo(2)]
+        let rows: [Row] = (0...random.upTo(3)).map { _ in .random(using: &random) }
+        return LeaseGrant(
+            key: .random(using: &random), attempt: random.integer(), kind: kind,
+            step: random.integer(), parameterVersion: random.integer(), rows: rows,
+            local: kind == .local
+                ? LocalLease(
+                    state: random.bytes(32), wantsState: random.upTo(1) == 1,
+                    scheduledSteps: random.integer(),
+                    steps: LocalLease.random(rows: rows.count, using: &random)) : nil)
+    }
+}
+
+extension LocalLease {
+    static func random(rows: Int, using random: inout WireRandom) -> [[Int]] {
+        var left = rows
+        var steps: [[Int]] = []
+        while left > 0 {
+            var step: [Int] = []
+            repeat {
+                let size = 1 + random.upTo(left - 1)
+                step.append(size)
+                left -= size
+            } while left > 0 && random.upTo(1) == 1
+            steps.append(step)
+        }
+        return steps
+    }
+}
+
+extension StateReplay {
+    static func random(using random: inout WireRandom) -> StateReplay {
+        StateReplay(
+            key: .random(using: &random), round: random.integer(), stepsDone: random.integer(),
+            scheduledSteps: random.integer(), state: random.bytes(random.upTo(20)),
+            outer: random.bytes(random.upTo(20)),
+            rounds: (0..<random.upTo(3)).map { _ in
+                let rows: [LeaseGrant.Row] = (0..<random.upTo(3)).map { _ in
+                    .random(using: &random)
+                }
+                return Round(
+                    rows: rows, steps: LocalLease.random(rows: rows.count, using: &random),
+                    average: random.bytes(random.upTo(9)))
+            })
     }
 }
 
@@ -142,11 +183,11 @@ extension LeaseGrant.Row {
 
 extension WorkResult {
     static func random(using random: inout WireRandom) -> WorkResult {
-        let kind = WorkKind.allCases[random.upTo(1)]
+        let kind = WorkKind.allCases[random.upTo(2)]
         return WorkResult(
             key: .random(using: &random), attempt: random.integer(), kind: kind,
             tokens: random.integer(), lossTokens: random.integer(), correct: random.integer(),
             lossSum: Double.random(in: -1e9...1e9, using: &random), digest: random.bytes(32),
-            payload: kind == .gradient ? random.bytes(random.upTo(60)) : [])
+            payload: kind == .evaluation ? [] : random.bytes(random.upTo(60)))
     }
 }

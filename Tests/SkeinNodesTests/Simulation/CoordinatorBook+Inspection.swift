@@ -15,7 +15,9 @@ extension CoordinatorBook {
             case .nobody: shell.farewell != nil
             case .coordinator: true
             case .worker(let name):
-                shell.peers.values.contains { $0.stage == .member && $0.name == name }
+                // One that is gone has a state that others wait for.
+                shell.state.homes.values.contains { $0.name == name }
+                    || shell.peers.values.contains { $0.stage == .member && $0.name == name }
             case .absentees: shell.state.missing > 0
             }
         if !isNamed { world.violate("nobody is named: \(waiting.sentence)") }

@@ -259,7 +259,11 @@ struct CoordinatorBook {
         if !isIdle {
             idleSince = nil
         } else if let idleSince {
-            if world.now - idleSince > .seconds(1) {
+            // A home that is gone is waited for, if there is something to compute again.
+            let most: Duration =
+                round.replay.map { $0 == 0 ? .seconds(3) : settings.patience + .seconds(3) }
+                ?? .seconds(1)
+            if world.now - idleSince > most {
                 violate("a worker is idle while pieces are free", free)
             }
         } else {

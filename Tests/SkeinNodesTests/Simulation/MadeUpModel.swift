@@ -1,11 +1,11 @@
 import Foundation
 import SkeinBasics
 import SkeinCoordination
-import SkeinTraining
 
 @testable import SkeinModels
 @testable import SkeinNodes
 @testable import SkeinSockets
+@testable import SkeinTraining
 
 /// A model that is nothing but arithmetic: numbers that depend on rows, step and parameters, in no
 /// time. Codec, packing and hash are the real ones.
@@ -13,6 +13,7 @@ struct MadeUpModel: Sendable {
     let count: Int
     let codec: GradientCodec
     let seed: UInt64
+    let configuration: TrainingConfiguration
     /// A step whose first piece has a loss that is not a number, whoever computes it.
     var poisonedStep: Int?
     /// The same of the validation after a step.
@@ -52,6 +53,18 @@ struct MadeUpModel: Sendable {
         return (
             isPoisoned ? .nan : loss(microBatch.rows, parameters, step: microBatch.step), gradient
         )
+    }
+
+    /// Computes logical workers; nil for a run without local steps.
+    var logical: LogicalWorkers? {
+        guard let settings = try? LocalSettings(configuration) else { return nil }
+        return LogicalWorkers(settings, configuration: configuration) {
+            [self] batch, parameters, _, _, _ in
+            let (lossSum, gradient) = compute(batch, parameters)
+            return GradientSum(
+                tokens: batch.tokenCount, lossTokens: batch.lossTokenCount, lossSum: lossSum,
+                gradient: gradient)
+        }
     }
 
     /// As `train` computes it.
@@ -109,6 +122,8 @@ struct StraightSource: GradientSource {
 
     var workerCount: Int { 1 }
 
+    var local: (any LocalSource)? { model.logical.map { StraightRounds(workers: $0) } }
+
     func compute(
         _ microBatches: [MicroBatch], parameters: [Float],
         deliver: (MicroBatchResult) throws -> Void
@@ -129,6 +144,31 @@ struct StraightSource: GradientSource {
     }
 }
 
+/// The rounds of a run with local steps in one process: every state is rebuilt from the last one that
+/// was saved, and none is kept.
+struct StraightRounds: LocalSource {
+    let workers: LogicalWorkers
+
+    func compute(_ round: LocalRound, deliver: (MicroBatchResult) throws -> Void) throws {
+        for work in round.work {
+            let replay = round.history.replay(of: work.worker)
+            guard
+                let start = try workers.rebuild(replay, workspace: DecoderWorkspace()),
+                let outcome = workers.perform(
+                    work, parameters: round.outer.parameters, state: start,
+                    workspace: DecoderWorkspace())
+            else { return }
+            try deliver(
+                MicroBatchResult(
+                    index: work.worker, sum: outcome.sum, digest: outcome.digest, worker: "local",
+                    attempt: 1,
+                    state: NamedState(digest: outcome.state.digest, state: outcome.state)))
+        }
+    }
+
+    func advance(to outer: OuterState, by average: [UInt8]) {}
+}
+
 /// What a simulated worker computes with: a lease takes virtual time, in layers that see that nobody
 /// wants them any more.
 final class VirtualEngine: LeaseEngine, @unchecked Sendable {
@@ -138,6 +178,13 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
     let configurationDigest: [UInt8]
     let fingerprint: String
     let parameters: ParameterStore
+    private let local: LogicalWorkers?
+    private let states: LocalStates
+    private var replays: [WorkKey: StateReplay] = [:]
+    /// The term of these; a key means something else in another one.
+    private var askedTerm: UInt32 = 0
+    /// Leases whose state was asked for.
+    private var asked: Set<WorkKey> = []
     private let offer: Offer
     private let model: MadeUpModel
     private unowned let worker: SimulatedWorker
@@ -153,10 +200,26 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
         dataDigest = offer.dataDigest
         configurationDigest = offer.configurationDigest
         fingerprint = offer.fingerprint
-        parameters = ParameterStore(count: model.count)
+        local = worker.model.logical
+        states = LocalStates(workers: local?.settings.shape.workers ?? 1)
+        parameters = ParameterStore(ParameterCoding(local?.settings, count: model.count))
     }
 
-    var mostGradientBytes: Int { model.codec.mostPackedBytes(count: model.count) }
+    private var bounds: LocalBounds? {
+        local.map { LocalBounds($0.settings, model.configuration, count: model.count) }
+    }
+
+    var mostGradientBytes: Int {
+        bounds?.resultBytes ?? model.codec.mostPackedBytes(count: model.count)
+    }
+
+    var mostReplayBytes: Int { bounds?.replayBytes ?? 0 }
+
+    func receive(_ replay: StateReplay) { replays[replay.key] = replay }
+
+    func wantsState(_ key: WorkKey) -> Bool { asked.contains(key) && replays[key] == nil }
+
+    func wake() { parameters.wake() }
 
     func serves(_ other: Offer) -> Bool {
         offer.modelDigest == other.modelDigest && offer.dataDigest == other.dataDigest
@@ -170,9 +233,13 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
 
     func start(
         _ job: LeaseJob, needParameters: @escaping @Sendable (UInt64) -> Void,
+        needState: @escaping @Sendable (WorkKey) -> Void,
         ended: @escaping @Sendable (Result<WorkResult?, any Error>) -> Void
     ) {
         if worker.hangs { return }
+        let again = { @Sendable [self] in
+            start(job, needParameters: needParameters, needState: needState, ended: ended)
+        }
         let answer = parameters.parametersNow(
             version: job.lease.parameterVersion, term: job.term,
             isAbandoned: { job.progress.isAbandoned })
@@ -182,19 +249,73 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
             // Bytes are never damaged here: it was sent, or taken, in place of another one.
             worker.world.violate("\(worker.name) cannot use version \(version)")
             needParameters(version)
-            loop.later(.milliseconds(5)) { [self] in
-                start(job, needParameters: needParameters, ended: ended)
-            }
-        case nil:
-            loop.later(.milliseconds(5)) { [self] in
-                start(job, needParameters: needParameters, ended: ended)
-            }
+            loop.later(.milliseconds(5), again)
+        case nil: loop.later(.milliseconds(5), again)
         case .parameters(let values):
+            if !hasState(of: job, needState) { return loop.later(.milliseconds(5), again) }
             job.progress.begin(layers: Self.layers)
-            let tokens = job.lease.rows.reduce(0) { $0 + $1.ids.count }
+            let rounds = 1 + (replays[job.lease.key]?.rounds.count ?? 0)
+            let tokens = rounds * job.lease.rows.reduce(0) { $0 + $1.ids.count }
             goOn(job, values, each: worker.pace * Double(tokens) / Double(Self.layers), ended)
         }
     }
+
+    /// Whether the state from which a lease starts is here, or what rebuilds it; else asks for that.
+    private func hasState(
+        of job: LeaseJob, _ needState: (WorkKey) -> Void
+    ) -> Bool {
+        if askedTerm != job.term { (askedTerm, asked, replays) = (job.term, [], [:]) }
+        guard let local = job.lease.local, local.state != LocalLease.noState,
+            let name = SHA256.Digest(local.state), states.state(name) == nil,
+            replays[job.lease.key] == nil
+        else { return true }
+        if asked.insert(job.lease.key).inserted { needState(job.lease.key) }
+        return false
+    }
+
+    /// What a logical worker does in a round.
+    private func localResult(of lease: LeaseGrant, _ steps: LocalLease, _ values: [Float])
+        -> WorkResult
+    {
+        guard let local else { fatalErrorInTest("local steps of another run") }
+        states.dropUnused(in: Int(lease.step))
+        var state = LocalState(count: model.count)
+        if steps.state != LocalLease.noState, let name = SHA256.Digest(steps.state) {
+            if let known = states.state(name) {
+                state = known
+            } else if let replay = replays[lease.key],
+                let known = try? replay.replay(
+                    count: model.count, check: { $0.map { TokenizedRow($0) } }),
+                let rebuilt = try? local.rebuild(known, workspace: DecoderWorkspace())
+            {
+                worker.world.count("state rebuilt")
+                state = rebuilt
+            }
+            if state.digest != name { worker.world.violate("\(worker.name) has another state") }
+        }
+        replays[lease.key] = nil
+        let work = LocalWork(
+            round: Int(lease.step), worker: Int(lease.key.index), stepsDone: state.steps,
+            scheduledSteps: Int(steps.scheduledSteps), rows: lease.rows.map { TokenizedRow($0) },
+            sizes: steps.steps)
+        guard
+            let outcome = local.perform(
+                work, parameters: Array(values[..<model.count]), state: state,
+                workspace: DecoderWorkspace())
+        else { fatalErrorInTest("abandoned") }
+        let name = outcome.state.digest
+        states.keep(outcome.state, name, of: work.worker, afterRound: work.round)
+        return WorkResult(
+            key: lease.key, attempt: lease.attempt, kind: .local,
+            tokens: UInt32(outcome.sum.tokens), lossTokens: UInt32(outcome.sum.lossTokens),
+            correct: 0, lossSum: outcome.sum.lossSum, digest: outcome.digest.bytes,
+            payload: LocalPayload(
+                name: name.bytes, change: outcome.payload,
+                state: steps.wantsState ? outcome.state.packed : []
+            ).bytes)
+    }
+
+    private func fatalErrorInTest(_ what: String) -> Never { preconditionFailure(what) }
 
     private func goOn(
         _ job: LeaseJob, _ values: [Float], each seconds: Double,
@@ -207,7 +328,10 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
             guard job.progress.layersDone == Self.layers else {
                 return goOn(job, values, each: seconds, ended)
             }
-            let result = model.result(of: job.lease, parameters: values)
+            let result =
+                job.lease.local.map { localResult(of: job.lease, $0, values) }
+                ?? model.result(
+                    of: job.lease, parameters: Array(values[..<model.count]))
             ended(.success(worker.spoiled(result)))
         }
     }

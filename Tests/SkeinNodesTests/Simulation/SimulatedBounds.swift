@@ -13,7 +13,8 @@ extension SimulatedWorker {
         func bound(_ what: String, _ count: Int, atMost limit: Int) {
             world.bound("\(what) of a worker", at: name, count, atMost: limit)
         }
-        let whole = 4 * model.count
+        let isLocal = model.logical != nil
+        let whole = 4 * model.count * (isLocal ? 2 : 1)
         // A coordinator leases up to 2 T, beside fewer than 2 T results that are kept.
         bound("results", shell.results.count, atMost: 4 * threads)
         // And after a lost connection each thread ends what it has begun.
@@ -29,7 +30,9 @@ extension SimulatedWorker {
         }
         if let connection = shell.connection {
             // All results that it keeps, once.
-            let result = model.codec.mostPackedBytes(count: model.count) + 256
+            let result =
+                (shell.engine?.mostGradientBytes
+                    ?? model.codec.mostPackedBytes(count: model.count)) + 256
             bound("unsent bytes", connection.pendingBytes, atMost: 4 * threads * result)
         }
     }
@@ -71,7 +74,8 @@ extension CoordinatorBook {
         bound("attempts", peer.attempts.count, atMost: round.pieces.count)
         if let connection = peer.connection {
             // Two versions of the parameters, and the rows of what is leased.
-            let parameters = 2 * shell.identity.mostParameterBytes
+            let parameters =
+                2 * shell.identity.mostParameterBytes + threads * shell.identity.mostReplayBytes
             bound(
                 "unsent bytes", connection.pendingBytes,
                 atMost: parameters + 2 * threads * (4 << 10))

@@ -52,14 +52,14 @@ final class SimulatedJob: Sendable {
         offer.term = term
         return try RunIdentity(
             offer: offer, parameterCount: job.shape.layout.count,
-            codec: job.configuration.gradientCodec)
+            codec: job.configuration.gradientCodec, local: LocalBounds(job))
     }
 
     func model(_ poison: Poison) -> MadeUpModel {
         MadeUpModel(
             count: job.shape.layout.count, codec: job.configuration.gradientCodec,
-            seed: job.configuration.addressedSeed, poisonedStep: poison.step,
-            poisonedValidation: poison.validation)
+            seed: job.configuration.addressedSeed, configuration: job.configuration,
+            poisonedStep: poison.step, poisonedValidation: poison.validation)
     }
 
     func expected(_ poison: Poison) throws -> Expected {
@@ -105,6 +105,26 @@ final class SimulatedJob: Sendable {
     }
 
     private static let all = Result { try (0..<8).map(make) }
+
+    /// Runs with local steps, one for each codec.
+    static let local = Result {
+        try DeltaCodec.Kind.allCases.enumerated().map { number, codec in
+            var configuration = SimulatedJob.configuration(number)
+            configuration.gradientCodec = .fp32
+            (configuration.localSteps, configuration.logicalWorkers) = (3, 2 + number)
+            configuration.deltaCodec = codec
+            configuration.saveStateEvery = [3, 1, 4, 100][number]
+            configuration.batchSize = 2
+            configuration.epochs = 3
+            configuration.validationSplit = number % 2 == 0 ? 0.1 : 0
+            var random = SplitMix(state: UInt64(number) &+ 99)
+            // The last round of an epoch is short, or has fewer rows than logical workers.
+            let rows = 6 * (2 + number) * 3 + [1, 5, 9, 2][number]
+            return try SimulatedJob(
+                configuration, rows: (0..<rows).map { _ in Int.random(in: 6...400, using: &random) }
+            )
+        }
+    }
 
     /// One piece of work to a step, and validations in between.
     static let narrow = Result {
@@ -157,7 +177,7 @@ final class SimulatedJob: Sendable {
 struct RunFiles: Sendable, Equatable {
     /// nil: none was kept.
     var adapter: [UInt8]?
-    /// Step, micro-batch, tokens, loss and digest of every line.
+    /// Step, micro-batch, tokens, loss and digests of every line.
     var ledger: [String] = []
     var metrics: [String] = []
 
@@ -167,7 +187,7 @@ struct RunFiles: Sendable, Equatable {
         try Ledger.read(path: directory + "/ledger.jsonl", in: store) { entry in
             ledger.append(
                 "\(entry.step) \(entry.microBatch) \(entry.tokens) \(entry.lossTokens) "
-                    + "\(entry.lossSum) \(entry.gradientDigest)")
+                    + "\(entry.lossSum) \(entry.gradientDigest) \(entry.stateDigest ?? "")")
         }
         try Metrics.read(path: directory + "/metrics.jsonl", in: store) { record in
             switch record {

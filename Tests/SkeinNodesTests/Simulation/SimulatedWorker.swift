@@ -115,11 +115,11 @@ final class SimulatedWorker: @unchecked Sendable {
         guard isNext || random.happens(badness) else { return result }
         world.note("\(name) computes \(result.key) wrongly")
         var result = result
-        guard result.kind == .gradient else {
+        guard result.kind != .evaluation else {
             result.lossTokens += 1
             return result
         }
-        if !isNext, random.happens(0.3) {
+        if !isNext, result.kind == .gradient, random.happens(0.3) {
             // Well-formed, and like no other's.
             var gradient = (0..<model.count).map { _ in Float(random.unit()) }
             result.payload = model.codec.pack(&gradient, seed: 0, step: 1, microBatch: 0)

@@ -90,6 +90,33 @@ struct SimulationTests {
         }
     }
 
+    @Test("a run with local steps is the same, whoever dies, and states that are lost are rebuilt")
+    func localSteps() throws {
+        var counts: [String: Int] = [:]
+        let seeds = Self.seeds.prefix(160)
+        for seed in seeds {
+            var random = SplitMix(state: seed &* 0x9E37_79B9_7F4A_7C15)
+            let jobs = try SimulatedJob.local.get()
+            let job = jobs[Int(random.next() % UInt64(jobs.count))]
+            var poison = SimulatedJob.Poison()
+            if random.happens(0.1) { poison.step = Int.random(in: 1...20, using: &random) }
+            let run = SimulatedRun(seed: seed, workers: 1 + Int(seed % 5), of: job, poison: poison)
+            if random.happens(0.4) { run.deaths = Int.random(in: 1...3, using: &random) }
+            run.run(limit: .seconds(2000))
+            counts.merge(run.world.counts) { $0 + $1 }
+            guard !run.violations.isEmpty else { continue }
+            print(run.world.trace.suffix(120).joined(separator: "\n"))
+            Issue.record("SKEIN_TEST_SEED=\(seed): \(run.violations)")
+            return
+        }
+        guard seeds.count >= 160 else { return }
+        for event in [
+            "state rebuilt", "coordinator died", "resumed", "lease given back by w", "dispute",
+        ] {
+            #expect(counts[event, default: 0] > 0, "\(event) never happened")
+        }
+    }
+
     /// A world where nothing goes wrong by itself.
     private func quiet(
         seed: UInt64, workers: Int, job: SimulatedJob, patience: Duration = .seconds(60)

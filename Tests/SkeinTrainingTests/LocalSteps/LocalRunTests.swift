@@ -259,11 +259,14 @@ import Testing
             for round in 1...6 {
                 let state = LocalState(
                     steps: round, averages: [1], squareAverages: [2], error: [3])
-                store.keep(state, state.digest, afterRound: round)
+                store.keep(state, state.digest, of: 0, afterRound: round)
             }
-            #expect(store.count == 4)
-            store.dropBefore(round: 6)
+            // Before and after the last round.
+            #expect(store.count == 2)
+            store.dropUnused(in: 8)
             #expect(store.count == 1)
+            store.dropUnused(in: 9)
+            #expect(store.count == 0)
         }
     }
 }

@@ -1,0 +1,39 @@
+import SkeinCoordination
+import SkeinModels
+import SkeinTraining
+
+/// The longest messages of a run with local steps; both sides derive them from the configuration.
+struct LocalBounds: Sendable {
+    /// The payload of a result: a change and a state.
+    let resultBytes: Int
+    /// The payload of parameters.
+    let parameterBytes: Int
+    /// A message that rebuilds a state.
+    let replayBytes: Int
+    /// All averages since the last round that was saved.
+    let averageBytes: Int
+
+    /// Those of a job; nil if it has no local steps.
+    init?(_ job: TrainingJob) {
+        guard let settings = job.local else { return nil }
+        self.init(settings, job.configuration, count: job.shape.layout.count)
+    }
+
+    /// - Parameters:
+    ///   - settings: of the run.
+    ///   - configuration: of the run.
+    ///   - count: parameters of the adapter.
+    init(_ settings: LocalSettings, _ configuration: TrainingConfiguration, count: Int) {
+        let change = settings.codec.mostPackedBytes(count: count)
+        let state = LocalState.mostPackedBytes(count: count)
+        let coding = ParameterCoding(settings, count: count)
+        resultBytes = LocalPayload.headByteCount + change + state
+        parameterBytes = coding.mostPackedBytes
+        // One round more: an epoch's last one, in which some sit out, cannot be saved.
+        let rounds = (configuration.saveStateEvery ?? LocalSettings.usualSaveInterval) + 1
+        averageBytes = rounds * change
+        replayBytes =
+            StateReplay.headByteCount + state + parameterBytes
+            + rounds * (StateReplay.roundBytes + change)
+    }
+}
