@@ -78,6 +78,8 @@ package struct CoordinatorHandshake: Sendable {
     }
 
     private func chooseMinor(of hello: Hello) throws(Rejection) -> UInt8 {
+        // What only workers need does not keep an observer away.
+        let minors = hello.role == .worker ? minors : ProtocolVersion.minors
         guard hello.minor.overlaps(minors) else {
             throw Rejection(
                 code: .version,

@@ -50,10 +50,17 @@ package final class CoordinatorNode: Sendable {
     ///
     /// Changes nothing on disk: call it before the output directory is made.
     ///
-    /// - Throws: `SocketError.addressInvalid`, `.tooFewFiles`, `.adapterTooLarge`.
+    /// - Throws: `SocketError.addressInvalid`, `.tooFewFiles`, `.adapterTooLarge`;
+    ///   `TrainingError.badCombination` for local steps with other engines.
     package static func check(job: TrainingJob, options: CoordinatorOptions) throws {
         _ = try NetworkAddress(parsing: options.listen)
         _ = try settings(job)
+        // A state that another engine has rebuilt would not have its name.
+        if job.local != nil, options.admitsOtherEngines {
+            throw TrainingError.badCombination(
+                flag: "admit-other-engines",
+                problem: .excludes(RecipeOptions.table.localSteps.description.name))
+        }
         try RunIdentity.checkSizes(
             parameterCount: job.shape.layout.count, codec: job.configuration.gradientCodec,
             local: LocalBounds(job))

@@ -60,7 +60,12 @@ extension StateReplay {
     /// - Returns: what the engine computes again.
     /// - Throws: `CodecError`; what `check` throws.
     func replay(count: Int, check: ([Row]) throws -> [TokenizedRow]) throws -> LocalReplay {
-        let start = Int(clamping: stepsDone)
+        // More than any run has, and far from where counting on would overflow.
+        guard stepsDone <= 1 << 48, scheduledSteps <= 1 << 48 else {
+            throw CodecError.wrongCount(
+                expected: 1 << 48, found: Int(clamping: max(stepsDone, scheduledSteps)))
+        }
+        let start = Int(stepsDone)
         return LocalReplay(
             state: state.isEmpty
                 ? nil : try LocalState(packed: state, count: count, steps: start),

@@ -188,13 +188,14 @@ final class ModelEngine: LeaseEngine {
         }
         local.desk.states.dropUnused(in: Int(lease.step))
         guard
-            let state = try state(
+            let (state, isRebuilt) = try state(
                 of: job, steps, local, workspace, place, needState: needState)
         else { return nil }
         let work = LocalWork(
             round: Int(lease.step), worker: Int(lease.key.index), stepsDone: state.steps,
             scheduledSteps: Int(clamping: steps.scheduledSteps), rows: rows, sizes: steps.steps)
-        job.progress.expect(parts: work.parts)
+        // A replay has counted these parts, too: what was told must not go back.
+        if !isRebuilt { job.progress.expect(parts: work.parts) }
         let outcome = local.workers.perform(
             work, parameters: Array(values[..<parameterCount]), state: state,
             workspace: workspace, place: place, progress: job.progress)
@@ -215,33 +216,38 @@ final class ModelEngine: LeaseEngine {
 
     /// The state from which a lease starts: kept here, or rebuilt from what the coordinator sends.
     ///
-    /// - Returns: nil when the work was abandoned.
+    /// - Returns: the state, and whether it was rebuilt; nil when the work was abandoned.
     private func state(
         of job: LeaseJob, _ steps: LocalLease, _ local: Local, _ workspace: DecoderWorkspace,
         _ place: WorkSharing.Place?, needState: (WorkKey) -> Void
-    ) throws -> LocalState? {
-        if steps.state == LocalLease.noState { return LocalState(count: parameterCount) }
+    ) throws -> (LocalState, isRebuilt: Bool)? {
+        if steps.state == LocalLease.noState {
+            return (LocalState(count: parameterCount), isRebuilt: false)
+        }
         guard let name = SHA256.Digest(steps.state) else {
             throw unusable("the name of its state is no SHA-256", job.lease)
         }
+        let parts = steps.steps.reduce(0) { $0 + $1.count }
+        var isRebuilt = false
         while true {
-            if let state = local.desk.states.state(name) { return state }
+            if let state = local.desk.states.state(name) { return (state, isRebuilt) }
             let replay = local.desk.replay(for: job.lease.key, asking: needState) {
                 job.progress.isAbandoned
             }
             guard let replay else { return nil }
-            let known: LocalReplay
+            let rebuilt: LocalState?
             do {
-                known = try replay.replay(count: parameterCount) {
+                let known = try replay.replay(count: parameterCount) {
                     try checked($0, of: job.lease, allowingNone: true)
                 }
+                job.progress.expect(parts: known.parts + parts)
+                isRebuilt = true
+                rebuilt = try local.workers.rebuild(
+                    known, workspace: workspace, place: place, progress: job.progress)
             } catch is CodecError {
                 // The coordinator answers a few times, then hangs up.
                 continue
             }
-            job.progress.expect(parts: known.parts)
-            let rebuilt = try local.workers.rebuild(
-                known, workspace: workspace, place: place, progress: job.progress)
             guard let rebuilt else { return nil }
             // Another state is not used; asking again ends as above.
             if rebuilt.digest == name {
