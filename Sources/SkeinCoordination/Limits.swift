@@ -51,6 +51,10 @@ package enum Limits {
     /// Rounds that a state is rebuilt from: more than there can be between two that are saved.
     package static let replayedRounds = 1024
 
+    /// Times that a worker is sent what rebuilds the state of one lease: once more in case its memory
+    /// failed.
+    static let replaysOfLease = 2
+
     /// A status report: 64 workers take 20 KB.
     package static let statusBytes = 1 << 20
 }

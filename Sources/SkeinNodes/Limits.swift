@@ -69,9 +69,9 @@ enum Limits {
     /// until there is room. 500 gradients of a million numbers as fp32, 3 of 160 million.
     static let uncheckedBytes = 2 << 30
 
-    /// Times that a worker is sent what rebuilds the state of one lease: again after it was damaged or
-    /// its connection was lost.
-    static let replaysOfLease = 4
+    /// Bytes of encoded replays on their way to workers, over all of them, beyond which the next one
+    /// waits. One of an adapter of 20 million parameters has 350 MB, one of SmolLM2's 20 MB.
+    static let replayBytes = 512 << 20
 
     /// Bytes of an unpacked gradient up to which two are held at a time, to be hashed side by side.
     static let pairedBytes = 32 << 20

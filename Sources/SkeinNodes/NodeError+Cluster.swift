@@ -24,8 +24,15 @@ extension NodeError {
                 what: "an adapter of \(parameters) parameters makes messages of up to "
                     + "\(messageBytes) bytes, and the wire's lengths end at \(UInt32.max)",
                 remedy:
-                    "use a lower --rank, fewer --target-modules, a smaller --save-state-every, or a "
-                    + "--gradient-codec with fewer bits; or train in one process with skein train",
+                    "use a lower --rank, fewer --target-modules, or a --gradient-codec with fewer "
+                    + "bits; or train in one process with skein train",
+                status: .badData)
+        case .replayTooLarge(let messageBytes):
+            Explanation(
+                what: "what rebuilds the state of a logical worker takes up to \(messageBytes) "
+                    + "bytes, and the wire's lengths end at \(UInt32.max)",
+                remedy: "save states more often, with a smaller --save-state-every; or use a "
+                    + "--delta-codec with fewer bits, a lower --rank or fewer --target-modules",
                 status: .badData)
         case .tokenRequired(let address):
             Explanation(
@@ -56,6 +63,12 @@ extension NodeError {
                 what: sentence,
                 remedy: "see what the log says about the workers, start some, and continue with "
                     + "--resume; --patience sets how long to wait",
+                status: .peerGone)
+        case .stateLost(let sentence):
+            Explanation(
+                what: sentence,
+                remedy: "continue with --resume from the last saved round; if the same worker is "
+                    + "named again, it computes something else than the others: leave it out",
                 status: .peerGone)
         case .coordinatorMissing(let sentence):
             Explanation(

@@ -6,9 +6,9 @@ extension NodeError: Explained {
         switch self {
         case .tokenFile(let path, let problem):
             problem.explanation(path: path)
-        case .tooFewFiles, .adapterTooLarge, .roundTooLarge, .tokenRequired,
+        case .tooFewFiles, .adapterTooLarge, .replayTooLarge, .roundTooLarge, .tokenRequired,
             .statusTokenRequired, .statusTokenNotPrintable, .statusTokenIsClusters,
-            .workersMissing, .coordinatorMissing,
+            .workersMissing, .stateLost, .coordinatorMissing,
             .refused, .runFailed, .offerUnusable, .leaseUnusable, .connectionLost,
             .modelPieceDamaged, .modelDamaged, .noStatus:
             clusterExplanation

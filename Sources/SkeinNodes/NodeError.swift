@@ -9,6 +9,8 @@ package enum NodeError: Error, Equatable {
     case tooFewFiles(limit: Int, needed: Int)
     /// A message of the run would be longer than a length on the wire can say.
     case adapterTooLarge(parameters: Int, messageBytes: Int)
+    /// So would be what rebuilds the state of a logical worker.
+    case replayTooLarge(messageBytes: Int)
     /// A round of a logical worker may have more tokens or rows than a lease holds.
     case roundTooLarge(tokens: Int, rows: Int)
     /// Without a token only this machine is served, but others can reach `address`.
@@ -21,6 +23,8 @@ package enum NodeError: Error, Equatable {
     case statusTokenIsClusters(path: String)
     /// Too few workers joined within the patience; `sentence` says what the run waited for.
     case workersMissing(sentence: String)
+    /// Nobody can rebuild the state of a logical worker; `sentence` says whose.
+    case stateLost(sentence: String)
     /// No coordinator let this worker in within its patience.
     case coordinatorMissing(sentence: String)
     /// The coordinator at `address` refuses this dialler, or the two cannot talk to each other.

@@ -24,6 +24,8 @@ extension CoordinatorState {
         case arrived(PeerID, WorkKey, attempt: UInt32, digest: [UInt8])
         /// The run's thread has unpacked and checked what `check` named.
         case checked(PeerID, WorkKey, CheckOutcome)
+        /// A worker lacks the state from which its lease starts.
+        case stateWanted(PeerID, WorkKey)
         case left(PeerID, Departure)
         /// The worker finishes what it computes and starts nothing new.
         case draining(PeerID)
@@ -48,6 +50,8 @@ extension CoordinatorState {
         /// Send this work; `attempt` counts from 1.
         case lease(PeerID, WorkKey, attempt: UInt32, LeaseReason)
         case cancel(PeerID, WorkKey, CancelReason)
+        /// Send what rebuilds the state from which the lease starts.
+        case replay(PeerID, WorkKey)
         /// Unpack and check the parked result on the run's thread, then say `checked`.
         case check(PeerID, WorkKey)
         /// Hand the result, which is not finite, to the run as it is: the run has diverged. Its
@@ -65,8 +69,10 @@ extension CoordinatorState {
         /// Send this and hang up. The state has forgotten the peer; a later `left` for that peer is ignored.
         case disconnect(PeerID, Rejection)
         case log(Log.Level, String)
-        /// The run cannot continue; said once.
+        /// The run cannot continue for lack of workers; said once.
         case giveUp(String)
+        /// Nobody can rebuild a state, so the run cannot continue from this round; said once.
+        case stateLost(String)
     }
 }
 
@@ -127,6 +133,8 @@ package enum CancelReason: Sendable, Equatable, CustomStringConvertible {
     case roundClosed
     /// Its result did not come.
     case late
+    /// What the worker rebuilt was not the state that it is to start from.
+    case notRebuilt
 
     package var description: String {
         switch self {
@@ -135,6 +143,7 @@ package enum CancelReason: Sendable, Equatable, CustomStringConvertible {
         case .draining: "the worker drains"
         case .roundClosed: "its round is over"
         case .late: "its result did not come in time"
+        case .notRebuilt: "the worker cannot rebuild the state that it starts from"
         }
     }
 }

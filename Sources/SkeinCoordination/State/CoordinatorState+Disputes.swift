@@ -179,7 +179,7 @@ extension CoordinatorState {
             return
         }
         if let started = lease.started, !lease.isHeld {
-            observe(worker, index, seconds: (clock - started).inSeconds)
+            observe(worker, lease, seconds: (clock - started).inSeconds)
         }
         members.update(worker.peer) { [clock] in $0.postpone(index, now: clock) }
         open?.postponed.append(OpenRound.Place(peer: worker.peer, index: index))

@@ -37,7 +37,11 @@ extension CoordinatorState {
     }
 
     /// Whether an idle worker may begin with a free piece whose home it is not.
-    func mayCompute(_ index: Int, _ worker: Worker, _ replay: Int, _ open: OpenRound) -> Bool {
+    /// `burdens` are those of the open round, computed when they are first needed.
+    func mayCompute(
+        _ index: Int, _ worker: Worker, _ replay: Int, _ open: OpenRound,
+        _ burdens: inout [String: Int]?
+    ) -> Bool {
         guard let home = homes[index] else { return true }
         if isHome(index, of: worker) { return true }
         guard let holder = members[name: home.name] else {
@@ -48,17 +52,63 @@ extension CoordinatorState {
         if let history = open.histories[index], isAvoided(history, home.name) { return true }
         // Nothing is computed again: whoever is idle begins.
         if replay == 0, !holder.hasIdleThread { return true }
-        let own = homes.filter { place, other in
-            open.pieces.indices.contains(place) && other.name == home.name
-                && open.pieces[place].phase == .open
-                && (open.pieces[place].holders.isEmpty
-                    || open.pieces[place].holders.contains(holder.peer))
-        }.count
-        let turns = (own + holder.threads - 1) / holder.threads
+        let all = burdens ?? self.burdens(open)
+        burdens = all
+        let turns = (all[home.name, default: 0] + holder.threads - 1) / holder.threads
         let kind = open.round.label.kind
         let theirs = standings[home.name]?.pace(kind) ?? fleetPace(kind) ?? 1
         let ours = standings[worker.name]?.pace(kind) ?? fleetPace(kind) ?? 1
         return ours * Double(replay + 1) < theirs * Double(turns)
+    }
+
+    /// How many open pieces each worker has the states of, and nobody else computes.
+    private func burdens(_ open: OpenRound) -> [String: Int] {
+        var burdens: [String: Int] = [:]
+        for (index, home) in homes where open.pieces.indices.contains(index) {
+            let piece = open.pieces[index]
+            guard piece.phase == .open else { continue }
+            let isOwn = members[name: home.name].map { piece.holders.contains($0.peer) } ?? false
+            if piece.holders.isEmpty || isOwn { burdens[home.name, default: 0] += 1 }
+        }
+        return burdens
+    }
+
+    /// A worker lacks the state from which its lease starts, or what it rebuilt is another one.
+    mutating func stateWanted(_ peer: PeerID, _ key: WorkKey) {
+        guard let index = open?.index(key), open?.round.replay != nil,
+            open?.pieces[index].phase == .open,
+            let count = members.update(peer, { $0.noteReplay(index) }) ?? nil
+        else { return }
+        if count <= Limits.replaysOfLease {
+            say(.replay(peer, key))
+        } else if let worker = members[peer] {
+            notRebuilt(index, worker)
+        }
+    }
+
+    /// A worker gives up rebuilding the state of its lease: it, or who named the state, is at fault.
+    /// Others try. If everybody has and the state's home is gone, nobody will ever begin this round.
+    private mutating func notRebuilt(_ index: Int, _ worker: Worker) {
+        guard let key = open?.key(index) else { return }
+        release(index, of: worker, .cancelled)
+        say(.cancel(worker.peer, key, .notRebuilt))
+        var history = open?.histories[index] ?? PieceHistory()
+        let since = history.notRebuiltSince ?? clock
+        history.notRebuiltSince = since
+        history.releasedBy = worker.name
+        history.avoid(worker.name) { members.isActive(name: $0) }
+        open?.histories[index] = history
+        let whose = homes[index].map { ", as \($0.name) named it" } ?? ""
+        let state = "the state from which \(describe(index)) starts\(whose)"
+        say(.log(.warning, "\(worker.name) cannot rebuild \(state)"))
+        let home = homes[index].flatMap { home in
+            members[name: home.name].flatMap { isHome(index, of: $0) ? $0 : nil }
+        }
+        let isLeft =
+            open?.pieces[index].isUnleased == false || home != nil
+            || members.active > history.avoided.count { members.isActive(name: $0) }
+        guard !isLeft, clock - since >= settings.patience else { return }
+        giveUp(saying: .stateLost("nobody who is here can rebuild \(state)"))
     }
 
     /// How long others wait for a home that is gone: as long as the rounds take that they would

@@ -61,8 +61,9 @@ extension CoordinatorState {
         }
         // What it has the state of comes first.
         let open = round
+        var burdens: [String: Int]?
         return round.next { isHome($0, of: worker) && isAllowed($0) }
-            ?? round.next { mayCompute($0, worker, replay, open) && isAllowed($0) }
+            ?? round.next { mayCompute($0, worker, replay, open, &burdens) && isAllowed($0) }
     }
 
     /// Whether others should get the piece because this worker's result of it was not used.

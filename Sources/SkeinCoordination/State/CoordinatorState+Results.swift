@@ -27,7 +27,7 @@ extension CoordinatorState {
         }
         if let lease {
             if let started = lease.started, !lease.isHeld {
-                observe(worker, index, seconds: (clock - started).inSeconds)
+                observe(worker, lease, seconds: (clock - started).inSeconds)
             }
             release(index, of: worker, .arrived)
         }
@@ -82,10 +82,14 @@ extension CoordinatorState {
         if let key = open?.key(index) { say(.check(candidate.peer, key)) }
     }
 
-    mutating func observe(_ worker: Worker, _ index: Int, seconds: Double, atLeast: Bool = false) {
+    /// Records how long a lease took, or has taken so far, with the rounds that came before it.
+    mutating func observe(
+        _ worker: Worker, _ lease: Lease, seconds: Double, atLeast: Bool = false
+    ) {
         guard let open else { return }
         let kind = open.round.label.kind
-        let load = load(worker, index)
+        let rounds = lease.replays == 0 ? 1 : 1 + lease.replays * (open.round.replay ?? 0)
+        let load = open.cost(lease.index) * Double(rounds)
         standings[worker.name]?.observe(
             seconds / load, kind, now: clock, atLeast: atLeast)
         if fleetPace(kind) == nil { paceTaken = nil }
@@ -145,7 +149,7 @@ extension CoordinatorState {
         if let lease = worker.leases.first(where: { $0.index == index }), !lease.isHeld,
             let started = lease.started
         {
-            observe(worker, index, seconds: (clock - started).inSeconds, atLeast: true)
+            observe(worker, lease, seconds: (clock - started).inSeconds, atLeast: true)
         }
         release(index, of: worker, .cancelled)
         say(.cancel(peer, key, reason))

@@ -67,9 +67,13 @@ extension CoordinatorState {
     }
 
     mutating func giveUp(_ sentence: String) {
+        giveUp(saying: .giveUp(sentence))
+    }
+
+    mutating func giveUp(saying directive: Directive) {
         guard !hasGivenUp else { return }
         hasGivenUp = true
-        say(.giveUp(sentence))
+        say(directive)
     }
 
     /// Logs what is waited for when nothing has moved for 5 s, less often after half a minute.

@@ -72,6 +72,7 @@ package struct CoordinatorState: Sendable {
         case .moved(let peer): members.update(peer) { [clock] in $0.noteMoved(now: clock) }
         case .arrived(let peer, let key, _, let digest): arrived(peer, key, digest)
         case .checked(let peer, let key, let outcome): checked(peer, key, outcome)
+        case .stateWanted(let peer, let key): stateWanted(peer, key)
         case .left(let peer, let departure): left(peer, departure)
         case .draining(let peer): draining(peer)
         case .stopAdmitting: admits = false

@@ -15,6 +15,8 @@ struct Lease: Sendable {
     /// How much of it is done, in thousandths, and when the worker said so.
     var progress: UInt16 = 0
     var progressAt = Duration.zero
+    /// How often the worker was sent what rebuilds the state that it starts from.
+    var replays = 0
 
     /// How long it takes in all, in seconds, judged by the part that is done; `expected` when too
     /// little is done to say.
@@ -108,6 +110,17 @@ struct Worker: Sendable {
             }
         }
         return lease
+    }
+
+    /// The worker asks for what rebuilds the state from which a lease starts.
+    ///
+    /// - Returns: how often it has done so; nil if it has no such lease.
+    mutating func noteReplay(_ index: Int) -> Int? {
+        guard let place = leases.firstIndex(where: { $0.index == index && !$0.isHeld }) else {
+            return nil
+        }
+        leases[place].replays += 1
+        return leases[place].replays
     }
 
     mutating func removeAll() {

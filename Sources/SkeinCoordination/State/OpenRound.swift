@@ -39,6 +39,8 @@ struct PieceHistory: Sendable {
     var refusals = 0
     /// When the first result of it was refused.
     var refusedSince: Duration?
+    /// When a worker first could not rebuild the state from which it starts.
+    var notRebuiltSince: Duration?
     /// The worker that it was last taken from.
     var releasedBy: String?
 

@@ -45,6 +45,8 @@ extension WorkerState {
         /// A lease is here; the shell keeps its rows until `forget`.
         case leased(WorkKey, attempt: UInt32)
         case cancelled(WorkKey)
+        /// What the thread waits for that computes this was to come over a connection that is gone.
+        case stranded(WorkKey)
         /// The thread has its result.
         case computed(thread: Int, WorkKey)
         /// The thread has stopped after `abandon`.

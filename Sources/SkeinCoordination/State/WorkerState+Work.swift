@@ -89,6 +89,13 @@ extension WorkerState {
         if isDraining { leaveWhenDone() }
     }
 
+    /// What the thread waits for that computes this will not come.
+    mutating func stranded(_ key: WorkKey) {
+        guard let thread = threads.firstIndex(where: { $0?.isWanted(key) == true }) else { return }
+        abandon(thread)
+        if isDraining { leaveWhenDone() }
+    }
+
     mutating func computed(_ thread: Int, _ key: WorkKey) {
         guard let slot = free(thread, key) else { return }
         if !slot.isAbandoned {

@@ -87,6 +87,7 @@ package struct WorkerState: Sendable {
         case .heard: lastHeard = clock
         case .leased(let key, let attempt): leased(key, attempt)
         case .cancelled(let key): cancelled(key)
+        case .stranded(let key): stranded(key)
         case .computed(let thread, let key): computed(thread, key)
         case .abandoned(let thread, let key): abandoned(thread, key)
         case .answered(let key, let verdict, let detail): answered(key, verdict, detail)

@@ -18,6 +18,9 @@ package struct CoordinatorMemory: Sendable, Equatable {
     /// The newest version in full and its difference, earlier ones that are still being sent, and
     /// the newest while it is encoded.
     package let versionBytes: Int
+    /// What rebuilds states of logical workers: one that is encoded and those under way. Their rows
+    /// are small by comparison.
+    package let replayBytes: Int
     /// A packed result under way, for each worker that sends one.
     package let workerBytes: Int
 
@@ -40,11 +43,13 @@ package struct CoordinatorMemory: Sendable, Equatable {
         sumBytes = ((microBatches + 1) / 2 + 1 + 2 + unpacked) * raw
         resultBytes = min(Self.unchecked(gradientBytes: packed), 2 * microBatches + 2) * packed
         versionBytes = 4 * ParameterCodec.mostPackedBytes(count: parameterCount)
+        let replay = local?.replayBytesWithoutRows ?? 0
+        replayBytes = min(Limits.replayBytes, microBatches * replay) + 2 * replay
         workerBytes = packed
     }
 
     /// The part that does not depend on the number of workers.
-    package var ownBytes: Int { stateBytes + sumBytes + resultBytes + versionBytes }
+    package var ownBytes: Int { stateBytes + sumBytes + resultBytes + versionBytes + replayBytes }
 
     package func totalBytes(workers: Int) -> Int { ownBytes + workers * workerBytes }
 
@@ -54,7 +59,9 @@ package struct CoordinatorMemory: Sendable, Equatable {
         return "memory: at most \(megabytes(ownBytes)) besides the model's file: "
             + "\(megabytes(stateBytes)) for parameters and moments, "
             + "\(megabytes(sumBytes)) for sums, \(megabytes(resultBytes)) for results, "
-            + "\(megabytes(versionBytes)) for versions; and "
+            + "\(megabytes(versionBytes)) for versions"
+            + (replayBytes > 0 ? ", \(megabytes(replayBytes)) for states to rebuild" : "")
+            + "; and "
             + "\(megabytes(workerBytes)) for each worker that sends a result"
     }
 

@@ -26,7 +26,8 @@ extension CoordinatorShell {
             handle(.heard(peer.id, heartbeat.computing))
         case (.member, .result(let result)): arrived(result, from: peer)
         case (.member, .parameterRequest): needsSnapshot(peer)
-        case (.member, .stateRequest(let request)): needsState(request.key, peer)
+        case (.member, .stateRequest(let request)):
+            handle(.stateWanted(peer.id, request.key))
         case (.observer, .statusRequest):
             endHandshake(of: peer)
             sendStatus(to: peer)
@@ -199,7 +200,12 @@ extension CoordinatorShell {
                 peer.waitingGrants.remove(at: place)
             } else {
                 peer.connection?.send(.cancellation(Cancellation(key: key)))
+                replays.cancel(ReplayLine.Request(peer: id, key: key))
+                askForReplays()
             }
+        case .replay(let id, let key):
+            replays.append(ReplayLine.Request(peer: id, key: key))
+            askForReplays()
         case .check(let id, let key):
             if let candidate = parked[id]?[key] { inbox.put(.check(candidate)) }
         case .deliver:
@@ -226,6 +232,8 @@ extension CoordinatorShell {
             }
         case .giveUp(let sentence):
             inbox.put(.failed(NodeError.workersMissing(sentence: sentence)))
+        case .stateLost(let sentence):
+            inbox.put(.failed(NodeError.stateLost(sentence: sentence)))
         }
     }
 
@@ -257,7 +265,9 @@ extension CoordinatorShell {
     }
 
     /// The system has taken all that waited for the peer.
-    func parametersLeft(_ peer: Peer) {
+    func drained(_ peer: Peer) {
+        replays.left(peer.id)
+        askForReplays()
         peer.isTakingParameters = false
         peer.isTakingWhole = false
         if peer.asksAgain {
@@ -273,21 +283,6 @@ extension CoordinatorShell {
         if peer.wantsParameters, peer.parameterVersion == 0 { return }
         // A snapshot under way may have arrived, and be the one that it could not use.
         if peer.isTakingWhole { peer.asksAgain = true } else { bringSnapshot(to: peer) }
-    }
-
-    /// A worker lacks the state of a lease. Asking is cheap and the answer is not.
-    private func needsState(_ key: WorkKey, _ peer: Peer) {
-        guard let round, round.number == key.round, peer.attempts[key] != nil else { return }
-        let count = peer.statesAsked[key, default: 0] + 1
-        peer.statesAsked[key] = count
-        guard round.local != nil, count <= Limits.replaysOfLease else {
-            return expel(
-                peer,
-                Rejection(
-                    code: .protocolViolation,
-                    reason: "it asked \(count) times for the state of one lease"))
-        }
-        inbox.put(.stateWanted(peer.id, key))
     }
 
     /// Sends the newest version in full. Asking is cheap and the answer is not, so a version is

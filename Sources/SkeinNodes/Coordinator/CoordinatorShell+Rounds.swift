@@ -28,11 +28,11 @@ extension CoordinatorShell {
         for peer in peers.values {
             peer.waitingGrants = []
             peer.attempts = [:]
-            peer.statesAsked = [:]
             // Without work it needs none; a worker without any version still gets its first.
             if peer.parameterVersion > 0 { peer.wantsParameters = false }
         }
         parked = [:]
+        replays.endRound()
         handle(.phase(.betweenSteps("applies the update and writes it down")))
     }
 
@@ -43,13 +43,19 @@ extension CoordinatorShell {
         bringWantedParameters()
     }
 
-    /// Sends what rebuilds the state of a lease. The round may be over by now.
+    /// Has the run's thread encode what rebuilds a state, if one can be sent.
+    func askForReplays() {
+        if let next = replays.next() { inbox.put(.stateWanted(next.peer, next.key)) }
+    }
+
+    /// Sends what rebuilds the state of a lease. It may not be wanted any more.
     func bring(_ replay: EncodedMessage, to id: PeerID, for key: WorkKey) {
-        guard let peer = peers[id], peer.stage == .member, round?.number == key.round else {
-            return
+        let request = ReplayLine.Request(peer: id, key: key)
+        if replays.encoded(request, bytes: replay.count), let peer = peers[id] {
+            note(.replayed, worker: peer.name, of: key, [("bytes", .integer(replay.count))])
+            peer.connection?.send(shared: replay)
         }
-        note(.replayed, worker: peer.name, of: key, [("bytes", .integer(replay.count))])
-        peer.connection?.send(shared: replay)
+        askForReplays()
     }
 
     /// Notes how far the run is.

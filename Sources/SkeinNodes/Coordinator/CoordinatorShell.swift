@@ -36,6 +36,8 @@ final class CoordinatorShell {
     var viewSeconds = 0.0
     /// How far the run is, as its thread last said.
     var progress = RunSnapshot.Progress()
+    /// What rebuilds states, on its way to workers.
+    var replays = ReplayLine()
     /// Made for the first worker that fetches the model.
     var pieces: PieceReader?
     /// This shell for other threads; set by its creator.
@@ -181,7 +183,7 @@ final class CoordinatorShell {
             if let self, let peer { closed(peer, reason.description) }
         }
         connection.onDrained = { [weak self, weak peer] in
-            if let self, let peer { parametersLeft(peer) }
+            if let self, let peer { drained(peer) }
         }
         connection.pendingLimit =
             Limits.pendingBytes + identity.mostParameterBytes + identity.mostReplayBytes
@@ -304,6 +306,8 @@ final class CoordinatorShell {
         // A result being checked is in the inbox; nobody asks for the others any more.
         parked[peer.id] = nil
         peer.waitingGrants = []
+        replays.remove(peer.id)
+        askForReplays()
         if wasPreparing { handle(.left(peer.id, departure)) }
         guard wasMember else { return }
         switch departure {

@@ -69,7 +69,7 @@ struct LeasedRound: Sendable {
                 let work = local.work[index]
                 return LocalLease(
                     state: local.starts[work.worker]?.bytes ?? LocalLease.noState,
-                    wantsState: local.wantsStates,
+                    wantsState: local.wantsState[index],
                     scheduledSteps: UInt64(work.scheduledSteps), steps: work.sizes)
             })
     }

@@ -45,8 +45,6 @@ final class Peer {
     var snapshots: (version: UInt64, count: Int) = (0, 0)
     /// Which attempt at each piece of the open round it was leased.
     var attempts: [WorkKey: UInt32] = [:]
-    /// How often it has asked for the state of each piece of the open round.
-    var statesAsked: [WorkKey: Int] = [:]
     /// Leases that wait for their parameters.
     var waitingGrants: [LeaseGrant] = []
 

@@ -91,7 +91,7 @@ struct ResultCheck: Sendable {
         guard let digest = SHA256.Digest(result.digest) else {
             return .refused(detail: "its SHA-256 is not 32 bytes long")
         }
-        if round.kind == .local { return openLocal(candidate, digest, round.local?.work[index]) }
+        if round.kind == .local { return openLocal(candidate, digest, index) }
         guard round.kind == .gradient else {
             return result.payload.isEmpty
                 ? .open(Opened(candidate: candidate, digest: digest, gradient: []))
@@ -108,20 +108,21 @@ struct ResultCheck: Sendable {
 
     /// The same for a logical worker's result: its change, and its state if the round wants it.
     private func openLocal(
-        _ candidate: Candidate, _ digest: SHA256.Digest, _ work: LocalWork?
+        _ candidate: Candidate, _ digest: SHA256.Digest, _ index: Int
     ) -> Opening {
-        guard let local, let work, let payload = LocalPayload(candidate.result.payload),
+        guard let local, let leased = round.local,
+            let payload = LocalPayload(candidate.result.payload),
             let name = SHA256.Digest(payload.name)
         else { return .refused(detail: "its payload is not that of local steps") }
-        let wantsStates = round.local?.wantsStates == true
-        guard payload.state.isEmpty != wantsStates else {
+        let (work, wantsState) = (leased.work[index], leased.wantsState[index])
+        guard payload.state.isEmpty != wantsState else {
             return .refused(
-                detail: wantsStates ? "it does not bring its state" : "nobody asked for its state")
+                detail: wantsState ? "it does not bring its state" : "nobody asked for its state")
         }
         do {
             let change = try local.codec.unpack(payload.change, count: parameterCount)
             var state: LocalState?
-            if wantsStates {
+            if wantsState {
                 let unpacked = try LocalState(
                     packed: payload.state, count: parameterCount,
                     steps: work.stepsDone + work.steps.count)

@@ -18,7 +18,7 @@ package struct RunIdentity: Sendable {
     let minors: ClosedRange<UInt8>
     private let files: [ModelFiles.SourceFile]
 
-    /// - Throws: `NodeError.adapterTooLarge`.
+    /// - Throws: `NodeError.adapterTooLarge`, `.replayTooLarge`.
     package init(
         offer: Offer, parameterCount: Int, codec: GradientCodec,
         files: [ModelFiles.SourceFile] = []
@@ -29,7 +29,7 @@ package struct RunIdentity: Sendable {
 
     /// `local` is that of a run with local steps.
     ///
-    /// - Throws: `NodeError.adapterTooLarge`.
+    /// - Throws: `NodeError.adapterTooLarge`, `.replayTooLarge`.
     init(
         offer: Offer, parameterCount: Int, codec: GradientCodec, local: LocalBounds?,
         files: [ModelFiles.SourceFile] = []
@@ -49,7 +49,7 @@ package struct RunIdentity: Sendable {
 
     /// Refuses an adapter whose gradients or parameters no message can hold.
     ///
-    /// - Throws: `NodeError.adapterTooLarge`.
+    /// - Throws: `NodeError.adapterTooLarge`, `.replayTooLarge`.
     static func checkSizes(
         parameterCount: Int, codec: GradientCodec, local: LocalBounds? = nil
     ) throws(NodeError) {
@@ -60,17 +60,17 @@ package struct RunIdentity: Sendable {
             parameterPayloadBytes: local?.parameterBytes
                 ?? ParameterCodec.mostPackedBytes(count: parameterCount),
             replayBytes: local?.replayBytes ?? 0)
-        let most = max(
-            bounds.limit(of: .result), bounds.limit(of: .parameters), bounds.limit(of: .stateReplay)
-        )
+        let most = max(bounds.limit(of: .result), bounds.limit(of: .parameters))
         guard most <= Int(UInt32.max) else {
             throw .adapterTooLarge(parameters: parameterCount, messageBytes: most)
         }
+        let replay = bounds.limit(of: .stateReplay)
+        guard replay <= Int(UInt32.max) else { throw .replayTooLarge(messageBytes: replay) }
     }
 
     /// Hashes every file of the model.
     ///
-    /// - Throws: `NodeError.adapterTooLarge`.
+    /// - Throws: `NodeError.adapterTooLarge`, `.replayTooLarge`.
     init(job: TrainingJob, term: UInt32) throws {
         let files = job.model.files
         let run = job.runFile

@@ -12,6 +12,8 @@ struct LocalBounds: Sendable {
     let replayBytes: Int
     /// All averages since the last round that was saved.
     let averageBytes: Int
+    /// The most of a message that rebuilds a state, besides rows.
+    let replayBytesWithoutRows: Int
 
     /// Those of a job; nil if it has no local steps.
     init?(_ job: TrainingJob) {
@@ -29,11 +31,10 @@ struct LocalBounds: Sendable {
         let coding = ParameterCoding(settings, count: count)
         resultBytes = LocalPayload.headByteCount + change + state
         parameterBytes = coding.mostPackedBytes
-        // One round more: an epoch's last one, in which some sit out, cannot be saved.
-        let rounds = (configuration.saveStateEvery ?? LocalSettings.usualSaveInterval) + 1
+        let rounds = configuration.saveStateEvery ?? LocalSettings.usualSaveInterval
         averageBytes = rounds * change
-        replayBytes =
-            StateReplay.headByteCount + state + parameterBytes
-            + rounds * (StateReplay.roundBytes + change)
+        replayBytesWithoutRows =
+            StateReplay.headByteCount + state + parameterBytes + averageBytes
+        replayBytes = replayBytesWithoutRows + rounds * StateReplay.roundBytes
     }
 }

@@ -21,6 +21,11 @@ protocol LeaseEngine: AnyObject, Sendable {
     /// Whether this is the run of `offer`, perhaps of a later term.
     func serves(_ offer: Offer) -> Bool
 
+    /// Takes what a later offer of this run changes: how long its messages may be.
+    ///
+    /// - Throws: `NodeError.offerUnusable`.
+    func adopt(_ offer: Offer) throws
+
     /// Begins to compute a lease.
     ///
     /// - Parameters:

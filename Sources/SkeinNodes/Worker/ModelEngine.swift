@@ -5,6 +5,7 @@ import SkeinFormats
 import SkeinModels
 import SkeinTensors
 import SkeinTraining
+import Synchronization
 
 /// The loaded model, the run's configuration, and threads that compute with both.
 final class ModelEngine: LeaseEngine {
@@ -17,6 +18,8 @@ final class ModelEngine: LeaseEngine {
     private let engine: MicroBatchEngine
     /// Of a run with local steps.
     private let local: Local?
+    /// Of the current offer: a run that is resumed may save states more seldom.
+    private let bounds: Mutex<LocalBounds?>
     /// Of the adapter.
     private let parameterCount: Int
     private let vocabulary: Int
@@ -27,7 +30,6 @@ final class ModelEngine: LeaseEngine {
     private struct Local {
         let workers: LogicalWorkers
         let desk: StateDesk
-        let bounds: LocalBounds
     }
 
     /// Loads `model` for the run that `offer` describes.
@@ -41,16 +43,7 @@ final class ModelEngine: LeaseEngine {
         offer: Offer, model: ModelDirectory, threads: Int, residence: ResidenceChoice,
         progress: @Sendable (Int) -> Bool = { _ in true }
     ) throws {
-        let configuration: TrainingConfiguration
-        let settings: LocalSettings?
-        do {
-            configuration = try TrainingConfiguration(
-                json: offer.configuration, path: "the coordinator's offer")
-            try configuration.validate()
-            settings = try LocalSettings(configuration)
-        } catch let error as TrainingError {
-            throw NodeError.offerUnusable(detail: error.explanation.what)
-        }
+        let (configuration, settings) = try Self.options(of: offer)
         guard offer.longestRow <= RecipeOptions.mostTokens else {
             throw NodeError.offerUnusable(
                 detail: "a row of \(offer.longestRow) tokens; at most "
@@ -74,11 +67,27 @@ final class ModelEngine: LeaseEngine {
         local = settings.map { [engine] settings in
             Local(
                 workers: LogicalWorkers(settings, engine: engine, configuration: configuration),
-                desk: StateDesk(workers: settings.shape.workers),
-                bounds: LocalBounds(settings, configuration, count: count))
+                desk: StateDesk(workers: settings.shape.workers))
         }
+        bounds = Mutex(settings.map { LocalBounds($0, configuration, count: count) })
         parameterCount = count
         self.threads = DecoderThreads(threadCount: threads)
+    }
+
+    /// Reads the options of a run.
+    ///
+    /// - Throws: `NodeError.offerUnusable`.
+    private static func options(
+        of offer: Offer
+    ) throws -> (TrainingConfiguration, LocalSettings?) {
+        do {
+            let configuration = try TrainingConfiguration(
+                json: offer.configuration, path: "the coordinator's offer")
+            try configuration.validate()
+            return (configuration, try LocalSettings(configuration))
+        } catch let error as TrainingError {
+            throw NodeError.offerUnusable(detail: error.explanation.what)
+        }
     }
 
     /// Whether this is the run of `offer`, perhaps of a later term.
@@ -89,10 +98,16 @@ final class ModelEngine: LeaseEngine {
     }
 
     var mostGradientBytes: Int {
-        local?.bounds.resultBytes ?? engine.codec.mostPackedBytes(count: parameterCount)
+        bounds.withLock { $0?.resultBytes } ?? engine.codec.mostPackedBytes(count: parameterCount)
     }
 
-    var mostReplayBytes: Int { local?.bounds.replayBytes ?? 0 }
+    var mostReplayBytes: Int { bounds.withLock { $0?.replayBytes } ?? 0 }
+
+    func adopt(_ offer: Offer) throws {
+        let (configuration, settings) = try Self.options(of: offer)
+        guard let settings else { return }
+        bounds.withLock { $0 = LocalBounds(settings, configuration, count: parameterCount) }
+    }
 
     func receive(_ replay: StateReplay) { local?.desk.receive(replay) }
 

@@ -4,10 +4,17 @@ import SkeinTraining
 
 /// The logical workers' states of a worker, and what has come to rebuild those that it lacks.
 final class StateDesk: Sendable {
+    /// A thread that waits for a replay. Two may wait for the same lease: one whose work is no longer
+    /// wanted may not know it yet.
+    private struct Thread: Sendable {
+        let number: Int
+        let key: WorkKey
+        var replay: StateReplay?
+    }
+
     private struct Waiting: Sendable {
-        /// Leases whose threads wait for a replay.
-        var wanted: Set<WorkKey> = []
-        var replays: [WorkKey: StateReplay] = [:]
+        var threads: [Thread] = []
+        var next = 0
         var isClosed = false
     }
 
@@ -22,13 +29,20 @@ final class StateDesk: Sendable {
     /// Takes what rebuilds the state of a lease; unless a thread waits for it, it is dropped.
     func receive(_ replay: StateReplay) {
         waiting.change { waiting in
-            if waiting.wanted.contains(replay.key) { waiting.replays[replay.key] = replay }
+            for place in waiting.threads.indices
+            where waiting.threads[place].key == replay.key
+                && waiting.threads[place].replay == nil
+            {
+                waiting.threads[place].replay = replay
+            }
         }
     }
 
     /// Whether a thread waits for what rebuilds the state of a lease.
     func wants(_ key: WorkKey) -> Bool {
-        waiting.change(waking: false) { $0.wanted.contains(key) && $0.replays[key] == nil }
+        waiting.change(waking: false) { waiting in
+            waiting.threads.contains { $0.key == key && $0.replay == nil }
+        }
     }
 
     /// Asks for what rebuilds the state of a lease and blocks until it has come.
@@ -37,13 +51,19 @@ final class StateDesk: Sendable {
     func replay(
         for key: WorkKey, asking ask: (WorkKey) -> Void, isAbandoned: () -> Bool
     ) -> StateReplay? {
-        waiting.change(waking: false) { _ = $0.wanted.insert(key) }
+        let number = waiting.change(waking: false) { waiting in
+            waiting.next += 1
+            waiting.threads.append(Thread(number: waiting.next, key: key))
+            return waiting.next
+        }
         ask(key)
         return waiting.wait { waiting -> StateReplay?? in
-            let replay = waiting.replays[key]
+            guard let place = waiting.threads.firstIndex(where: { $0.number == number }) else {
+                preconditionFailure("a thread that waits stays listed")
+            }
+            let replay = waiting.threads[place].replay
             guard replay != nil || waiting.isClosed || isAbandoned() else { return nil }
-            waiting.wanted.remove(key)
-            waiting.replays[key] = nil
+            waiting.threads.remove(at: place)
             return .some(replay)
         }
     }

@@ -34,10 +34,8 @@ extension WorkerShell {
         case .lease(let lease):
             // The state may refuse it at once, by `forget`.
             leases[lease.key] = lease
-            // Asked on a connection that is gone: its thread still waits for the answer.
-            let wantsState = engine?.wantsState(lease.key) == true
+            leasedHere.insert(lease.key)
             handle(.leased(lease.key, attempt: lease.attempt))
-            if wantsState { needState(lease.key) }
         case .stateReplay(let replay): engine?.receive(replay)
         case .cancellation(let cancellation): handle(.cancelled(cancellation.key))
         case .answer(let answer):
@@ -66,13 +64,16 @@ extension WorkerShell {
                 connection?.term = offer.term
                 connection?.bounds = MessageBounds(from: .coordinator, in: .joining)
                 let isOtherRun = engine.map { !$0.serves(offer) } ?? false
+                if !isOtherRun { try engine?.adopt(offer) }
                 handle(.offered(term: offer.term, isOtherRun: isOtherRun))
                 prepare(for: offer)
             }
-        } catch .rejected(let rejection) {
+        } catch HandshakeError.rejected(let rejection) {
             handle(.rejected(rejection))
-        } catch {
+        } catch let error as HandshakeError {
             fail(error)
+        } catch {
+            ending.keep(.failure(error))
         }
     }
 
@@ -120,10 +121,17 @@ extension WorkerShell {
         connection?.send(.parameterRequest(ParameterRequest(version: version)))
     }
 
-    /// Asks for what rebuilds the state of a lease; again when the lease comes over a new connection.
+    /// Asks for what rebuilds the state of a lease. Only the connection that brought the lease has the
+    /// answer.
     private func needState(_ key: WorkKey) {
-        guard state.isMember else { return }
+        guard state.isMember, leasedHere.contains(key) else { return stopWaiting(for: key) }
         connection?.send(.stateRequest(StateRequest(key: key)))
+    }
+
+    /// The thread that waits for what rebuilds the state of this lease waits in vain: the connection is
+    /// gone. If the lease comes again, another thread begins, and asks.
+    private func stopWaiting(for key: WorkKey) {
+        handle(.stranded(key))
     }
 
     private func loaded(

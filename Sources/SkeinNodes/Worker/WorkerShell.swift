@@ -31,6 +31,8 @@ final class WorkerShell {
     var hasFetchedAnew = false
     /// Leases not yet forgotten.
     var leases: [WorkKey: LeaseGrant] = [:]
+    /// Those of them that came over the current connection.
+    var leasedHere: Set<WorkKey> = []
     /// Results that wait for an answer.
     var results: [WorkKey: WorkResult] = [:]
     /// The version that could not be used since the last READY, while this worker was not a member.
@@ -164,7 +166,16 @@ final class WorkerShell {
         handshake = nil
         offer = nil
         loading?.cancel()
+        strandThreads()
         handle(.disconnected(reason))
+    }
+
+    /// The connection is gone, and with it what threads wait for.
+    private func strandThreads() {
+        leasedHere = []
+        for job in running.values where engine?.wantsState(job.lease.key) == true {
+            handle(.stranded(job.lease.key))
+        }
     }
 
     private func hangUp(_ reason: String) {
@@ -179,6 +190,7 @@ final class WorkerShell {
         handshake = nil
         offer = nil
         loading?.cancel()
+        strandThreads()
     }
 
     /// Ends everything; nothing happens after it.
@@ -211,6 +223,7 @@ final class WorkerShell {
             if let result = results[key] { connection?.send(.result(result)) }
         case .forget(let key):
             leases[key] = nil
+            leasedHere.remove(key)
             results[key] = nil
         case .leaveRun: leaveRun()
         case .announceDrain: connection?.send(.leave(Leave(reason: .draining)))

@@ -38,6 +38,11 @@ extension StepPlan {
         }
     }
 
+    /// Logical workers that take part in an epoch's last round, which has the rows that are left.
+    package var workersInShortRound: Int {
+        min(local?.workers ?? 0, lengths.count - (stepsPerEpoch - 1) * rowsPerStep)
+    }
+
     /// AdamW steps that a logical worker has done before a round: its optimizer's own count.
     package func localStepsDone(by worker: Int, beforeRound round: Int) -> Int {
         guard let local else { return 0 }

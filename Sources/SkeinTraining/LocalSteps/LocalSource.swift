@@ -17,7 +17,7 @@ package struct NamedState: Sendable {
 /// Computes the rounds of a run with local steps: the same seam as `GradientSource`.
 package protocol LocalSource: Sendable {
     /// Computes what each logical worker does in a round and delivers each result once, in any
-    /// order. A result has its state where the round wants states, or where it is here anyway.
+    /// order. A result has its state where the round wants it, or where it is here anyway.
     ///
     /// - Throws: as `GradientSource.compute`.
     func compute(_ round: LocalRound, deliver: (MicroBatchResult) throws -> Void) throws
@@ -35,8 +35,9 @@ package struct LocalRound: Sendable {
     package let outer: OuterState
     /// The names of the states from which they start; nil before the first round.
     package let starts: [SHA256.Digest?]
-    /// Whether the results must bring the states along: a checkpoint follows.
-    package let wantsStates: Bool
+    /// For each piece of work, whether its result must bring the state along: a checkpoint follows
+    /// before the logical worker's next round.
+    package let wantsState: [Bool]
     /// From which a state that is lost is rebuilt.
     package let history: LocalHistory
 }

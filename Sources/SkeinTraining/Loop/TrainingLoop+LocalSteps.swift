@@ -44,6 +44,21 @@ struct LocalProgress {
         planned.endsEpoch || planned.step - history.round >= interval
     }
 
+    /// For each piece of work of a round, whether its state goes into a checkpoint: into the one that
+    /// follows, or into the next round's, if the logical worker sits that round out. Only an epoch's
+    /// last round is so short. After the run's last round no states are needed.
+    func wantsState(in planned: PlannedStep, of plan: StepPlan) -> [Bool] {
+        guard planned.step < plan.stepCount else {
+            return planned.microBatches.map { _ in false }
+        }
+        let isSaving = isSaving(after: planned)
+        let next = planned.step + 1
+        let isNextShort = next < plan.stepCount && next % plan.stepsPerEpoch == 0
+        return planned.microBatches.indices.map { worker in
+            isSaving || isNextShort && worker >= plan.workersInShortRound
+        }
+    }
+
     private static func history(
         round: Int, _ outer: OuterState, _ states: [LocalState], _ job: TrainingJob
     ) -> LocalHistory {
@@ -107,7 +122,7 @@ extension TrainingLoop {
             number: planned.step,
             work: planned.microBatches.indices.compactMap { job.localWork($0, in: planned) },
             outer: local.outer, starts: local.states.map { $0?.digest },
-            wantsStates: local.isSaving(after: planned) && planned.step < job.plan.stepCount,
+            wantsState: local.wantsState(in: planned, of: job.plan),
             history: local.history)
         var made: [Int: NamedState] = [:]
         let (sum, entries) = try StepSpoiled.repeating("step \(planned.step)") {

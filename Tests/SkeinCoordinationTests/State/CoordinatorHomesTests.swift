@@ -98,6 +98,83 @@ struct CoordinatorHomesTests {
         #expect(desk.at(21, .left(PeerID(2), .goodbye)).leases == ["1>1"])
     }
 
+    /// Three workers of whom the third's process is gone; worker 1 has its piece.
+    private func orphaned() -> Desk {
+        var (desk, _) = desk(workers: 3, pieces: 3, replay: 3)
+        desk.finish(1, 0, round: 2, at: 20)
+        desk.at(21, .left(PeerID(3), .goodbye))
+        return desk
+    }
+
+    @Test("who cannot rebuild a state is sent it twice, then another one tries; both stay members")
+    func rebuiltInVain() {
+        var desk = orphaned()
+        let key = key(2, round: 2)
+        #expect(desk.at(22, .stateWanted(PeerID(1), key)).replays == ["2 1"])
+        #expect(desk.at(52, .stateWanted(PeerID(1), key)).replays == ["2 1"])
+        let said = desk.at(82, .stateWanted(PeerID(1), key))
+        #expect(said.cancellations == ["2<1"] && said.replays == [])
+        #expect(!said.leases.contains("2>1"))
+        #expect(said.sentences.contains { $0.contains("as w3 named it") })
+        #expect(desk.finish(2, 1, round: 2, at: 83).leases.contains("2>2"))
+        #expect(desk.at(84, .stateWanted(PeerID(2), key)).replays == ["2 2"])
+        // Nobody else has that lease.
+        #expect(desk.at(84, .stateWanted(PeerID(1), key)).isEmpty)
+        #expect(desk.at(84, .stateWanted(PeerID(7), key)).isEmpty)
+        #expect(desk.finish(2, 2, round: 2, at: 120).answers == ["2 2 accepted"])
+        #expect(desk.state.memberCount == 2)
+    }
+
+    @Test("a state that nobody can rebuild ends the run, when everybody has tried for long enough")
+    func neverRebuilt() {
+        var desk = orphaned()
+        let key = key(2, round: 2)
+        desk.finish(2, 1, round: 2, at: 22)
+        var time = 23.0
+        var ended: [String] = []
+        // Each gives up in turn; when both have, the one that gets it again goes on.
+        while ended.isEmpty, time < 300 {
+            for peer in [1, 2] as [UInt64] {
+                ended += desk.at(time, .stateWanted(PeerID(peer), key)).lostStates
+                time += 1
+            }
+        }
+        #expect(ended.count == 1 && time >= 23 + 60)
+        #expect(ended.first?.contains("micro-batch 2 of step 7 starts, as w3 named it") == true)
+    }
+
+    @Test("while a state's home is here, nobody who fails to rebuild it ends the run")
+    func homeIsHere() {
+        var (desk, _) = desk(workers: 2, pieces: 2, replay: 1)
+        desk.finish(1, 0, round: 2, at: 20)
+        // w2 is silent for long enough that w1 begins, too.
+        desk.at(20, .heard(PeerID(2), []))
+        var time = 21.0
+        var said: [CoordinatorState.Directive] = []
+        while time < 200 {
+            said += desk.at(time, .heard(PeerID(1), []))
+            said += desk.at(time, .heard(PeerID(2), []))
+            said += desk.at(time, .tick)
+            said += desk.at(time, .stateWanted(PeerID(1), key(1, round: 2)))
+            time += 1
+        }
+        #expect(said.leases.contains("1>1") && said.replays.count == 2)
+        #expect(said.lostStates == [] && said.givenUp == [])
+        #expect(desk.finish(2, 1, round: 2, at: 201).answers == ["1 2 accepted"])
+    }
+
+    @Test("the time of a replay does not count against the pace of its worker")
+    func replayedPace() {
+        var desk = orphaned()
+        let key = key(2, round: 2)
+        desk.at(21, .stateWanted(PeerID(1), key))
+        let before = desk.state.standings["w1"]?.pace(.gradient)
+        // Four rounds in as many times 10 s.
+        desk.finish(1, 2, round: 2, at: 61)
+        let after = desk.state.standings["w1"]?.pace(.gradient)
+        #expect(before == 0.1 && abs((after ?? 0) - 0.1) < 1e-9)
+    }
+
     @Test("a silent home's piece is doubled only when a replay would have been done by then")
     func silent() {
         var (desk, _) = desk(workers: 2, pieces: 2, replay: 3)

@@ -152,6 +152,17 @@ extension [CoordinatorState.Directive] {
         compactMap { if case .log(_, let sentence) = $0 { sentence } else { nil } }
     }
 
+    /// "index peer" of every replay.
+    var replays: [String] {
+        compactMap {
+            if case .replay(let peer, let key) = $0 { "\(key.index) \(peer.number)" } else { nil }
+        }
+    }
+
+    var lostStates: [String] {
+        compactMap { if case .stateLost(let sentence) = $0 { sentence } else { nil } }
+    }
+
     var givenUp: [String] {
         compactMap { if case .giveUp(let sentence) = $0 { sentence } else { nil } }
     }

@@ -40,6 +40,22 @@ struct WorkerWorkTests {
         #expect(bench.at(4, .answered(key(2), .duplicate, "")) == [.forget(key(2))])
     }
 
+    @Test("work that waits for what a lost connection was to bring ends, and may be leased again")
+    func stranded() {
+        var bench = Bench()
+        bench.join(at: 0)
+        bench.lease(0, at: 1)
+        #expect(bench.at(2, .stranded(key(7))) == [])
+        #expect(bench.at(2, .stranded(key(0))) == [.abandon(thread: 0, key(0)), .forget(key(0))])
+        #expect(bench.at(2, .stranded(key(0))) == [])
+        // Again before the thread has stopped: it is no cancellation that overtook the lease.
+        #expect(bench.lease(0, at: 3) == [])
+        #expect(
+            bench.at(3, .abandoned(thread: 0, key(0))) == [
+                .compute(thread: 0, key(0), attempt: 1)
+            ])
+    }
+
     @Test("a thread that finishes what was cancelled hands nothing in")
     func cancelledTooLate() {
         var bench = Bench()

@@ -152,7 +152,7 @@ struct CoordinatorShellTests {
                     #expect(bench.peer.stage == .member)
                     bench.shell.receive(Self.request(1), from: bench.peer)
                     #expect(bench.peer.snapshots.count == number + 1)
-                    bench.shell.parametersLeft(bench.peer)
+                    bench.shell.drained(bench.peer)
                 }
                 #expect(bench.peer.stage == .leaving)
             }
@@ -179,7 +179,7 @@ struct CoordinatorShellTests {
                 shell.publication = Self.publication(3)
                 shell.bringParameters(to: peer)
                 #expect(peer.isTakingWhole)
-                shell.parametersLeft(peer)
+                shell.drained(peer)
                 // A snapshot waits for differences that have not left, too.
                 shell.publication = Self.publication(4)
                 shell.bringParameters(to: peer)
@@ -187,8 +187,8 @@ struct CoordinatorShellTests {
                 for _ in 0...Limits.snapshotsOfVersion {
                     shell.receive(Self.request(4), from: peer)
                 }
-                shell.parametersLeft(peer)
-                shell.parametersLeft(peer)
+                shell.drained(peer)
+                shell.drained(peer)
                 #expect(peer.snapshots.version == 4 && peer.snapshots.count == 1)
                 #expect(peer.stage == .member)
             }
@@ -205,9 +205,9 @@ struct CoordinatorShellTests {
                 shell.publication = Self.publication(1)
                 for _ in 0..<4 { shell.receive(Self.request(1), from: peer) }
                 #expect(peer.snapshots.count == 1)
-                shell.parametersLeft(peer)
+                shell.drained(peer)
                 #expect(peer.snapshots.count == 2)
-                shell.parametersLeft(peer)
+                shell.drained(peer)
                 #expect(peer.snapshots.count == 2)
                 #expect(peer.stage == .member)
             }
@@ -232,9 +232,9 @@ struct CoordinatorShellTests {
                 }
                 #expect(peer.parameterVersion == 1)
                 // All versions in between are skipped.
-                shell.parametersLeft(peer)
+                shell.drained(peer)
                 #expect(peer.parameterVersion == 20)
-                shell.parametersLeft(peer)
+                shell.drained(peer)
                 shell.publication = Self.publication(21)
                 shell.bringParameters(to: peer)
                 #expect(peer.parameterVersion == 21)

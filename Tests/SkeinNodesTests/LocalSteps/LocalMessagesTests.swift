@@ -116,11 +116,11 @@ struct LocalMessagesTests {
     @Test("a result is refused when change, state or name is not what the lease asked for")
     func results() throws {
         let settings = try #require(Self.settings)
-        func check(wantsStates: Bool, _ change: (inout LocalPayload) -> Void) -> ResultCheck.Verdict
+        func check(wantsState: Bool, _ change: (inout LocalPayload) -> Void) -> ResultCheck.Verdict
         {
             let round = LocalRound(
                 number: 4, work: [Self.work], outer: Self.outer, starts: [nil, nil],
-                wantsStates: wantsStates,
+                wantsState: [wantsState],
                 history: LocalHistory(
                     round: 3, outer: Self.outer, states: [], work: { _, _ in nil }))
             var publisher = ParameterPublisher()
@@ -134,7 +134,7 @@ struct LocalMessagesTests {
                 steps: 8, averages: Self.state.averages,
                 squareAverages: Self.state.squareAverages, error: Self.state.error)
             var payload = LocalPayload(
-                name: state.digest.bytes, change: packed, state: wantsStates ? state.packed : [])
+                name: state.digest.bytes, change: packed, state: wantsState ? state.packed : [])
             change(&payload)
             let result = WorkResult(
                 key: WorkKey(round: 1, index: 0), attempt: 1, kind: .local, tokens: 9,
@@ -147,17 +147,38 @@ struct LocalMessagesTests {
         func isAccepted(_ verdict: ResultCheck.Verdict) -> Bool {
             if case .accepted = verdict { true } else { false }
         }
-        for wantsStates in [false, true] {
-            let good = check(wantsStates: wantsStates) { _ in }
+        for wantsState in [false, true] {
+            let good = check(wantsState: wantsState) { _ in }
             #expect(isAccepted(good))
-            #expect((good.result?.state?.state != nil) == wantsStates)
+            #expect((good.result?.state?.state != nil) == wantsState)
         }
-        #expect(!isAccepted(check(wantsStates: true) { $0.state = [] }))
-        #expect(!isAccepted(check(wantsStates: false) { $0.state = [1] }))
-        #expect(!isAccepted(check(wantsStates: true) { $0.name[0] ^= 1 }))
-        #expect(!isAccepted(check(wantsStates: true) { $0.state.removeLast() }))
-        #expect(!isAccepted(check(wantsStates: false) { $0.change.removeLast() }))
-        #expect(!isAccepted(check(wantsStates: false) { $0.change[$0.change.count - 1] ^= 1 }))
+        #expect(!isAccepted(check(wantsState: true) { $0.state = [] }))
+        #expect(!isAccepted(check(wantsState: false) { $0.state = [1] }))
+        #expect(!isAccepted(check(wantsState: true) { $0.name[0] ^= 1 }))
+        #expect(!isAccepted(check(wantsState: true) { $0.state.removeLast() }))
+        #expect(!isAccepted(check(wantsState: false) { $0.change.removeLast() }))
+        #expect(!isAccepted(check(wantsState: false) { $0.change[$0.change.count - 1] ^= 1 }))
+    }
+
+    @Test("the longer states are not saved, the longer what rebuilds them may be")
+    func bounds() throws {
+        let settings = try #require(Self.settings)
+        let bounds = [10, 20].map { every in
+            var configuration = TrainingConfiguration()
+            configuration.saveStateEvery = every
+            return LocalBounds(settings, configuration, count: Self.count)
+        }
+        let difference = bounds[1].replayBytes - bounds[0].replayBytes
+        let change = settings.codec.mostPackedBytes(count: Self.count)
+        #expect(difference == 10 * (StateReplay.roundBytes + change))
+        #expect(bounds[0].resultBytes == bounds[1].resultBytes)
+        #expect(throws: NodeError.self) {
+            var configuration = TrainingConfiguration()
+            configuration.saveStateEvery = 100
+            try RunIdentity.checkSizes(
+                parameterCount: 100_000_000, codec: .fp32,
+                local: LocalBounds(settings, configuration, count: 100_000_000))
+        }
     }
 
     @Test("a thread that waits for a state gets it, or learns that nobody wants it any more")
@@ -177,6 +198,17 @@ struct LocalMessagesTests {
             }, isAbandoned: { false })
         #expect(found == replay && asked == [key])
         #expect(desk.replay(for: key, asking: { _ in }, isAbandoned: { true }) == nil)
+        // One whose work is no longer wanted does not take what another one waits for.
+        let other = desk.replay(
+            for: key,
+            asking: { key in
+                #expect(desk.wants(key))
+                #expect(desk.replay(for: key, asking: { _ in }, isAbandoned: { true }) == nil)
+                #expect(desk.wants(key))
+                desk.receive(replay)
+                #expect(!desk.wants(key))
+            }, isAbandoned: { false })
+        #expect(other == replay)
         desk.close()
         #expect(desk.replay(for: key, asking: { _ in }, isAbandoned: { false }) == nil)
     }

@@ -87,7 +87,7 @@ struct CoordinatorBook {
             leases[peer]?.removeAll { $0 == key }
             lastHeard[peer] = world.now
         case .checked(let peer, let key, let outcome): checked(Place(peer: peer, key: key), outcome)
-        case .phase, .closed, .preparing, .moved, .stopAdmitting, .tick: break
+        case .phase, .closed, .preparing, .moved, .stateWanted, .stopAdmitting, .tick: break
         }
     }
 
@@ -130,12 +130,18 @@ struct CoordinatorBook {
     private mutating func obey(_ directive: CoordinatorState.Directive) {
         switch directive {
         case .lease(let peer, let key, _, let reason): lease(peer, key, reason)
-        case .cancel(let peer, let key, _):
+        case .cancel(let peer, let key, let reason):
             known(peer, directive)
+            if reason == .notRebuilt { violate("nobody names states wrongly here", directive) }
             if leases[peer]?.contains(key) != true {
                 violate("cancels what is not leased", directive)
             }
             leases[peer]?.removeAll { $0 == key }
+        case .replay(let peer, let key):
+            known(peer, directive)
+            if leases[peer]?.contains(key) != true {
+                violate("rebuilds what is not leased", directive)
+            }
         case .check(let peer, let key):
             known(peer, directive)
             let place = Place(peer: peer, key: key)
@@ -170,7 +176,7 @@ struct CoordinatorBook {
             }
             forget(peer)
         case .log: break
-        case .giveUp(let sentence): violate("gives up", sentence)
+        case .giveUp(let sentence), .stateLost(let sentence): violate("gives up", sentence)
         }
     }
 
@@ -216,7 +222,8 @@ struct CoordinatorBook {
         case .drop: world.count("drop")
         case .dispute: world.count("dispute")
         case .spoil: world.count("spoil")
-        case .check, .log, .giveUp, .settle: break
+        case .replay: world.count("replay")
+        case .check, .log, .giveUp, .stateLost, .settle: break
         }
     }
 

@@ -183,8 +183,8 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
     private var replays: [WorkKey: StateReplay] = [:]
     /// The term of these; a key means something else in another one.
     private var askedTerm: UInt32 = 0
-    /// Leases whose state was asked for.
-    private var asked: Set<WorkKey> = []
+    /// Jobs whose state was asked for.
+    private var asked: [ObjectIdentifier: WorkKey] = [:]
     private let offer: Offer
     private let model: MadeUpModel
     private unowned let worker: SimulatedWorker
@@ -217,9 +217,11 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
 
     func receive(_ replay: StateReplay) { replays[replay.key] = replay }
 
-    func wantsState(_ key: WorkKey) -> Bool { asked.contains(key) && replays[key] == nil }
+    func wantsState(_ key: WorkKey) -> Bool { asked.values.contains(key) && replays[key] == nil }
 
     func wake() { parameters.wake() }
+
+    func adopt(_ offer: Offer) {}
 
     func serves(_ other: Offer) -> Bool {
         offer.modelDigest == other.modelDigest && offer.dataDigest == other.dataDigest
@@ -244,7 +246,9 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
             version: job.lease.parameterVersion, term: job.term,
             isAbandoned: { job.progress.isAbandoned })
         switch answer {
-        case .abandoned: loop.later(.zero) { ended(.success(nil)) }
+        case .abandoned:
+            asked[ObjectIdentifier(job.progress)] = nil
+            loop.later(.zero) { ended(.success(nil)) }
         case .unusable(let version):
             // Bytes are never damaged here: it was sent, or taken, in place of another one.
             worker.world.violate("\(worker.name) cannot use version \(version)")
@@ -253,6 +257,7 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
         case nil: loop.later(.milliseconds(5), again)
         case .parameters(let values):
             if !hasState(of: job, needState) { return loop.later(.milliseconds(5), again) }
+            asked[ObjectIdentifier(job.progress)] = nil
             job.progress.begin(layers: Self.layers)
             let rounds = 1 + (replays[job.lease.key]?.rounds.count ?? 0)
             let tokens = rounds * job.lease.rows.reduce(0) { $0 + $1.ids.count }
@@ -264,12 +269,14 @@ final class VirtualEngine: LeaseEngine, @unchecked Sendable {
     private func hasState(
         of job: LeaseJob, _ needState: (WorkKey) -> Void
     ) -> Bool {
-        if askedTerm != job.term { (askedTerm, asked, replays) = (job.term, [], [:]) }
+        if askedTerm != job.term { (askedTerm, asked, replays) = (job.term, [:], [:]) }
         guard let local = job.lease.local, local.state != LocalLease.noState,
             let name = SHA256.Digest(local.state), states.state(name) == nil,
             replays[job.lease.key] == nil
         else { return true }
-        if asked.insert(job.lease.key).inserted { needState(job.lease.key) }
+        if asked.updateValue(job.lease.key, forKey: ObjectIdentifier(job.progress)) == nil {
+            needState(job.lease.key)
+        }
         return false
     }
 

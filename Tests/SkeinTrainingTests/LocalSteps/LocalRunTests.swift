@@ -14,7 +14,7 @@ import Testing
 
         func run(
             _ name: String, resuming: Bool = false, threads: Int = 2, stopAfter: Int = .max,
-            _ change: (inout TrainingConfiguration) -> Void = { _ in }
+            isSparing: Bool = false, _ change: (inout TrainingConfiguration) -> Void = { _ in }
         ) throws -> (run: RunDirectory, digest: String?, outcome: TrainingLoop.Outcome) {
             var configuration = TrainingConfiguration()
             (configuration.localSteps, configuration.logicalWorkers) = (2, 3)
@@ -36,10 +36,11 @@ import Testing
             let computing = DecoderThreads(threadCount: threads)
             var newest = 0
             let run = try RunDirectory(path: directory + "/" + name, resuming: resuming)
+            let source = LocalGradientSource(
+                engine: engine, threads: computing, logical: job.logicalWorkers(engine))
             var loop = try TrainingLoop(
                 job: job, directory: run,
-                source: LocalGradientSource(
-                    engine: engine, threads: computing, logical: job.logicalWorkers(engine)),
+                source: isSparing ? SparingSource(source: source) : source,
                 validate: {
                     try RowEvaluation.run(
                         job.validation, engine: engine, parameters: $0, microBatchTokens: 512,
@@ -178,6 +179,43 @@ import Testing
         }
     }
 
+    @Test("each epoch's end is saved, where states come only if they are wanted, and goes on")
+    func sparing() throws {
+        for (rows, workers) in [(27, 3), (25, 4), (7, 5), (3, 5)] {
+            try withBench(rows: rows) { bench in
+                func run(_ name: String, isSparing: Bool, resuming: Bool = false) throws -> (
+                    digest: String?, ends: [Int], steps: [Int]
+                ) {
+                    var perEpoch = 0
+                    let (run, digest, outcome) = try bench.run(
+                        name, resuming: resuming, isSparing: isSparing
+                    ) {
+                        $0.validationSplit = 0
+                        $0.logicalWorkers = workers
+                        $0.epochs = 3
+                        $0.saveStateEvery = 100
+                        perEpoch = (rows + 2 * workers - 1) / (2 * workers)
+                    }
+                    #expect(outcome.step == 3 * perEpoch)
+                    return (
+                        digest, (1...3).map { $0 * perEpoch }, try run.checkpoints.steps()
+                    )
+                }
+                let expected = try #require(try run("a", isSparing: false).digest)
+                let (digest, ends, steps) = try run("b", isSparing: true)
+                #expect(digest == expected)
+                #expect(steps == ends, "\(rows) rows, \(workers) logical workers")
+                let store = try RunDirectory(path: bench.directory + "/b", resuming: true)
+                    .checkpoints
+                for step in try store.steps().dropFirst() {
+                    try FileManager.default.removeItem(atPath: store.path(ofStep: step))
+                }
+                let again = try run("b", isSparing: true, resuming: true)
+                #expect(again.digest == expected && again.steps == ends)
+            }
+        }
+    }
+
     @Test("a checkpoint whose state of a logical worker is damaged is passed over")
     func damaged() throws {
         try withBench { bench in
@@ -281,6 +319,45 @@ enum AdapterFilesBench {
             (0..<(raw.count / 4)).map {
                 raw.loadUnaligned(fromByteOffset: 4 * $0, as: Float.self)
             }
+        }
+    }
+}
+
+/// A source whose results bring only the states that a round wants: as those of a cluster do.
+private struct SparingSource: GradientSource {
+    let source: LocalGradientSource
+
+    var workerCount: Int { source.workerCount }
+
+    func compute(
+        _ microBatches: [MicroBatch], parameters: [Float],
+        deliver: (MicroBatchResult) throws -> Void
+    ) throws {
+        try source.compute(microBatches, parameters: parameters, deliver: deliver)
+    }
+
+    var local: (any LocalSource)? { source.local.map { Rounds(source: $0) } }
+
+    func takeFigures() -> StepFigures? { source.takeFigures() }
+
+    private struct Rounds: LocalSource {
+        let source: any LocalSource
+
+        func compute(_ round: LocalRound, deliver: (MicroBatchResult) throws -> Void) throws {
+            try source.compute(round) { result in
+                guard let state = result.state, !round.wantsState[result.index] else {
+                    return try deliver(result)
+                }
+                try deliver(
+                    MicroBatchResult(
+                        index: result.index, sum: result.sum, correct: result.correct,
+                        digest: result.digest, worker: result.worker, attempt: result.attempt,
+                        state: NamedState(digest: state.digest, state: nil)))
+            }
+        }
+
+        func advance(to outer: OuterState, by average: [UInt8]) {
+            source.advance(to: outer, by: average)
         }
     }
 }

@@ -1,0 +1,80 @@
+import SkeinCoordination
+import Testing
+
+@testable import SkeinNodes
+
+@Suite("replays on their way to workers")
+struct ReplayLineTests {
+    private func request(_ peer: UInt64, _ index: UInt32 = 0) -> ReplayLine.Request {
+        ReplayLine.Request(peer: PeerID(peer), key: WorkKey(round: 1, index: index))
+    }
+
+    private func expectNext(_ line: inout ReplayLine, _ expected: ReplayLine.Request?) {
+        let next = line.next()
+        #expect(next == expected)
+    }
+
+    private func expectEncoded(
+        _ line: inout ReplayLine, _ request: ReplayLine.Request, bytes: Int, _ expected: Bool
+    ) {
+        let isWanted = line.encoded(request, bytes: bytes)
+        #expect(isWanted == expected)
+    }
+
+    @Test("one is encoded at a time, and a worker is sent one at a time")
+    func order() {
+        var line = ReplayLine(limit: 100)
+        for (peer, index) in [(1, 0), (1, 1), (2, 2), (2, 2)] as [(UInt64, UInt32)] {
+            line.append(request(peer, index))
+        }
+        expectNext(&line, request(1, 0))
+        expectNext(&line, nil)
+        line.append(request(1, 0))
+        expectEncoded(&line, request(1, 0), bytes: 10, true)
+        // The first worker's other one waits until this one has left.
+        expectNext(&line, request(2, 2))
+        expectEncoded(&line, request(2, 2), bytes: 10, true)
+        expectNext(&line, nil)
+        line.left(PeerID(1))
+        expectNext(&line, request(1, 1))
+        #expect(line.bytes == 10)
+    }
+
+    @Test("no more bytes are under way than the limit, and one in any case")
+    func limit() {
+        var line = ReplayLine(limit: 100)
+        for peer in 1...3 as ClosedRange<UInt64> { line.append(request(peer)) }
+        for peer in 1...2 as ClosedRange<UInt64> {
+            expectNext(&line, request(peer))
+            expectEncoded(&line, request(peer), bytes: 60, true)
+        }
+        expectNext(&line, nil)
+        line.left(PeerID(2))
+        expectNext(&line, request(3))
+        expectEncoded(&line, request(3), bytes: 1000, true)
+        line.left(PeerID(1))
+        line.append(request(1))
+        expectNext(&line, nil)
+        line.remove(PeerID(3))
+        expectNext(&line, request(1))
+    }
+
+    @Test("what is no longer wanted is not sent, and blocks nobody")
+    func unwanted() {
+        var line = ReplayLine(limit: 100)
+        line.append(request(1))
+        line.append(request(2))
+        expectNext(&line, request(1))
+        line.cancel(request(1))
+        expectNext(&line, request(2))
+        expectEncoded(&line, request(1), bytes: 10, false)
+        line.endRound()
+        expectEncoded(&line, request(2), bytes: 10, false)
+        line.append(request(3))
+        expectNext(&line, request(3))
+        line.remove(PeerID(3))
+        expectEncoded(&line, request(3), bytes: 10, false)
+        #expect(line.bytes == 0)
+        expectNext(&line, nil)
+    }
+}
