@@ -70,8 +70,15 @@ enum Limits {
     static let uncheckedBytes = 2 << 30
 
     /// Bytes of encoded replays on their way to workers, over all of them, beyond which the next one
-    /// waits. One of an adapter of 20 million parameters has 350 MB, one of SmolLM2's 20 MB.
+    /// waits. Just after a save one of an adapter of 20 million parameters has 350 MB; with nine
+    /// averages as fp32 since then 1.1 GB.
     static let replayBytes = 512 << 20
+
+    /// Workers to which replays are under way at a time: of a line of 10 Mbit/s each gets a quarter.
+    static let replaysUnderWay = 4
+
+    /// Multiples of the patience that a replay may take while others wait for theirs.
+    static let replayPatience = 10
 
     /// Bytes of an unpacked gradient up to which two are held at a time, to be hashed side by side.
     static let pairedBytes = 32 << 20

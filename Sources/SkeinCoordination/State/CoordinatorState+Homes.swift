@@ -73,44 +73,6 @@ extension CoordinatorState {
         return burdens
     }
 
-    /// A worker lacks the state from which its lease starts, or what it rebuilt is another one.
-    mutating func stateWanted(_ peer: PeerID, _ key: WorkKey) {
-        guard let index = open?.index(key), open?.round.replay != nil,
-            open?.pieces[index].phase == .open,
-            let count = members.update(peer, { $0.noteReplay(index) }) ?? nil
-        else { return }
-        if count <= Limits.replaysOfLease {
-            say(.replay(peer, key))
-        } else if let worker = members[peer] {
-            notRebuilt(index, worker)
-        }
-    }
-
-    /// A worker gives up rebuilding the state of its lease: it, or who named the state, is at fault.
-    /// Others try. If everybody has and the state's home is gone, nobody will ever begin this round.
-    private mutating func notRebuilt(_ index: Int, _ worker: Worker) {
-        guard let key = open?.key(index) else { return }
-        release(index, of: worker, .cancelled)
-        say(.cancel(worker.peer, key, .notRebuilt))
-        var history = open?.histories[index] ?? PieceHistory()
-        let since = history.notRebuiltSince ?? clock
-        history.notRebuiltSince = since
-        history.releasedBy = worker.name
-        history.avoid(worker.name) { members.isActive(name: $0) }
-        open?.histories[index] = history
-        let whose = homes[index].map { ", as \($0.name) named it" } ?? ""
-        let state = "the state from which \(describe(index)) starts\(whose)"
-        say(.log(.warning, "\(worker.name) cannot rebuild \(state)"))
-        let home = homes[index].flatMap { home in
-            members[name: home.name].flatMap { isHome(index, of: $0) ? $0 : nil }
-        }
-        let isLeft =
-            open?.pieces[index].isUnleased == false || home != nil
-            || members.active > history.avoided.count { members.isActive(name: $0) }
-        guard !isLeft, clock - since >= settings.patience else { return }
-        giveUp(saying: .stateLost("nobody who is here can rebuild \(state)"))
-    }
-
     /// How long others wait for a home that is gone: as long as the rounds take that they would
     /// compute again, and no longer than the patience. So waiting costs at most as much as it could
     /// have saved.

@@ -149,6 +149,7 @@ extension CoordinatorState {
     mutating func watchStuck() {
         guard let due = nextStuck, due <= clock else { return }
         nextStuck = clock + stuckInterval
+        watchStates()
         for peer in members.all.members {
             guard let worker = members[peer],
                 let lease = worker.leases.first(where: {

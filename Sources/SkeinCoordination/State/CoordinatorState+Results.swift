@@ -82,14 +82,14 @@ extension CoordinatorState {
         if let key = open?.key(index) { say(.check(candidate.peer, key)) }
     }
 
-    /// Records how long a lease took, or has taken so far, with the rounds that came before it.
+    /// Records how long a lease took, or has taken so far. One that rebuilt a state says nothing: it
+    /// waited for what rebuilds it.
     mutating func observe(
         _ worker: Worker, _ lease: Lease, seconds: Double, atLeast: Bool = false
     ) {
-        guard let open else { return }
+        guard let open, lease.replays == 0 else { return }
         let kind = open.round.label.kind
-        let rounds = lease.replays == 0 ? 1 : 1 + lease.replays * (open.round.replay ?? 0)
-        let load = open.cost(lease.index) * Double(rounds)
+        let load = open.cost(lease.index)
         standings[worker.name]?.observe(
             seconds / load, kind, now: clock, atLeast: atLeast)
         if fleetPace(kind) == nil { paceTaken = nil }

@@ -84,10 +84,11 @@ package struct CoordinatorState: Sendable {
         return pending
     }
 
-    /// A heartbeat frees no thread and no work, unless it ends a suspicion; that dispatches itself.
+    /// A heartbeat frees no thread and no work, unless it ends a suspicion; that dispatches itself. So
+    /// does a request for a state that ends a lease.
     private func isHeartbeat(_ event: Event) -> Bool {
         switch event {
-        case .heard, .moved, .preparing: true
+        case .heard, .moved, .preparing, .stateWanted: true
         default: false
         }
     }

@@ -115,11 +115,14 @@ struct Worker: Sendable {
     /// The worker asks for what rebuilds the state from which a lease starts.
     ///
     /// - Returns: how often it has done so; nil if it has no such lease.
-    mutating func noteReplay(_ index: Int) -> Int? {
+    mutating func noteReplay(_ index: Int, now: Duration) -> Int? {
         guard let place = leases.firstIndex(where: { $0.index == index && !$0.isHeld }) else {
             return nil
         }
         leases[place].replays += 1
+        // It begins anew.
+        leases[place].progress = 0
+        leases[place].movedAt = now
         return leases[place].replays
     }
 

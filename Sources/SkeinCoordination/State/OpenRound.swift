@@ -41,6 +41,8 @@ struct PieceHistory: Sendable {
     var refusedSince: Duration?
     /// When a worker first could not rebuild the state from which it starts.
     var notRebuiltSince: Duration?
+    /// Names of those that could not.
+    private(set) var notRebuilt: [String] = []
     /// The worker that it was last taken from.
     var releasedBy: String?
 
@@ -48,10 +50,21 @@ struct PieceHistory: Sendable {
     private static let mostAvoided = 64
 
     mutating func avoid(_ name: String, isHere: (String) -> Bool) {
-        guard !avoided.contains(name) else { return }
-        avoided.append(name)
-        guard avoided.count > Self.mostAvoided else { return }
-        avoided.remove(at: avoided.firstIndex { !isHere($0) } ?? 0)
+        Self.add(name, to: &avoided, isHere: isHere)
+    }
+
+    mutating func noteNotRebuilt(_ name: String, isHere: (String) -> Bool) {
+        Self.add(name, to: &notRebuilt, isHere: isHere)
+        avoid(name, isHere: isHere)
+    }
+
+    private static func add(
+        _ name: String, to names: inout [String], isHere: (String) -> Bool
+    ) {
+        guard !names.contains(name) else { return }
+        names.append(name)
+        guard names.count > mostAvoided else { return }
+        names.remove(at: names.firstIndex { !isHere($0) } ?? 0)
     }
 }
 

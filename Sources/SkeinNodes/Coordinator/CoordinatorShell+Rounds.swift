@@ -51,7 +51,7 @@ extension CoordinatorShell {
     /// Sends what rebuilds the state of a lease. It may not be wanted any more.
     func bring(_ replay: EncodedMessage, to id: PeerID, for key: WorkKey) {
         let request = ReplayLine.Request(peer: id, key: key)
-        if replays.encoded(request, bytes: replay.count), let peer = peers[id] {
+        if replays.encoded(request, bytes: replay.count, now: now), let peer = peers[id] {
             note(.replayed, worker: peer.name, of: key, [("bytes", .integer(replay.count))])
             peer.connection?.send(shared: replay)
         }

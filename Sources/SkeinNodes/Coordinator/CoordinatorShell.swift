@@ -241,7 +241,14 @@ final class CoordinatorShell {
         let bytes = connection.bytesSent + connection.bytesReceived
         let hasMoved = bytes - peer.bytesMoved >= Limits.movingBytes
         peer.bytesMoved = bytes
-        if hasMoved { handle(.moved(peer.id)) }
+        let look = replays.look(
+            at: peer.id, pending: connection.pendingBytes, now: now,
+            patience: state.settings.patience)
+        if case .tooSlow(let how) = look {
+            return expel(peer, Rejection(code: .timeout, reason: how))
+        }
+        // Who waits for others' replays does not stand still by itself.
+        if hasMoved || look == .moves || replays.waits(peer.id) { handle(.moved(peer.id)) }
     }
 
     /// Tells the state that the peer is gone, sends the reason, and hangs up.

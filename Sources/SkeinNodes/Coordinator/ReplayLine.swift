@@ -2,51 +2,104 @@ import SkeinCoordination
 
 /// What rebuilds states, on its way to workers: it is large, and many may ask at once.
 ///
-/// One is encoded at a time, one is under way to a worker at a time, and while those under way have
-/// more than `limit` bytes in all, the next one waits.
+/// One is encoded at a time, one is under way to a worker at a time, and while those under way are
+/// `Limits.replaysUnderWay` or have more than `limit` bytes in all, the next one waits. A worker that
+/// takes nothing, or takes too long while others wait, is hung up on.
 struct ReplayLine {
     struct Request: Equatable {
         let peer: PeerID
         let key: WorkKey
     }
 
+    /// A replay that the system has not taken in full.
+    private struct Sending {
+        let bytes: Int
+        let since: Duration
+        /// Bytes that wait for the worker, and since when.
+        var pending: Int
+        var pendingSince: Duration
+    }
+
+    /// How a replay under way goes on.
+    enum Look: Equatable {
+        case moves, stands
+        /// The words say how; the worker is hung up on.
+        case tooSlow(String)
+    }
+
     private let limit: Int
     /// In the order in which they were asked for; each once.
     private var waiting: [Request] = []
     /// What the run's thread encodes now.
-    private(set) var encoding: Request?
-    /// Bytes that the system has not taken yet.
-    private var underWay: [PeerID: Int] = [:]
+    private var encoding: (request: Request, isWanted: Bool)?
+    private var underWay: [PeerID: Sending] = [:]
 
     init(limit: Int = Limits.replayBytes) {
         self.limit = limit
     }
 
-    var bytes: Int { underWay.values.reduce(0, +) }
+    /// Bytes of the replays under way.
+    var bytes: Int { underWay.values.reduce(0) { $0 + $1.bytes } }
 
     /// A worker asks. It is answered once, however often it asks before the answer leaves.
     mutating func append(_ request: Request) {
-        guard encoding != request, !waiting.contains(request) else { return }
-        waiting.append(request)
+        if encoding?.request == request {
+            encoding?.isWanted = true
+        } else if !waiting.contains(request) {
+            waiting.append(request)
+        }
     }
 
     /// What to encode next; nil: nothing can be sent, or the run's thread is busy with one.
     mutating func next() -> Request? {
         guard encoding == nil, underWay.isEmpty || bytes < limit,
+            underWay.count < Limits.replaysUnderWay,
             let place = waiting.firstIndex(where: { underWay[$0.peer] == nil })
         else { return nil }
-        encoding = waiting.remove(at: place)
-        return encoding
+        let request = waiting.remove(at: place)
+        encoding = (request, true)
+        return request
     }
 
     /// The run's thread has encoded what was asked of it.
     ///
     /// - Returns: whether it is still wanted.
-    mutating func encoded(_ request: Request, bytes: Int) -> Bool {
-        guard encoding == request else { return false }
+    mutating func encoded(_ request: Request, bytes: Int, now: Duration) -> Bool {
+        guard let last = encoding, last.request == request else { return false }
         encoding = nil
-        underWay[request.peer] = bytes
+        guard last.isWanted else { return false }
+        underWay[request.peer] = Sending(
+            bytes: bytes, since: now, pending: bytes, pendingSince: now)
         return true
+    }
+
+    /// Whether a worker waits here, and not for itself.
+    func waits(_ peer: PeerID) -> Bool {
+        encoding?.request.peer == peer || waiting.contains { $0.peer == peer }
+    }
+
+    /// Looks after what is under way to a worker.
+    ///
+    /// - Parameters:
+    ///   - peer: the worker.
+    ///   - pending: bytes that wait for it.
+    ///   - now: the time.
+    ///   - patience: of the run.
+    /// - Returns: nil if nothing is under way to it.
+    mutating func look(
+        at peer: PeerID, pending: Int, now: Duration, patience: Duration
+    ) -> Look? {
+        guard var sending = underWay[peer] else { return nil }
+        let moves = pending < sending.pending
+        if moves { (sending.pending, sending.pendingSince) = (pending, now) }
+        underWay[peer] = sending
+        if now - sending.pendingSince >= patience {
+            return .tooSlow("it has taken nothing of what rebuilds a state")
+        }
+        if !waiting.isEmpty, now - sending.since >= patience * Limits.replayPatience {
+            return .tooSlow("others wait while it takes what rebuilds a state")
+        }
+        return moves ? .moves : .stands
     }
 
     /// The system has taken all that waited for a worker.
@@ -58,16 +111,16 @@ struct ReplayLine {
     mutating func remove(_ peer: PeerID) {
         underWay[peer] = nil
         waiting.removeAll { $0.peer == peer }
-        if encoding?.peer == peer { encoding = nil }
+        if encoding?.request.peer == peer { encoding?.isWanted = false }
     }
 
-    /// The worker no longer needs it.
+    /// The worker no longer needs it. The run's thread encodes it all the same, and nothing beside it.
     mutating func cancel(_ request: Request) {
         waiting.removeAll { $0 == request }
-        if encoding == request { encoding = nil }
+        if encoding?.request == request { encoding?.isWanted = false }
     }
 
-    /// The round is over: nobody needs what has not been sent.
+    /// The round is over: nobody needs what has not been sent, and the run's thread does not encode it.
     mutating func endRound() {
         waiting = []
         encoding = nil

@@ -246,6 +246,8 @@ final class ModelEngine: LeaseEngine {
         var isRebuilt = false
         while true {
             if let state = local.desk.states.state(name) { return (state, isRebuilt) }
+            // The second time everything begins anew; the coordinator knows from the request.
+            if isRebuilt { job.progress.expect(parts: parts) }
             let replay = local.desk.replay(for: job.lease.key, asking: needState) {
                 job.progress.isAbandoned
             }

@@ -143,36 +143,102 @@ struct CoordinatorHomesTests {
         #expect(ended.first?.contains("micro-batch 2 of step 7 starts, as w3 named it") == true)
     }
 
-    @Test("while a state's home is here, nobody who fails to rebuild it ends the run")
-    func homeIsHere() {
+    /// Worker 2 has its piece and does not finish it, worker 1 has it, too, and asks for its state every
+    /// second: everything that is said until `end`.
+    private func besieged(until end: Double) -> (Desk, [CoordinatorState.Directive]) {
         var (desk, _) = desk(workers: 2, pieces: 2, replay: 1)
         desk.finish(1, 0, round: 2, at: 20)
-        // w2 is silent for long enough that w1 begins, too.
-        desk.at(20, .heard(PeerID(2), []))
-        var time = 21.0
+        var time = 20.0
         var said: [CoordinatorState.Directive] = []
-        while time < 200 {
-            said += desk.at(time, .heard(PeerID(1), []))
-            said += desk.at(time, .heard(PeerID(2), []))
+        while time < end {
+            for peer in [1, 2] as [UInt64] { said += desk.at(time, .heard(PeerID(peer), [])) }
+            said += desk.at(time, .moved(PeerID(2)))
             said += desk.at(time, .tick)
             said += desk.at(time, .stateWanted(PeerID(1), key(1, round: 2)))
             time += 1
         }
-        #expect(said.leases.contains("1>1") && said.replays.count == 2)
-        #expect(said.lostStates == [] && said.givenUp == [])
-        #expect(desk.finish(2, 1, round: 2, at: 201).answers == ["1 2 accepted"])
+        return (desk, said)
     }
 
-    @Test("the time of a replay does not count against the pace of its worker")
+    @Test("while a state's home is here, nobody who fails to rebuild it ends the run")
+    func homeIsHere() {
+        var (desk, said) = besieged(until: 90)
+        #expect(said.leases.contains("1>1") && said.replays.count == 2)
+        #expect(said.cancellations == ["1<1"] && said.rejections.isEmpty)
+        #expect(said.lostStates == [] && said.givenUp == [])
+        #expect(desk.finish(2, 1, round: 2, at: 91).answers == ["1 2 accepted"])
+    }
+
+    @Test("a home that does not finish what nobody else can rebuild must pause")
+    func drippingHome() {
+        let (_, said) = besieged(until: 160)
+        #expect(said.rejections.contains { $0.reason.contains("does not finish micro-batch 1") })
+        #expect(said.lostStates == [])
+    }
+
+    @Test("a home that drains does not keep a state alive that it named wrongly")
+    func drainingHome() {
+        var (desk, _) = desk(workers: 2, pieces: 2, replay: 1)
+        desk.finish(1, 0, round: 2, at: 20)
+        desk.finish(2, 1, round: 2, at: 20)
+        desk.at(21, .closed(round: 2))
+        desk.at(21, .draining(PeerID(2)))
+        desk.open([100, 100], number: 3, replay: 2, at: 22)
+        desk.finish(1, 0, round: 3, at: 30)
+        var time = 31.0
+        var said: [CoordinatorState.Directive] = []
+        while said.lostStates.isEmpty, time < 200 {
+            said += desk.at(time, .stateWanted(PeerID(1), key(1, round: 3)))
+            time += 1
+        }
+        #expect(time >= 31 + 60 && time < 110 && said.lostStates.count == 1)
+    }
+
+    @Test("a home that is gone for a moment is not taken for one that will not come back")
+    func homeThatBlinks() {
+        var (desk, _) = desk(workers: 2, pieces: 2, replay: 0)
+        desk.finish(1, 0, round: 2, at: 20)
+        let key = key(1, round: 2)
+        // w2 is past its deadline: w1, which is idle, begins, too.
+        var said = desk.hear([1, 2], from: 20, to: 45)
+        #expect(said.leases == ["1>1"])
+        for _ in 0..<3 { said += desk.at(45, .stateWanted(PeerID(1), key)) }
+        said += desk.at(46, .moved(PeerID(2)))
+        said += desk.hear([1, 2], from: 46, to: 100)
+        said += desk.at(106, .left(PeerID(2), .lost("reset")))
+        for _ in 0..<3 { said += desk.at(106, .stateWanted(PeerID(1), key)) }
+        #expect(said.lostStates == [] && said.replays.count >= 2)
+        desk.join(2, as: 3, at: 107)
+        #expect(desk.finish(3, 1, round: 2, at: 108).answers == ["1 3 accepted"])
+    }
+
+    @Test("a lease that rebuilt a state says nothing of its worker's pace")
     func replayedPace() {
         var desk = orphaned()
         let key = key(2, round: 2)
         desk.at(21, .stateWanted(PeerID(1), key))
         let before = desk.state.standings["w1"]?.pace(.gradient)
-        // Four rounds in as many times 10 s.
-        desk.finish(1, 2, round: 2, at: 61)
-        let after = desk.state.standings["w1"]?.pace(.gradient)
-        #expect(before == 0.1 && abs((after ?? 0) - 0.1) < 1e-9)
+        desk.finish(1, 2, round: 2, at: 300)
+        #expect(before == 0.1 && desk.state.standings["w1"]?.pace(.gradient) == 0.1)
+    }
+
+    @Test("a judge that lacks the state gets it, too, and one that rebuilds in vain is replaced")
+    func judge() {
+        var (desk, _) = desk(workers: 2, pieces: 2, replay: 0)
+        desk.finish(1, 0, round: 2, at: 20)
+        #expect(desk.hear([1, 2], from: 20, to: 45).leases == ["1>1"])
+        desk.join(3, at: 46)
+        let key = key(1, round: 2)
+        desk.at(46, .arrived(PeerID(2), key, attempt: 1, digest: [1]))
+        desk.at(46, .arrived(PeerID(1), key, attempt: 1, digest: [2]))
+        let said = desk.at(46, .checked(PeerID(2), key, .accepted))
+        #expect(said.reasons == [.disputed("w2", "w1")] && said.leases == ["1>3"])
+        for _ in 0..<2 { #expect(desk.at(47, .stateWanted(PeerID(3), key)).replays == ["1 3"]) }
+        desk.join(4, at: 48)
+        let more = desk.at(48, .stateWanted(PeerID(3), key))
+        #expect(more.cancellations == ["1<3"] && more.leases == ["1>4"])
+        let ending = desk.at(48, .arrived(PeerID(4), key, attempt: 1, digest: [1]))
+        #expect(ending.contains(.settle(key)))
     }
 
     @Test("a silent home's piece is doubled only when a replay would have been done by then")

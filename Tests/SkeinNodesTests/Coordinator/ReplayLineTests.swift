@@ -17,7 +17,7 @@ struct ReplayLineTests {
     private func expectEncoded(
         _ line: inout ReplayLine, _ request: ReplayLine.Request, bytes: Int, _ expected: Bool
     ) {
-        let isWanted = line.encoded(request, bytes: bytes)
+        let isWanted = line.encoded(request, bytes: bytes, now: .zero)
         #expect(isWanted == expected)
     }
 
@@ -66,8 +66,13 @@ struct ReplayLineTests {
         line.append(request(2))
         expectNext(&line, request(1))
         line.cancel(request(1))
-        expectNext(&line, request(2))
+        // The run's thread is still busy with it.
+        expectNext(&line, nil)
+        expectEncoded(&line, request(2), bytes: 10, false)
         expectEncoded(&line, request(1), bytes: 10, false)
+        expectNext(&line, request(2))
+        line.cancel(request(2))
+        line.append(request(2))
         line.endRound()
         expectEncoded(&line, request(2), bytes: 10, false)
         line.append(request(3))
@@ -76,5 +81,48 @@ struct ReplayLineTests {
         expectEncoded(&line, request(3), bytes: 10, false)
         #expect(line.bytes == 0)
         expectNext(&line, nil)
+    }
+
+    @Test("few at a time, however small; who waits for others is known")
+    func few() {
+        var line = ReplayLine(limit: 100)
+        let count = UInt64(Limits.replaysUnderWay)
+        for peer in 1...count + 1 { line.append(request(peer)) }
+        for peer in 1...count {
+            expectNext(&line, request(peer))
+            #expect(line.waits(PeerID(peer)))
+            expectEncoded(&line, request(peer), bytes: 1, true)
+            #expect(!line.waits(PeerID(peer)))
+        }
+        expectNext(&line, nil)
+        #expect(line.waits(PeerID(count + 1)))
+        line.left(PeerID(1))
+        expectNext(&line, request(count + 1))
+    }
+
+    @Test("who takes nothing for the patience, or for long while others wait, is too slow")
+    func slow() {
+        var line = ReplayLine(limit: 100)
+        func look(_ seconds: Int, pending: Int) -> ReplayLine.Look? {
+            line.look(
+                at: PeerID(1), pending: pending, now: .seconds(seconds), patience: .seconds(60))
+        }
+        #expect(look(0, pending: 5) == nil)
+        line.append(request(1))
+        expectNext(&line, request(1))
+        expectEncoded(&line, request(1), bytes: 1000, true)
+        #expect(look(1, pending: 1000) == .stands)
+        #expect(look(50, pending: 999) == .moves)
+        #expect(look(109, pending: 999) == .stands)
+        guard case .tooSlow = look(110, pending: 999) else {
+            Issue.record("it takes nothing")
+            return
+        }
+        for minute in 2...20 { #expect(look(60 * minute, pending: 990 - minute) == .moves) }
+        line.append(request(2))
+        guard case .tooSlow = look(1201, pending: 900) else {
+            Issue.record("it takes too long for others")
+            return
+        }
     }
 }

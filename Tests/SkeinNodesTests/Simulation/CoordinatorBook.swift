@@ -28,6 +28,8 @@ struct CoordinatorBook {
     /// Who gave a bad result of a piece.
     private var tried: [Int: Set<String>] = [:]
     private var refusals: [Int: Int] = [:]
+    /// Of a worker that lacks the state of its lease, in this turn.
+    private var unanswered: Place?
     /// Pieces whose results differ.
     private var disputes: Set<WorkKey> = []
     /// When the state says that a name may come back, and when it may by the book.
@@ -54,6 +56,8 @@ struct CoordinatorBook {
         if directives.contains(where: { if case .log = $0 { true } else { false } }) {
             notePauses(shell.state)
         }
+        if let unanswered { violate("does not answer who lacks a state", unanswered) }
+        unanswered = nil
         if case .closed = event { close() }
         inspectClaims(shell.state)
         inspect()
@@ -87,7 +91,9 @@ struct CoordinatorBook {
             leases[peer]?.removeAll { $0 == key }
             lastHeard[peer] = world.now
         case .checked(let peer, let key, let outcome): checked(Place(peer: peer, key: key), outcome)
-        case .phase, .closed, .preparing, .moved, .stateWanted, .stopAdmitting, .tick: break
+        case .stateWanted(let peer, let key):
+            if leases[peer]?.contains(key) == true { unanswered = Place(peer: peer, key: key) }
+        case .phase, .closed, .preparing, .moved, .stopAdmitting, .tick: break
         }
     }
 
@@ -142,6 +148,7 @@ struct CoordinatorBook {
             if leases[peer]?.contains(key) != true {
                 violate("rebuilds what is not leased", directive)
             }
+            if unanswered == Place(peer: peer, key: key) { unanswered = nil }
         case .check(let peer, let key):
             known(peer, directive)
             let place = Place(peer: peer, key: key)

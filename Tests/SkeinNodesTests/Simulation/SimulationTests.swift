@@ -112,6 +112,7 @@ struct SimulationTests {
         guard seeds.count >= 160 else { return }
         for event in [
             "state rebuilt", "coordinator died", "resumed", "lease given back by w", "dispute",
+            "replay",
         ] {
             #expect(counts[event, default: 0] > 0, "\(event) never happened")
         }
