@@ -139,6 +139,10 @@ extension CommandError: Explained {
             Explanation(
                 what: "interrupted; nothing was written", place: output,
                 remedy: "run the same command again", status: .interrupted)
+        case .leftRun(let place):
+            Explanation(
+                what: "left the run, as asked; the others go on", place: place,
+                remedy: "run the same command again to take part again", status: .interrupted)
         case .noImprovement(let base, let adapter):
             Explanation(
                 what: "the adapter's loss \(adapter) is not below the base's \(base)",

@@ -49,6 +49,8 @@ enum CommandError: Error, Equatable {
     case interrupted(step: Int, directory: String)
     /// Stopped by a signal before there was a result.
     case nothingWritten(output: String)
+    /// A worker that was asked to stop, where a status of 0 would say that the run is complete.
+    case leftRun(place: String)
     /// `--require-improvement` was given, and there was no improvement.
     case noImprovement(base: Double, adapter: Double)
     /// The exported adapter does not compute what the original does.

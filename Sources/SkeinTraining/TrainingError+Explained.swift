@@ -109,7 +109,9 @@ extension TrainingError: Explained {
         case .outputInUse(let path):
             Explanation(
                 what: "another skein process is using this directory", place: path,
-                remedy: "wait for it or stop it, or give another --output", status: .badData)
+                remedy: "wait for it or stop it, or give another --output",
+                // It passes: whoever starts programs again may try again.
+                status: .inputOutput)
         case .notARunDirectory(let path):
             Explanation(
                 what: "there are files but no run.json, so there is nothing to resume",

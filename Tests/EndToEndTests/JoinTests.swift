@@ -112,6 +112,27 @@ struct JoinTests {
         }
     }
 
+    @Test("a pod of an indexed Job that is stopped has not succeeded: its index would be done")
+    func stoppedIndex() throws {
+        try Workbench.with { bench in
+            let index = {
+                try self.task(
+                    bench, "job", environment: ["JOB_COMPLETION_INDEX": $0], Self.run)
+            }
+            let waiting = try index("1")
+            try waiting.waitForError("waiting for the coordinator's address")
+            waiting.send(SIGTERM)
+            Complaint(130, "left the run").check(try waiting.wait())
+            let first = try index("0")
+            let second = try index("1")
+            try first.waitForError("worker task1 (")
+            second.send(SIGTERM)
+            Complaint(130, "left the run").check(try second.wait())
+            first.send(SIGTERM)
+            Complaint(130, "--resume").check(try first.wait())
+        }
+    }
+
     @Test("of two tasks that think they are rank 0 the second one ends, and says who the first is")
     func twoCoordinators() throws {
         try Workbench.with { bench in
@@ -125,7 +146,7 @@ struct JoinTests {
             // Nobody knows of which job these are: the first might be about to end.
             let third = try ranked(bench, "twice", 0, run + ["--patience", "3s"])
             let ending = try third.wait()
-            Complaint(65, "two tasks say that they are rank 0").check(ending)
+            Complaint(74, "two tasks say that they are rank 0").check(ending)
             #expect(ending.error.contains("still coordinates; waiting for its end"))
             // It does not know of the others.
             first.send(SIGTERM)

@@ -38,6 +38,8 @@ struct JoinPlan: Sendable, Equatable {
     var threads: Int
     /// Of them, those with which a coordinator computes.
     var localWorkers: Int
+    /// Whether every worker has the name that follows from its rank.
+    var hasRankNames: Bool
     /// A worker's name; nil: made of host, process and a random number.
     var name: String?
 
@@ -99,6 +101,7 @@ struct JoinPlan: Sendable, Equatable {
             ?? max(
                 others < Self.tasksPerCore ? 1 : 0, threads - others / Self.tasksPerCore)
         // A role that was given goes to tasks that may all have the same rank.
+        hasRankNames = role == .auto && arguments[JoinFlags.name] == nil
         name = arguments[JoinFlags.name] ?? (role == .auto ? place.map { "task\($0.rank)" } : nil)
     }
 
@@ -130,13 +133,19 @@ struct JoinPlan: Sendable, Equatable {
         guard let text = environment[addressVariable], !text.isEmpty else { return nil }
         guard let endpoint = Endpoint(text) else {
             throw UsageError.badEnvironment(
-                variable: addressVariable, value: String(text.prefix(80)), accepted: ["HOST:PORT"])
+                variable: addressVariable, value: PlainText.of(text, atMost: 80),
+                accepted: ["HOST:PORT"])
         }
         return (try diallable(endpoint, addressVariable), addressVariable)
     }
 
     private static func diallable(_ endpoint: Endpoint, _ source: String) throws -> Endpoint {
         guard endpoint.port > 0, !endpoint.isWildcard else {
+            guard source != addressVariable else {
+                throw UsageError.badEnvironment(
+                    variable: addressVariable, value: endpoint.text,
+                    accepted: ["an address that others can dial"])
+            }
             throw UsageError.badValue(
                 option: "coordinator", value: endpoint.text,
                 accepted: "an address that others can dial", suggestion: nil)

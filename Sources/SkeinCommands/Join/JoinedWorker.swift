@@ -48,15 +48,22 @@ struct JoinedWorker {
         let began = ContinuousClock.now
         var search = Search(card: card, isOfJob: !isElastic)
         while true {
-            if shouldStop() { return log.info("left the run; the others go on") }
+            if shouldStop() { return try left(log) }
             switch try find(&search, shouldStop, log) {
             case .complete: return log.info("the run is complete")
-            case .interrupted: return log.info("left the run; the others go on")
+            case .interrupted: return try left(log)
             case .addresses(let addresses, let notice):
                 do {
-                    return try work(at: addresses, card, log, board, shouldStop)
-                } catch {
-                    guard try mayLookAgain(after: error, notice, began, shouldStop) else {
+                    switch try work(at: addresses, card, log, board, shouldStop) {
+                    case .complete: return log.info("the run is complete")
+                    case .drained: return try left(log)
+                    }
+                } catch let error where !(error is CommandError) {
+                    let rest =
+                        board.hasJoined
+                        ? .zero
+                        : options.patience * Self.firstPatience - (ContinuousClock.now - began)
+                    guard try mayLookAgain(after: error, notice, began, rest, shouldStop) else {
                         throw error
                     }
                     let what = ErrorReport.explanation(of: error).what
@@ -64,6 +71,16 @@ struct JoinedWorker {
                 }
             }
         }
+    }
+
+    /// Ends after a request to stop. An indexed Job of Kubernetes takes a pod that ends with 0 for one
+    /// whose index is done, and never makes it again.
+    private func left(_ log: Log) throws {
+        guard plan.place?.launcher != .kubernetes else {
+            throw CommandError.leftRun(
+                place: plan.rendezvous?.noticeFile ?? plan.address?.text ?? "")
+        }
+        log.info("left the run; the others go on")
     }
 
     /// Helps people who wonder who was here, and nobody else.
@@ -86,7 +103,9 @@ struct JoinedWorker {
         let card: TaskCard
         /// Whether only a coordinator of this task's own job is looked for.
         let isOfJob: Bool
-        /// When the wait began, or something changed.
+        /// When the wait began.
+        var began = ContinuousClock.now
+        /// The same, or when something changed.
         var since = ContinuousClock.now
         var seen: Rendezvous.Answer?
         /// Whether the folder said something new since this task began.
@@ -107,6 +126,11 @@ struct JoinedWorker {
         }
     }
 
+    /// After how long a wait is spoken of: 2, 4, 8 s and so on, then every ten minutes.
+    private static func sentenceTime(_ count: Int) -> Duration {
+        .seconds(2 << min(count, 8)) + .seconds(600) * max(0, count - 8)
+    }
+
     /// How long something that an earlier start of the same job may have left has to stand.
     private static let settling = Duration.seconds(10)
 
@@ -117,7 +141,7 @@ struct JoinedWorker {
         guard let rendezvous = plan.rendezvous else {
             return .addresses(plan.address.map { [$0.text] } ?? [], nil)
         }
-        search.since = .now
+        (search.began, search.since, search.sentences) = (.now, .now, 0)
         while !shouldStop() {
             let answer = Self.read(rendezvous)
             search.note(answer)
@@ -145,12 +169,13 @@ struct JoinedWorker {
                     file: rendezvous.noticeFile, seconds: limit / .seconds(1),
                     host: search.card.host, last: what(search, answer), seen: others ?? [])
             }
-            if waited >= .seconds(2) * (1 << min(search.sentences, 12)) {
+            let all = ContinuousClock.now - search.began
+            if all >= Self.sentenceTime(search.sentences) {
                 search.sentences += 1
                 log.info(
                     "waiting for the coordinator's address in \(rendezvous.noticeFile) for "
-                        + "\(Figures.seconds(waited / .seconds(1))): \(what(search, answer)); at most "
-                        + DurationText.text(of: limit))
+                        + "\(Figures.seconds(all / .seconds(1))): \(what(search, answer)); at most "
+                        + "\(DurationText.text(of: limit)) without a change there")
             }
             Thread.sleep(forTimeInterval: waited < .seconds(10) ? Self.pause : Self.laterPause)
         }
@@ -197,7 +222,7 @@ struct JoinedWorker {
     private func work(
         at addresses: [String], _ card: TaskCard, _ log: Log, _ board: WorkerBoard,
         _ shouldStop: @escaping @Sendable () -> Bool
-    ) throws {
+    ) throws -> WorkerOutcome {
         var options = options
         options.token = try plan.tokenFile.map { try TokenFile(reading: $0).bytes }
         options.coordinator = addresses.first ?? ""
@@ -210,10 +235,7 @@ struct JoinedWorker {
                 return notice.addresses(for: card)
             }
         }
-        switch try Worker(options, log: log).work(on: board, until: shouldStop) {
-        case .complete: log.info("the run is complete")
-        case .drained: log.info("left the run; the others go on")
-        }
+        return try Worker(options, log: log).work(on: board, until: shouldStop)
     }
 
     /// Whether the coordinator may be elsewhere, or there later.
@@ -222,18 +244,19 @@ struct JoinedWorker {
     ///   - error: why it could not be worked for.
     ///   - notice: what led there; nil without a folder.
     ///   - began: when this task began.
+    ///   - rest: how long an address is believed to be about to be replaced, at which nobody has ever
+    ///     answered.
     ///   - shouldStop: ends the wait.
     /// - Returns: whether to look for it again.
     /// - Throws: `FileError` when the folder cannot be read.
     private func mayLookAgain(
         after error: any Error, _ notice: Rendezvous.Notice?, _ began: ContinuousClock.Instant,
-        _ shouldStop: () -> Bool
+        _ rest: Duration, _ shouldStop: () -> Bool
     ) throws -> Bool {
         let wait: Duration
         switch error {
         case NodeError.coordinatorMissing:
             // It has had all of the patience already, if it is not to be replaced.
-            let rest = options.patience * Self.firstPatience - (ContinuousClock.now - began)
             wait = notice?.isCurrent(for: TaskCard(plan.place)) ?? true ? .zero : rest
         // Perhaps of an earlier run, and about to be replaced.
         case NodeError.refused, SocketError.nameNotResolved: wait = options.patience

@@ -1,9 +1,10 @@
 import SkeinBasics
 import SkeinLaunch
+import SkeinNodes
 import Synchronization
 
 /// Writes the coordinator's notices. While it prepares the run, which may take longer than others
-/// wait for a sign of life, the notice is renewed.
+/// wait for a sign of life, the notice is renewed, as long as something moves in this process.
 final class NoticeWriter: Sendable {
     private let rendezvous: Rendezvous?
     private let card: TaskCard
@@ -29,12 +30,17 @@ final class NoticeWriter: Sendable {
         guard let rendezvous else { return }
         try rendezvous.publish(notice(.starting, beat: 0))
         let isStarted = SystemThread.start("skein-join") { [self] in
-            var (beat, next) = (0, ContinuousClock.now + interval)
+            let began = ContinuousClock.now
+            var (beat, next) = (0, began + interval)
+            var stillness = Stillness(now: .zero)
             condition.withLock {
                 while !hasPrepared.load(ordering: .relaxed) {
                     if condition.wait(until: next) { continue }
                     beat += 1
                     next = .now + interval
+                    let now = ContinuousClock.now - began
+                    stillness.note(passed: .zero, activity: .now, now: now)
+                    guard now - stillness.moved < Stillness.limit else { continue }
                     telling { try rendezvous.publish(notice(.starting, beat: beat)) }
                 }
             }

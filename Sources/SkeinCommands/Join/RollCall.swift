@@ -23,7 +23,8 @@ final class RollCall: Sendable {
 
     /// Begins to wait, on a thread of its own.
     func begin(_ board: RunBoard) {
-        guard let count = plan.place?.count, count > 1 else { return }
+        // Others' names say nothing of their ranks.
+        guard plan.hasRankNames, let count = plan.place?.count, count > 1 else { return }
         let deadline = ContinuousClock.now + patience
         let isStarted = SystemThread.start("skein-roll-call") { [self] in
             condition.withLock {

@@ -11,6 +11,8 @@ package struct HostCheck {
         var parallel = 16
         /// Without a byte from the host and with nothing of a release taken.
         var silence = Duration.seconds(30)
+        /// While it unpacks a release and waits for its disk.
+        var unpacking = Duration.seconds(600)
         /// For a host that says something again and again.
         var answer = Duration.seconds(120)
         /// For one that takes a release again and again a bit.
@@ -172,7 +174,8 @@ package struct HostCheck {
         let now = ContinuousClock.now
         let (silence, all) = (now - inquiry.changed, now - inquiry.began)
         let limit = inquiry.answer.isCopying ? patience.copy : patience.answer
-        guard silence > patience.silence || all > limit else { return nil }
+        let most = inquiry.answer.isReceived ? patience.unpacking : patience.silence
+        guard silence > most || all > limit else { return nil }
         let isCopying = inquiry.answer.isCopying && !inquiry.answer.isReceived
         let stage: HostProblem.Stage =
             inquiry.answer.system == nil
@@ -180,7 +183,7 @@ package struct HostCheck {
             : isCopying
                 ? .copying(Int(inquiry.taken), of: release?.byteCount ?? 0) : .answering
         return .silent(
-            stage, seconds: Int((silence > patience.silence ? silence : all).components.seconds))
+            stage, seconds: Int((silence > most ? silence : all).components.seconds))
     }
 
     private func tell(

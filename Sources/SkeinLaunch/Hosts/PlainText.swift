@@ -1,11 +1,11 @@
 /// Text of another machine, for a person's terminal. Pure.
-enum PlainText {
+package enum PlainText {
     /// Most characters that are shown of one text.
-    static let longest = 200
+    package static let longest = 200
 
-    /// `text` in one line, cut at `longest`, with a question mark for each character that could move
+    /// `text` in one line, cut at a number of characters, with a question mark for each character that could move
     /// the cursor, hide other text or change its direction.
-    static func of(_ text: String) -> String {
+    package static func of(_ text: String, atMost longest: Int = longest) -> String {
         var out = ""
         for (count, scalar) in text.unicodeScalars.enumerated() {
             guard count < longest else { return out + "..." }

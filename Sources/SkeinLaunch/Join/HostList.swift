@@ -15,6 +15,8 @@ package struct HostList: Sendable, Equatable {
     /// More hosts than any machine has.
     static let mostHosts = 65536
     static let mostBytes = 1 << 16
+    /// Longer names are none (RFC 1035), and 65,536 of them would take gigabytes.
+    static let mostNameBytes = 253
 
     package let hosts: [String]
 
@@ -62,6 +64,16 @@ package struct HostList: Sendable, Equatable {
 
     private static func expanded(_ pattern: Substring) throws(Problem) -> [String] {
         guard !pattern.isEmpty else { throw Problem(reason: "a name is empty") }
+        var fixed = 0
+        var depth = 0
+        for letter in pattern.utf8 {
+            if letter == UInt8(ascii: "[") { depth += 1 }
+            if depth == 0 { fixed += 1 }
+            if letter == UInt8(ascii: "]") { depth -= 1 }
+        }
+        guard fixed <= mostNameBytes else {
+            throw Problem(reason: "a name has more than \(mostNameBytes) bytes")
+        }
         var names = [""]
         var rest = pattern
         while let open = rest.firstIndex(of: "["), let close = rest.firstIndex(of: "]") {

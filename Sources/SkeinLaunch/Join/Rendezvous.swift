@@ -156,7 +156,7 @@ package struct Rendezvous: Sendable, Equatable {
         }
         guard let state = (object["state"] as? String).flatMap(Notice.State.init),
             let addresses = object["addresses"] as? [String],
-            addresses.count <= mostAddresses,
+            addresses.count <= mostAddresses, state != .listening || !addresses.isEmpty,
             addresses.allSatisfy({ Endpoint($0).map { $0.port > 0 } ?? false }),
             let task = TaskCard(object)
         else { return .damaged("a field is missing or wrong") }
@@ -165,11 +165,7 @@ package struct Rendezvous: Sendable, Equatable {
             return .damaged("a field is missing or wrong")
         }
         // It is shown on terminals.
-        let detail = String(
-            String.UnicodeScalarView(
-                (object["detail"] as? String ?? "").unicodeScalars.prefix(1000).map {
-                    $0.properties.generalCategory == .control ? "?" : $0
-                }))
+        let detail = PlainText.of(object["detail"] as? String ?? "", atMost: 1000)
         return .notice(
             Notice(
                 state: state, addresses: addresses, localAddress: local,

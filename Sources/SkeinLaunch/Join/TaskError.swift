@@ -62,7 +62,9 @@ extension TaskError: Explained {
                     + (other?.title ?? "another one that still runs"),
                 directory,
                 "give each task a rank of its own; if the tasks are jobs of their own, such as those of "
-                    + "an array, give all but one --role worker", .badData
+                    + "an array, give all but one --role worker",
+                // Another start's, or that of a host that has died, may be gone the next time.
+                other.map(own.isRival) ?? false ? .badData : .inputOutput
             )
         case .noAddress(let file, let seconds, let host, let last, let seen):
             (

@@ -6,12 +6,15 @@ import Foundation
 /// keep it away for an hour. So this process also counts as moving when one of its threads that do
 /// the work has used the processor, or waits for a disk. What remains is a process that waits for
 /// itself: a dead-lock. (A file system in user space that hangs looks like one.)
-struct Stillness: Sendable {
+package struct Stillness: Sendable {
+    /// After how long nothing moves any more.
+    package static let limit = Limits.stillness
+
     /// When something last moved.
-    private(set) var moved: Duration
+    package private(set) var moved: Duration
     private var ticks: UInt64 = 0
 
-    init(now: Duration) {
+    package init(now: Duration) {
         moved = now
     }
 
@@ -19,7 +22,7 @@ struct Stillness: Sendable {
     ///   - passed: when the thread last came by.
     ///   - activity: what the threads do; nil where the system does not tell, which counts as moving.
     ///   - now: the time.
-    mutating func note(passed: Duration, activity: ThreadActivity?, now: Duration) {
+    package mutating func note(passed: Duration, activity: ThreadActivity?, now: Duration) {
         moved = max(moved, passed)
         guard let activity else {
             moved = now
@@ -31,7 +34,7 @@ struct Stillness: Sendable {
 }
 
 /// What the threads of this process that do its work have done.
-struct ThreadActivity: Sendable, Equatable {
+package struct ThreadActivity: Sendable, Equatable {
     /// Processor time since they began, in the system's ticks (10 ms).
     var ticks: UInt64 = 0
     /// Whether one of them waits where nothing but the kernel can wake it (state D of ps).
@@ -40,10 +43,11 @@ struct ThreadActivity: Sendable, Equatable {
     /// Threads that run even if the work stands still: heartbeats, the page, the log, this watch.
     private static let idle: Set<String> = [
         "skein-network", "skein-http", "skein-log", "skein-service", "skein-local", "skein-parent",
+        "skein-join", "skein-roll-call",
     ]
 
     /// This process at this moment, of /proc; nil where there is none.
-    static var now: ThreadActivity? {
+    package static var now: ThreadActivity? {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
         else { return nil }
         var activity = ThreadActivity()

@@ -105,7 +105,7 @@ package struct TokenFile: Sendable, Equatable {
             let code = errno
             if code == EEXIST { throw NodeError.tokenFile(path: path, problem: .exists) }
             // Some file systems have no hard links; then two that make it at once may both succeed.
-            guard code == EPERM || code == ENOTSUP else { throw problem("create") }
+            guard [EPERM, ENOTSUP, ENOSYS].contains(code) else { throw problem("create") }
             guard access(path, F_OK) != 0 else {
                 throw NodeError.tokenFile(path: path, problem: .exists)
             }

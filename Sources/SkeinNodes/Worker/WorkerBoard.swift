@@ -3,8 +3,14 @@ import Synchronization
 /// What people, and a service manager, are shown of a worker in this process. Any thread may ask.
 package final class WorkerBoard: Sendable {
     private let view = Mutex<(@Sendable () -> ServiceReporter.View?)?>(nil)
+    private let joined = Atomic<Bool>(false)
 
     package init() {}
+
+    /// Whether a coordinator has ever let a worker of this board in that has ended.
+    package var hasJoined: Bool { joined.load(ordering: .relaxed) }
+
+    func noteJoined() { joined.store(true, ordering: .relaxed) }
 
     /// Takes the view from a worker from now on.
     ///

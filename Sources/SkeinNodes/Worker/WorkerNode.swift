@@ -94,7 +94,11 @@ package enum WorkerNode {
                 shell.post { $0.drain() }
             }
         }
-        try shell.call { $0.end() }
+        let hasJoined = try shell.call { shell in
+            shell.end()
+            return shell.hasToldReady
+        }
+        if hasJoined { board.noteJoined() }
         switch try result.get() {
         case .complete: return .complete
         case .drained: return .drained

@@ -38,6 +38,9 @@ import Testing
             Self.run + ["--role", "worker"], Self.srun.merging(["SLURM_PROCID": "0"]) { $1 })
         #expect(!worker.isCoordinator && worker.name == nil)
         #expect(try !plan(["--role", "worker", "--output", "out"]).isCoordinator)
+        // Only where names follow from ranks is it known who is missing.
+        #expect(try plan(Self.run, Self.srun).hasRankNames && !worker.hasRankNames)
+        #expect(try !plan(Self.run + ["--name", "w"], Self.srun).hasRankNames)
         #expect(try plan(Self.run + ["--role", "coordinator"]).isCoordinator)
         #expect(throws: TaskError.noLauncher) { try plan(Self.run) }
         let named = try plan(Self.run + ["--role", "worker", "--name", "goose"])
@@ -95,6 +98,18 @@ import Testing
             try plan(Self.run, Self.srun.merging(["SKEIN_COORDINATOR": "a b"]) { $1 })
         }
         #expect(throws: TaskError.self) { try plan(["--role", "worker"], Self.srun) }
+        // Who is at fault is named, without what would move the cursor.
+        let shown = ["0.0.0.0:7534": "0.0.0.0:7534", "\u{1B}[2J": "?[2J"]
+        for (text, found) in shown {
+            #expect {
+                try plan(Self.run, Self.srun.merging(["SKEIN_COORDINATOR": text]) { $1 })
+            } throws: { error in
+                guard case UsageError.badEnvironment("SKEIN_COORDINATOR", found, _) = error else {
+                    return false
+                }
+                return true
+            }
+        }
     }
 
     @Test("the launcher's own address is used where there is no folder")

@@ -29,6 +29,8 @@ import Testing
             ("n[0-999999999]", "more than 65536 hosts"),
             ("n[0-999]x[0-999]", "more than 65536 hosts"),
             (String(repeating: "n", count: 70_000), "more than 65536 bytes"),
+            (String(repeating: "n", count: 60_000) + "[1-65536]", "more than 253 bytes"),
+            ("n[1-2]" + String(repeating: "n", count: 253), "more than 253 bytes"),
         ])
     func refused(text: String, reason: String) {
         do {

@@ -110,6 +110,7 @@ import Testing
         arguments: [
             #"{"version":2}"#, "[]", "null", "7", #"{"version":1,"state":"listening"}"#,
             ##"{"version":1,"state":"gone","addresses":[],"host":"n","process":1,"restarts":0}"##,
+            ##"{"version":1,"state":"listening","addresses":[],"host":"n","process":1,"restarts":0}"##,
             ##"{"version":1,"state":"listening","addresses":["n:0"],"host":"n","process":1,"restarts":0}"##,
             ##"{"version":1,"state":"listening","addresses":["; rm -rf"],"host":"n","process":1,"restarts":0}"##,
             ##"{"version":1,"state":"listening","addresses":["a","b","c","d","e","f","g","h","i"],"host":"n","process":1,"restarts":0}"##,
@@ -130,11 +131,11 @@ import Testing
             Rendezvous.answer([UInt8](repeating: 0x20, count: 20_000))
                 == .damaged("more than 16384 bytes"))
         let text =
-            ##"{"version":1,"state":"failed","addresses":[],"host":"n","process":1,"restarts":0,"detail":"a\u001b[2Jb"}"##
+            ##"{"version":1,"state":"failed","addresses":[],"host":"n","process":1,"restarts":0,"detail":"a\u001b[2Jb\u202ec"}"##
         guard case .notice(let notice) = Rendezvous.answer(Array(text.utf8)) else {
             Issue.record("refused")
             return
         }
-        #expect(notice.detail == "a?[2Jb")
+        #expect(notice.detail == "a?[2Jb?c")
     }
 }
