@@ -219,6 +219,11 @@ def job(pods):
         tasks[2 - index] = start(index)
         before = steps()
         wait("the next step", lambda: steps() > before)
+    # A pod that is only asked to leave must not end with 0: its index would be done, and never be made again.
+    status = tasks[1].end(signal.SIGTERM)
+    print(f"index 1 stopped after step {steps()}: status {status}")
+    assert status == 130 or steps() == 12, tasks[1].text()
+    tasks[1] = start(1)
     assert tasks[2].end() == 0, tasks[2].text()
     return digest()
 
