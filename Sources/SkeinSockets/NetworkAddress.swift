@@ -50,14 +50,22 @@ package struct NetworkAddress: Sendable, Equatable {
     ///
     /// May wait seconds for a name server: never call it on a loop's thread.
     ///
+    /// - Parameters:
+    ///   - purpose: what they are for.
+    ///   - asksNobody: only a numeric host is resolved.
+    /// - Returns: at least one.
     /// - Throws: `SocketError.nameNotResolved`, or `.addressInvalid` for dialling port 0.
-    package func resolved(for purpose: Purpose) throws(SocketError) -> [SocketAddress] {
+    package func resolved(
+        for purpose: Purpose, asksNobody: Bool = false
+    ) throws(SocketError) -> [SocketAddress] {
         if purpose == .dialling, port == 0 {
             throw .addressInvalid(text: description, reason: "port 0 cannot be dialled")
         }
         var hints = addrinfo()
         hints.ai_socktype = SocketAddress.stream
-        hints.ai_flags = AI_NUMERICSERV | (purpose == .listening ? AI_PASSIVE : 0)
+        hints.ai_flags =
+            AI_NUMERICSERV | (purpose == .listening ? AI_PASSIVE : 0)
+            | (asksNobody ? AI_NUMERICHOST : 0)
         var first: UnsafeMutablePointer<addrinfo>?
         let status = getaddrinfo(host, String(port), &hints, &first)
         guard status == 0 else {

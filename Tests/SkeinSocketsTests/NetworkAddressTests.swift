@@ -71,6 +71,17 @@ struct NetworkAddressTests {
         #expect(error?.explanation.status == .peerGone)
     }
 
+    @Test("where nobody is asked only numbers are resolved")
+    func numeric() throws {
+        for text in ["127.0.0.1:7", "[::1]:7"] {
+            let address = try NetworkAddress(parsing: text)
+            #expect(try address.resolved(for: .dialling, asksNobody: true).count == 1)
+        }
+        #expect(throws: SocketError.self) {
+            try NetworkAddress(parsing: "localhost:7").resolved(for: .dialling, asksNobody: true)
+        }
+    }
+
     @Test("port 0 cannot be dialled")
     func portZero() throws {
         let address = try NetworkAddress(parsing: "127.0.0.1:0")

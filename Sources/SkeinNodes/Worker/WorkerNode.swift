@@ -142,7 +142,7 @@ struct WorkerSetup: Sendable {
         coordinator = try NetworkAddress(parsing: options.coordinator)
         let resolve = resolve ?? Self.resolving(options.locate)
         self.resolve = resolve
-        addresses = try resolve(coordinator)
+        addresses = try Self.numeric(options.locate) ?? resolve(coordinator)
         token = options.token ?? []
         modelPath = options.modelPath
         threads = options.threads ?? ProcessInfo.processInfo.activeProcessorCount
@@ -181,6 +181,22 @@ struct WorkerSetup: Sendable {
             if found.isEmpty, let failure { throw failure }
             return Array(found.prefix(mostAddresses))
         }
+    }
+
+    /// Where the coordinator is, as far as that needs no name server; nil: nobody knows. A first attempt
+    /// there does not wait for names that mean nothing on this host.
+    static func numeric(_ locate: (@Sendable () -> [String])?) -> [SocketAddress]? {
+        var found: [SocketAddress] = []
+        for text in locate?() ?? [] {
+            do throws(SocketError) {
+                let address = try NetworkAddress(parsing: text)
+                found += try address.resolved(for: .dialling, asksNobody: true)
+            } catch {
+                // A name, or nothing that can be dialled: `resolve` says so.
+                continue
+            }
+        }
+        return found.isEmpty ? nil : Array(found.prefix(mostAddresses))
     }
 
     /// HOST-PID-RANDOM, for a worker without a name: in containers every process is number 1, and

@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinCoordination
+import Synchronization
 import Testing
 
 @testable import SkeinNodes
@@ -25,6 +26,25 @@ struct WorkerShellTests {
         func tell(_ events: WorkerState.Event...) {
             for event in events { _ = shell.state.handle(event, now: shell.now, jitter: 0) }
         }
+    }
+
+    @Test("where numbers say where the coordinator is, no name is asked for at first")
+    func numericFirst() throws {
+        let asked = Mutex(0)
+        func setup(_ found: [String]) throws -> WorkerSetup {
+            var options = WorkerOptions(coordinator: "head:9", token: nil, threads: 1)
+            options.locate = { found }
+            return try WorkerSetup(
+                options, version: "test",
+                resolve: { _ in
+                    asked.withLock { $0 += 1 }
+                    return try NetworkAddress(parsing: "127.0.0.1:9").resolved(for: .dialling)
+                })
+        }
+        let addresses = try setup(["head:9", "127.0.0.2:9", "nonsense"]).addresses
+        #expect(addresses.map(\.description) == ["127.0.0.2:9"] && asked.withLock { $0 } == 0)
+        _ = try setup(["head:9"])
+        #expect(asked.withLock { $0 } == 1)
     }
 
     private func withBench(
