@@ -32,15 +32,17 @@ class RealSystemd:
             return f"there is no {SYSTEMD}"
         if not cgroup_root():
             return "no cgroup2 is mounted"
+        if refusal := refusal_of_cgroups(cgroup_root()):
+            return refusal
         with open("/proc/filesystems") as file:
             return None if "overlay" in file.read().split() else "there is no overlay file system"
 
     def __init__(self):
         self.directory = tempfile.mkdtemp(prefix="skein-systemd-")
         self.cgroup = os.path.join(cgroup_root(), f"skein-systemd-{os.getpid()}")
-        os.mkdir(self.cgroup)
         self.outer = self.inner = None
         try:
+            os.mkdir(self.cgroup)
             self.boot()
         except BaseException:
             self.close()
@@ -134,23 +136,52 @@ class RealSystemd:
 
     def close(self):
         """Ends all processes inside, and with them the namespaces and all mounts."""
-        if self.inner:
-            try:
-                os.kill(self.inner, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        deadline = time.monotonic() + 60
         if self.outer:
-            self.outer.wait()
+            # It takes its child along, process 1 inside, also one that is not known yet.
+            self.outer.kill()
+            self.outer.wait(60)
             self.outer.stderr.close()
-        for directory, _, _ in os.walk(self.cgroup, topdown=False):
-            for _ in range(100):
-                try:
-                    os.rmdir(directory)
-                    break
-                except OSError:
-                    # Its processes are killed but not yet gone.
-                    time.sleep(0.1)
+        while os.path.isdir(self.cgroup):
+            if time.monotonic() > deadline:
+                raise SystemExit(f"error: processes in {self.cgroup} do not end within 60 s")
+            # What is inside a cgroup before itself.
+            for directory, _, _ in os.walk(self.cgroup, topdown=False):
+                self.remove(directory)
+            time.sleep(0.1)
         os.rmdir(self.directory)
+
+    @staticmethod
+    def remove(directory):
+        """Removes a cgroup, or else ends the processes that are still in it."""
+        try:
+            os.rmdir(directory)
+        except OSError:
+            for number in members(directory):
+                try:
+                    os.kill(number, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+
+
+def members(cgroup):
+    try:
+        with open(os.path.join(cgroup, "cgroup.procs")) as file:
+            # 0 is a process of another namespace.
+            return [number for number in map(int, file) if number]
+    except OSError:
+        return []
+
+
+def refusal_of_cgroups(root):
+    """Why no cgroup can be made; None if one can."""
+    probe = os.path.join(root, f"skein-probe-{os.getpid()}")
+    try:
+        os.mkdir(probe)
+        os.rmdir(probe)
+    except OSError as error:
+        return f"no cgroup can be made in {root}: {error.strerror}"
+    return None
 
 
 def cgroup_root():

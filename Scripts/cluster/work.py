@@ -23,6 +23,35 @@ class Failed(Exception):
     pass
 
 
+class Over(Failed):
+    """A run was over before what was to happen in its middle."""
+
+
+def in_the_middle(body):
+    """Calls `body`, which does something in the middle of a run. A machine that stands still for seconds may be too late
+    for that; then it is called again, with another end for its names."""
+    for end in ("", "-again", "-once-more"):
+        try:
+            return body(end)
+        except Over as over:
+            say(str(over))
+    raise Failed("no run was long enough for what was to happen in its middle")
+
+
+def end_on_signals():
+    """From now on Ctrl-C and SIGTERM end this process by way of all that cleans up, also if it was started with Ctrl-C
+    ignored. Later ones do not disturb the cleaning; programs that are started meanwhile hear them as usual."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+
+    def end(number, _):
+        for each in numbers:
+            signal.signal(each, lambda *_: None)
+        sys.exit(128 + number)
+
+    for each in numbers:
+        signal.signal(each, end)
+
+
 def wait_for(what, is_done, seconds=PATIENCE):
     """Waits for an event; returns what `is_done` returned."""
     deadline = time.monotonic() + seconds
@@ -43,6 +72,14 @@ class Work:
         if not os.access(self.skein, os.X_OK):
             sys.exit(f"error: there is no {self.skein}\n  fix: swift build -c release, or set SKEIN")
         self.folder = tempfile.mkdtemp(prefix="skein-cluster.")
+        try:
+            self.prepare(options)
+        except BaseException:
+            self.remove()
+            raise
+
+    def prepare(self, options):
+        self.iterations = int(options[options.index("--iterations") + 1])
         self.options = options + [
             "--model", self.fetched("fetch-model"), "--data", self.fetched("fetch-data"),
         ]
@@ -75,8 +112,23 @@ class Work:
         except FileNotFoundError:
             return 0
 
-    def wait_for_step(self, name, step):
-        wait_for(f"step {step} of {name}", lambda: self.steps(name) >= step)
+    def is_over(self, name):
+        return self.steps(name) >= self.iterations
+
+    def stop_at(self, name, step, pid):
+        """Stops the process that coordinates a run once a step is done: what happens then, happens in the run's middle."""
+        wait_for(f"step {step} of {name}", lambda: self.steps(name) >= step or not is_alive(pid))
+        self.stop(name, pid)
+
+    def stop(self, name, pid):
+        """Stops the process that coordinates a run, which must not be over."""
+        kill(pid, signal.SIGSTOP)
+        wait_for(f"process {pid} to stop", lambda: state(pid) in "TZX")
+        if self.is_over(name):
+            kill(pid, signal.SIGCONT)
+            raise Over(f"{name} was over before it could be stopped")
+        if not is_alive(pid):
+            raise Failed(f"{name}: process {pid} has ended after step {self.steps(name)}")
 
     def expect_hash(self, name):
         found = self.adapter(name)
@@ -116,12 +168,17 @@ def child_ids(pid):
     return found
 
 
-def is_alive(pid):
+def state(pid):
+    """A letter, as in /proc: T if it is stopped, Z if it has ended and nobody has asked, X if there is none."""
     try:
         with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+            return file.read().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
-        return False
+        return "X"
+
+
+def is_alive(pid):
+    return state(pid) not in "ZX"
 
 
 def kill(pid, number=signal.SIGKILL):
@@ -139,8 +196,27 @@ def command_line(pid):
         return []
 
 
+def environment(pid):
+    """NAME=VALUE of a process as it was started."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return file.read().decode(errors="replace").split("\0")
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return []
+
+
+def end_children():
+    """Ends what this process has started and, stopped by a signal at that moment, not yet noted."""
+    deadline = time.monotonic() + 20
+    while (left := [pid for pid in child_ids(os.getpid()) if is_alive(pid)]) and time.monotonic() < deadline:
+        for pid in left:
+            kill(pid)
+        time.sleep(0.05)
+
+
 def run_test(body, options, kind=Work):
-    """Runs `body(work)`; exit status 0 only if it returns."""
+    """Runs `body(work)`; exit status 0 only if it returns. Leaves nothing behind, also when it is stopped."""
+    end_on_signals()
     work = None
     try:
         work = kind(options)
@@ -152,5 +228,6 @@ def run_test(body, options, kind=Work):
             work = None
         sys.exit(1)
     finally:
+        end_children()
         if work:
             work.remove()
