@@ -19,6 +19,9 @@ package enum DataWarning: Sendable, Equatable {
     case emptyCompletions(count: Int)
     case fewSteps(count: Int)
     case allWarmup(warmupSteps: Int, steps: Int)
+    /// Rounds of local steps, too few for the outer momentum that is meant for hundreds; `rate` fits
+    /// better, without a momentum.
+    case fewRounds(count: Int, rate: Double)
 
     static func all(
         lines: LineFacts, encoded: EncodedRows, split: Split, validation: EncodedRows?,
@@ -45,13 +48,22 @@ package enum DataWarning: Sendable, Equatable {
         }
         warnings += repetitions(encoded, split, validation)
         warnings += completions(lines, format)
-        if plan.stepCount < 20 { warnings.append(.fewSteps(count: plan.stepCount)) }
-        if configuration.warmupSteps >= plan.stepCount {
-            warnings.append(
-                .allWarmup(warmupSteps: configuration.warmupSteps, steps: plan.stepCount))
+        let steps = plan.scheduledSteps
+        if steps < 20 { warnings.append(.fewSteps(count: steps)) }
+        if configuration.warmupSteps >= steps {
+            warnings.append(.allWarmup(warmupSteps: configuration.warmupSteps, steps: steps))
+        }
+        if let local = plan.local, plan.stepCount < fewRounds,
+            configuration.outerMomentum == nil, configuration.outerLearningRate == nil
+        {
+            let rate = (10 * Double(local.workers).squareRoot()).rounded() / 10
+            warnings.append(.fewRounds(count: plan.stepCount, rate: rate))
         }
         return warnings
     }
+
+    /// A momentum of 0.9 takes about ten rounds to build up. docs/SLOW-LINKS.md has what was measured.
+    private static let fewRounds = 50
 
     private static func repetitions(
         _ encoded: EncodedRows, _ split: Split, _ validation: EncodedRows?
@@ -126,6 +138,9 @@ package enum DataWarning: Sendable, Equatable {
         case .allWarmup(let warmupSteps, let steps):
             "--warmup-steps \(warmupSteps) is not below the \(steps) steps of the run, so the "
                 + "learning rate never reaches its value"
+        case .fewRounds(let count, let rate):
+            "\(count) rounds are few for the outer momentum: --outer-learning-rate \(rate) "
+                + "--outer-momentum 0 may come further (docs/SLOW-LINKS.md)"
         }
     }
 }

@@ -75,6 +75,19 @@ import Testing
             try warnings(good) { $0.warmupSteps = 400 } == [
                 .allWarmup(warmupSteps: 400, steps: 400)
             ])
+        // With local steps, steps are those of each logical worker.
+        func rounds(_ edit: (inout TrainingConfiguration) -> Void) throws -> [DataWarning] {
+            try warnings(good) {
+                ($0.localSteps, $0.logicalWorkers, $0.iterations) = (10, 3, 4)
+                edit(&$0)
+            }
+        }
+        #expect(try rounds { $0.warmupSteps = 39 } == [.fewRounds(count: 4, rate: 1.7)])
+        #expect(
+            try rounds { ($0.warmupSteps, $0.outerMomentum) = (40, 0) } == [
+                .allWarmup(warmupSteps: 40, steps: 40)
+            ])
+        #expect(try rounds { $0.outerLearningRate = 1 } == [])
         #expect(
             try warnings(good + row("x", "") + row("y", "\(String(repeating: "z", count: 40))")) {
                 $0.maxLength = 30
@@ -117,6 +130,7 @@ import Testing
             .repeatedRows(count: 1, rows: 2), .leaked(count: 1, validationRows: 2),
             .leadingSpace(count: 1, rows: 2), .nothingBetween(count: 1, rows: 2),
             .emptyCompletions(count: 1), .fewSteps(count: 1), .allWarmup(warmupSteps: 1, steps: 1),
+            .fewRounds(count: 1, rate: 1.7),
         ]
         #expect(Set(all.map(\.text)).count == all.count)
         #expect(all.allSatisfy { !$0.text.isEmpty })
