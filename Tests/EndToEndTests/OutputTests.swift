@@ -87,7 +87,7 @@ struct OutputTests {
             let first = try SkeinProcess(bench.trainWords("run", endless))
             try first.waitForError("step 2/")
             let second = try SkeinProcess.run(bench.trainWords("run", endless + ["--resume"]))
-            Complaint(65, "another skein process").check(second)
+            Complaint(74, "another skein process").check(second)
             let third = try SkeinProcess.run(bench.trainWords("run", endless))
             Complaint(65, "not empty").check(third)
             #expect(first.isRunning)
