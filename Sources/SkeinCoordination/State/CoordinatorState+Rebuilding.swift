@@ -22,12 +22,15 @@ extension CoordinatorState {
         guard let key = open?.key(index), let phase = open?.pieces[index].phase else { return }
         release(index, of: worker, .cancelled)
         say(.cancel(worker.peer, key, .notRebuilt))
-        say(.log(.warning, "\(worker.name) cannot rebuild \(stateName(index))"))
-        // The judge of a dispute: another one is asked.
+        // The judge of a dispute, who is asked once: another one is asked.
         guard phase != .accepted else { return }
         var history = open?.histories[index] ?? PieceHistory()
         if history.notRebuiltSince == nil { history.notRebuiltSince = clock }
         history.releasedBy = worker.name
+        // Once for each worker and piece: one that is alone gets it again at once, and asks as fast as it can.
+        if !history.notRebuilt.contains(worker.name) {
+            say(.log(.warning, "\(worker.name) cannot rebuild \(stateName(index))"))
+        }
         history.noteNotRebuilt(worker.name) { members.isActive(name: $0) }
         open?.histories[index] = history
         endIfLost(index)
