@@ -223,6 +223,8 @@ struct HostileFrameTests {
                         $0.say(.modelRequest(ModelRequest(file: 0, offset: UInt64.max >> 1)))
                     },
                 ], at: cluster)
+            // Lines are written by a thread of their own, in order.
+            try cluster.coordinator.waitForError("(stale-term): the term is ")
             let log = cluster.coordinator.errorText
             #expect(log.contains("hung up on liar-0 (127.0.0.1:"), "\(log)")
             #expect(log.contains("(protocol-violation): frame "), "\(log)")
