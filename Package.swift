@@ -49,7 +49,8 @@ let package = Package(
         room("Tensors", ["SkeinBasics", "CSkeinOpenBLAS", "CSkeinKernels"]),
         room("Formats", ["SkeinBasics", "SkeinTensors"]),
         room("Text", ["SkeinBasics", "SkeinFormats"]),
-        room("Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats"]),
+        room("Grammar", ["SkeinBasics"]),
+        room("Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinGrammar"]),
         room(
             "Training",
             [
@@ -85,7 +86,7 @@ let package = Package(
             [
                 "Skein", "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
                 "SkeinTraining", "SkeinCoordination", "SkeinSockets", "SkeinNodes", "SkeinLaunch",
-                "SkeinHub", "SkeinExports", "SkeinBench",
+                "SkeinHub", "SkeinExports", "SkeinBench", "SkeinGrammar",
             ]),
         .executableTarget(
             name: "SkeinTool", dependencies: ["SkeinCommands"], swiftSettings: strict),
@@ -100,7 +101,8 @@ let package = Package(
         tests(of: "Tensors", ["SkeinBasics", "CSkeinKernels"]),
         tests(of: "Formats", ["SkeinBasics"]),
         tests(of: "Text", ["SkeinBasics", "SkeinFormats"]),
-        tests(of: "Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats"]),
+        tests(of: "Grammar", ["SkeinBasics"]),
+        tests(of: "Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinGrammar"]),
         tests(
             of: "Training",
             ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText"]),

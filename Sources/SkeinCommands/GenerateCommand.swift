@@ -1,6 +1,7 @@
 import Skein
 import SkeinBasics
 import SkeinFormats
+import SkeinGrammar
 import SkeinModels
 import SkeinTensors
 import SkeinText
@@ -19,13 +20,9 @@ struct GenerateCommand: Command {
         var raw: Bool
         var chat: ChatTemplateSettings
         var maximumTokens: Int
-        /// 0: always the most likely token.
-        var temperature: Double
-        /// nil: all tokens.
-        var topK: Int?
-        /// Above 0, at most 1; 1: all tokens.
-        var topP: Double
-        var seed: UInt64
+        var sampler: Sampler
+        /// What the answer must be; nil: any text.
+        var grammar: GrammarSource?
         var threads: Int?
         var compute: ComputeType
         /// The retired `--weights` was given.
@@ -41,19 +38,14 @@ struct GenerateCommand: Command {
     static let raw = Option.flag("raw", "continue the prompt as it is, without a chat template")
     static let maximumTokens = Option(
         "max-tokens", .integer(1...1_048_576), default: "256", "maximum number of tokens")
-    static let temperature = Option(
-        "temperature", .number(0...100), default: "0",
-        "sampling temperature; 0 = always the most likely token")
-    static let topK = Option(
-        "top-k", .integer(0...1_048_576), default: "0",
-        "sample from the K most likely tokens; 0 = all")
-    static let topP = Option(
-        "top-p", .number(above: 0, to: 1), default: "1",
-        "sample from the most likely tokens that together have this probability")
+    static let schema = Option.optional(
+        "schema", .path("FILE"),
+        "a JSON Schema; the answer is always a JSON value that it allows")
+    static let regex = Option.optional(
+        "regex", .text("R"), "a regular expression; the answer always matches it as a whole")
     static let logits = Option.optional(
         "logits", .path("FILE"),
         "write the logits at every position of the prompt, as safetensors, and generate nothing")
-    static let seed = Option("seed", .seed, default: "0", "sampling seed")
     static let compute = Option<ComputeType>(
         "compute", .choice, default: "fp32",
         "precision of multiplying a prompt by the weights; bf16 is about twice as fast on CPUs "
@@ -78,9 +70,10 @@ struct GenerateCommand: Command {
             OptionGroup(
                 title: "sampling",
                 options: [
-                    maximumTokens.description, temperature.description, topK.description,
-                    topP.description, seed.description,
-                ]),
+                    maximumTokens.description
+                ] + SamplingFlags.descriptions),
+            OptionGroup(
+                title: "form of the answer", options: [schema.description, regex.description]),
             OptionGroup(
                 title: SharedFlags.machine.title,
                 options: [
@@ -95,18 +88,26 @@ struct GenerateCommand: Command {
     let options: Options
 
     init(_ arguments: ParsedArguments) throws {
-        let topK = arguments[Self.topK]
         options = Options(
             model: arguments[SharedFlags.model], adapter: arguments[SharedFlags.adapter],
             anyBase: arguments[SharedFlags.anyBase],
             prompt: arguments[Self.prompt], system: arguments[Self.system],
             raw: arguments[Self.raw], chat: arguments.chat,
             maximumTokens: arguments[Self.maximumTokens],
-            temperature: arguments[Self.temperature], topK: topK > 0 ? topK : nil,
-            topP: arguments[Self.topP], seed: arguments[Self.seed],
+            sampler: SamplingFlags.sampler(arguments),
+            grammar: arguments[Self.schema].map { .schema(path: $0) }
+                ?? arguments[Self.regex].map { .expression($0) },
             threads: arguments[SharedFlags.threads], compute: arguments[Self.compute],
             namesWeights: arguments.isGiven(Self.weights.description),
             logits: arguments[Self.logits], json: arguments[SharedFlags.json])
+        if arguments[Self.schema] != nil, arguments[Self.regex] != nil {
+            throw UsageError.excludes(
+                option: "schema", other: "regex", command: Self.table.command)
+        }
+        if options.logits != nil, let grammar = options.grammar {
+            throw UsageError.excludes(
+                option: "logits", other: grammar.option, command: Self.table.command)
+        }
         if options.raw, options.system != nil {
             throw UsageError.excludes(option: "raw", other: "system", command: Self.table.command)
         }
@@ -125,9 +126,14 @@ struct GenerateCommand: Command {
             anyBase: options.anyBase,
             threads: options.threads, weights: .auto)
         let tokenizer = try adapted.tokenizer()
+        // Before anything is computed.
+        let grammar = try options.grammar?.compiled(for: tokenizer)
         let prompt = try adapted.prompt(
             options.prompt, system: options.system, raw: options.raw, chat: options.chat,
             maximumTokens: options.maximumTokens, tokenizer: tokenizer)
+        let matcher = try grammar.flatMap {
+            try options.grammar?.matcher($0, limit: prompt.maximumTokens)
+        }
         let team = ComputeTeam(threadCount: adapted.threads)
         let reader = DecoderSession(
             weights: try adapted.generationWeights(team: team),
@@ -141,11 +147,9 @@ struct GenerateCommand: Command {
         }
         let generator = Generator(
             session: reader,
-            sampler: Sampler(
-                temperature: Float(options.temperature), topK: options.topK ?? 0,
-                topP: Float(options.topP), seed: options.seed),
-            stopTokens: tokenizer.endOfTurnIDs)
-        try answer(prompt.tokens, prompt.maximumTokens, generator, tokenizer, io)
+            sampler: options.sampler, stopTokens: tokenizer.endOfTurnIDs,
+            tokenCount: tokenizer.vocabularySize)
+        try answer(prompt, generator, matcher, tokenizer, io)
     }
 
     /// Writes "logits", [prompt tokens, vocabulary], and "ids", [prompt tokens], with which another
@@ -170,27 +174,49 @@ struct GenerateCommand: Command {
     }
 
     private func answer(
-        _ prompt: [Int32], _ maximum: Int, _ generator: Generator, _ tokenizer: Tokenizer,
-        _ io: CommandIO
+        _ prompt: AdaptedModel.Prompt, _ generator: Generator,
+        _ matcher: GrammarMatcher?, _ tokenizer: Tokenizer, _ io: CommandIO
     ) throws {
         let began = ContinuousClock.now
         var tokens: [Int32] = []
+        // A character may span several tokens. A value is written byte for byte.
         var stream = TokenText(tokenizer)
-        try generator.run(
-            prompt: prompt, maximumTokens: maximum, check: DecoderSession.uninterrupted
-        ) { token in
+        var value = UTF8Stream()
+        func take(_ token: Int32) throws -> Bool {
             tokens.append(token)
             if options.json { return true }
-            // A character may span several tokens.
-            try io.write(stream.text(of: token))
+            try io.write(
+                matcher == nil ? stream.text(of: token) : value.text(of: tokenizer.bytes(of: token)))
             return true
         }
+        let end: Generator.End
+        if var matcher {
+            end = try generator.run(
+                prompt: prompt.tokens, matcher: &matcher,
+                segment: { tokenizer.segments(of: $0, after: tokens.last) },
+                check: DecoderSession.uninterrupted, each: take)
+        } else {
+            end = try generator.run(
+                prompt: prompt.tokens, maximumTokens: prompt.maximumTokens,
+                check: DecoderSession.uninterrupted, each: take)
+        }
         let seconds = (ContinuousClock.now - began) / .seconds(1)
-        guard options.json else { return try io.print(stream.rest()) }
+        guard options.json else {
+            try io.print(matcher == nil ? stream.rest() : value.rest())
+            if matcher != nil, end == .maximumTokens {
+                io.log.warning("the value was closed early, so that it fits --max-tokens")
+            }
+            return
+        }
+        let text =
+            matcher == nil
+            ? tokenizer.decode(tokens)
+            : String(decoding: tokens.flatMap { tokenizer.bytes(of: $0) }, as: UTF8.self)
         try io.print(json: [
-            ("prompt_tokens", .integer(prompt.count)),
+            ("prompt_tokens", .integer(prompt.tokens.count)),
             ("tokens", .array(tokens.map { .integer(Int($0)) })),
-            ("text", .string(tokenizer.decode(tokens))),
+            ("text", .string(text)),
+            ("finish_reason", .string(end.rawValue)),
             ("tokens_per_second", .number(Double(tokens.count) / seconds)),
         ])
     }

@@ -1,19 +1,28 @@
+import SkeinGrammar
+
 /// Continues a prompt token by token.
 package struct Generator {
     package let session: DecoderSession
     package let sampler: Sampler
     /// Generation ends before it would give out one of these.
     package let stopTokens: Set<Int32>
+    /// Ids below it are tokens; a model may have more logits. nil: all are.
+    package let tokenCount: Int?
 
-    package init(session: DecoderSession, sampler: Sampler, stopTokens: Set<Int32>) {
+    package init(
+        session: DecoderSession, sampler: Sampler, stopTokens: Set<Int32>, tokenCount: Int? = nil
+    ) {
         self.session = session
         self.sampler = sampler
         self.stopTokens = stopTokens
+        self.tokenCount = tokenCount
     }
 
     /// Why a continuation ended.
     package enum End: String, Sendable {
+        /// The model ended it, or the value that it had to write is complete.
         case stopToken = "stop"
+        /// There were no more tokens, or the value was closed so that it fits.
         case maximumTokens = "length"
         case interrupted
     }
@@ -30,16 +39,34 @@ package struct Generator {
         each: (Int32) throws -> Bool
     ) throws -> End {
         var next = prompt
+        var uses = TokenUses(prompt: prompt)
         for position in 0..<maximumTokens {
             let token = try session.withLogits(after: next, check: check) {
-                let token = sampler.pick($0, position: position)
-                guard $0[Int(token)].isFinite else { throw GenerationError.notFinite }
-                return token
+                try pick($0, uses) { sampler.pick($0, position: position) }
             }
             if stopTokens.contains(token) { return .stopToken }
             if try !each(token) { return .interrupted }
+            uses.count(token)
             next = [token]
         }
         return .maximumTokens
+    }
+
+    /// Calls `choose` with the logits of all tokens, with penalties.
+    func pick(
+        _ all: UnsafeBufferPointer<Float>, _ uses: TokenUses,
+        _ choose: (UnsafeBufferPointer<Float>) -> Int32
+    ) throws -> Int32 {
+        let logits = UnsafeBufferPointer(rebasing: all.prefix(tokenCount ?? all.count))
+        var token: Int32
+        if sampler.penalties.isOff {
+            token = choose(logits)
+        } else {
+            var lowered = Array(logits)
+            uses.lower(&lowered, by: sampler.penalties)
+            token = lowered.withUnsafeBufferPointer(choose)
+        }
+        guard logits[Int(token)].isFinite else { throw GenerationError.notFinite }
+        return token
     }
 }

@@ -31,6 +31,8 @@ package struct Tokenizer: Sendable {
     /// The bytes that each token stands for.
     let decodings: TokenTable
     let isSpecial: [Bool]
+    /// Tokens that are cut out of a text as they are spelled, special or not.
+    let isAdded: [Bool]
     let preTokenizer: PreTokenizer
     let preTokenSteps: PreTokenSteps?
     let addsPrefixSpace: Bool
@@ -108,10 +110,12 @@ package struct Tokenizer: Sendable {
         }
 
         var isSpecial = [Bool](repeating: false, count: pieces.count)
+        var isAdded = isSpecial
         var rawTokens = AddedTokenMatcher()
         var normalizedTokens = AddedTokenMatcher()
         for token in definition.addedTokens {
             isSpecial[Int(token.id)] = token.isSpecial
+            isAdded[Int(token.id)] = true
             var content = definition.pieces[Int(token.id)]
             if token.isNormalized { content = definition.normalizedContent(content, effort) }
             try definition.check(token, content)
@@ -125,6 +129,7 @@ package struct Tokenizer: Sendable {
         }
         try definition.check(effort)
         self.isSpecial = isSpecial
+        self.isAdded = isAdded
         self.rawTokens = rawTokens
         self.normalizedTokens = normalizedTokens
         preTokenizer = definition.preTokenizer
@@ -162,6 +167,31 @@ extension Tokenizer {
     /// whole characters: a streaming reader must wait for the rest.
     package func bytes(of id: Int32) -> [UInt8] {
         contains(id) ? decodings.withString(Int(id)) { Array($0) } : []
+    }
+
+    /// The bytes that each token writes in the middle of a text, by id; nil for control and added
+    /// tokens, which are never part of one, and for those that stand for nothing.
+    package var writtenTokens: [[UInt8]?] {
+        (0..<Int32(clamping: pieces.count)).map { id in
+            if isAdded[Int(id)] || isSpecial[Int(id)] { return nil }
+            let bytes = bytes(of: id)
+            return bytes.isEmpty ? nil : bytes
+        }
+    }
+
+    /// The tokens of bytes in the middle of a text, as the tokenizer cuts them; none if it takes too
+    /// long.
+    package func segments(of bytes: [UInt8], after previous: Int32?) -> [Int32] {
+        // A text's beginning may be spelled with a space.
+        let before = previous ?? writtenTokenInTheMiddle
+        return bytes.withUnsafeBufferPointer {
+            (try? ids(ofUTF8: $0, parsingSpecialTokens: false, after: before)) ?? []
+        }
+    }
+
+    /// Any token that is text.
+    private var writtenTokenInTheMiddle: Int32? {
+        id(of: "a").flatMap { isSpecial[Int($0)] ? nil : $0 }
     }
 
     /// The text of tokens. Bytes that are not valid UTF-8 become U+FFFD; ids that are not in the

@@ -1,0 +1,70 @@
+import SkeinBasics
+import SkeinGrammar
+import SkeinText
+
+/// What the user says an answer must be.
+enum GrammarSource: Sendable, Equatable {
+    case schema(path: String)
+    case expression(String)
+
+    /// The option that states it.
+    var option: String {
+        switch self {
+        case .schema: "schema"
+        case .expression: "regex"
+        }
+    }
+
+    /// - Throws: `GrammarProblem`, `FileError`, `CommandError.inputTooLong`.
+    func compiled(for tokenizer: Tokenizer) throws -> CompiledGrammar {
+        let vocabulary = TokenVocabulary(tokens: tokenizer.writtenTokens)
+        switch self {
+        case .schema(let path):
+            let source = try BoundedInput.read(path: path, limit: GrammarLimits.sourceBytes)
+            return try explaining { () throws(GrammarError) in
+                try CompiledGrammar(schema: source, vocabulary)
+            }
+        case .expression(let text):
+            return try explaining { () throws(GrammarError) in
+                try CompiledGrammar(expression: text, vocabulary)
+            }
+        }
+    }
+
+    /// A matcher for one answer of at most `limit` tokens.
+    func matcher(_ grammar: CompiledGrammar, limit: Int) throws -> GrammarMatcher {
+        try explaining { () throws(GrammarError) in try GrammarMatcher(grammar, limit: limit) }
+    }
+
+    private func explaining<Result>(
+        _ body: () throws(GrammarError) -> Result
+    ) throws(GrammarProblem) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw GrammarProblem(error: error, source: self)
+        }
+    }
+}
+
+/// An error of a schema or a regular expression, with where it was stated.
+struct GrammarProblem: Error, Equatable, Explained {
+    let error: GrammarError
+    let source: GrammarSource
+
+    var explanation: Explanation {
+        var explanation = error.explanation
+        let stated: String
+        switch source {
+        case .schema(let path): stated = path
+        case .expression: stated = "--regex"
+        }
+        switch error {
+        case .doesNotFit: explanation.place = "--max-tokens"
+        default:
+            explanation.place =
+                explanation.place.isEmpty ? stated : "\(stated): \(explanation.place)"
+        }
+        return explanation
+    }
+}

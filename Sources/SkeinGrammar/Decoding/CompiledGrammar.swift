@@ -1,0 +1,200 @@
+import Synchronization
+
+/// What a model may write, for one tokenizer: a grammar with its states and masks.
+///
+/// Any number of generations may share it. What it answers depends on the grammar and the bytes so
+/// far alone: states and masks that others have made only make it faster.
+package final class CompiledGrammar: Sendable {
+    package let vocabulary: TokenVocabulary
+    private let memory: Mutex<Memory>
+
+    /// A state that is only valid as long as the automaton has not been reset since.
+    struct Place {
+        var state: GrammarAutomaton.State
+        var epoch: Int
+    }
+
+    private final class Memory {
+        let automaton: GrammarAutomaton
+        let completion: ShortestCompletion
+        var masks = RecentlyUsed<GrammarAutomaton.State, TokenMask>(
+            limit: GrammarLimits.maskBytes)
+        /// How often everything was forgotten.
+        var epoch = 0
+
+        init(_ network: ByteNetwork, _ vocabulary: TokenVocabulary) {
+            automaton = GrammarAutomaton(network)
+            completion = ShortestCompletion(vocabulary)
+        }
+
+        func reset() {
+            automaton.reset()
+            completion.reset()
+            masks.removeAll()
+            epoch += 1
+        }
+    }
+
+    /// - Throws: `GrammarError` for what cannot be enforced.
+    package convenience init(schema: [UInt8], _ vocabulary: TokenVocabulary) throws(GrammarError) {
+        try self.init(SchemaCompiler.network(of: schema), vocabulary)
+    }
+
+    /// The whole answer matches a regular expression (ECMA-262's syntax, without look-around).
+    package convenience init(
+        expression: String, _ vocabulary: TokenVocabulary
+    ) throws(GrammarError) {
+        try self.init(ExpressionNetwork.network(of: expression), vocabulary)
+    }
+
+    init(_ network: ByteNetwork, _ vocabulary: TokenVocabulary) {
+        self.vocabulary = vocabulary
+        memory = Mutex(Memory(network, vocabulary))
+    }
+
+    /// Fails if even the shortest value does not fit.
+    ///
+    /// - Throws: `GrammarError.doesNotFit`.
+    package func check(limit: Int) throws(GrammarError) {
+        let needed = try withRoom(nil, []) { memory, state -> Int32? in
+            guard
+                let fits = memory.completion.fits(state, left: limit, memory.automaton)
+            else { return nil }
+            return fits ? 0 : memory.completion.tokens(from: state, memory.automaton)
+        }
+        guard Int(needed) > limit else { return }
+        throw .doesNotFit(
+            needed: needed < ShortestCompletion.never ? Int(needed) : nil, limit: limit)
+    }
+
+    /// The place after one more token; its state is `GrammarAutomaton.dead` if that is not allowed.
+    func advance(
+        _ place: Place?, by added: [UInt8], before bytes: [UInt8]
+    ) throws(GrammarError) -> Place {
+        try withRoom(place, bytes) { memory, state in
+            let next = memory.automaton.step(state, added)
+            return next == GrammarAutomaton.full ? nil : Place(state: next, epoch: memory.epoch)
+        }
+    }
+
+    /// All tokens that the grammar allows, and those of them after which a value still fits.
+    ///
+    /// The two are the same object unless the limit is near.
+    func masks(
+        _ place: Place?, _ bytes: [UInt8], left: Int
+    ) throws(GrammarError) -> (all: TokenMask, fitting: TokenMask) {
+        try withRoom(place, bytes) { memory, state in
+            guard let all = Self.mask(state, memory) else { return nil }
+            if Int(all.need) <= left - 1 { return (all, all) }
+            guard let fitting = Self.limited(state, left: left, all, memory) else { return nil }
+            return (all, fitting.count == all.count ? all : fitting)
+        }
+    }
+
+    /// The bytes that must come next, as far as there is no choice.
+    func forced(
+        _ place: Place?, _ bytes: [UInt8], atMost limit: Int
+    ) throws(GrammarError) -> [UInt8] {
+        try withRoom(place, bytes) { memory, state in
+            var state = state
+            var forced: [UInt8] = []
+            while forced.count < limit, !memory.automaton.facts[Int(state)].isAccepting,
+                let byte = memory.automaton.onlyByte(after: state)
+            {
+                state = memory.automaton.step(state, byte)
+                if state == GrammarAutomaton.full { return nil }
+                forced.append(byte)
+            }
+            return forced
+        }
+    }
+
+    func isAccepting(_ place: Place?, _ bytes: [UInt8]) throws(GrammarError) -> Bool {
+        try withRoom(place, bytes) { memory, state in
+            memory.automaton.facts[Int(state)].isAccepting
+        }
+    }
+
+    /// Whether a value still fits.
+    func fits(_ place: Place?, _ bytes: [UInt8], left: Int) throws(GrammarError) -> Bool {
+        try withRoom(place, bytes) { memory, state in
+            memory.completion.fits(state, left: left, memory.automaton)
+        }
+    }
+
+    /// Calls `body` with the state after `bytes`, which `place` may know. If it finds no room for
+    /// another state, everything is forgotten and it is called once more: what fits into an empty
+    /// memory must not depend on what others have put there.
+    ///
+    /// - Throws: `GrammarError.tooComplex`.
+    private func withRoom<Result: Sendable>(
+        _ place: Place?, _ bytes: [UInt8], _ body: (Memory, GrammarAutomaton.State) -> Result?
+    ) throws(GrammarError) -> Result {
+        let result: Result? = memory.withLock { memory in
+            for _ in 0..<2 {
+                var state = memory.automaton.root
+                if let place, place.epoch == memory.epoch {
+                    state = place.state
+                } else {
+                    state = memory.automaton.step(state, bytes)
+                }
+                precondition(state != GrammarAutomaton.dead, "only allowed tokens were accepted")
+                if state >= 0, let result = body(memory, state) { return result }
+                memory.reset()
+            }
+            return nil
+        }
+        guard let result else { throw .tooComplex }
+        return result
+    }
+
+    private static func mask(
+        _ state: GrammarAutomaton.State, _ memory: Memory
+    ) -> TokenMask? {
+        if let known = memory.masks.value(for: state) { return known }
+        let automaton = memory.automaton
+        let vocabulary = memory.completion.vocabulary
+        let facts = automaton.facts[Int(state)]
+        let found: (tokens: TokenSet, states: [GrammarAutomaton.State])?
+        var need: Int32 = 0
+        if vocabulary.hasEveryByte {
+            found = automaton.tokens(after: state, vocabulary) { next in
+                need = max(need, automaton.facts[Int(next)].need)
+                return true
+            }
+            if facts.body > 0 { need = max(need, facts.bodyNeed) }
+        } else {
+            // Single bytes need not be tokens, so a state may have no way on.
+            let completion = memory.completion
+            func finite(_ next: GrammarAutomaton.State) -> Bool? {
+                guard let tokens = completion.tokens(from: next, automaton) else { return nil }
+                guard tokens < ShortestCompletion.never else { return false }
+                need = max(need, tokens)
+                return true
+            }
+            found = automaton.tokens(
+                after: state, vocabulary,
+                bodyFits: { finite(automaton.afterBody(state, characters: $0)) }, fits: finite)
+        }
+        guard let found else { return nil }
+        let mask = TokenMask(tokens: found.tokens, allowsEnd: facts.isAccepting, need: need)
+        memory.masks.insert(mask, for: state, weight: found.tokens.size / 8 + 256)
+        return mask
+    }
+
+    private static func limited(
+        _ state: GrammarAutomaton.State, left: Int, _ all: TokenMask, _ memory: Memory
+    ) -> TokenMask? {
+        let automaton = memory.automaton
+        let completion = memory.completion
+        func fits(_ next: GrammarAutomaton.State) -> Bool? {
+            completion.fits(next, left: left - 1, automaton)
+        }
+        guard
+            let found = automaton.tokens(
+                after: state, completion.vocabulary,
+                bodyFits: { fits(automaton.afterBody(state, characters: $0)) }, fits: fits)
+        else { return nil }
+        return TokenMask(tokens: found.tokens, allowsEnd: all.allowsEnd, need: all.need)
+    }
+}

@@ -1,0 +1,272 @@
+/// The states of a network, made when they are first needed.
+///
+/// A state is a set of configurations (node, frame): everything that the bytes so far may mean. A frame
+/// says where a subnetwork returns to: a set of (node, frame of the caller). Calls of one subnetwork
+/// from several configurations at the same byte share a frame, so a state has no more configurations
+/// than the network's nodes times the calls that are open, however many readings there are (as in
+/// Earley's and in generalised LR parsers). Both are interned: equal states have one number.
+///
+/// Not thread-safe: `CompiledGrammar` holds the lock.
+final class GrammarAutomaton {
+    typealias Node = ByteNetwork.Node
+    typealias State = Int32
+
+    static let dead: State = -1
+    /// There is no room for another state.
+    static let full: State = -2
+    private static let unknown: Int32 = -3
+
+    private struct Return: Hashable {
+        var node: Node
+        var frame: Int32
+    }
+
+    let network: ByteNetwork
+    private var frames: [[Return]] = []
+    private var frameNumbers: [[Return]: Int32] = [:]
+    /// The least bytes from a frame's return to the end of everything.
+    private var frameNeeds: [Int32] = []
+
+    private var states: [[UInt64]] = []
+    private var stateNumbers: [[UInt64]: State] = [:]
+    private(set) var facts: [Facts] = []
+    /// For each state its row of `table`, or -1.
+    private var rows: UnsafeMutablePointer<Int32>
+    private var rowsCapacity: Int
+    /// Rows of 256 states.
+    private var table: UnsafeMutablePointer<Int32>
+    private var tableRows = 0
+    private var tableCapacity: Int
+
+    /// What is known of a state.
+    struct Facts {
+        /// The least bytes to the end of everything.
+        var need: Int32
+        var isAccepting: Bool
+        /// Characters that may follow in a JSON string, `Int32.max` for any number; -1 outside.
+        var body: Int32
+        /// The least bytes to the end by way of the string's body.
+        var bodyNeed: Int32
+        /// Whether the body of one string is all that it is.
+        var isBodyAlone: Bool
+    }
+
+    /// Before the first byte.
+    private(set) var root: State = dead
+
+    init(_ network: ByteNetwork) {
+        self.network = network
+        rowsCapacity = 256
+        rows = .allocate(capacity: rowsCapacity)
+        tableCapacity = 64
+        table = .allocate(capacity: tableCapacity * 256)
+        reset()
+    }
+
+    deinit {
+        rows.deallocate()
+        table.deallocate()
+    }
+
+    /// States so far.
+    var count: Int { states.count }
+
+    /// Forgets all states; their numbers have no meaning any more.
+    func reset() {
+        frames = [[]]
+        frameNumbers = [:]
+        frameNeeds = [0]
+        states = []
+        stateNumbers = [:]
+        facts = []
+        tableRows = 0
+        work = [UInt64(UInt32(bitPattern: network.start)) << 32]
+        root = closed()
+    }
+
+    /// The state after one more byte: `dead` if it is not allowed, `full` if there is no room.
+    @inline(__always)
+    func step(_ state: State, _ byte: UInt8) -> State {
+        let row = rows[Int(state)]
+        if row >= 0 {
+            let next = table[Int(row) * 256 + Int(byte)]
+            if next != Self.unknown { return next }
+        }
+        return slowStep(state, byte)
+    }
+
+    /// The bytes that are allowed after a state, ascending.
+    func bytes(after state: State) -> [UInt8] {
+        var allowed = [Bool](repeating: false, count: 256)
+        for configuration in states[Int(state)] {
+            let edges = network.places[Int(configuration >> 32)].edges
+            for edge in edges {
+                for byte in network.edges[Int(edge)].bytes { allowed[Int(byte)] = true }
+            }
+        }
+        return allowed.indices.filter { allowed[$0] }.map { UInt8($0) }
+    }
+
+    /// The only byte that is allowed after a state; nil if there are several or none.
+    func onlyByte(after state: State) -> UInt8? {
+        var only: UInt8?
+        for configuration in states[Int(state)] {
+            for edge in network.places[Int(configuration >> 32)].edges {
+                let bytes = network.edges[Int(edge)].bytes
+                guard bytes.count == 1, only == nil || only == bytes.lowerBound else { return nil }
+                only = bytes.lowerBound
+            }
+        }
+        return only
+    }
+
+    // MARK: - Making states
+
+    /// Configurations that are still to be looked at, node << 32 | frame.
+    private var work: [UInt64] = []
+    private var kept: [UInt64] = []
+    private var seen: Set<UInt64> = []
+
+    private func slowStep(_ state: State, _ byte: UInt8) -> State {
+        work.removeAll(keepingCapacity: true)
+        for configuration in states[Int(state)] {
+            for edge in network.places[Int(configuration >> 32)].edges {
+                let edge = network.edges[Int(edge)]
+                if edge.bytes.contains(byte) {
+                    work.append(
+                        UInt64(UInt32(bitPattern: edge.to)) << 32 | configuration & 0xffff_ffff)
+                }
+            }
+        }
+        let next = work.isEmpty ? Self.dead : closed()
+        guard next != Self.full, let row = row(of: state) else { return Self.full }
+        table[row * 256 + Int(byte)] = next
+        return next
+    }
+
+    private func row(of state: State) -> Int? {
+        if rows[Int(state)] >= 0 { return Int(rows[Int(state)]) }
+        guard tableRows < GrammarLimits.tableRows else { return nil }
+        if tableRows == tableCapacity {
+            let larger = UnsafeMutablePointer<Int32>.allocate(capacity: tableCapacity * 512)
+            larger.update(from: table, count: tableCapacity * 256)
+            table.deallocate()
+            table = larger
+            tableCapacity *= 2
+        }
+        let row = tableRows
+        tableRows += 1
+        (table + row * 256).update(repeating: Self.unknown, count: 256)
+        rows[Int(state)] = Int32(row)
+        return row
+    }
+
+    /// The state of `work` and of all that is reached from it without a byte.
+    private func closed() -> State {
+        kept.removeAll(keepingCapacity: true)
+        seen.removeAll(keepingCapacity: true)
+        var isAccepting = false
+        /// Calls by callee: its start and rank, and where they return to.
+        var pending: [(start: Node, rank: UInt8, returns: [Return])] = []
+        while true {
+            while let configuration = work.popLast() {
+                guard seen.insert(configuration).inserted else { continue }
+                let node = Int(configuration >> 32)
+                let frame = Int32(truncatingIfNeeded: configuration & 0xffff_ffff)
+                let place = network.places[node]
+                if !place.edges.isEmpty { kept.append(configuration) }
+                for skip in place.skips {
+                    work.append(Self.key(network.skips[Int(skip)], frame))
+                }
+                for call in place.calls {
+                    let call = network.calls[Int(call)]
+                    let back = Return(node: call.to, frame: frame)
+                    if let index = pending.firstIndex(where: { $0.start == call.start }) {
+                        pending[index].returns.append(back)
+                    } else {
+                        pending.append((call.start, call.rank, [back]))
+                    }
+                }
+                if place.isEnd {
+                    if frame == 0 {
+                        isAccepting = isAccepting || Node(node) == network.end
+                    } else {
+                        for back in frames[Int(frame)] {
+                            work.append(Self.key(back.node, back.frame))
+                        }
+                    }
+                }
+            }
+            // The lowest rank first: its subnetwork may call the others.
+            guard let least = pending.indices.min(by: { pending[$0].rank < pending[$1].rank })
+            else { break }
+            let call = pending.remove(at: least)
+            guard let frame = frame(of: call.returns) else { return Self.full }
+            work.append(Self.key(call.start, frame))
+        }
+        return intern(isAccepting: isAccepting)
+    }
+
+    private static func key(_ node: Node, _ frame: Int32) -> UInt64 {
+        UInt64(UInt32(bitPattern: node)) << 32 | UInt64(UInt32(bitPattern: frame))
+    }
+
+    private func frame(of returns: [Return]) -> Int32? {
+        var sorted = returns
+        if sorted.count > 1 {
+            sorted = Array(Set(returns)).sorted { ($0.node, $0.frame) < ($1.node, $1.frame) }
+        }
+        if let number = frameNumbers[sorted] { return number }
+        guard frames.count < GrammarLimits.states else { return nil }
+        let number = Int32(frames.count)
+        frames.append(sorted)
+        frameNumbers[sorted] = number
+        frameNeeds.append(
+            sorted.reduce(ByteNetwork.never) {
+                min($0, network.places[Int($1.node)].need + frameNeeds[Int($1.frame)])
+            })
+        return number
+    }
+
+    private func intern(isAccepting: Bool) -> State {
+        kept.sort()
+        // A state that accepts differs from one that does not.
+        if isAccepting { kept.append(.max) }
+        if kept.isEmpty { return Self.dead }
+        if let number = stateNumbers[kept] { return number }
+        guard states.count < GrammarLimits.states else { return Self.full }
+        if isAccepting { kept.removeLast() }
+        var facts = Facts(
+            need: isAccepting ? 0 : ByteNetwork.never, isAccepting: isAccepting, body: -1,
+            bodyNeed: 0, isBodyAlone: false)
+        for configuration in kept {
+            let place = network.places[Int(configuration >> 32)]
+            let need = place.need + frameNeeds[Int(configuration & 0xffff_ffff)]
+            facts.need = min(facts.need, need)
+            if place.body >= 0 {
+                facts.body = max(facts.body, place.body)
+                facts.bodyNeed = max(facts.bodyNeed, need)
+            }
+        }
+        facts.isBodyAlone =
+            !isAccepting
+            && kept.allSatisfy {
+                let place = network.places[Int($0 >> 32)]
+                return place.body >= 0 || place.isOfBody
+            }
+        let number = State(states.count)
+        if states.count == rowsCapacity {
+            let larger = UnsafeMutablePointer<Int32>.allocate(capacity: 2 * rowsCapacity)
+            larger.update(from: rows, count: rowsCapacity)
+            rows.deallocate()
+            rows = larger
+            rowsCapacity *= 2
+        }
+        rows[Int(number)] = -1
+        states.append(kept)
+        self.facts.append(facts)
+        if isAccepting { kept.append(.max) }
+        stateNumbers[kept] = number
+        return number
+    }
+}

@@ -1,0 +1,90 @@
+/// One value while it is written, token by token.
+///
+/// **A token is allowed only if the shortest completion after it still fits the tokens that are
+/// left**, so that there is always a way to the end.
+package struct GrammarMatcher: Sendable {
+    /// What may happen next.
+    package enum Next: Sendable {
+        /// The value is complete, and nothing can follow.
+        case end
+        /// There is no choice.
+        case only(Int32)
+        /// One of `fitting`, or the end of the turn where that is allowed. `all`: what the grammar
+        /// alone would allow; the same object unless the limit is near.
+        case choice(all: TokenMask, fitting: TokenMask)
+    }
+
+    package let grammar: CompiledGrammar
+    /// Tokens of the value.
+    package let limit: Int
+    package private(set) var used = 0
+    /// The value so far.
+    package private(set) var bytes: [UInt8] = []
+    private var place: CompiledGrammar.Place?
+
+    /// - Throws: `GrammarError.doesNotFit` if even the shortest value takes more than `limit` tokens.
+    package init(_ grammar: CompiledGrammar, limit: Int) throws(GrammarError) {
+        try grammar.check(limit: limit)
+        self.grammar = grammar
+        self.limit = limit
+    }
+
+    package var left: Int { limit - used }
+
+    /// - Throws: `GrammarError.tooComplex`.
+    package func next() throws(GrammarError) -> Next {
+        if left <= 0 { return .end }
+        let (all, fitting) = try grammar.masks(place, bytes, left: left)
+        if fitting.count == 0 && all.count == 0 {
+            precondition(all.allowsEnd, "a value that is not complete can go on")
+            return .end
+        }
+        if let only = fitting.only, all.count == 1 { return .only(only) }
+        return .choice(all: all, fitting: fitting)
+    }
+
+    /// Whether the value is complete.
+    package func isComplete() throws(GrammarError) -> Bool {
+        try grammar.isAccepting(place, bytes)
+    }
+
+    /// Whether nothing can follow the value.
+    package func isFinal() throws(GrammarError) -> Bool {
+        let (all, _) = try grammar.masks(place, bytes, left: 1)
+        return all.count == 0
+    }
+
+    /// Takes a token that `next()` allowed.
+    package mutating func accept(_ token: Int32) throws(GrammarError) {
+        let added = grammar.vocabulary.bytes[Int(token)]
+        let next = try grammar.advance(place, by: added, before: bytes)
+        precondition(next.state >= 0 && !added.isEmpty, "the token is allowed")
+        place = next
+        bytes += added
+        used += 1
+    }
+
+    /// The tokens of the bytes that must come next, without the last one: a longer token that begins
+    /// with it may be the model's choice. Empty if there is no run, or if the limit asks for fewer
+    /// tokens.
+    ///
+    /// - Parameter segment: cuts a text into tokens as the tokenizer does.
+    package func forcedRun(segment: ([UInt8]) -> [Int32]) throws(GrammarError) -> [Int32] {
+        guard left > 1 else { return [] }
+        let forced = try grammar.forced(place, bytes, atMost: Self.longestRun)
+        guard forced.count > 1 else { return [] }
+        var run = segment(forced)
+        let words = grammar.vocabulary.bytes
+        guard run.allSatisfy({ words.indices.contains(Int($0)) && !words[Int($0)].isEmpty }),
+            run.flatMap({ words[Int($0)] }) == forced, run.count > 1, run.count <= left
+        else { return [] }
+        run.removeLast()
+        let added = run.flatMap { words[Int($0)] }
+        let after = try grammar.advance(place, by: added, before: bytes)
+        let fits = try grammar.fits(after, bytes + added, left: left - run.count)
+        return fits ? run : []
+    }
+
+    /// Bytes of a forced run that is looked at in one piece.
+    private static let longestRun = 4096
+}

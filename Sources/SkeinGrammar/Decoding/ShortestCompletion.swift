@@ -1,0 +1,179 @@
+/// How many tokens the shortest way from a state to a complete value takes.
+///
+/// The answer is a function of grammar, vocabulary and state alone, never of what was asked before:
+/// what a model may say must not depend on who else uses the grammar.
+///
+/// Two numbers are compared. The **chain** is the shortest text in bytes, of equally short ones the
+/// lowest, cut into as few tokens as possible; the rest of a chain is the chain of the state there. The
+/// **search** tries all tokens, breadth first, and finds the true least number, if it needs no more
+/// than `GrammarLimits.searchedStates` states; states nearer to the end need fewer, so where it
+/// succeeds, it also succeeds after the first token of what it found. So there is always a token after
+/// which the number is smaller by one, and a model that keeps within it never gets stuck.
+final class ShortestCompletion {
+    typealias State = GrammarAutomaton.State
+
+    /// More than any limit: there is no way.
+    static let never = ByteNetwork.never
+
+    let vocabulary: TokenVocabulary
+    /// By state: tokens of the chain.
+    private var chains: [State: Int32] = [:]
+    /// By state: the least number, where the search was made.
+    private var searched: [State: Int32] = [:]
+
+    init(_ vocabulary: TokenVocabulary) {
+        self.vocabulary = vocabulary
+    }
+
+    /// Forgets everything: the automaton's states have new numbers.
+    func reset() {
+        chains = [:]
+        searched = [:]
+    }
+
+    /// Whether a value can be completed with `left` tokens; nil if there is no room for the states.
+    func fits(_ state: State, left: Int, _ automaton: GrammarAutomaton) -> Bool? {
+        let need = automaton.facts[Int(state)].need
+        if need == 0 { return left >= 0 }
+        if vocabulary.hasEveryByte && Int(need) <= left { return true }
+        if Int(need) > left * vocabulary.longest { return false }
+        guard let chain = chain(from: state, automaton) else { return nil }
+        if Int(chain) <= left { return true }
+        guard let least = least(from: state, automaton) else { return nil }
+        return Int(least) <= left
+    }
+
+    /// The least number of tokens, or `never`; nil if there is no room for the states.
+    func tokens(from state: State, _ automaton: GrammarAutomaton) -> Int32? {
+        guard let least = least(from: state, automaton) else { return nil }
+        return least
+    }
+
+    // MARK: - The chain
+
+    private func chain(from state: State, _ automaton: GrammarAutomaton) -> Int32? {
+        if let known = chains[state] { return known }
+        // Down to a state that is known, or to the end, and back.
+        var path: [State] = [state]
+        var bytes: [UInt8] = []
+        while let here = path.last, automaton.facts[Int(here)].need > 0 {
+            if chains[here] != nil { break }
+            guard let (byte, next) = Self.nearer(here, automaton) else { return nil }
+            bytes.append(byte)
+            path.append(next)
+        }
+        // Tokens that reach beyond the last state of the path need what comes after it.
+        let known = path.count
+        while let here = path.last, automaton.facts[Int(here)].need > 0,
+            path.count < known + vocabulary.longest
+        {
+            guard let (byte, next) = Self.nearer(here, automaton) else { return nil }
+            bytes.append(byte)
+            path.append(next)
+        }
+        var least = [Int32](repeating: Self.never, count: path.count)
+        for place in path.indices.reversed() {
+            if automaton.facts[Int(path[place])].need == 0 {
+                least[place] = 0
+            } else if let chain = chains[path[place]] {
+                least[place] = chain
+            } else if place < known {
+                vocabulary.whole.prefixes(of: bytes[place...]) { length in
+                    least[place] = min(least[place], 1 + least[place + length])
+                }
+                least[place] = min(least[place], Self.never)
+                chains[path[place]] = least[place]
+            } else {
+                least[place] = Self.never
+            }
+        }
+        return least[0]
+    }
+
+    /// The lowest byte that leads a byte nearer to the end.
+    private static func nearer(
+        _ state: State, _ automaton: GrammarAutomaton
+    ) -> (UInt8, State)? {
+        let need = automaton.facts[Int(state)].need
+        for byte in automaton.bytes(after: state) {
+            let next = automaton.step(state, byte)
+            if next == GrammarAutomaton.full { return nil }
+            if next >= 0, automaton.facts[Int(next)].need == need - 1 { return (byte, next) }
+        }
+        preconditionFailure("a state's least number of bytes is one more than a neighbour's")
+    }
+
+    // MARK: - The search
+
+    private func least(from state: State, _ automaton: GrammarAutomaton) -> Int32? {
+        if let known = searched[state] { return known }
+        guard let chain = chain(from: state, automaton) else { return nil }
+        guard let found = search(from: state, automaton, atMost: chain) else { return nil }
+        let least = min(chain, found)
+        searched[state] = least
+        return least
+    }
+
+    /// The least number of tokens if it is less than `limit` and found within the states allowed,
+    /// else `never`.
+    private func search(
+        from state: State, _ automaton: GrammarAutomaton, atMost limit: Int32
+    ) -> Int32? {
+        var visited: Set<State> = [state]
+        var level = [state]
+        var tokens: Int32 = 0
+        var expanded = 0
+        while !level.isEmpty, tokens + 1 < limit {
+            expanded += level.count
+            guard expanded <= GrammarLimits.searchedStates else { return Self.never }
+            var next: [State] = []
+            for state in level {
+                guard let successors = successors(of: state, automaton) else { return nil }
+                for successor in successors where visited.insert(successor).inserted {
+                    next.append(successor)
+                }
+            }
+            tokens += 1
+            if next.contains(where: { automaton.facts[Int($0)].need == 0 }) { return tokens }
+            level = next
+        }
+        return Self.never
+    }
+
+    private func successors(of state: State, _ automaton: GrammarAutomaton) -> [State]? {
+        let facts = automaton.facts[Int(state)]
+        guard facts.isBodyAlone else {
+            return automaton.tokens(
+                after: state, vocabulary, bodyFits: { _ in true }, fits: { _ in true })?.states
+        }
+        // Characters of a string are alike, so that one token of each length stands for all.
+        var states: [State] = []
+        for length in vocabulary.bodyLengths where length <= Int(facts.body) {
+            let here = automaton.afterBody(state, characters: length)
+            if here == GrammarAutomaton.full { return nil }
+            states.append(here)
+            if facts.body == .max, here == state { break }
+        }
+        guard let walked = automaton.tokens(after: state, vocabulary, fits: { _ in true }) else {
+            return nil
+        }
+        return states + walked.states
+    }
+}
+
+extension TokenTrie {
+    /// Calls `body` with the length of each token that is a prefix of some bytes.
+    func prefixes(of bytes: ArraySlice<UInt8>, _ body: (Int) -> Void) {
+        var index = 0
+        var end = nodes.count
+        var length = 0
+        for byte in bytes {
+            while index < end, nodes[index].byte != byte { index += Int(nodes[index].size) }
+            guard index < end else { return }
+            length += 1
+            if nodes[index].token >= 0 { body(length) }
+            end = index + Int(nodes[index].size)
+            index += 1
+        }
+    }
+}

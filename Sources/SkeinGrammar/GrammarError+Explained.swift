@@ -1,0 +1,117 @@
+import SkeinBasics
+
+extension GrammarError: Explained {
+    package var explanation: Explanation {
+        let (what, place, remedy) = words
+        return Explanation(what: what, place: place, remedy: remedy, status: .badData)
+    }
+
+    /// The place in the schema, as a JSON pointer; nil where it does not matter.
+    package var pointer: String? {
+        switch self {
+        case .tooLarge(_, _, let pointer), .unsupported(let pointer, _),
+            .badKeyword(let pointer, _), .badReference(let pointer, _),
+            .overlap(let pointer, _, _), .pattern(let pointer, _, _), .empty(let pointer):
+            pointer
+        default: nil
+        }
+    }
+
+    private var words: (what: String, place: String, remedy: String) {
+        switch self {
+        case .malformed(let offset):
+            return ("the schema is not JSON", "byte \(offset)", "correct the text")
+        case .tooDeep(let limit):
+            return ("the schema is nested more than \(limit) deep", "", "use $ref and $defs")
+        case .tooLarge(let what, let limit, let pointer):
+            return ("the schema has more than \(limit) \(what.words)", at(pointer), what.remedy)
+        case .unsupported(let pointer, let reason):
+            return (reason.what, at(pointer), reason.remedy)
+        case .badKeyword(let pointer, let expected):
+            return ("a keyword has a value that is not \(expected)", at(pointer), "correct it")
+        case .badReference(let pointer, let reference):
+            return (
+                "the reference \(JSONLine.quote(reference)) leads to no schema", at(pointer),
+                "write #/$defs/NAME, with a schema of that name in $defs"
+            )
+        case .overlap(let pointer, let first, let second):
+            return (
+                "members \(first) and \(second) of oneOf may both accept a value", at(pointer),
+                "use anyOf, or give both a required property with different const values"
+            )
+        case .pattern(let pointer, let offset, let reason):
+            return (
+                "a regular expression cannot be used: \(reason)",
+                pointer.isEmpty ? "byte \(offset)" : "\(at(pointer)), byte \(offset)",
+                "write it without that, or leave it out"
+            )
+        case .empty(let pointer):
+            return ("no value satisfies the schema", at(pointer), "relax what contradicts itself")
+        case .doesNotFit(let needed?, let limit):
+            return (
+                "the shortest value of the schema takes \(needed) tokens, and the limit is "
+                    + "\(limit)", "", "allow more tokens"
+            )
+        case .doesNotFit(nil, let limit):
+            return (
+                "no value of the schema can be written with \(limit) tokens of this model", "",
+                "allow more tokens, or use a model with a larger vocabulary"
+            )
+        case .tooComplex:
+            return (
+                "the schema leaves too many possibilities open at once", "",
+                "use fewer overlapping alternatives, or a simpler regular expression"
+            )
+        }
+    }
+
+    private func at(_ pointer: String) -> String { pointer.isEmpty ? "the schema" : "#\(pointer)" }
+}
+
+extension GrammarError.Limited {
+    fileprivate var words: String {
+        switch self {
+        case .source: "bytes"
+        case .nodes: "states before it is used"
+        case .alternatives: "alternatives in one place"
+        case .subschemas: "combined subschemas"
+        case .machine: "states in one text"
+        case .values: "values in an enum"
+        }
+    }
+
+    fileprivate var remedy: String {
+        switch self {
+        case .source: "shorten it"
+        case .nodes, .machine: "lower maxLength, maxItems or the repetitions of a pattern"
+        case .alternatives, .subschemas: "combine fewer anyOf and allOf"
+        case .values: "use a pattern, or fewer values"
+        }
+    }
+}
+
+extension GrammarError.Reason {
+    fileprivate var what: String {
+        switch self {
+        case .keyword: "a keyword cannot be enforced while a value is written"
+        case .format(let name): "the format \(JSONLine.quote(name)) cannot be enforced"
+        case .remote(let reference):
+            "the reference \(JSONLine.quote(reference)) leads out of the schema"
+        case .circular: "a reference leads back to itself without a value between"
+        case .divisor:
+            "multipleOf must be a whole number from 1 to \(GrammarLimits.divisor) to be enforced"
+        case .digits: "a bound has more than \(GrammarLimits.boundDigits) digits"
+        }
+    }
+
+    fileprivate var remedy: String {
+        switch self {
+        case .keyword: "leave it out, and check the answer; docs/SCHEMAS.md lists what is supported"
+        case .format: "leave it out, or state it as a pattern"
+        case .remote: "copy what it names into $defs"
+        case .circular: "write what is meant"
+        case .divisor: "leave it out, or use one"
+        case .digits: "use a shorter number"
+        }
+    }
+}

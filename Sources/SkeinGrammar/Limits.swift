@@ -1,0 +1,64 @@
+/// What a schema, a regular expression and the states made of them may take. A schema comes from
+/// whoever sends a request, so each of these is a limit on what a stranger can make us do.
+package enum GrammarLimits {
+    /// Bytes of a schema or a regular expression.
+    package static let sourceBytes = 1 << 20
+    /// How deep JSON may be nested.
+    package static let jsonDepth = 128
+    /// Nodes of a network: about 80 bytes each while it is built.
+    static let nodes = 1 << 19
+    /// Values of an `enum`.
+    static let values = 4096
+    /// Members of a union after unions inside of it are written out.
+    static let alternatives = 1024
+    /// Subschemas that are intersected.
+    static let conjunctions = 1 << 14
+    /// States of a machine over characters.
+    static let machineStates = 1 << 14
+    /// The largest number of repetitions in a regular expression.
+    static let repetitions = 1 << 12
+    /// Groups inside groups of a regular expression.
+    static let patternDepth = 64
+    /// Digits of a number's bound, before and after the point.
+    static let boundDigits = 40
+    /// The largest divisor of `multipleOf`.
+    static let divisor = 4096
+}
+
+extension GrammarLimits {
+    /// States, and frames, of one grammar: some 200 bytes each.
+    static let states = 1 << 17
+    /// States that were left by a byte: 1 KiB each.
+    static let tableRows = 1 << 14
+    /// Bytes of masks that are kept for one grammar.
+    static let maskBytes = 16 << 20
+    /// States whose tokens are all tried in the search for the shortest value.
+    static let searchedStates = 1 << 10
+}
+
+extension GrammarLimits {
+    /// Significant digits of a number that need not be an integer. Two different decimals of at most
+    /// 15 significant digits are two different doubles (DBL_DIG), so whoever reads them as doubles
+    /// compares them as we do.
+    static let significantDigits = 15
+    /// Digits after the point, unless a bound has nearly as many.
+    static let fractionDigits = 16
+    /// Digits after the point beyond those of a bound, so that something fits next to it.
+    static let spareFractionDigits = 3
+}
+
+extension GrammarLimits {
+    /// Bytes of a regular expression: four for each state that a machine may have.
+    static let patternBytes = 1 << 16
+    /// Ranges in all classes of a regular expression: 8 bytes each.
+    static let patternRanges = 1 << 20
+    /// Steps of a machine over characters: 16 bytes each.
+    static let machineSteps = 1 << 18
+    /// Ways that are tried, and ranges that are joined, to make one machine: some 10 ns each.
+    static let machineWork = 1 << 24
+    /// Steps that are looked at to learn whether a text is in a machine's language.
+    static let matchWork = 1 << 25
+    /// Ranges of ASCII that become edges of their own for each step of a machine; a set with more of
+    /// them is called.
+    static let directRanges = 8
+}

@@ -1,0 +1,158 @@
+/// A recursive transition network over bytes: what may be written, byte by byte.
+///
+/// `NetworkBuilder` explains its parts. Here everything that leads nowhere is gone: from each node
+/// that is left, the end of its subnetwork can be reached.
+struct ByteNetwork: Sendable {
+    typealias Node = NetworkBuilder.Node
+    typealias Edge = NetworkBuilder.Edge
+
+    struct Call: Sendable {
+        let start: Node
+        let rank: UInt8
+        let to: Node
+    }
+
+    struct Place: Sendable {
+        var edges: Range<Int32>
+        var skips: Range<Int32>
+        var calls: Range<Int32>
+        var isEnd: Bool
+        /// The body of a JSON string: how many characters may follow, `Int32.max` for any number;
+        /// -1 for other nodes.
+        var body: Int32
+        /// Where the characters of such a body begin that are no plain ASCII.
+        var isOfBody: Bool
+        /// The least number of bytes from here to the end of the subnetwork.
+        var need: Int32
+    }
+
+    let places: [Place]
+    let edges: [Edge]
+    let skips: [Node]
+    let calls: [Call]
+    /// Where everything begins and ends.
+    let start: Node
+    let end: Node
+
+    /// `places[...].need` of a node from which there is no way; a longer way counts as none.
+    static let never = Int32.max / 4
+
+    /// - Throws: `GrammarError.tooLarge` and `.empty`, when nothing can be written.
+    init(
+        _ builder: NetworkBuilder, document: NetworkBuilder.Subnetwork
+    ) throws(GrammarError) {
+        guard !builder.isTooLarge else {
+            throw .tooLarge(what: .nodes, limit: GrammarLimits.nodes, pointer: "")
+        }
+        let need = Self.needs(builder)
+        guard need[Int(document.start)] < Self.never else { throw .empty(pointer: "") }
+        func leads(_ node: Node) -> Bool { need[Int(node)] < Self.never }
+        var places: [Place] = []
+        places.reserveCapacity(builder.edges.count)
+        var edges: [Edge] = []
+        var skips: [Node] = []
+        var calls: [Call] = []
+        for node in builder.edges.indices {
+            let first = (Int32(edges.count), Int32(skips.count), Int32(calls.count))
+            if need[node] < Self.never {
+                edges += builder.edges[node].filter { leads($0.to) }
+                skips += builder.skips[node].filter(leads)
+                for call in builder.calls[node] where leads(call.to) && leads(call.callee.start) {
+                    calls.append(
+                        Call(
+                            start: call.callee.start, rank: call.callee.rank.rawValue,
+                            to: call.to))
+                }
+            }
+            var body: Int32 = -1
+            if let remaining = builder.bodies[Node(node)] {
+                body = remaining.map { Int32(clamping: $0) } ?? .max
+            }
+            places.append(
+                Place(
+                    edges: first.0..<Int32(edges.count), skips: first.1..<Int32(skips.count),
+                    calls: first.2..<Int32(calls.count),
+                    isEnd: builder.ends.contains(Node(node)), body: body,
+                    isOfBody: builder.bodyCharacters == Node(node), need: need[node]))
+        }
+        self.places = places
+        self.edges = edges
+        self.skips = skips
+        self.calls = calls
+        start = document.start
+        end = document.end
+    }
+
+    /// For each node the least number of bytes to the end of its subnetwork.
+    ///
+    /// Dijkstra's algorithm on a grammar (Knuth, "A Generalization of Dijkstra's Algorithm", 1977): a
+    /// call costs what its subnetwork and the rest cost, and is known when both are.
+    private static func needs(_ builder: NetworkBuilder) -> [Int32] {
+        let count = builder.edges.count
+        var need = [Int32](repeating: never, count: count)
+        var isKnown = [Bool](repeating: false, count: count)
+        /// Who gets somewhere by way of a node: (node, bytes, the other half of a call or -1).
+        var before: [[(Node, Int32, Node)]] = Array(repeating: [], count: count)
+        for node in 0..<count {
+            let from = Node(node)
+            for edge in builder.edges[node] { before[Int(edge.to)].append((from, 1, -1)) }
+            for to in builder.skips[node] { before[Int(to)].append((from, 0, -1)) }
+            for call in builder.calls[node] {
+                before[Int(call.to)].append((from, 0, call.callee.start))
+                before[Int(call.callee.start)].append((from, 0, call.to))
+            }
+        }
+        var heap = LeastFirst()
+        for end in builder.ends.sorted() {
+            need[Int(end)] = 0
+            heap.insert(0, end)
+        }
+        while let (cost, node) = heap.removeFirst() {
+            if isKnown[Int(node)] { continue }
+            isKnown[Int(node)] = true
+            for (from, bytes, half) in before[Int(node)] where !isKnown[Int(from)] {
+                if half >= 0, !isKnown[Int(half)] { continue }
+                let rest = half >= 0 ? need[Int(half)] : 0
+                let candidate = cost + bytes + rest
+                if candidate < need[Int(from)] {
+                    need[Int(from)] = candidate
+                    heap.insert(candidate, from)
+                }
+            }
+        }
+        return need
+    }
+}
+
+/// Nodes with their costs, the cheapest first.
+private struct LeastFirst {
+    private var items: [(cost: Int32, node: NetworkBuilder.Node)] = []
+
+    mutating func insert(_ cost: Int32, _ node: NetworkBuilder.Node) {
+        items.append((cost, node))
+        var child = items.count - 1
+        while child > 0, items[(child - 1) / 2].cost > items[child].cost {
+            items.swapAt(child, (child - 1) / 2)
+            child = (child - 1) / 2
+        }
+    }
+
+    mutating func removeFirst() -> (Int32, NetworkBuilder.Node)? {
+        guard let first = items.first else { return nil }
+        let last = items.removeLast()
+        guard !items.isEmpty else { return (first.cost, first.node) }
+        items[0] = last
+        var parent = 0
+        while true {
+            var least = parent
+            for child in [2 * parent + 1, 2 * parent + 2]
+            where child < items.count && items[child].cost < items[least].cost {
+                least = child
+            }
+            if least == parent { break }
+            items.swapAt(parent, least)
+            parent = least
+        }
+        return (first.cost, first.node)
+    }
+}

@@ -1,0 +1,99 @@
+extension ScalarMachine {
+    /// The texts in both languages: a machine of those pairs of states that can be reached.
+    ///
+    /// - Throws: `ScalarMachineTooLarge`.
+    func intersection(_ other: ScalarMachine) throws(ScalarMachineTooLarge) -> ScalarMachine {
+        var product = MachineProduct(self, other)
+        return try product.machine().trimmed
+    }
+}
+
+/// The product of two machines. Sets are numbered, so that each two of them are met once.
+private struct MachineProduct {
+    private struct NumberedStep {
+        var set: Int
+        var to: Int
+    }
+
+    private struct Pair: Hashable {
+        var first: Int
+        var second: Int
+    }
+
+    private let first: ScalarMachine
+    private let second: ScalarMachine
+    private var sets: [ScalarRanges] = []
+    private var firstSteps: [[NumberedStep]] = []
+    private var secondSteps: [[NumberedStep]] = []
+    private var meetings: [Pair: ScalarRanges] = [:]
+    private var workLeft = GrammarLimits.machineWork
+
+    init(_ first: ScalarMachine, _ second: ScalarMachine) {
+        self.first = first
+        self.second = second
+        var numbers: [ScalarRanges: Int] = [:]
+        var sets: [ScalarRanges] = []
+        func numbered(_ machine: ScalarMachine) -> [[NumberedStep]] {
+            machine.states.map { steps in
+                steps.map { step in
+                    if let known = numbers[step.set] {
+                        return NumberedStep(set: known, to: step.to)
+                    }
+                    numbers[step.set] = sets.count
+                    sets.append(step.set)
+                    return NumberedStep(set: sets.count - 1, to: step.to)
+                }
+            }
+        }
+        firstSteps = numbered(first)
+        secondSteps = numbered(second)
+        self.sets = sets
+    }
+
+    mutating func machine() throws(ScalarMachineTooLarge) -> ScalarMachine {
+        var states: [[ScalarMachine.Step]] = []
+        var accepting: [Bool] = []
+        var steps = 0
+        var pairs = [Pair(first: 0, second: 0)]
+        var numbers = [pairs[0]: 0]
+        while states.count < pairs.count {
+            let pair = pairs[states.count]
+            var state: [ScalarMachine.Step] = []
+            for mine in firstSteps[pair.first] {
+                for theirs in secondSteps[pair.second] {
+                    let set = try meeting(mine.set, theirs.set)
+                    if set.isEmpty { continue }
+                    let target = Pair(first: mine.to, second: theirs.to)
+                    let to = numbers[target] ?? pairs.count
+                    if to == pairs.count {
+                        if to >= GrammarLimits.machineStates { throw .states }
+                        numbers[target] = to
+                        pairs.append(target)
+                    }
+                    state.append(ScalarMachine.Step(set: set, to: to))
+                }
+            }
+            steps += state.count
+            if steps > GrammarLimits.machineSteps { throw .steps }
+            states.append(state)
+            accepting.append(first.accepting[pair.first] && second.accepting[pair.second])
+        }
+        return ScalarMachine(states: states, accepting: accepting)
+    }
+
+    /// What is in both of two numbered sets.
+    private mutating func meeting(
+        _ mine: Int, _ theirs: Int
+    ) throws(ScalarMachineTooLarge) -> ScalarRanges {
+        workLeft -= 1
+        if workLeft < 0 { throw .work }
+        if mine == theirs { return sets[mine] }
+        let pair = Pair(first: mine, second: theirs)
+        if let known = meetings[pair] { return known }
+        // An entry of the table takes as much room as several ranges.
+        workLeft -= 16 + sets[mine].ranges.count + sets[theirs].ranges.count
+        let set = sets[mine].intersection(sets[theirs])
+        meetings[pair] = set
+        return set
+    }
+}

@@ -1,0 +1,79 @@
+import SkeinBasics
+
+/// A JSON value as it was written: fields in order, numbers as their text.
+indirect enum JSONText: Sendable {
+    case null
+    case bool(Bool)
+    case number(String)
+    case text(String)
+    case list([JSONText])
+    case object([JSONField])
+
+    subscript(_ name: String) -> JSONText? {
+        guard case .object(let fields) = self else { return nil }
+        return fields.first { $0.name.isSame(as: name) }?.value
+    }
+
+    var string: String? {
+        if case .text(let text) = self { return text }
+        return nil
+    }
+
+    var list: [JSONText]? {
+        if case .list(let items) = self { return items }
+        return nil
+    }
+
+    var fields: [JSONField]? {
+        if case .object(let fields) = self { return fields }
+        return nil
+    }
+
+    /// The value as JSON without spaces.
+    var written: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): value ? "true" : "false"
+        case .number(let text): text
+        case .text(let text): JSONLine.quote(text)
+        case .list(let items): "[" + items.map(\.written).joined(separator: ",") + "]"
+        case .object(let fields):
+            "{"
+                + fields.map { JSONLine.quote($0.name) + ":" + $0.value.written }
+                .joined(separator: ",") + "}"
+        }
+    }
+}
+
+struct JSONField: Sendable {
+    var name: String
+    var value: JSONText
+}
+
+extension String {
+    /// Whether two names or texts have the same code points. `==` also holds for other spellings of
+    /// the same characters, which JSON tells apart.
+    func isSame(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+}
+
+extension JSONText {
+    /// Equality as JSON Schema has it: numbers by value, objects whatever the order of fields.
+    func isEqual(to other: JSONText) -> Bool {
+        switch (self, other) {
+        case (.null, .null): return true
+        case (.bool(let a), .bool(let b)): return a == b
+        case (.number(let a), .number(let b)):
+            guard let x = ExactDecimal(json: a), let y = ExactDecimal(json: b) else {
+                return a == b
+            }
+            return x == y
+        case (.text(let a), .text(let b)): return a.isSame(as: b)
+        case (.list(let a), .list(let b)):
+            return a.count == b.count && zip(a, b).allSatisfy { $0.isEqual(to: $1) }
+        case (.object(let a), .object(let b)):
+            return a.count == b.count
+                && a.allSatisfy { field in other[field.name]?.isEqual(to: field.value) ?? false }
+        default: return false
+        }
+    }
+}

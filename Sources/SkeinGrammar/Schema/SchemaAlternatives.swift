@@ -1,0 +1,76 @@
+/// What a combination of schemas means: a union of alternatives, each of which is a list of schema
+/// objects whose own keywords all apply.
+///
+/// `$ref` and `allOf` join lists, `anyOf` and `oneOf` make alternatives; nothing of them is left.
+final class SchemaAlternatives {
+    typealias ID = SchemaDocument.ID
+    /// Schema objects, ascending, each once.
+    typealias Alternative = [ID]
+
+    let document: SchemaDocument
+    private var keywords: [ID: SchemaKeywords] = [:]
+    private var known: [ID: [Alternative]] = [:]
+    /// Schemas that are being expanded.
+    private var open: Set<ID> = []
+
+    init(_ document: SchemaDocument) {
+        self.document = document
+    }
+
+    /// The keywords of a schema object.
+    func keywords(of id: ID) throws(GrammarError) -> SchemaKeywords {
+        if let known = keywords[id] { return known }
+        let read = try SchemaKeywords(id, document)
+        keywords[id] = read
+        return read
+    }
+
+    /// What satisfies all of some schemas; no alternative: nothing does.
+    func alternatives(of schemas: [ID]) throws(GrammarError) -> [Alternative] {
+        var product: [Alternative] = [[]]
+        for schema in schemas {
+            product = try Self.product(
+                product, try alternatives(of: schema), at: document[schema].pointer)
+        }
+        return product
+    }
+
+    private func alternatives(of id: ID) throws(GrammarError) -> [Alternative] {
+        if let known = known[id] { return known }
+        let schema = document[id]
+        if case .bool(let allows) = schema.value { return allows ? [[]] : [] }
+        guard open.insert(id).inserted else {
+            throw .unsupported(pointer: schema.pointer, reason: .circular)
+        }
+        defer { open.remove(id) }
+        let own = try keywords(of: id)
+        var result: [Alternative] = [[id]]
+        func join(_ other: [Alternative]) throws(GrammarError) {
+            result = try Self.product(result, other, at: schema.pointer)
+        }
+        if let reference = own.reference { try join(try alternatives(of: reference)) }
+        for member in own.allOf { try join(try alternatives(of: member)) }
+        for members in [own.anyOf, own.oneOf] {
+            guard let members else { continue }
+            var union: [Alternative] = []
+            for member in members { union += try alternatives(of: member) }
+            try join(Self.unique(union))
+        }
+        known[id] = result
+        return result
+    }
+
+    private static func product(
+        _ a: [Alternative], _ b: [Alternative], at pointer: String
+    ) throws(GrammarError) -> [Alternative] {
+        guard a.count * b.count <= GrammarLimits.alternatives else {
+            throw .tooLarge(what: .alternatives, limit: GrammarLimits.alternatives, pointer: pointer)
+        }
+        return unique(a.flatMap { x in b.map { y in Set(x + y).sorted() } })
+    }
+
+    private static func unique(_ alternatives: [Alternative]) -> [Alternative] {
+        var seen: Set<Alternative> = []
+        return alternatives.filter { seen.insert($0).inserted }
+    }
+}

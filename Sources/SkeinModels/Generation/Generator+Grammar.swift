@@ -1,0 +1,73 @@
+import SkeinGrammar
+
+extension Generator {
+    /// Continues a prompt with a value that a grammar allows, and nothing else.
+    ///
+    /// Where there is no choice the model is not asked: bytes that must come next are read together
+    /// with the next token whose successor is to be chosen.
+    ///
+    /// Otherwise like `run(prompt:maximumTokens:check:each:)`.
+    ///
+    /// - Parameters:
+    ///   - matcher: at the beginning of a value; its limit takes the place of `maximumTokens`.
+    ///   - segment: cuts a text into tokens as the tokenizer does.
+    /// - Returns: `.maximumTokens` if the limit made the value shorter than the model would have; it
+    ///   is complete in any case.
+    @discardableResult
+    package func run(
+        prompt: [Int32], matcher: inout GrammarMatcher, segment: ([UInt8]) -> [Int32],
+        check: () throws -> Void, each: (Int32) throws -> Bool
+    ) throws -> End {
+        var next = prompt
+        var uses = TokenUses(prompt: prompt)
+        var isCutShort = false
+        func take(_ token: Int32) throws -> Bool {
+            try matcher.accept(token)
+            uses.count(token)
+            return try each(token)
+        }
+        while true {
+            for token in try matcher.forcedRun(segment: segment) {
+                if try !take(token) { return .interrupted }
+                next.append(token)
+            }
+            switch try matcher.next() {
+            case .end:
+                let isWhole = try matcher.left > 0 || matcher.isFinal()
+                return isCutShort || !isWhole ? .maximumTokens : .stopToken
+            case .only(let token):
+                if try !take(token) { return .interrupted }
+                next.append(token)
+            case .choice(_, let fitting) where fitting.count == 0 && stopTokens.isEmpty:
+                return .maximumTokens
+            case .choice(let all, let fitting):
+                let position = matcher.used
+                let token = try session.withLogits(after: next, check: check) { logits in
+                    try pick(logits, uses) { logits in
+                        let token = sampler.pick(
+                            logits, position: position, among: allowed(by: fitting))
+                        // What the model would have said with more room.
+                        isCutShort =
+                            isCutShort
+                            || fitting !== all
+                                && token
+                                    != sampler.pick(
+                                        logits, position: position, among: allowed(by: all))
+                        return token
+                    }
+                }
+                if stopTokens.contains(token) { return isCutShort ? .maximumTokens : .stopToken }
+                if try !take(token) { return .interrupted }
+                next = [token]
+            }
+        }
+    }
+
+    /// The tokens of a mask, and those that end the turn where the value is complete.
+    private func allowed(by mask: TokenMask) -> TokenSet {
+        var tokens = mask.tokens
+        guard mask.allowsEnd else { return tokens }
+        for token in stopTokens where Int(token) < tokens.size { tokens.insert(token) }
+        return tokens
+    }
+}
