@@ -23,6 +23,11 @@ extension GrammarError: Explained {
             return ("the schema is not JSON", "byte \(offset)", "correct the text")
         case .tooDeep(let limit):
             return ("the schema is nested more than \(limit) deep", "", "use $ref and $defs")
+        case .tooLarge(.work, _, let pointer):
+            return (
+                "the schema takes too much work to prepare", at(pointer),
+                Self.Limited.work.remedy
+            )
         case .tooLarge(let what, let limit, let pointer):
             return ("the schema has more than \(limit) \(what.words)", at(pointer), what.remedy)
         case .unsupported(let pointer, let reason):
@@ -77,6 +82,7 @@ extension GrammarError.Limited {
         case .subschemas: "combined subschemas"
         case .machine: "states in one text"
         case .values: "values in an enum"
+        case .work: "units of work"
         }
     }
 
@@ -86,6 +92,7 @@ extension GrammarError.Limited {
         case .nodes, .machine: "lower maxLength, maxItems or the repetitions of a pattern"
         case .alternatives, .subschemas: "combine fewer anyOf and allOf"
         case .values: "use a pattern, or fewer values"
+        case .work: "use fewer or simpler patterns, and fewer members of oneOf"
         }
     }
 }

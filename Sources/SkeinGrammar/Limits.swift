@@ -7,6 +7,8 @@ package enum GrammarLimits {
     package static let jsonDepth = 128
     /// Nodes of a network: about 80 bytes each while it is built.
     static let nodes = 1 << 19
+    /// Work before a schema is used, in units of some 20 us.
+    static let schemaWork = 1 << 18
     /// Values of an `enum`.
     static let values = 4096
     /// Members of a union after unions inside of it are written out.
@@ -29,11 +31,13 @@ extension GrammarLimits {
     /// States, and frames, of one grammar: some 200 bytes each.
     static let states = 1 << 17
     /// States that were left by a byte: 1 KiB each.
-    static let tableRows = 1 << 14
+    static let tableRows = 1 << 15
     /// Bytes of masks that are kept for one grammar.
     static let maskBytes = 16 << 20
     /// States whose tokens are all tried in the search for the shortest value.
-    static let searchedStates = 1 << 10
+    static let searchedStates = 1 << 12
+    /// Nodes of the trie of tokens that it looks at: some 5 ns each.
+    static let searchedNodes = 1 << 22
 }
 
 extension GrammarLimits {
@@ -56,6 +60,8 @@ extension GrammarLimits {
     static let machineSteps = 1 << 18
     /// Ways that are tried, and ranges that are joined, to make one machine: some 10 ns each.
     static let machineWork = 1 << 24
+    /// States that are looked at to make a machine deterministic: some 50 ns each.
+    static let subsetWork = 1 << 20
     /// Steps that are looked at to learn whether a text is in a machine's language.
     static let matchWork = 1 << 25
     /// Ranges of ASCII that become edges of their own for each step of a machine; a set with more of

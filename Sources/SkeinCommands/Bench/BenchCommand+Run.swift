@@ -52,6 +52,14 @@ extension BenchCommand {
             let written = try ModelProbe.run(
                 ModelDirectory.open(model), plan: options.data ?? "")
             for path in written { try io.print(path) }
+        case .grammar:
+            guard let cases = options.cases else {
+                return try show(
+                    GrammarBench.report(modelPath: model, threads: options.threads), io)
+            }
+            let judged = try GrammarCases(
+                modelPath: model, seed: options.seed, threads: options.threads)
+            try judged.run(path: cases, runs: options.runs) { try io.print(json: $0) }
         case .tokenize:
             let report = try TokenizeBench.report(modelPath: model, dataPath: options.data) {
                 CommandLineTool.commands.map { HelpText.text(of: $0.table) }

@@ -17,6 +17,7 @@ struct BenchCommand: Command {
         case cluster
         case demo
         case tokenize
+        case grammar
         /// Not shown: for Scripts/check-families.
         case model
     }
@@ -50,6 +51,10 @@ struct BenchCommand: Command {
         var kills: Int
         var rounds: Int
         var seed: UInt64
+        /// Schemas for `grammar` to write values for; nil: measure.
+        var cases: String?
+        /// Values of each.
+        var runs: Int
         /// Further options of the runs of `cluster` and `demo`.
         var runOptions: [String]
         var json: Bool
@@ -94,7 +99,12 @@ struct BenchCommand: Command {
         "rounds", .integer(1...10_000), absent: "chaos 1, cluster 5",
         "chaos: how often to repeat the kills, at other moments; cluster: how often to run both")
     static let seed = Option(
-        "seed", .seed, default: "0", "recovery, chaos: seed of which process is hit, and when")
+        "seed", .seed, default: "0", "recovery, chaos: seed of which process is hit, and when; grammar: of the values")
+    static let cases = Option.optional(
+        "cases", .path("FILE"), absent: "measure",
+        "grammar: write values for the schemas of this file, for another program to judge")
+    static let runs = Option(
+        "runs", .integer(1...1_000_000), default: "50", "grammar: values of each of --cases")
     static let runOptions = Option.optional(
         "run-options", .text("TEXT"), absent: "none",
         "cluster, demo: options of skein train for their runs, separated by blanks")
@@ -111,7 +121,7 @@ struct BenchCommand: Command {
                 + "cluster whose workers are killed and stopped; chaos: one hash, whichever "
                 + "processes compute or die; cluster: train next to a cluster of two workers; "
                 + "demo: a cluster whose worker is killed, line by line; tokenize: a model's "
-                + "tokenizer"),
+                + "tokenizer; grammar: answers that a JSON Schema constrains"),
         groups: [
             OptionGroup(
                 title: "what",
@@ -124,7 +134,7 @@ struct BenchCommand: Command {
                     RecipeOptions.table.gradientCodec.description,
                     parameters.description, lineRate.description,
                     dial.description, status.description, kills.description, rounds.description,
-                    seed.description,
+                    seed.description, cases.description, runs.description,
                     runOptions.description,
                     SharedFlags.json.description,
                 ])
@@ -151,7 +161,8 @@ struct BenchCommand: Command {
             dial: arguments[Self.dial], status: arguments[Self.status],
             kills: arguments[Self.kills],
             rounds: arguments[Self.rounds] ?? (subject == .cluster ? 5 : 1),
-            seed: arguments[Self.seed],
+            seed: arguments[Self.seed], cases: arguments[Self.cases],
+            runs: arguments[Self.runs],
             runOptions: (arguments[Self.runOptions] ?? "").split(whereSeparator: \.isWhitespace)
                 .map(String.init),
             json: arguments[SharedFlags.json])

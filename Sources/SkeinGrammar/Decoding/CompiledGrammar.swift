@@ -24,7 +24,7 @@ package final class CompiledGrammar: Sendable {
 
         init(_ network: ByteNetwork, _ vocabulary: TokenVocabulary) {
             automaton = GrammarAutomaton(network)
-            completion = ShortestCompletion(vocabulary)
+            completion = ShortestCompletion(vocabulary, network)
         }
 
         func reset() {
@@ -51,6 +51,9 @@ package final class CompiledGrammar: Sendable {
         self.vocabulary = vocabulary
         memory = Mutex(Memory(network, vocabulary))
     }
+
+    /// States made so far.
+    var stateCount: Int { memory.withLock { $0.automaton.count } }
 
     /// Fails if even the shortest value does not fit.
     ///
@@ -157,7 +160,7 @@ package final class CompiledGrammar: Sendable {
         let facts = automaton.facts[Int(state)]
         let found: (tokens: TokenSet, states: [GrammarAutomaton.State])?
         var need: Int32 = 0
-        if vocabulary.hasEveryByte {
+        if memory.completion.hasEveryByte {
             found = automaton.tokens(after: state, vocabulary) { next in
                 need = max(need, automaton.facts[Int(next)].need)
                 return true
@@ -167,7 +170,7 @@ package final class CompiledGrammar: Sendable {
             // Single bytes need not be tokens, so a state may have no way on.
             let completion = memory.completion
             func finite(_ next: GrammarAutomaton.State) -> Bool? {
-                guard let tokens = completion.tokens(from: next, automaton) else { return nil }
+                guard let tokens = completion.bound(from: next, automaton) else { return nil }
                 guard tokens < ShortestCompletion.never else { return false }
                 need = max(need, tokens)
                 return true

@@ -60,9 +60,12 @@ extension GrammarAutomaton {
                 withUnsafeTemporaryAllocation(of: State.self, capacity: longest + 1) { stack in
                     stack[0] = start
                     var index = 0
+                    var visits = 0
                     // Successive tokens often lead to one state.
                     var last: (state: State, fits: Bool) = (Self.dead, false)
+                    defer { walked += visits }
                     while index < nodes.count {
+                        visits += 1
                         let node = nodes[index]
                         let depth = Int(node.depth)
                         let next = step(stack[depth], node.byte)

@@ -51,6 +51,9 @@ final class GrammarAutomaton {
         var isBodyAlone: Bool
     }
 
+    /// Nodes of tries that were looked at.
+    var walked = 0
+
     /// Before the first byte.
     private(set) var root: State = dead
 

@@ -31,16 +31,24 @@ package struct GrammarMatcher: Sendable {
 
     package var left: Int { limit - used }
 
+    /// - Parameter asksAlways: whether `.only` is a choice, too.
     /// - Throws: `GrammarError.tooComplex`.
-    package func next() throws(GrammarError) -> Next {
+    package func next(asksAlways: Bool = false) throws(GrammarError) -> Next {
         if left <= 0 { return .end }
         let (all, fitting) = try grammar.masks(place, bytes, left: left)
-        if fitting.count == 0 && all.count == 0 {
-            precondition(all.allowsEnd, "a value that is not complete can go on")
-            return .end
+        if fitting.count == 0 {
+            // What was found to fit before fits no longer: the search had more room then.
+            guard all.allowsEnd else { throw .tooComplex }
+            if all.count == 0 { return .end }
         }
-        if let only = fitting.only, all.count == 1 { return .only(only) }
+        if !asksAlways, let only = fitting.only, all.count == 1 { return .only(only) }
         return .choice(all: all, fitting: fitting)
+    }
+
+    /// Whether a token is allowed next.
+    package func allows(_ token: Int32) throws(GrammarError) -> Bool {
+        if left <= 0 { return false }
+        return try grammar.masks(place, bytes, left: left).fitting.tokens.contains(token)
     }
 
     /// Whether the value is complete.

@@ -5,8 +5,8 @@
 ///
 /// Two numbers are compared. The **chain** is the shortest text in bytes, of equally short ones the
 /// lowest, cut into as few tokens as possible; the rest of a chain is the chain of the state there. The
-/// **search** tries all tokens, breadth first, and finds the true least number, if it needs no more
-/// than `GrammarLimits.searchedStates` states; states nearer to the end need fewer, so where it
+/// **search** tries all tokens, breadth first, and finds the true least number, if that takes no more
+/// than `GrammarLimits.searchedStates` and `searchedNodes`; nearer to the end it takes less, so where it
 /// succeeds, it also succeeds after the first token of what it found. So there is always a token after
 /// which the number is smaller by one, and a model that keeps within it never gets stuck.
 final class ShortestCompletion {
@@ -16,13 +16,16 @@ final class ShortestCompletion {
     static let never = ByteNetwork.never
 
     let vocabulary: TokenVocabulary
+    /// Whether each byte of a chain is a token of its own, so that a chain has no more tokens than bytes.
+    let hasEveryByte: Bool
     /// By state: tokens of the chain.
     private var chains: [State: Int32] = [:]
     /// By state: the least number, where the search was made.
     private var searched: [State: Int32] = [:]
 
-    init(_ vocabulary: TokenVocabulary) {
+    init(_ vocabulary: TokenVocabulary, _ network: ByteNetwork) {
         self.vocabulary = vocabulary
+        hasEveryByte = network.shortestBytes.allSatisfy { vocabulary.singles[Int($0)] >= 0 }
     }
 
     /// Forgets everything: the automaton's states have new numbers.
@@ -35,7 +38,7 @@ final class ShortestCompletion {
     func fits(_ state: State, left: Int, _ automaton: GrammarAutomaton) -> Bool? {
         let need = automaton.facts[Int(state)].need
         if need == 0 { return left >= 0 }
-        if vocabulary.hasEveryByte && Int(need) <= left { return true }
+        if hasEveryByte && Int(need) <= left { return true }
         if Int(need) > left * vocabulary.longest { return false }
         guard let chain = chain(from: state, automaton) else { return nil }
         if Int(chain) <= left { return true }
@@ -43,10 +46,15 @@ final class ShortestCompletion {
         return Int(least) <= left
     }
 
+    /// A number of tokens that is enough, or `never`; nil if there is no room for the states.
+    func bound(from state: State, _ automaton: GrammarAutomaton) -> Int32? {
+        guard let chain = chain(from: state, automaton) else { return nil }
+        return chain < Self.never ? chain : least(from: state, automaton)
+    }
+
     /// The least number of tokens, or `never`; nil if there is no room for the states.
     func tokens(from state: State, _ automaton: GrammarAutomaton) -> Int32? {
-        guard let least = least(from: state, automaton) else { return nil }
-        return least
+        least(from: state, automaton)
     }
 
     // MARK: - The chain
@@ -123,12 +131,16 @@ final class ShortestCompletion {
         var level = [state]
         var tokens: Int32 = 0
         var expanded = 0
+        let began = automaton.walked
         while !level.isEmpty, tokens + 1 < limit {
             expanded += level.count
             guard expanded <= GrammarLimits.searchedStates else { return Self.never }
             var next: [State] = []
             for state in level {
                 guard let successors = successors(of: state, automaton) else { return nil }
+                guard automaton.walked - began <= GrammarLimits.searchedNodes else {
+                    return Self.never
+                }
                 for successor in successors where visited.insert(successor).inserted {
                     next.append(successor)
                 }

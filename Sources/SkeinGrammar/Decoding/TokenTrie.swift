@@ -13,13 +13,15 @@ struct TokenTrie: Sendable {
 
     let nodes: [Node]
 
-    /// - Parameter tokens: none empty, no two with equal bytes.
-    init(_ tokens: [(id: Int32, bytes: [UInt8])]) {
-        let sorted = tokens.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+    /// - Parameters:
+    ///   - ids: of tokens in the order of their bytes, none empty, no two equal.
+    ///   - tokens: all tokens' bytes.
+    init(_ ids: [Int32], _ tokens: [[UInt8]]) {
         var nodes: [Node] = []
         // The nodes above the next one.
         var path: [Int] = []
-        for (id, bytes) in sorted {
+        for id in ids {
+            let bytes = tokens[Int(id)]
             var shared = 0
             while shared < path.count, shared < bytes.count,
                 nodes[path[shared]].byte == bytes[shared]

@@ -20,8 +20,6 @@ package final class TokenVocabulary: Sendable {
     /// The next token with the same bytes; -1: none.
     let twins: [Int32]
     let hasTwins: Bool
-    /// Whether each byte that can be needed is a token of its own.
-    let hasEveryByte: Bool
     /// The longest token, bytes.
     let longest: Int
     /// The tokens of one byte; -1: none.
@@ -37,49 +35,42 @@ package final class TokenVocabulary: Sendable {
     ///   tokens, unused ones.
     package init(tokens: [[UInt8]?]) {
         size = tokens.count
-        var twins = [Int32](repeating: -1, count: tokens.count)
-        var byBytes: [[UInt8]: Int32] = [:]
-        byBytes.reserveCapacity(tokens.count)
-        var kept: [(id: Int32, bytes: [UInt8])] = []
-        kept.reserveCapacity(tokens.count)
-        var all = [[UInt8]](repeating: [], count: tokens.count)
-        var hasTwins = false
-        for (id, bytes) in tokens.enumerated() {
-            guard let bytes, !bytes.isEmpty, bytes.count <= Self.longestToken else { continue }
-            all[id] = bytes
-            if let twin = byBytes[bytes] {
-                // After the first, so that the first keeps its place in the trie.
-                twins[id] = twins[Int(twin)]
-                twins[Int(twin)] = Int32(id)
-                hasTwins = true
-                continue
-            }
-            byBytes[bytes] = Int32(id)
-            kept.append((Int32(id), bytes))
+        let all = tokens.map { bytes in
+            bytes.flatMap { $0.count <= Self.longestToken ? $0 : nil } ?? []
         }
+        var twins = [Int32](repeating: -1, count: all.count)
+        var hasTwins = false
         var bodies = [TokenSet](
-            repeating: TokenSet(size: tokens.count), count: Self.bodyCounts + 2)
+            repeating: TokenSet(size: all.count), count: Self.bodyCounts + 2)
         var long: [(id: Int32, characters: Int32)] = []
-        var mixed: [(id: Int32, bytes: [UInt8])] = []
         var lengths: Set<Int> = []
         var singles = [Int32](repeating: -1, count: 256)
-        for token in kept {
-            if token.bytes.count == 1 { singles[Int(token.bytes[0])] = token.id }
-            guard let characters = Self.bodyCharacters(token.bytes) else {
-                mixed.append(token)
+        var kept: [Int32] = []
+        kept.reserveCapacity(all.count)
+        var mixed: [Int32] = []
+        var twin: Int32 = -1
+        for id in Self.sorted(all) {
+            let bytes = all[Int(id)]
+            if let last = kept.last, all[Int(last)] == bytes {
+                twins[Int(twin)] = id
+                twin = id
+                hasTwins = true
+            } else {
+                kept.append(id)
+                twin = id
+                if bytes.count == 1 { singles[Int(bytes[0])] = id }
+            }
+            guard let characters = Self.bodyCharacters(bytes) else {
+                if twin == kept.last { mixed.append(id) }
                 continue
             }
             lengths.insert(characters)
-            var id = token.id
-            while id >= 0 {
-                bodies[min(characters, Self.bodyCounts + 1)].insert(id)
-                if characters > Self.bodyCounts { long.append((id, Int32(characters))) }
-                id = twins[Int(id)]
-            }
+            bodies[min(characters, Self.bodyCounts + 1)].insert(id)
+            if characters > Self.bodyCounts { long.append((id, Int32(characters))) }
         }
         for count in 1..<bodies.count { bodies[count].formUnion(bodies[count - 1]) }
-        whole = TokenTrie(kept)
-        self.mixed = TokenTrie(mixed)
+        whole = TokenTrie(kept, all)
+        self.mixed = TokenTrie(mixed, all)
         bytes = all
         self.bodies = bodies
         longBodies = long
@@ -87,16 +78,40 @@ package final class TokenVocabulary: Sendable {
         self.twins = twins
         self.hasTwins = hasTwins
         self.singles = singles
-        hasEveryByte = (0x20...0xF4).allSatisfy { $0 == 0xC0 || $0 == 0xC1 || singles[$0] >= 0 }
-        longest = kept.reduce(1) { max($0, $1.bytes.count) }
+        longest = all.reduce(1) { max($0, $1.count) }
+    }
+
+    /// The ids of tokens that are not empty, by their bytes, of equal ones the lowest id first.
+    private static func sorted(_ tokens: [[UInt8]]) -> [Int32] {
+        // The first eight bytes decide nearly always, and integers compare fast.
+        var keys: [(start: UInt64, id: Int32)] = []
+        keys.reserveCapacity(tokens.count)
+        for (id, bytes) in tokens.enumerated() where !bytes.isEmpty {
+            var start: UInt64 = 0
+            for place in 0..<8 {
+                start = start << 8 | UInt64(place < bytes.count ? bytes[place] : 0)
+            }
+            keys.append((start, Int32(id)))
+        }
+        keys.sort { a, b in
+            if a.start != b.start { return a.start < b.start }
+            let (x, y) = (tokens[Int(a.id)], tokens[Int(b.id)])
+            if x == y { return a.id < b.id }
+            return x.lexicographicallyPrecedes(y)
+        }
+        return keys.map(\.id)
     }
 
     /// How many characters a token has that is body of a JSON string alone; nil if it is not: a
     /// quote, a backslash, a control character, or a part of a character.
     private static func bodyCharacters(_ bytes: [UInt8]) -> Int? {
-        for byte in bytes where byte < 0x20 || byte == 0x22 || byte == 0x5C { return nil }
-        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
-        return text.unicodeScalars.count
+        var isASCII = true
+        for byte in bytes {
+            if byte < 0x20 || byte == 0x22 || byte == 0x5C { return nil }
+            isASCII = isASCII && byte < 0x80
+        }
+        if isASCII { return bytes.count }
+        return String(validating: bytes, as: UTF8.self)?.unicodeScalars.count
     }
 
     /// The body tokens of at most `count` characters.

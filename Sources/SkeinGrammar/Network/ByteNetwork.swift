@@ -34,6 +34,9 @@ struct ByteNetwork: Sendable {
     let start: Node
     let end: Node
 
+    /// Every byte that stands on a shortest way to the end, of several the lowest.
+    let shortestBytes: Set<UInt8>
+
     /// `places[...].need` of a node from which there is no way; a longer way counts as none.
     static let never = Int32.max / 4
 
@@ -75,6 +78,14 @@ struct ByteNetwork: Sendable {
                     isEnd: builder.ends.contains(Node(node)), body: body,
                     isOfBody: builder.bodyCharacters == Node(node), need: need[node]))
         }
+        var shortest: Set<UInt8> = []
+        for (node, place) in places.enumerated() where need[node] < Self.never {
+            for edge in place.edges {
+                let edge = edges[Int(edge)]
+                if need[Int(edge.to)] + 1 == need[node] { shortest.insert(edge.bytes.lowerBound) }
+            }
+        }
+        shortestBytes = shortest
         self.places = places
         self.edges = edges
         self.skips = skips

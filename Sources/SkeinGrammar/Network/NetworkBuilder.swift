@@ -54,6 +54,9 @@ struct NetworkBuilder {
         return Node(edges.count - 1)
     }
 
+    /// States that there would be too many nodes.
+    mutating func refuse() { isTooLarge = true }
+
     /// From one node to another by any byte of a range.
     mutating func edge(_ from: Node, _ bytes: ClosedRange<UInt8>, _ to: Node) {
         edges[Int(from)].append(Edge(bytes: bytes, to: to))

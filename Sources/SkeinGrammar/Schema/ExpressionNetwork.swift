@@ -1,7 +1,8 @@
 /// A regular expression that the whole answer matches, as a network of UTF-8.
 enum ExpressionNetwork {
     static func network(of expression: String) throws(GrammarError) -> ByteNetwork {
-        let machine = try TextRule.machine(expression, matchesWhole: true, pointer: "")
+        let machine = try TextMachines(WorkBudget()).machine(
+            expression, matchesWhole: true, pointer: "")
         var builder = NetworkBuilder()
         var sets = ScalarSubnetworks()
         let document = builder.subnetwork(.document)

@@ -1,7 +1,5 @@
-import SkeinBasics
-
 /// A JSON value as it was written: fields in order, numbers as their text.
-indirect enum JSONText: Sendable {
+package indirect enum JSONText: Sendable {
     case null
     case bool(Bool)
     case number(String)
@@ -9,45 +7,50 @@ indirect enum JSONText: Sendable {
     case list([JSONText])
     case object([JSONField])
 
-    subscript(_ name: String) -> JSONText? {
+    package subscript(_ name: String) -> JSONText? {
         guard case .object(let fields) = self else { return nil }
         return fields.first { $0.name.isSame(as: name) }?.value
     }
 
-    var string: String? {
+    package var string: String? {
         if case .text(let text) = self { return text }
         return nil
     }
 
-    var list: [JSONText]? {
+    package var list: [JSONText]? {
         if case .list(let items) = self { return items }
         return nil
     }
 
-    var fields: [JSONField]? {
+    package var fields: [JSONField]? {
         if case .object(let fields) = self { return fields }
         return nil
     }
 
     /// The value as JSON without spaces.
-    var written: String {
+    package var written: String {
         switch self {
         case .null: "null"
         case .bool(let value): value ? "true" : "false"
         case .number(let text): text
-        case .text(let text): JSONLine.quote(text)
+        case .text(let text): JSONText.quoted(text)
         case .list(let items): "[" + items.map(\.written).joined(separator: ",") + "]"
         case .object(let fields):
             "{"
-                + fields.map { JSONLine.quote($0.name) + ":" + $0.value.written }
+                + fields.map { JSONText.quoted($0.name) + ":" + $0.value.written }
                 .joined(separator: ",") + "}"
         }
     }
 }
 
-struct JSONField: Sendable {
-    var name: String
-    var value: JSONText
+package struct JSONField: Sendable {
+    package var name: String
+    package var value: JSONText
+
+    package init(name: String, value: JSONText) {
+        self.name = name
+        self.value = value
+    }
 }
 
 extension String {
@@ -75,5 +78,28 @@ extension JSONText {
                 && a.allSatisfy { field in other[field.name]?.isEqual(to: field.value) ?? false }
         default: return false
         }
+    }
+}
+
+extension JSONText {
+    /// A text as a JSON string, as most programs write it: the short escapes where there are some, other
+    /// control characters as `\u00xx`, everything else as it is.
+    static func quoted(_ text: String) -> String {
+        var out = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": out += "\\\""
+            case "\\": out += "\\\\"
+            case "\u{8}": out += "\\b"
+            case "\u{C}": out += "\\f"
+            case "\n": out += "\\n"
+            case "\r": out += "\\r"
+            case "\t": out += "\\t"
+            case let control where control.value < 0x20:
+                out += "\\u00" + (control.value < 16 ? "0" : "") + String(control.value, radix: 16)
+            default: out.unicodeScalars.append(scalar)
+            }
+        }
+        return out + "\""
     }
 }

@@ -1,12 +1,12 @@
 /// Reads JSON (RFC 8259) strictly: UTF-8, no deeper than `GrammarLimits.jsonDepth`.
-struct JSONTextReader {
+package struct JSONTextReader {
     private let bytes: [UInt8]
     private let takesLast: Bool
     private var position = 0
 
     /// - Parameter takesLast: whether of fields with one name the last one counts, as in most readers;
     ///   else they are an error.
-    static func read(
+    package static func read(
         _ bytes: [UInt8], takesLast: Bool = false
     ) throws(GrammarError) -> JSONText {
         guard bytes.count <= GrammarLimits.sourceBytes else {

@@ -8,6 +8,8 @@ final class SchemaAlternatives {
     typealias Alternative = [ID]
 
     let document: SchemaDocument
+    let budget = WorkBudget()
+    let machines: TextMachines
     private var keywords: [ID: SchemaKeywords] = [:]
     private var known: [ID: [Alternative]] = [:]
     /// Schemas that are being expanded.
@@ -15,6 +17,7 @@ final class SchemaAlternatives {
 
     init(_ document: SchemaDocument) {
         self.document = document
+        machines = TextMachines(budget)
     }
 
     /// The keywords of a schema object.

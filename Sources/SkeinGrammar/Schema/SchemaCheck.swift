@@ -40,7 +40,7 @@ struct SchemaCheck {
             return shape.types.contains(.number) && shape.bounds.contains(number)
         case .text(let text):
             guard shape.types.contains(.string) else { return false }
-            return try shape.text.accepts(text)
+            return try schemas.machines.accepts(text, shape.text)
         case .list(let items):
             guard shape.types.contains(.array), items.count >= shape.array.least,
                 items.count <= shape.array.most ?? .max

@@ -1,5 +1,3 @@
-import SkeinBasics
-
 /// Values that are listed: `enum` and `const`.
 extension SchemaCompiler {
     /// Writes those values that satisfy the rest of their schema.
@@ -50,7 +48,7 @@ extension SchemaCompiler {
         case .object(let fields):
             sequence(fields, "{}") { compiler, field, from, to in
                 let key = compiler.builder.node()
-                compiler.builder.text(from, (JSONLine.quote(field.name) + ":").utf8, key)
+                compiler.builder.text(from, (JSONText.quoted(field.name) + ":").utf8, key)
                 compiler.literal(field.value, compiler.space(key), to)
             }
         default: builder.text(from, word(value).utf8, to)

@@ -60,7 +60,7 @@ struct SchemaDisjointness {
         both.patterns += b.patterns.filter { !a.patterns.contains($0) }
         both.formats += b.formats.filter { !a.formats.contains($0) }
         if both.isPlain { return false }
-        return try both.machine().isEmpty
+        return try schemas.machines.machine(both).isEmpty
     }
 
     private func areDisjoint(

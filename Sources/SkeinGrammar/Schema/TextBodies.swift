@@ -31,6 +31,10 @@ struct TextBodies {
     mutating func body(
         least: Int, most: Int?, _ builder: inout NetworkBuilder
     ) -> NetworkBuilder.Subnetwork {
+        guard max(least, most ?? 0) < GrammarLimits.nodes else {
+            builder.refuse()
+            return NetworkBuilder.Subnetwork(start: end, end: end, rank: .text)
+        }
         var rest = Rest(least: least, most: most)
         let start = node(rest, &builder)
         while !builder.isTooLarge, rest.most != 0, filled.insert(rest).inserted {

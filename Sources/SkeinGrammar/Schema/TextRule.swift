@@ -41,61 +41,8 @@ struct TextRule: Hashable {
     /// Whether only the length matters.
     var isPlain: Bool { patterns.isEmpty && formats.isEmpty && excluded.isEmpty }
 
-    /// Whether a text is as the rule asks.
-    func accepts(_ text: String) throws(GrammarError) -> Bool {
-        let length = text.unicodeScalars.count
-        guard length >= least, length <= most ?? .max else { return false }
-        for machine in try conditions() where !machine.contains(text) { return false }
-        return true
-    }
-
-    /// A machine for all conditions together.
-    func machine() throws(GrammarError) -> ScalarMachine {
-        var machines = try conditions()
-        do throws(ScalarMachineTooLarge) {
-            if least > 0 || most != nil { machines.append(try ScalarMachine.length(least, most)) }
-            guard var product = machines.first else { return .any }
-            for machine in machines.dropFirst() { product = try product.intersection(machine) }
-            return product
-        } catch {
-            throw error.error(at: patterns.first?.pointer ?? "")
-        }
-    }
-
-    /// One machine for each condition but the length.
-    private func conditions() throws(GrammarError) -> [ScalarMachine] {
-        var machines: [ScalarMachine] = []
-        for pattern in patterns {
-            machines.append(
-                try Self.machine(pattern.text, matchesWhole: false, pointer: pattern.pointer))
-        }
-        for format in formats {
-            machines.append(try Self.machine(format.pattern, matchesWhole: true, pointer: ""))
-        }
-        if !excluded.isEmpty {
-            do {
-                machines.append(try ScalarMachine.excluding(excluded))
-            } catch {
-                throw error.error(at: "")
-            }
-        }
-        return machines
-    }
-
-    /// A regular expression as a machine.
-    static func machine(
-        _ pattern: String, matchesWhole: Bool, pointer: String
-    ) throws(GrammarError) -> ScalarMachine {
-        let tree: PatternNode
-        do {
-            tree = try PatternParser.parse(pattern)
-        } catch {
-            throw error.error(at: pointer)
-        }
-        do {
-            return try ScalarMachine(tree, matchesWhole: matchesWhole)
-        } catch {
-            throw error.error(at: pointer)
-        }
+    /// All regular expressions, those of formats included.
+    var expressions: [(pattern: String, matchesWhole: Bool, pointer: String)] {
+        patterns.map { ($0.text, false, $0.pointer) } + formats.map { ($0.pattern, true, "") }
     }
 }

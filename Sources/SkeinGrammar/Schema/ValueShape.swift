@@ -53,6 +53,8 @@ struct ValueShape {
     ) throws(GrammarError) {
         var all: [SchemaKeywords] = []
         for id in alternative { all.append(try schemas.keywords(of: id)) }
+        try schemas.budget.spend(
+            1 + all.reduce(0) { $0 + $1.properties.count } / 4, at: all.last?.pointer ?? "")
         types = .all
         var mentioned: Types = []
         var statesTypes = false

@@ -11,12 +11,13 @@ extension Generator {
     /// - Parameters:
     ///   - matcher: at the beginning of a value; its limit takes the place of `maximumTokens`.
     ///   - segment: cuts a text into tokens as the tokenizer does.
+    ///   - asksAlways: asks the model for every token, to measure what else that saves.
     /// - Returns: `.maximumTokens` if the limit made the value shorter than the model would have; it
     ///   is complete in any case.
     @discardableResult
     package func run(
         prompt: [Int32], matcher: inout GrammarMatcher, segment: ([UInt8]) -> [Int32],
-        check: () throws -> Void, each: (Int32) throws -> Bool
+        asksAlways: Bool = false, check: () throws -> Void, each: (Int32) throws -> Bool
     ) throws -> End {
         var next = prompt
         var uses = TokenUses(prompt: prompt)
@@ -27,11 +28,11 @@ extension Generator {
             return try each(token)
         }
         while true {
-            for token in try matcher.forcedRun(segment: segment) {
+            for token in asksAlways ? [] : try matcher.forcedRun(segment: segment) {
                 if try !take(token) { return .interrupted }
                 next.append(token)
             }
-            switch try matcher.next() {
+            switch try matcher.next(asksAlways: asksAlways) {
             case .end:
                 let isWhole = try matcher.left > 0 || matcher.isFinal()
                 return isCutShort || !isWhole ? .maximumTokens : .stopToken

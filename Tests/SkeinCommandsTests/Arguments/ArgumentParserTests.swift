@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinText
+import SkeinModels
 import SkeinTraining
 import Testing
 
@@ -82,7 +83,7 @@ import Testing
                 ],
                 by: GenerateCommand.table))
         #expect(generate.options.prompt == "--- a rule")
-        #expect(generate.options.topK == 40)
+        #expect(generate.options.sampler.topK == 40)
     }
 
     private static let integer = "a whole number from 1 to 65536"

@@ -1,0 +1,13 @@
+/// How much work a schema may make before it is used. Whoever sends it need not be a friend: a
+/// few kilobytes can ask for hours of comparing members of `oneOf` or of combining expressions.
+final class WorkBudget {
+    private var left = GrammarLimits.schemaWork
+
+    /// - Parameter units: some 20 us each.
+    func spend(_ units: Int, at pointer: String) throws(GrammarError) {
+        left -= max(units, 1)
+        guard left >= 0 else {
+            throw .tooLarge(what: .work, limit: GrammarLimits.schemaWork, pointer: pointer)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Testing
+
+@testable import SkeinGrammar
+
+@Suite("Texts that a schema allows")
+struct AcceptedTextTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        var schema: String
+        var allowed: [String]
+        var forbidden: [String]
+
+        var testDescription: String { schema }
+    }
+
+    static let rows: [Row] = [
+        Row(
+            schema: #"{"properties":{"a":{"type":"integer"},"b":{"type":"null"}},"required":["b"]}"#,
+            allowed: [#"{"b":null}"#, #"{"a":1,"b":null}"#, #"{"a": -7, "b": null}"#],
+            forbidden: [
+                "{}", #"{"b":null,"a":1}"#, #"{"a":1}"#, #"{"a":01,"b":null}"#, #"{ "b":null}"#,
+                #"{"b":null,"c":1}"#, #"{"b":  null}"#, #"{"a":-0,"b":null}"#, #"{"b":null} "#,
+                #"{"a":1.0,"b":null}"#,
+            ]),
+        Row(
+            schema: #"{"type":"object","properties":{"ab":true},"additionalProperties":{"type":"null"}}"#,
+            allowed: [
+                "{}", #"{"ab":[1]}"#, #"{"x":null}"#, #"{"abc":null,"a":null}"#, #"{"":null}"#,
+                #"{"\u0061":null}"#,
+            ],
+            forbidden: [#"{"x":1}"#, #"{"x":null,"ab":1}"#, #"{"\u0061b":null}"#]),
+        Row(
+            schema: #"{"allOf":[{"properties":{"a":{"minimum":3}}},{"properties":{"a":{"type":"integer","maximum":5}}}],"type":"object"}"#,
+            allowed: ["{}", #"{"a":3}"#, #"{"a":5}"#],
+            forbidden: [#"{"a":2}"#, #"{"a":6}"#, #"{"a":3.5}"#, #"{"a":"x"}"#]),
+        Row(
+            schema: #"{"type":["string","null"],"minLength":1,"maxLength":2}"#,
+            allowed: ["null", #""a""#, #""日本""#, #""\ud83d\ude00x""#, #""\"\\""#, #""\/""#],
+            forbidden: [
+                #""""#, #""abc""#, #""\ud83d""#, #""\ude00""#, "\"\u{1}\"", #""\x""#, #""\ud83dxx""#,
+            ]),
+        Row(
+            schema: #"{"enum":[1,"a",null,{"k":[true,1.50]},1e2,"é"]}"#,
+            allowed: ["1", #""a""#, "null", #"{"k":[true,1.5]}"#, #"{"k": [true, 1.5]}"#, "100",
+                #""é""#],
+            forbidden: ["2", #""b""#, #"{"k":[true]}"#, "1e2"]),
+        Row(
+            schema: #"{"enum":[1,2,"three",30],"type":"integer","minimum":2}"#,
+            allowed: ["2", "30"], forbidden: ["1", #""three""#, "3"]),
+        Row(
+            schema: #"{"prefixItems":[{"type":"null"},{"const":2}],"items":{"type":"boolean"},"maxItems":4}"#,
+            allowed: ["[]", "[null]", "[null,2]", "[null, 2, true, false]"],
+            forbidden: ["[2]", "[null,3]", "[null,2,true,true,true]", "[null,]"]),
+        Row(
+            schema: #"{"prefixItems":[{"type":"null"}]}"#,
+            allowed: ["[]", "[null]"], forbidden: ["[null,1]"]),
+        Row(
+            schema: ##"{"$ref":"#/$defs/list","$defs":{"list":{"anyOf":[{"type":"null"},{"type":"object","properties":{"next":{"$ref":"#/$defs/list"}},"required":["next"]}]}}}"##,
+            allowed: ["null", #"{"next":{"next":null}}"#],
+            forbidden: ["{}", #"{"next":1}"#]),
+        Row(
+            schema: #"{"type":"string","pattern":"^\\d{2}-[A-Z\"]+$","maxLength":5}"#,
+            allowed: [#""12-A""#, #""12-AB""#, #""12-\"""#, #""1\u0032-Z""#],
+            forbidden: [#""12-""#, #""12-ABC""#, #""1-A""#, #""12-a""#]),
+        Row(
+            schema: #"{"type":"string","pattern":"b"}"#,
+            allowed: [#""b""#, #""abc""#, #""日b\n""#], forbidden: [#""""#, #""ac""#]),
+        Row(
+            schema: #"{"properties":{"a\"b":{},"ü":{}},"type":"object"}"#,
+            allowed: [#"{"a\"b":1,"ü":2}"#], forbidden: [#"{"a":1}"#]),
+        Row(
+            schema: #"{"const":{"a":[],"b":{}}}"#,
+            allowed: [#"{"a":[],"b":{}}"#, #"{"a": [], "b": {}}"#], forbidden: [#"{"b":{},"a":[]}"#]),
+        Row(
+            schema: #"{"type":"object","properties":{"a":{},"b":{}},"minProperties":0,"maxProperties":2}"#,
+            allowed: ["{}", #"{"a":[{"x":"y"}],"b":1.25}"#], forbidden: [#"{"c":1}"#]),
+    ]
+
+    @Test("exactly the texts that the documents promise", arguments: rows)
+    func accepts(_ row: Row) throws {
+        let grammar = try CompiledGrammar(schema: Array(row.schema.utf8), Vocabularies.bytes)
+        for text in row.allowed {
+            #expect(try Self.isAllowed(text, grammar), "\(text)")
+        }
+        for text in row.forbidden {
+            #expect(try !Self.isAllowed(text, grammar), "\(text)")
+        }
+    }
+
+    /// Byte by byte, with as many tokens as there are bytes.
+    private static func isAllowed(_ text: String, _ grammar: CompiledGrammar) throws -> Bool {
+        let limit = text.utf8.count
+        do {
+            try grammar.check(limit: limit)
+        } catch {
+            guard case .doesNotFit = error else { throw error }
+            return false
+        }
+        var matcher = try GrammarMatcher(grammar, limit: limit)
+        for byte in text.utf8 {
+            guard try matcher.allows(Int32(byte)) else { return false }
+            try matcher.accept(Int32(byte))
+        }
+        return try matcher.isComplete()
+    }
+}
