@@ -186,7 +186,8 @@ struct GenerateCommand: Command {
             tokens.append(token)
             if options.json { return true }
             try io.write(
-                matcher == nil ? stream.text(of: token) : value.text(of: tokenizer.bytes(of: token)))
+                matcher == nil ? stream.text(of: token) : value.text(of: tokenizer.bytes(of: token))
+            )
             return true
         }
         let end: Generator.End

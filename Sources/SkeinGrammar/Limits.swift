@@ -34,7 +34,9 @@ extension GrammarLimits {
     static let tableRows = 1 << 15
     /// Bytes of masks that are kept for one grammar.
     static let maskBytes = 16 << 20
-    /// States whose tokens are all tried in the search for the shortest value.
+    /// States after states that the search keeps: 4 bytes each.
+    static let keptSuccessors = 1 << 21
+    /// States whose tokens are tried in the search for the shortest value.
     static let searchedStates = 1 << 12
     /// Nodes of the trie of tokens that it looks at: some 5 ns each.
     static let searchedNodes = 1 << 22

@@ -14,7 +14,9 @@ struct AcceptedTextTests {
 
     static let rows: [Row] = [
         Row(
-            schema: #"{"properties":{"a":{"type":"integer"},"b":{"type":"null"}},"required":["b"]}"#,
+            schema: #"""
+                {"properties":{"a":{"type":"integer"},"b":{"type":"null"}},"required":["b"]}
+                """#,
             allowed: [#"{"b":null}"#, #"{"a":1,"b":null}"#, #"{"a": -7, "b": null}"#],
             forbidden: [
                 "{}", #"{"b":null,"a":1}"#, #"{"a":1}"#, #"{"a":01,"b":null}"#, #"{ "b":null}"#,
@@ -22,39 +24,54 @@ struct AcceptedTextTests {
                 #"{"a":1.0,"b":null}"#,
             ]),
         Row(
-            schema: #"{"type":"object","properties":{"ab":true},"additionalProperties":{"type":"null"}}"#,
+            schema: #"""
+                {"type":"object","properties":{"ab":true},"additionalProperties":{"type":"null"}}
+                """#,
             allowed: [
                 "{}", #"{"ab":[1]}"#, #"{"x":null}"#, #"{"abc":null,"a":null}"#, #"{"":null}"#,
                 #"{"\u0061":null}"#,
             ],
             forbidden: [#"{"x":1}"#, #"{"x":null,"ab":1}"#, #"{"\u0061b":null}"#]),
         Row(
-            schema: #"{"allOf":[{"properties":{"a":{"minimum":3}}},{"properties":{"a":{"type":"integer","maximum":5}}}],"type":"object"}"#,
+            schema: #"""
+                {"allOf":[{"properties":{"a":{"minimum":3}}},{"properties":{"a":{"type":"integer",
+                "maximum":5}}}],"type":"object"}
+                """#,
             allowed: ["{}", #"{"a":3}"#, #"{"a":5}"#],
             forbidden: [#"{"a":2}"#, #"{"a":6}"#, #"{"a":3.5}"#, #"{"a":"x"}"#]),
         Row(
             schema: #"{"type":["string","null"],"minLength":1,"maxLength":2}"#,
             allowed: ["null", #""a""#, #""日本""#, #""\ud83d\ude00x""#, #""\"\\""#, #""\/""#],
             forbidden: [
-                #""""#, #""abc""#, #""\ud83d""#, #""\ude00""#, "\"\u{1}\"", #""\x""#, #""\ud83dxx""#,
+                #""""#, #""abc""#, #""\ud83d""#, #""\ude00""#, "\"\u{1}\"", #""\x""#,
+                #""\ud83dxx""#,
             ]),
         Row(
             schema: #"{"enum":[1,"a",null,{"k":[true,1.50]},1e2,"é"]}"#,
-            allowed: ["1", #""a""#, "null", #"{"k":[true,1.5]}"#, #"{"k": [true, 1.5]}"#, "100",
-                #""é""#],
+            allowed: [
+                "1", #""a""#, "null", #"{"k":[true,1.5]}"#, #"{"k": [true, 1.5]}"#, "100",
+                #""é""#,
+            ],
             forbidden: ["2", #""b""#, #"{"k":[true]}"#, "1e2"]),
         Row(
             schema: #"{"enum":[1,2,"three",30],"type":"integer","minimum":2}"#,
             allowed: ["2", "30"], forbidden: ["1", #""three""#, "3"]),
         Row(
-            schema: #"{"prefixItems":[{"type":"null"},{"const":2}],"items":{"type":"boolean"},"maxItems":4}"#,
+            schema: #"""
+                {"prefixItems":[{"type":"null"},{"const":2}],"items":{"type":"boolean"},
+                "maxItems":4}
+                """#,
             allowed: ["[]", "[null]", "[null,2]", "[null, 2, true, false]"],
             forbidden: ["[2]", "[null,3]", "[null,2,true,true,true]", "[null,]"]),
         Row(
             schema: #"{"prefixItems":[{"type":"null"}]}"#,
             allowed: ["[]", "[null]"], forbidden: ["[null,1]"]),
         Row(
-            schema: ##"{"$ref":"#/$defs/list","$defs":{"list":{"anyOf":[{"type":"null"},{"type":"object","properties":{"next":{"$ref":"#/$defs/list"}},"required":["next"]}]}}}"##,
+            schema: ##"""
+                {"$ref":"#/$defs/list","$defs":{"list":{"anyOf":[{"type":"null"},
+                {"type":"object","properties":{"next":{"$ref":"#/$defs/list"}},
+                "required":["next"]}]}}}
+                """##,
             allowed: ["null", #"{"next":{"next":null}}"#],
             forbidden: ["{}", #"{"next":1}"#]),
         Row(
@@ -69,9 +86,13 @@ struct AcceptedTextTests {
             allowed: [#"{"a\"b":1,"ü":2}"#], forbidden: [#"{"a":1}"#]),
         Row(
             schema: #"{"const":{"a":[],"b":{}}}"#,
-            allowed: [#"{"a":[],"b":{}}"#, #"{"a": [], "b": {}}"#], forbidden: [#"{"b":{},"a":[]}"#]),
+            allowed: [#"{"a":[],"b":{}}"#, #"{"a": [], "b": {}}"#],
+            forbidden: [#"{"b":{},"a":[]}"#]),
         Row(
-            schema: #"{"type":"object","properties":{"a":{},"b":{}},"minProperties":0,"maxProperties":2}"#,
+            schema: #"""
+                {"type":"object","properties":{"a":{},"b":{}},"minProperties":0,
+                "maxProperties":2}
+                """#,
             allowed: ["{}", #"{"a":[{"x":"y"}],"b":1.25}"#], forbidden: [#"{"c":1}"#]),
     ]
 

@@ -6,7 +6,8 @@ import Testing
 @Suite("Masks beside a list of all answers")
 struct EnumerationTests {
     static let words = [
-        "[", "]", ",", "1", "0", "[1", "1,", "0]", "1]", "[]", ",0", "-", "\"", "a", "\"a", "a\"", "10",
+        "[", "]", ",", "1", "0", "[1", "1,", "0]", "1]", "[]", ",0", "-", "\"", "a", "\"a", "a\"",
+        "10",
         "true", "t", "rue", " ", ", ",
     ]
     static let vocabulary = TokenVocabulary(tokens: words.map { Array($0.utf8) } + [nil])
@@ -43,7 +44,8 @@ struct EnumerationTests {
         return found
     }
 
-    @Test("a token is allowed if and only if some answer within the limit goes on with it",
+    @Test(
+        "a token is allowed if and only if some answer within the limit goes on with it",
         arguments: schemas)
     func masksAreExact(_ schema: String) throws {
         for vocabulary in [Self.vocabulary, Self.coarse] {
@@ -72,7 +74,8 @@ struct EnumerationTests {
                     let expected = Set(
                         prefixes.filter { $0.count == prefix.count + 1 && $0.starts(with: prefix) }
                             .compactMap(\.last))
-                    #expect(allowed == expected, "\(prefix.map { Self.words[Int($0)] }) of \(limit)")
+                    #expect(
+                        allowed == expected, "\(prefix.map { Self.words[Int($0)] }) of \(limit)")
                     #expect(mayEnd == answers.contains(prefix), "\(prefix)")
                 }
             }

@@ -5,16 +5,37 @@ import Testing
 @Suite("Values written at random")
 struct RandomWritingTests {
     static let schemas = [
-        ##"{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer","minimum":0,"maximum":20}},"required":["name"]}"##,
-        ##"{"$ref":"#/$defs/node","$defs":{"node":{"type":"object","properties":{"v":{"type":"integer","minimum":-20,"maximum":137},"kids":{"type":"array","items":{"$ref":"#/$defs/node"},"maxItems":2}},"required":["v","kids"]}}}"##,
-        ##"{"anyOf":[{"type":"object","properties":{"case":{"const":"a"},"x":{"type":"number"}},"required":["case","x"]},{"type":"array","items":{"enum":[1,"one",null,{"a":[1,2]}]},"minItems":1}]}"##,
+        ##"""
+        {"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer",
+        "minimum":0,"maximum":20}},"required":["name"]}
+        """##,
+        ##"""
+        {"$ref":"#/$defs/node","$defs":{"node":{"type":"object","properties":{"v":{"type":"integer",
+        "minimum":-20,"maximum":137},"kids":{"type":"array","items":{"$ref":"#/$defs/node"},
+        "maxItems":2}},"required":["v","kids"]}}}
+        """##,
+        ##"""
+        {"anyOf":[{"type":"object","properties":{"case":{"const":"a"},
+        "x":{"type":"number"}},"required":["case","x"]},{"type":"array",
+        "items":{"enum":[1,"one",null,{"a":[1,2]}]},"minItems":1}]}
+        """##,
         ##"{}"##,
         ##"{"type":"string","pattern":"^(ab|c)+$","maxLength":7}"##,
         ##"{"type":"string","minLength":3,"maxLength":5}"##,
-        ##"{"type":"object","additionalProperties":{"type":"boolean"},"properties":{"a":{"type":"null"}}}"##,
-        ##"{"type":"array","prefixItems":[{"type":"integer","multipleOf":7,"minimum":1,"maximum":99},{"format":"date","type":"string"}],"minItems":2}"##,
+        ##"""
+        {"type":"object","additionalProperties":{"type":"boolean"},"properties":{"a":{"type":"null"}}}
+        """##,
+        ##"""
+        {"type":"array","prefixItems":[{"type":"integer","multipleOf":7,
+        "minimum":1,"maximum":99},{"format":"date","type":"string"}],
+        "minItems":2}
+        """##,
         ##"{"type":"number","exclusiveMinimum":0,"maximum":1.5}"##,
-        ##"{"oneOf":[{"type":"object","properties":{"k":{"const":1}},"required":["k"]},{"type":"object","properties":{"k":{"const":2},"z":{"type":"boolean"}},"required":["k"]}]}"##,
+        ##"""
+        {"oneOf":[{"type":"object","properties":{"k":{"const":1}},"required":["k"]},
+        {"type":"object","properties":{"k":{"const":2},"z":{"type":"boolean"}},
+        "required":["k"]}]}
+        """##,
     ]
 
     @Test("a value is always valid, whatever the limit", arguments: schemas)

@@ -47,7 +47,8 @@ struct SchemaRefusalTests {
         refused(
             #"{"oneOf":[{"type":"null"},{"properties":{"a":true}},{"required":["b"]}]}"#,
             .overlap(pointer: "/oneOf", first: 0, second: 1)),
-        refused(#"{"type":"strin"}"#,
+        refused(
+            #"{"type":"strin"}"#,
             .badKeyword(
                 pointer: "/type",
                 expected: "null, boolean, object, array, number, integer or string, or a list of "
@@ -107,12 +108,16 @@ struct SchemaRefusalTests {
     @Test("unions of unions stop at a limit")
     func refusesProducts() {
         let union = #"{"anyOf":[{"minimum":1},{"minimum":2},{"minimum":3},{"minimum":4}]}"#
-        let schema = #"{"allOf":["# + [String](repeating: union, count: 12).enumerated()
+        let schema =
+            #"{"allOf":["#
+            + [String](repeating: union, count: 12).enumerated()
             .map { $1.replacing("1}", with: "1\($0)}") }.joined(separator: ",") + "]}"
         #expect {
             try CompiledGrammar(schema: Array(schema.utf8), Vocabularies.bytes)
         } throws: { error in
-            guard case .tooLarge(.alternatives, _, _)? = error as? GrammarError else { return false }
+            guard case .tooLarge(.alternatives, _, _)? = error as? GrammarError else {
+                return false
+            }
             return true
         }
     }

@@ -17,7 +17,9 @@ enum Vocabularies {
         "[[", "[]", "{}", "\"\"", "null", "true", "false", "name", "an", "ab", "abc", " a", " the",
         "00", "12", "123", "1.", ".5", "-1", ",1", ", 1", "é", "日本", "\\n", "\\\"", "\\u00",
     ]
-    private static let parts: [[UInt8]] = [[0xE6, 0x97], [0xA5, 0xE6], [0x22, 0xF0], [0x9F, 0x98]]
+    private static let parts: [[UInt8]] = [
+        [0xE6, 0x97], [0xA5, 0xE6], [0x22, 0xF0], [0x9F, 0x98],
+    ]
     private static let pairs = [
         "{\"a", "\"a", "a\"", "\"b", "b\"", "\":1", "1,", "1}", "1]", "[1", ",2", "2}", "2]", "0]",
         "0}", "0,", "e}", "e]", "e,", "l}", "l]", "l,", "[t", "[f", "[n", "[{\"", "\"]", "[\"",
@@ -50,7 +52,8 @@ extension GrammarMatcher {
             case .only(let token): try accept(token)
             case .choice(_, let mask):
                 let tokens = mask.tokens.tokens
-                let pick = Int.random(in: 0..<(tokens.count + (mask.allowsEnd ? 1 : 0)), using: &random)
+                let pick = Int.random(
+                    in: 0..<(tokens.count + (mask.allowsEnd ? 1 : 0)), using: &random)
                 if pick == tokens.count { return String(decoding: bytes, as: UTF8.self) }
                 try accept(tokens[pick])
             }

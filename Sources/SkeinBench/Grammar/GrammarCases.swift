@@ -40,9 +40,8 @@ package struct GrammarCases {
 
     /// Calls `write` with what became of each case, in order.
     ///
-    /// - Parameters:
-    ///   - path: JSON Lines: `{"schema": ..., "instances": ["{...}"]}` or `{"regex": "..."}`.
-    ///   - runs: values of each.
+    /// `path` is of JSON Lines: `{"schema": ..., "instances": ["{...}"]}` or `{"regex": "..."}`; `runs`
+    /// says how many values of each are written. Throws `BenchError.badPlan` and `FileError`.
     package func run(
         path: String, runs: Int, write: ([JSONLine.Field]) throws -> Void
     ) throws {

@@ -99,7 +99,8 @@ struct BenchCommand: Command {
         "rounds", .integer(1...10_000), absent: "chaos 1, cluster 5",
         "chaos: how often to repeat the kills, at other moments; cluster: how often to run both")
     static let seed = Option(
-        "seed", .seed, default: "0", "recovery, chaos: seed of which process is hit, and when; grammar: of the values")
+        "seed", .seed, default: "0",
+        "recovery, chaos: seed of which process is hit, and when; grammar: of the values")
     static let cases = Option.optional(
         "cases", .path("FILE"), absent: "measure",
         "grammar: write values for the schemas of this file, for another program to judge")

@@ -5,11 +5,12 @@ extension GrammarAutomaton {
     /// In the body of a string, tokens that are body alone are taken from the vocabulary's sets, and
     /// only the others are walked.
     ///
-    /// - Parameters:
+    /// Shapes and ranges:
     ///   - bodyFits: whether body tokens of so many characters meet the condition, where the body is
     ///     all there is; nil: they do.
     ///   - fits: the condition; asked once for each state.
-    /// - Returns: nil if there is no room for the states.
+    ///
+    /// nil if there is no room for the states.
     func tokens(
         after state: State, _ vocabulary: TokenVocabulary,
         bodyFits: ((Int) -> Bool?)? = nil, fits: (State) -> Bool?

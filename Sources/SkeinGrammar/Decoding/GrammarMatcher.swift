@@ -31,7 +31,8 @@ package struct GrammarMatcher: Sendable {
 
     package var left: Int { limit - used }
 
-    /// - Parameter asksAlways: whether `.only` is a choice, too.
+    /// What may happen next; with `asksAlways`, `.only` is a choice, too.
+    ///
     /// - Throws: `GrammarError.tooComplex`.
     package func next(asksAlways: Bool = false) throws(GrammarError) -> Next {
         if left <= 0 { return .end }
@@ -76,7 +77,9 @@ package struct GrammarMatcher: Sendable {
     /// with it may be the model's choice. Empty if there is no run, or if the limit asks for fewer
     /// tokens.
     ///
-    /// - Parameter segment: cuts a text into tokens as the tokenizer does.
+    /// `segment` cuts a text into tokens as the tokenizer does.
+    ///
+    /// - Throws: `GrammarError.tooComplex`.
     package func forcedRun(segment: ([UInt8]) -> [Int32]) throws(GrammarError) -> [Int32] {
         guard left > 1 else { return [] }
         let forced = try grammar.forced(place, bytes, atMost: Self.longestRun)

@@ -67,8 +67,16 @@ struct RecentlyUsed<Key: Hashable, Value> {
 
     private mutating func unlink(_ place: Int) {
         guard let entry = entries[place] else { return }
-        if entry.older >= 0 { entries[entry.older]?.newer = entry.newer } else { oldest = entry.newer }
-        if entry.newer >= 0 { entries[entry.newer]?.older = entry.older } else { newest = entry.older }
+        if entry.older >= 0 {
+            entries[entry.older]?.newer = entry.newer
+        } else {
+            oldest = entry.newer
+        }
+        if entry.newer >= 0 {
+            entries[entry.newer]?.older = entry.older
+        } else {
+            newest = entry.older
+        }
     }
 
     private mutating func link(_ place: Int) {

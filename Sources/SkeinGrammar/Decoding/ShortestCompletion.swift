@@ -5,10 +5,11 @@
 ///
 /// Two numbers are compared. The **chain** is the shortest text in bytes, of equally short ones the
 /// lowest, cut into as few tokens as possible; the rest of a chain is the chain of the state there. The
-/// **search** tries all tokens, breadth first, and finds the true least number, if that takes no more
-/// than `GrammarLimits.searchedStates` and `searchedNodes`; nearer to the end it takes less, so where it
-/// succeeds, it also succeeds after the first token of what it found. So there is always a token after
-/// which the number is smaller by one, and a model that keeps within it never gets stuck.
+/// **search** tries tokens, breadth first: those that lead nearer to the end, counted in bytes, or all of
+/// them where the chain cannot be cut into tokens. It gives up after `GrammarLimits.searchedStates`
+/// states; from a state on its way it takes fewer, so where it succeeds, it also succeeds after the
+/// first token of what it found. So there is always a token after which the number is smaller by one,
+/// and a model that keeps within it never gets stuck.
 final class ShortestCompletion {
     typealias State = GrammarAutomaton.State
 
@@ -32,6 +33,10 @@ final class ShortestCompletion {
     func reset() {
         chains = [:]
         searched = [:]
+        successors = [:]
+        keptSuccessors = 0
+        seen = []
+        search = 0
     }
 
     /// Whether a value can be completed with `left` tokens; nil if there is no room for the states.
@@ -116,32 +121,36 @@ final class ShortestCompletion {
     private func least(from state: State, _ automaton: GrammarAutomaton) -> Int32? {
         if let known = searched[state] { return known }
         guard let chain = chain(from: state, automaton) else { return nil }
-        guard let found = search(from: state, automaton, atMost: chain) else { return nil }
+        guard let found = search(from: state, automaton, chain: chain) else { return nil }
         let least = min(chain, found)
         searched[state] = least
         return least
     }
 
-    /// The least number of tokens if it is less than `limit` and found within the states allowed,
+    /// The least number of tokens if it is less than the chain's and found within the states allowed,
     /// else `never`.
     private func search(
-        from state: State, _ automaton: GrammarAutomaton, atMost limit: Int32
+        from state: State, _ automaton: GrammarAutomaton, chain: Int32
     ) -> Int32? {
-        var visited: Set<State> = [state]
+        let descends = chain < Self.never
+        search += 1
+        mark(state)
         var level = [state]
         var tokens: Int32 = 0
-        var expanded = 0
-        let began = automaton.walked
-        while !level.isEmpty, tokens + 1 < limit {
-            expanded += level.count
-            guard expanded <= GrammarLimits.searchedStates else { return Self.never }
+        var states = 0
+        var nodes = 0
+        while !level.isEmpty, tokens + 1 < chain {
+            states += level.count
+            guard states <= GrammarLimits.searchedStates else { return Self.never }
             var next: [State] = []
             for state in level {
-                guard let successors = successors(of: state, automaton) else { return nil }
-                guard automaton.walked - began <= GrammarLimits.searchedNodes else {
-                    return Self.never
-                }
-                for successor in successors where visited.insert(successor).inserted {
+                guard let after = successors(of: state, automaton) else { return nil }
+                nodes += after.nodes
+                guard nodes <= GrammarLimits.searchedNodes else { return Self.never }
+                let need = automaton.facts[Int(state)].need
+                for successor in after.states where isNew(successor) {
+                    if descends, automaton.facts[Int(successor)].need >= need { continue }
+                    mark(successor)
                     next.append(successor)
                 }
             }
@@ -152,7 +161,45 @@ final class ShortestCompletion {
         return Self.never
     }
 
-    private func successors(of state: State, _ automaton: GrammarAutomaton) -> [State]? {
+    /// The search in which a state was seen last.
+    private var seen: [Int32] = []
+    /// Which search this is.
+    private var search: Int32 = 0
+
+    private func isNew(_ state: State) -> Bool {
+        Int(state) >= seen.count || seen[Int(state)] != search
+    }
+
+    private func mark(_ state: State) {
+        if Int(state) >= seen.count {
+            seen += [Int32](repeating: 0, count: Int(state) + 1024 - seen.count)
+        }
+        seen[Int(state)] = search
+    }
+
+    /// The states after one more token, and how many nodes of the trie were looked at for them.
+    private struct Successors {
+        var states: [State]
+        var nodes: Int
+    }
+
+    /// As many as fit `GrammarLimits.keptSuccessors`.
+    private var successors: [State: Successors] = [:]
+    private var keptSuccessors = 0
+
+    private func successors(of state: State, _ automaton: GrammarAutomaton) -> Successors? {
+        if let known = successors[state] { return known }
+        let began = automaton.walked
+        guard let states = found(after: state, automaton) else { return nil }
+        let found = Successors(states: states, nodes: automaton.walked - began)
+        if keptSuccessors + states.count <= GrammarLimits.keptSuccessors {
+            keptSuccessors += states.count
+            successors[state] = found
+        }
+        return found
+    }
+
+    private func found(after state: State, _ automaton: GrammarAutomaton) -> [State]? {
         let facts = automaton.facts[Int(state)]
         guard facts.isBodyAlone else {
             return automaton.tokens(

@@ -4,8 +4,10 @@ package struct JSONTextReader {
     private let takesLast: Bool
     private var position = 0
 
-    /// - Parameter takesLast: whether of fields with one name the last one counts, as in most readers;
-    ///   else they are an error.
+    /// A whole text. With `takesLast`, of fields with one name the last one counts, as in most
+    /// readers; else they are an error.
+    ///
+    /// - Throws: `GrammarError.malformed`, `.tooDeep`, `.tooLarge`.
     package static func read(
         _ bytes: [UInt8], takesLast: Bool = false
     ) throws(GrammarError) -> JSONText {

@@ -67,7 +67,8 @@ final class SchemaAlternatives {
         _ a: [Alternative], _ b: [Alternative], at pointer: String
     ) throws(GrammarError) -> [Alternative] {
         guard a.count * b.count <= GrammarLimits.alternatives else {
-            throw .tooLarge(what: .alternatives, limit: GrammarLimits.alternatives, pointer: pointer)
+            throw .tooLarge(
+                what: .alternatives, limit: GrammarLimits.alternatives, pointer: pointer)
         }
         return unique(a.flatMap { x in b.map { y in Set(x + y).sorted() } })
     }

@@ -70,7 +70,7 @@ private struct WordTrie {
         self.root = root
     }
 
-    /// - Parameter word: not empty.
+    /// Adds a word, which is not empty.
     mutating func insert(
         _ word: [UInt8], _ end: NetworkBuilder.Node, _ builder: inout NetworkBuilder
     ) {

@@ -133,7 +133,8 @@ struct SchemaCompiler {
         let subnetwork = builder.subnetwork(.text)
         let quote = builder.node()
         builder.machine(
-            try schemas.machines.machine(rule), from: subnetwork.start, to: quote, escaping: true, sets: &sets)
+            try schemas.machines.machine(rule), from: subnetwork.start, to: quote, escaping: true,
+            sets: &sets)
         builder.edge(quote, UInt8(ascii: "\""), subnetwork.end)
         texts[rule] = subnetwork
         builder.call(from, subnetwork, to)

@@ -75,7 +75,9 @@ extension SchemaKeywords {
         if case .bool(true) = value { return true }
         return value.fields?.isEmpty ?? false
     }
-    @Sendable private static func isEmpty(_ value: JSONText) -> Bool { value.fields?.isEmpty ?? false }
+    @Sendable private static func isEmpty(_ value: JSONText) -> Bool {
+        value.fields?.isEmpty ?? false
+    }
 
     /// Reads the schema object `id`.
     ///

@@ -66,7 +66,8 @@ struct ValueShape {
             mentioned.formUnion(keywords.mentioned)
             if let listed = keywords.values {
                 statesTypes = true
-                values = values.map { $0.filter { v in listed.contains { $0.isEqual(to: v) } } }
+                values =
+                    values.map { $0.filter { v in listed.contains { $0.isEqual(to: v) } } }
                     ?? listed
             }
             guard let merged = bounds.intersection(keywords.bounds) else {

@@ -3,7 +3,9 @@
 final class WorkBudget {
     private var left = GrammarLimits.schemaWork
 
-    /// - Parameter units: some 20 us each.
+    /// Takes off some units of 20 us each.
+    ///
+    /// - Throws: `GrammarError.tooLarge`.
     func spend(_ units: Int, at pointer: String) throws(GrammarError) {
         left -= max(units, 1)
         guard left >= 0 else {

@@ -6,14 +6,13 @@ extension Generator {
     /// Where there is no choice the model is not asked: bytes that must come next are read together
     /// with the next token whose successor is to be chosen.
     ///
-    /// Otherwise like `run(prompt:maximumTokens:check:each:)`.
+    /// Otherwise like `run(prompt:maximumTokens:check:each:)`, which ends with `.maximumTokens` here
+    /// if the limit made the value other than the model would have; it is complete in any case.
     ///
-    /// - Parameters:
+    /// Shapes and ranges:
     ///   - matcher: at the beginning of a value; its limit takes the place of `maximumTokens`.
     ///   - segment: cuts a text into tokens as the tokenizer does.
     ///   - asksAlways: asks the model for every token, to measure what else that saves.
-    /// - Returns: `.maximumTokens` if the limit made the value shorter than the model would have; it
-    ///   is complete in any case.
     @discardableResult
     package func run(
         prompt: [Int32], matcher: inout GrammarMatcher, segment: ([UInt8]) -> [Int32],

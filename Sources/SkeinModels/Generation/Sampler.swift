@@ -38,9 +38,7 @@ package struct Sampler: Sendable, Equatable {
         logits.withUnsafeBufferPointer { pick($0, position: position, among: allowed) }
     }
 
-    /// Like `pick(_:position:among:)`, without a copy.
-    ///
-    /// - Parameter allowed: not empty; nil: all tokens.
+    /// Like `pick(_:position:among:)`, without a copy. `allowed` is not empty; nil: all tokens.
     package func pick(
         _ logits: UnsafeBufferPointer<Float>, position: Int, among allowed: TokenSet? = nil
     ) -> Int32 {

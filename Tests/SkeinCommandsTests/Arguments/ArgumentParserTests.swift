@@ -1,6 +1,6 @@
 import SkeinBasics
-import SkeinText
 import SkeinModels
+import SkeinText
 import SkeinTraining
 import Testing
 

@@ -52,7 +52,8 @@ struct MaskedSamplerTests {
         let front = allowed.map { logits[$0] }
         for sampler in [
             Sampler(temperature: 1, seed: 3), Sampler(temperature: 0.7, topK: 5, seed: 3),
-            Sampler(temperature: 2, topP: 0.5, seed: 3), Sampler(temperature: 2, minP: 0.2, seed: 3),
+            Sampler(temperature: 2, topP: 0.5, seed: 3),
+            Sampler(temperature: 2, minP: 0.2, seed: 3),
         ] {
             for position in 0..<50 {
                 let picked = sampler.pick(
