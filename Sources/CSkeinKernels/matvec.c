@@ -133,6 +133,18 @@ void skein_matvec(enum skein_level level, enum skein_packed type, const void *pa
     DISPATCH(matvec, type, packed, columns, groups, x, spread, y, rows, add);
 }
 
+void skein_matvec_rows(enum skein_level level, enum skein_packed type, const void *packed,
+    size_t columns, size_t groups, const struct skein_vectors *vectors, float *y, size_t stride_y,
+    size_t rows, int add) {
+    if (vectors->count == 0) return;
+    if (vectors->count == 1) {
+        skein_matvec(level, type, packed, columns, groups, vectors->x, vectors->spread, y, rows,
+            add);
+        return;
+    }
+    DISPATCH(matvec_rows, type, packed, columns, groups, vectors, y, stride_y, rows, add);
+}
+
 void skein_unpack_group(enum skein_level level, enum skein_packed type, const void *group,
     size_t first, size_t count, float *out, size_t stride) {
     DISPATCH(unpack, type, group, first, count, out, stride);

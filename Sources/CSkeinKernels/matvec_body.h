@@ -189,3 +189,4 @@ static void NAME(unpack)(enum skein_packed type, const uint8_t *group, size_t fi
 }
 
 #include "matvec_attention.h"
+#include "matvec_rows.h"

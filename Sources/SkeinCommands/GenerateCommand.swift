@@ -158,7 +158,7 @@ struct GenerateCommand: Command {
         let count = 2 * prompt.count * vocabularySize
         MemoryShortage.check(floats: count, for: "the logits of \(prompt.count) positions")
         session.expectedLength = prompt.count
-        let rows = prompt.map { session.logits(after: [$0]) }
+        let rows = prompt.map { session.logits(after: [$0], as: .answer) }
         try SafetensorsWriter.write(
             [
                 .init(name: "ids", shape: [prompt.count], floats: prompt.map(Float.init)),

@@ -51,6 +51,22 @@ void skein_matvec(enum skein_level level, enum skein_packed type, const void *pa
     size_t columns, size_t groups, const float *x, const float *spread, float *y, size_t rows,
     int add);
 
+/* Vectors that are multiplied together: `stride_x` floats from one x to the next, `stride_spread`
+   from one spread to the next. */
+struct skein_vectors {
+    const float *x;
+    size_t stride_x;
+    const float *spread;
+    size_t stride_spread;
+    size_t count;
+};
+
+/* skein_matvec for several vectors, with one read of the weights from memory: y[v * stride_y + r] has
+   the bits that vector v has alone, whichever others there are. */
+void skein_matvec_rows(enum skein_level level, enum skein_packed type, const void *packed,
+    size_t columns, size_t groups, const struct skein_vectors *vectors, float *y, size_t stride_y,
+    size_t rows, int add);
+
 /* Columns first ..< first + count of one group as numbers, out: [count, 16], `stride` floats from one
    column to the next: bit for bit the weights of the file. `first` and `count` are multiples of 32 for
    the block types. */

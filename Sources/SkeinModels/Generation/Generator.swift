@@ -31,7 +31,9 @@ package struct Generator {
     ) throws -> End {
         var next = prompt
         for position in 0..<maximumTokens {
-            let token = try session.withLogits(after: next, check: check) {
+            let token = try session.withLogits(
+                after: next, as: position == 0 ? .prompt : .answer, check: check
+            ) {
                 let token = sampler.pick($0, position: position)
                 guard $0[Int(token)].isFinite else { throw GenerationError.notFinite }
                 return token
