@@ -35,12 +35,13 @@ package final class CachedSequence {
     ///   - appended: tokens that are read at once, at most.
     init(
         _ model: ModelConfiguration, _ projections: GenerationProjections, rotations: [Rotation],
-        capacity: Int, appended: Int
+        type: CacheType, capacity: Int, appended: Int
     ) {
         self.projections = projections
         self.rotations = rotations
         self.capacity = capacity
-        attentions = Self.attentions(model, capacity: capacity, appended: appended)
+        attentions = Self.attentions(
+            model, type: type, capacity: capacity, appended: appended)
         var count = 0
         places = attentions.map { attention in
             defer { count += attention.layerCount }
@@ -51,16 +52,19 @@ package final class CachedSequence {
 
     /// How each layer attends; `appended`: tokens whose keys are cached before the first attends.
     static func attentions(
-        _ model: ModelConfiguration, capacity: Int, appended: Int
+        _ model: ModelConfiguration, type: CacheType, capacity: Int, appended: Int
     ) -> [CachedAttention] {
         (0..<model.layerCount).map {
-            CachedAttention(model.attention($0), capacity: capacity, appended: appended)
+            CachedAttention(
+                model.attention($0), type: type, capacity: capacity, appended: appended)
         }
     }
 
     /// Bytes of keys and values.
-    static func byteCount(_ model: ModelConfiguration, capacity: Int, appended: Int) -> Int {
-        attentions(model, capacity: capacity, appended: appended).reduce(0) {
+    static func byteCount(
+        _ model: ModelConfiguration, type: CacheType, capacity: Int, appended: Int
+    ) -> Int {
+        attentions(model, type: type, capacity: capacity, appended: appended).reduce(0) {
             $0 + 4 * $1.layerCount
         }
     }

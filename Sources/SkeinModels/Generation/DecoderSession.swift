@@ -24,8 +24,11 @@ package final class DecoderSession {
     }
 
     /// Bytes of keys and values for `tokens` tokens of prompt and answer.
-    package static func cacheBytes(_ tokens: Int, of model: ModelConfiguration) -> Int {
-        CachedSequence.byteCount(model, capacity: tokens, appended: blockTokens(.bf16))
+    package static func cacheBytes(
+        _ tokens: Int, of model: ModelConfiguration, type: CacheType = .fp32
+    ) -> Int {
+        CachedSequence.byteCount(
+            model, type: type, capacity: tokens, appended: blockTokens(.bf16))
     }
 
     /// Shapes and ranges:
@@ -33,14 +36,15 @@ package final class DecoderSession {
     ///   - capacity: tokens of prompt and answer together.
     ///   - team: the threads that compute; nobody else may use them at the same time.
     ///   - compute: for a prompt's products with the weights; an answer is multiplied in fp32.
+    ///   - cacheType: how keys and values are held.
     ///   - answerRows: tokens of an answer that are read together, at most.
     package convenience init(
         weights: GenerationWeights, adapter: AdapterParameters?, capacity: Int, team: ComputeTeam,
-        compute: ComputeType = .fp32, answerRows: Int = 1
+        compute: ComputeType = .fp32, cacheType: CacheType = .fp32, answerRows: Int = 1
     ) {
         self.init(
             GenerationProjections(weights, adapter: adapter), capacity: capacity, team: team,
-            compute: compute, answerRows: answerRows)
+            compute: compute, cacheType: cacheType, answerRows: answerRows)
     }
 
     /// A session over a training decoder's weights, packed once more for it.
@@ -56,20 +60,20 @@ package final class DecoderSession {
             GenerationProjections(
                 GenerationWeights(decoder: decoder, team: team), adapter: decoder.adapter,
                 parameters: parameters),
-            capacity: capacity, team: team, compute: .fp32, answerRows: 1)
+            capacity: capacity, team: team, compute: .fp32, cacheType: .fp32, answerRows: 1)
     }
 
-    private init(
+    package init(
         _ projections: GenerationProjections, capacity: Int, team: ComputeTeam,
-        compute: ComputeType, answerRows: Int
+        compute: ComputeType, cacheType: CacheType, answerRows: Int
     ) {
         let model = projections.weights.configuration
         pass = GenerationPass(
-            weights: projections.weights, compute: compute, team: team, rows: answerRows,
-            capacity: capacity, rank: projections.rank)
+            weights: projections.weights, compute: compute, cacheType: cacheType, team: team,
+            rows: answerRows, capacity: capacity, rank: projections.rank)
         sequence = CachedSequence(
             model, projections, rotations: Rotation.ofLayers(model, positions: capacity),
-            capacity: capacity, appended: pass.blockTokens)
+            type: cacheType, capacity: capacity, appended: pass.blockTokens)
     }
 
     var model: ModelConfiguration { pass.model }

@@ -11,6 +11,8 @@ final class GenerationPass {
     let weights: GenerationWeights
     /// For a prompt's products with the weights; answers are multiplied in fp32.
     let compute: ComputeType
+    /// How keys and values are held.
+    let cacheType: CacheType
     let team: ComputeTeam
     let memory: GenerationMemory
 
@@ -18,15 +20,16 @@ final class GenerationPass {
     ///   - rows: of answers that are read together, at most.
     ///   - capacity: tokens of the longest sequence.
     init(
-        weights: GenerationWeights, compute: ComputeType, team: ComputeTeam, rows: Int,
-        capacity: Int, rank: Int
+        weights: GenerationWeights, compute: ComputeType, cacheType: CacheType, team: ComputeTeam,
+        rows: Int, capacity: Int, rank: Int
     ) {
         self.weights = weights
         self.compute = compute
+        self.cacheType = cacheType
         self.team = team
         let block = max(1, min(Self.blockTokens(compute), capacity))
         let attentions = CachedSequence.attentions(
-            weights.configuration, capacity: capacity, appended: block)
+            weights.configuration, type: cacheType, capacity: capacity, appended: block)
         memory = GenerationMemory(
             weights.configuration, compute: compute, tokens: block, rows: rows, rank: rank,
             attention: attentions.reduce(0) { max($0, $1.scratchCount(keys: capacity)) },
@@ -47,6 +50,7 @@ final class GenerationPass {
     ///
     /// - Parameters:
     ///   - tokens: at least one, at most `blockTokens`, with room in the sequence.
+    ///   - sequence: which they continue.
     ///   - wantsLogits: whether the last token's go to `memory.logits`.
     ///   - check: called before each layer; what it throws ends the reading, and the sequence is as
     ///     it was.
@@ -76,6 +80,7 @@ final class GenerationPass {
     ///   - wanted: the rows whose logits are wanted, in the order in which `memory.logits` gets them.
     ///   - check: called before each layer; what it throws ends the reading, and the sequences are as
     ///     they were.
+    ///   - observe: gets the last row's residual stream at every stage.
     func readRows(
         _ batch: RowBatch, wanted: [Int], check: () throws -> Void,
         observe: (UnsafePointer<Float>) -> Void = { _ in }

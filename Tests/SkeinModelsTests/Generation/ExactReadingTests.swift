@@ -93,7 +93,8 @@ import Testing
         }
     }
 
-    @Test("tokens of an answer have the same bits in one call and in many",
+    @Test(
+        "tokens of an answer have the same bits in one call and in many",
         arguments: GenerationCase.all)
     func cutAnswer(tested: GenerationCase) throws {
         try tested.open { model, adapter in

@@ -7,7 +7,7 @@ import Testing
 
 /// Attention over a cache against softmax(q k^T / sqrt(N)) v in double precision.
 @Suite struct CachedAttentionTests {
-    private struct Sample {
+    struct Sample {
         let heads = 4
         let keyValueHeads = 2
         let n: Int
@@ -20,7 +20,7 @@ import Testing
 
         init(
             n: Int, tokens: Int, scale: Float? = nil, window: Int? = nil, softCap: Float? = nil,
-            appended: Int = CachedAttention.block
+            appended: Int = CachedAttention.block, type: CacheType = .fp32
         ) {
             self.n = n
             self.tokens = tokens
@@ -31,7 +31,7 @@ import Testing
                 AttentionShape(
                     heads: 4, keyValueHeads: 2, headDimension: n, scale: scale, window: window,
                     softCap: softCap),
-                capacity: tokens + 3, appended: appended)
+                type: type, capacity: tokens + 3, appended: appended)
             layer = FloatBuffer(count: attention.layerCount)
             // What was never written must not be seen.
             layer.base.update(repeating: .nan, count: layer.count)
@@ -176,7 +176,8 @@ import Testing
             k.withUnsafeBufferPointer { k in
                 v.withUnsafeBufferPointer { v in
                     var cached = skein_cached(
-                        k: k.baseAddress, v: v.baseAddress, slots: 48, first: 133, end: 170)
+                        type: SKEIN_CACHE_F32, k: k.baseAddress, v: v.baseAddress,
+                        value_scales: nil, slots: 48, first: 133, end: 170)
                     var scores = [Float](repeating: .nan, count: 48)
                     skein_attend_cached(level, q, &cached, n, 0.125, 1.5, &scores, &out)
                 }
