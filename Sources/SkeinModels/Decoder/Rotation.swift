@@ -35,6 +35,9 @@ struct Rotation: Sendable {
     /// Whether rows of some lengths are turned differently from others.
     var dependsOnLength: Bool { long != nil }
 
+    /// Whether a row of `length` tokens is turned as a long one.
+    func isLong(_ length: Int) -> Bool { long != nil && length > longFrom }
+
     /// Whether rows of these two lengths are turned differently.
     func differs(_ one: Int, _ other: Int) -> Bool {
         long != nil && (one > longFrom) != (other > longFrom)

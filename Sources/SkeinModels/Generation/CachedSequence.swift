@@ -9,6 +9,8 @@ import SkeinTensors
 /// the same bits. Not Sendable: one thread at a time.
 package final class CachedSequence {
     let projections: GenerationProjections
+    /// How keys and values are held.
+    let cacheType: CacheType
     /// One for each layer.
     let attentions: [CachedAttention]
     /// One for each layer.
@@ -29,6 +31,8 @@ package final class CachedSequence {
     /// Tokens that the row will have at least: the caller reads them in parts and wants them as if
     /// they were read at once.
     package var expectedLength = 0
+    /// nil before `reuse` with a cache.
+    private(set) var prefixChain: PrefixChain?
 
     /// Shapes and ranges:
     ///   - rotations: for at least `capacity` positions.
@@ -38,6 +42,7 @@ package final class CachedSequence {
         type: CacheType, capacity: Int, appended: Int
     ) {
         self.projections = projections
+        cacheType = type
         self.rotations = rotations
         self.capacity = capacity
         attentions = Self.attentions(
@@ -89,12 +94,19 @@ package final class CachedSequence {
         tokens.removeLast(tokens.count - count)
         exactCount = min(exactCount, count)
         if count == 0 { writtenCount = 0 }
+        let blocks = count / PrefixCache.blockTokens
+        if let chain = prefixChain, chain.names.count > blocks {
+            prefixChain?.names.removeLast(chain.names.count - blocks)
+        }
     }
 
     /// `tokens` more are going to be read, in one block or in several.
     func plan(_ tokens: Int) {
         rowLength = max(expectedLength, count + tokens)
     }
+
+    /// The row will have this many tokens, in all.
+    func planRow(of length: Int) { rowLength = length }
 
     /// `tokens` are about to be written into the cache behind what it holds.
     func willRead(_ tokens: Int) {
@@ -105,6 +117,20 @@ package final class CachedSequence {
     func didRead(_ tokens: some Collection<Int32>, asPrompt: Bool) {
         if asPrompt, exactCount == count { exactCount += tokens.count }
         self.tokens += tokens
+    }
+
+    /// `tokens` were put into the empty cache as prompt kernels had computed them.
+    func didRestore(_ tokens: ArraySlice<Int32>) {
+        self.tokens = Array(tokens)
+        exactCount = count
+        writtenCount = count
+    }
+
+    func begin(_ chain: PrefixChain) { prefixChain = chain }
+
+    /// Whether a layer's ring still holds some tokens.
+    func holds(_ tokens: Range<Int>, in attention: CachedAttention) -> Bool {
+        attention.holds(tokens, of: writtenCount)
     }
 
     /// Whether what is cached was turned otherwise than a row that `tokens` more make.
@@ -124,7 +150,11 @@ package final class CachedSequence {
 
     /// Empties the cache; what it held must be read again, as a prompt.
     func restart() -> [Int32] {
-        defer { truncate(to: 0) }
+        defer {
+            truncate(to: 0)
+            // Blocks of a row that is turned otherwise have other names.
+            prefixChain = nil
+        }
         return tokens
     }
 }

@@ -18,6 +18,8 @@ package final class DecoderSession {
 
     let pass: GenerationPass
     package let sequence: CachedSequence
+    /// Where beginnings of prompts are kept and found; nil: nowhere.
+    package let prefixes: PrefixCache?
 
     static func blockTokens(_ compute: ComputeType) -> Int {
         GenerationPass.blockTokens(compute)
@@ -38,13 +40,15 @@ package final class DecoderSession {
     ///   - compute: for a prompt's products with the weights; an answer is multiplied in fp32.
     ///   - cacheType: how keys and values are held.
     ///   - answerRows: tokens of an answer that are read together, at most.
+    ///   - prefixes: of the same model.
     package convenience init(
         weights: GenerationWeights, adapter: AdapterParameters?, capacity: Int, team: ComputeTeam,
-        compute: ComputeType = .fp32, cacheType: CacheType = .fp32, answerRows: Int = 1
+        compute: ComputeType = .fp32, cacheType: CacheType = .fp32, answerRows: Int = 1,
+        prefixes: PrefixCache? = nil
     ) {
         self.init(
             GenerationProjections(weights, adapter: adapter), capacity: capacity, team: team,
-            compute: compute, cacheType: cacheType, answerRows: answerRows)
+            compute: compute, cacheType: cacheType, answerRows: answerRows, prefixes: prefixes)
     }
 
     /// A session over a training decoder's weights, packed once more for it.
@@ -63,10 +67,13 @@ package final class DecoderSession {
             capacity: capacity, team: team, compute: .fp32, cacheType: .fp32, answerRows: 1)
     }
 
+    /// A session with an adapter that others may use, too.
     package init(
         _ projections: GenerationProjections, capacity: Int, team: ComputeTeam,
-        compute: ComputeType, cacheType: CacheType, answerRows: Int
+        compute: ComputeType, cacheType: CacheType = .fp32, answerRows: Int = 1,
+        prefixes: PrefixCache? = nil
     ) {
+        self.prefixes = prefixes
         let model = projections.weights.configuration
         pass = GenerationPass(
             weights: projections.weights, compute: compute, cacheType: cacheType, team: team,
@@ -87,6 +94,9 @@ package final class DecoderSession {
         get { sequence.expectedLength }
         set { sequence.expectedLength = newValue }
     }
+
+    /// Tokens that were computed since the session began, those that were read again included.
+    package var tokensComputed: Int { pass.tokensComputed }
 
     /// Bytes of weights and cache read for a token that sees `keys` tokens, itself included.
     package func bytesOfToken(keys: Int) -> Int {
@@ -117,6 +127,19 @@ package final class DecoderSession {
     ) rethrows -> Result {
         try append(tokens, as: reading, check: check)
         return try body(pass.logits(0))
+    }
+
+    /// Reads a whole prompt from its first token on and calls `body` with its last token's logits, [V].
+    ///
+    /// What it shares with what the session holds, and with `prefixes`, is not computed again. An
+    /// answer in it counts as new: it was read as an answer, and is read as a prompt now. The prompt
+    /// fits `capacity`. `check` is that of `withLogits(after:)`.
+    package func withLogits<Result>(
+        ofPrompt prompt: [Int32], check: () throws -> Void,
+        _ body: (UnsafeBufferPointer<Float>) throws -> Result
+    ) rethrows -> Result {
+        let known = sequence.reuse(for: prompt, from: prefixes, compute: pass.compute)
+        return try withLogits(after: Array(prompt[known...]), check: check, body)
     }
 
     /// Appends tokens of an answer and calls `body` with the index and the logits of each, [V]: what a
@@ -160,11 +183,13 @@ package final class DecoderSession {
         var all = tokens
         if sequence.isTurnedOtherwise(before: tokens.count) { all = sequence.restart() + tokens }
         sequence.plan(all.count)
-        for first in stride(from: 0, to: all.count, by: pass.blockTokens) {
-            let block = all[first..<min(all.count, first + pass.blockTokens)]
+        var rest = all[...]
+        while !rest.isEmpty {
+            let block = rest.prefix(pass.blockTokens(after: sequence.count))
+            rest = rest[block.endIndex...]
             try pass.readPrompt(
-                block, of: sequence, wantsLogits: block.endIndex == all.count, check: check,
-                observe: observe)
+                block, of: sequence, wantsLogits: rest.isEmpty, check: check, observe: observe)
+            if let prefixes { sequence.store(in: prefixes) }
         }
     }
 

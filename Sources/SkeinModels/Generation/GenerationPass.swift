@@ -15,6 +15,8 @@ final class GenerationPass {
     let cacheType: CacheType
     let team: ComputeTeam
     let memory: GenerationMemory
+    /// Tokens that were computed, of prompts and answers.
+    private(set) var tokensComputed = 0
 
     /// Shapes and ranges:
     ///   - rows: of answers that are read together, at most.
@@ -45,6 +47,9 @@ final class GenerationPass {
     var rows: Int { memory.rows }
     /// Tokens of a prompt that fit one block.
     var blockTokens: Int { memory.tokens }
+    /// Tokens of the next block of a prompt, at most: it ends so that the whole blocks of a
+    /// `PrefixCache` that it completes are still in every ring.
+    func blockTokens(after count: Int) -> Int { blockTokens - count % PrefixCache.blockTokens }
 
     /// Reads one block of a prompt.
     ///
@@ -68,6 +73,7 @@ final class GenerationPass {
             readBlock(layer, of: sequence, tokens: tokens.count, wantsLast: wantsLogits)
         }
         sequence.didRead(tokens, asPrompt: true)
+        tokensComputed += tokens.count
         guard wantsLogits else { return }
         observe(last)
         predict(last, rows: 1, observe: observe)
@@ -97,6 +103,7 @@ final class GenerationPass {
         for row in batch.rows {
             row.sequence.didRead(CollectionOfOne(row.token), asPrompt: false)
         }
+        tokensComputed += batch.rows.count
         observe(last)
         for (i, row) in wanted.enumerated() where i != row {
             (memory.residual + i * width).update(from: memory.residual + row * width, count: width)

@@ -1,4 +1,6 @@
+import SkeinBasics
 import SkeinTensors
+import Synchronization
 
 /// One projection for generation: y = W x + bias + scale * B (A x).
 struct GenerationProjection: @unchecked Sendable {
@@ -110,6 +112,7 @@ package final class GenerationProjections: Sendable {
     /// The largest R; 0 without an adapter.
     package let rank: Int
     private let memory: InterleavedMemory?
+    private let cachedDigest = Mutex<SHA256.Digest?>(nil)
 
     /// `adapter`: nil for the base model.
     package convenience init(_ weights: GenerationWeights, adapter: AdapterParameters?) {
@@ -163,6 +166,25 @@ package final class GenerationProjections: Sendable {
         }
         rank = adapter.configuration.largestRank
         self.memory = memory
+    }
+
+    /// SHA-256 of the adapter's numbers, ranks and scales; made once, when first asked for.
+    var digest: SHA256.Digest {
+        cachedDigest.withLock { digest in
+            if let digest { return digest }
+            var hash = SHA256()
+            let facts = layers.joined().map { projection in
+                projection.adapter.map { "\($0.a.rows) \($0.scale.bitPattern)" } ?? "none"
+            }
+            hash.update(facts.joined(separator: "; "))
+            if let memory {
+                hash.update(
+                    UnsafeRawBufferPointer(start: memory.base, count: memory.byteCount))
+            }
+            let made = hash.finish()
+            digest = made
+            return made
+        }
     }
 
     subscript(_ layer: Int, _ module: TargetModule) -> GenerationProjection {

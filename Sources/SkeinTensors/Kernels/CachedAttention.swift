@@ -146,7 +146,8 @@ package struct CachedAttention: Sendable {
         } else {
             var cached = skein_cached(
                 type: type.kernel, k: keys(layer, own), v: values(layer, own),
-                value_scales: valueScales(layer, own), slots: slots, first: shape.firstSeen(from: count - 1), end: count)
+                value_scales: valueScales(layer, own), slots: slots,
+                first: shape.firstSeen(from: count - 1), end: count)
             skein_attend_cached(
                 skein_level(), q, &cached, n, shape.scale, shape.softCap ?? 0, scratch, out)
         }

@@ -205,7 +205,7 @@ import Testing
             let prompt = tokens(block + 44)
             let session = try session(model, nil, threads: 2, capacity: 3 * block)
             _ = session.logits(after: prompt)
-            #expect(session.canTruncate(to: prompt.count - 10))
+            #expect(session.canTruncate(to: prompt.count - 60))
             var calls = 0
             #expect(throws: CancellationError.self) {
                 try session.withLogits(after: tokens(block)) {
@@ -215,7 +215,7 @@ import Testing
                 }
             }
             #expect(session.count == prompt.count)
-            #expect(!session.canTruncate(to: prompt.count - 10))
+            #expect(!session.canTruncate(to: prompt.count - 60))
             // What comes next sees only what is still there.
             let fresh = try self.session(model, nil, threads: 2, capacity: 3 * block)
             _ = fresh.logits(after: prompt)

@@ -50,7 +50,8 @@ import Testing
         for result in results { #expect(result == results[0]) }
     }
 
-    @Test("a copy restored elsewhere is attended over with the same bits",
+    @Test(
+        "a copy restored elsewhere is attended over with the same bits",
         arguments: CacheType.allCases, [nil, 40])
     func copies(type: CacheType, window: Int?) {
         let (n, tokens) = (24, 192)
