@@ -148,6 +148,16 @@ package final class CachedSequence {
         return rows
     }
 
+    /// Tokens of a guess that may be read and truncated again without a trace: those before which
+    /// nothing is turned again, which would read answers as prompts.
+    var guessRoom: Int {
+        var most = min(room, GenerationPass.blockTokens(.fp32))
+        if rotations.contains(where: \.dependsOnLength) {
+            while isTurnedOtherwise(before: most) { most -= 1 }
+        }
+        return most
+    }
+
     /// Empties the cache; what it held must be read again, as a prompt.
     func restart() -> [Int32] {
         defer {

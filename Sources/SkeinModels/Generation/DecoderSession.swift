@@ -106,6 +106,9 @@ package final class DecoderSession {
     /// Whether the cache still has what the token after the first `tokens` sees.
     package func canTruncate(to tokens: Int) -> Bool { sequence.canTruncate(to: tokens) }
 
+    /// Tokens of a guess that may be read and truncated again without a trace.
+    package var guessRoom: Int { sequence.guessRoom }
+
     /// Forgets the last tokens, to continue from an earlier place.
     package func truncate(to tokens: Int) { sequence.truncate(to: tokens) }
 

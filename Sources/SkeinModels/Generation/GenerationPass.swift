@@ -29,13 +29,39 @@ final class GenerationPass {
         self.compute = compute
         self.cacheType = cacheType
         self.team = team
-        let block = max(1, min(Self.blockTokens(compute), capacity))
-        let attentions = CachedSequence.attentions(
-            weights.configuration, type: cacheType, capacity: capacity, appended: block)
         memory = GenerationMemory(
-            weights.configuration, compute: compute, tokens: block, rows: rows, rank: rank,
-            attention: attentions.reduce(0) { max($0, $1.scratchCount(keys: capacity)) },
+            weights.configuration, compute: compute,
+            tokens: Self.blockTokens(compute, capacity: capacity), rows: rows, rank: rank,
+            attention: Self.attentionCount(
+                weights.configuration, compute, cacheType, capacity: capacity),
             threads: team.threadCount)
+    }
+
+    /// Bytes of activations and scratch.
+    static func byteCount(
+        _ model: ModelConfiguration, compute: ComputeType, cacheType: CacheType, rows: Int,
+        capacity: Int, rank: Int, threads: Int
+    ) -> Int {
+        let floats = GenerationMemory.count(
+            model, compute: compute, tokens: blockTokens(compute, capacity: capacity), rows: rows,
+            rank: rank,
+            attention: attentionCount(model, compute, cacheType, capacity: capacity),
+            threads: threads)
+        return floats * MemoryLayout<Float>.stride
+    }
+
+    /// Floats of scratch that a thread needs to attend in any layer.
+    private static func attentionCount(
+        _ model: ModelConfiguration, _ compute: ComputeType, _ cacheType: CacheType, capacity: Int
+    ) -> Int {
+        let attentions = CachedSequence.attentions(
+            model, type: cacheType, capacity: capacity,
+            appended: blockTokens(compute, capacity: capacity))
+        return attentions.reduce(0) { max($0, $1.scratchCount(keys: capacity)) }
+    }
+
+    static func blockTokens(_ compute: ComputeType, capacity: Int) -> Int {
+        max(1, min(blockTokens(compute), capacity))
     }
 
     /// Tokens of a prompt that are read at once: enough to make loading the weights cheap, few

@@ -5,6 +5,9 @@ struct RowBatch {
         let token: Int32
         /// Of the token in its sequence.
         let position: Int
+        /// Which of the given sequences, and which of its tokens.
+        let item: Int
+        let index: Int
     }
 
     /// Rows of one adapter.
@@ -23,19 +26,20 @@ struct RowBatch {
     init(_ tokens: [(sequence: CachedSequence, tokens: ArraySlice<Int32>)]) {
         var rows: [Row] = []
         var runs: [Run] = []
-        var left = tokens
+        var left = Array(tokens.indices)
         while let first = left.first {
-            let adapter = first.sequence.projections
+            let adapter = tokens[first].sequence.projections
             let start = rows.count
-            for item in left where item.sequence.projections === adapter {
-                for (i, token) in item.tokens.enumerated() {
+            for item in left where tokens[item].sequence.projections === adapter {
+                let sequence = tokens[item].sequence
+                for (index, token) in tokens[item].tokens.enumerated() {
                     rows.append(
                         Row(
-                            sequence: item.sequence, token: token,
-                            position: item.sequence.count + i))
+                            sequence: sequence, token: token, position: sequence.count + index,
+                            item: item, index: index))
                 }
             }
-            left.removeAll { $0.sequence.projections === adapter }
+            left.removeAll { tokens[$0].sequence.projections === adapter }
             runs.append(Run(projections: adapter, rows: start..<rows.count))
         }
         self.rows = rows
@@ -45,7 +49,7 @@ struct RowBatch {
 
     /// A token that is in the cache already.
     init(cached sequence: CachedSequence, position: Int) {
-        rows = [Row(sequence: sequence, token: 0, position: position)]
+        rows = [Row(sequence: sequence, token: 0, position: position, item: 0, index: 0)]
         runs = [Run(projections: sequence.projections, rows: 0..<1)]
         counts = []
     }

@@ -73,3 +73,10 @@ enum GenerationCase: Sendable, CustomTestStringConvertible {
         (0..<count).map { Int32(($0 * 37 + $0 * $0 % 11 + seed) % model.vocabularySize) }
     }
 }
+
+extension UnsafeBufferPointer<Float> {
+    /// FNV-1a over the bits: equal ids alone would hide small differences.
+    var fingerprint: UInt64 {
+        reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1.bitPattern)) &* 0x100_0000_01b3 }
+    }
+}

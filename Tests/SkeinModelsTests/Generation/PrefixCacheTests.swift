@@ -15,6 +15,7 @@ import Testing
     private struct Turn {
         var prompt: [Int32]
         var answer: [Int32] = []
+        var fingerprints: [UInt64] = []
         var computed = 0
     }
 
@@ -31,13 +32,19 @@ import Testing
             let before = session.tokensComputed
             var next = session.withLogits(
                 ofPrompt: row, check: DecoderSession.uninterrupted
-            ) { Sampler().pick($0, position: 0) }
+            ) {
+                turn.fingerprints.append($0.fingerprint)
+                return Sampler().pick($0, position: 0)
+            }
             turn.computed = session.tokensComputed - before
             for position in 1...(5 + number % 7) {
                 turn.answer.append(next)
                 next = session.withLogits(
                     after: [next], as: .answer, check: DecoderSession.uninterrupted
-                ) { Sampler().pick($0, position: position) }
+                ) {
+                    turn.fingerprints.append($0.fingerprint)
+                    return Sampler().pick($0, position: position)
+                }
             }
             row += turn.answer
             return turn
@@ -75,6 +82,7 @@ import Testing
                 ] {
                     #expect(other.map(\.prompt) == cold.map(\.prompt), "\(name)")
                     #expect(other.map(\.answer) == cold.map(\.answer), "\(name)")
+                    #expect(other.map(\.fingerprints) == cold.map(\.fingerprints), "\(name)")
                     // A row that has just become long is turned otherwise: all of it is new.
                     let longFrom = model.configuration.design.rotaryTables.map(\.longFrom)
                     for (turn, before) in zip(other.dropFirst(), other) where name != "live alone" {
@@ -206,6 +214,7 @@ import Testing
                 let cache = PrefixCache(model: Self.model, byteLimit: blocks * size)
                 let found = conversation(turns: 20, of: model.configuration) { session(cache) }
                 #expect(found.map(\.answer) == cold.map(\.answer))
+                #expect(found.map(\.fingerprints) == cold.map(\.fingerprints))
                 #expect(cache.usage.bytes <= cache.byteLimit)
                 #expect(cache.usage.blocks == blocks)
             }
