@@ -209,6 +209,11 @@ void skein_attend(enum skein_level level, const float *q, const float *k, const 
     DISPATCH(attend, q, k, v, keys, n, scale, scores, out);
 }
 
+void skein_attend_heads(enum skein_level level, const float *q, size_t heads, const float *k,
+    const float *v, size_t keys, size_t n, float scale, float *scores, float *out) {
+    DISPATCH(attend_heads, q, heads, k, v, keys, n, scale, scores, out);
+}
+
 void skein_attend_cached(enum skein_level level, const float *q, const struct skein_cached *cached,
     size_t n, float scale, float cap, float *scores, float *out) {
     DISPATCH(attend_cached, level, q, cached, n, scale, cap, scores, out);

@@ -79,6 +79,12 @@ void skein_unpack_group(enum skein_level level, enum skein_packed type, const vo
 void skein_attend(enum skein_level level, const float *q, const float *k, const float *v,
     size_t keys, size_t n, float scale, float *scores, float *out);
 
+/* skein_attend for several query heads over the same keys and values, each with the bits that it has
+   alone. q, out: [heads, n]; scores: SKEIN_ATTEND_TOGETHER x keys rounded up to 16. */
+enum { SKEIN_ATTEND_TOGETHER = 3 };
+void skein_attend_heads(enum skein_level level, const float *q, size_t heads, const float *k,
+    const float *v, size_t keys, size_t n, float scale, float *scores, float *out);
+
 /* How keys and values are held. Rounding is a function of a number alone (bf16) or of the n numbers
    of one head of one token (int8: codes -127 ... 127 times largest / 127). */
 enum skein_cache_type {

@@ -191,21 +191,26 @@ extension GenerationPass {
         }
     }
 
+    /// A piece of work is the heads that share keys and values, or one head if there is but one row:
+    /// then the pieces must be enough for all threads.
     private func attend(_ layer: Int, _ batch: RowBatch) {
         let memory = self.memory
         let rows = batch.rows
         let (heads, width) = (model.headCount, model.headCount * model.headDimension)
+        let together = rows.count == 1 ? 1 : heads / model.keyValueHeadCount
+        let pieces = heads / together
         func attend(_ piece: Int, _ thread: Int) {
-            let row = rows[piece / heads]
+            let row = rows[piece / pieces]
+            let first = piece % pieces * together
             row.sequence.attentions[layer].attend(
-                head: piece % heads, q: memory.q + piece / heads * width,
+                heads: first..<(first + together), q: memory.q + piece / pieces * width,
                 layer: row.sequence.cached(layer), keys: row.position + 1,
-                out: memory.attended + piece / heads * width, scratch: memory.scratch[thread])
+                out: memory.attended + piece / pieces * width, scratch: memory.scratch[thread])
         }
         if rows.reduce(0, { $0 + $1.position + 1 }) < Self.keysWorthSharing {
-            for piece in 0..<rows.count * heads { attend(piece, 0) }
+            for piece in 0..<rows.count * pieces { attend(piece, 0) }
         } else {
-            team.run(rows.count * heads, attend)
+            team.run(rows.count * pieces, attend)
         }
     }
 }

@@ -125,32 +125,51 @@ package struct CachedAttention: Sendable {
         }
     }
 
-    /// One token's query head over the last of the first `keys` tokens that it sees.
+    /// Some of one token's query heads over the last of the first `keys` tokens that it sees; those
+    /// that share a key/value head read its keys and values together.
     ///
     /// Shapes and ranges:
     ///   - q: [H * N], rotated.
-    ///   - out: [H * N]; only the head's part is written.
+    ///   - out: [H * N]; only the heads' part is written.
     ///   - scratch: `scratchCount(keys:)` floats.
+    package func attend(
+        heads range: Range<Int>, q: UnsafePointer<Float>, layer: UnsafeMutableRawPointer,
+        keys count: Int, out: UnsafeMutablePointer<Float>,
+        scratch: UnsafeMutablePointer<Float>
+    ) {
+        let (n, shared) = (headDimension, heads / keyValueHeads)
+        var first = range.lowerBound
+        while first < range.upperBound {
+            let own = first / shared
+            let end = min(range.upperBound, (own + 1) * shared)
+            if shape.window == nil && shape.softCap == nil && type == .fp32 {
+                skein_attend_heads(
+                    skein_level(), q + first * n, end - first,
+                    keys(layer, own).assumingMemoryBound(to: Float.self),
+                    values(layer, own).assumingMemoryBound(to: Float.self), count, n,
+                    shape.scale, scratch, out + first * n)
+            } else {
+                var cached = skein_cached(
+                    type: type.kernel, k: keys(layer, own), v: values(layer, own),
+                    value_scales: valueScales(layer, own), slots: slots,
+                    first: shape.firstSeen(from: count - 1), end: count)
+                for head in first..<end {
+                    skein_attend_cached(
+                        skein_level(), q + head * n, &cached, n, shape.scale, shape.softCap ?? 0,
+                        scratch, out + head * n)
+                }
+            }
+            first = end
+        }
+    }
+
+    /// One query head, as `attend(heads:)`.
     package func attend(
         head: Int, q: UnsafePointer<Float>, layer: UnsafeMutableRawPointer, keys count: Int,
         out: UnsafeMutablePointer<Float>, scratch: UnsafeMutablePointer<Float>
     ) {
-        let n = headDimension
-        let own = head / (heads / keyValueHeads)
-        let (q, out) = (q + head * n, out + head * n)
-        if shape.window == nil && shape.softCap == nil && type == .fp32 {
-            skein_attend(
-                skein_level(), q, keys(layer, own).assumingMemoryBound(to: Float.self),
-                values(layer, own).assumingMemoryBound(to: Float.self), count, n, shape.scale,
-                scratch, out)
-        } else {
-            var cached = skein_cached(
-                type: type.kernel, k: keys(layer, own), v: values(layer, own),
-                value_scales: valueScales(layer, own), slots: slots,
-                first: shape.firstSeen(from: count - 1), end: count)
-            skein_attend_cached(
-                skein_level(), q, &cached, n, shape.scale, shape.softCap ?? 0, scratch, out)
-        }
+        attend(
+            heads: head..<(head + 1), q: q, layer: layer, keys: count, out: out, scratch: scratch)
     }
 
     /// A query head of up to `block` tokens, each over itself and the tokens before it in the window.

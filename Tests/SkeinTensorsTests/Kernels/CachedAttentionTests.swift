@@ -251,4 +251,30 @@ import Testing
             if level.rawValue >= SKEIN_AVX2.rawValue { #expect(out == results[1]) }
         }
     }
+
+    @Test("heads that attend together have the bits that each has alone, at every level")
+    func together() {
+        for (n, keys) in [(64, 45), (20, 1), (80, 33), (72, 48)] {
+            let room = (keys + 15) / 16 * 16
+            let padded = (n + 15) / 16 * 16
+            let q = CentralDifference.numbers(7 * n, seed: 9, stream: 1)
+            let k = CentralDifference.numbers(room * n, seed: 9, stream: 2)
+            let v = CentralDifference.numbers(keys * padded, seed: 9, stream: 3)
+            for level in Levels.all {
+                var scores = [Float](
+                    repeating: .nan, count: Int(SKEIN_ATTEND_TOGETHER) * room)
+                let alone = (0..<7).flatMap { head in
+                    var out = [Float](repeating: .nan, count: n)
+                    skein_attend(
+                        level, Array(q[(head * n)...]), k, v, keys, n, 0.125, &scores, &out)
+                    return out
+                }
+                for heads in 1...7 {
+                    var out = [Float](repeating: .nan, count: heads * n)
+                    skein_attend_heads(level, q, heads, k, v, keys, n, 0.125, &scores, &out)
+                    #expect(out == Array(alone[..<(heads * n)]), "\(level) \(heads) heads of \(n)")
+                }
+            }
+        }
+    }
 }
