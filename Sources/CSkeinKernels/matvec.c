@@ -79,6 +79,60 @@ void skein_pack_group(enum skein_packed type, const void *const rows[16], size_t
     }
 }
 
+size_t skein_cache_key_bytes(enum skein_cache_type type, size_t n) {
+    return type == SKEIN_CACHE_F32 ? 64 * n : type == SKEIN_CACHE_BF16 ? 32 * n : 64 + 16 * n;
+}
+
+size_t skein_cache_value_bytes(enum skein_cache_type type, size_t n) {
+    const size_t padded = (n + 15) / 16 * 16;
+    return type == SKEIN_CACHE_F32 ? 4 * padded : type == SKEIN_CACHE_BF16 ? 2 * padded : padded;
+}
+
+/* Rounded to nearest, ties to even; NaN stays NaN. */
+static uint16_t bf16_of(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, 4);
+    if ((bits & 0x7fffffff) > 0x7f800000) return (uint16_t)(bits >> 16 | 0x40);
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/* Codes -127 ... 127, `step` bytes apart, of x / scale; returns the scale, largest |x| / 127. What
+   is not finite makes the scale NaN, and so all that is read. */
+static float int8_of(const float *x, size_t n, uint8_t *codes, size_t step) {
+    float most = 0, bad = 0;
+    for (size_t i = 0; i < n; i++) {
+        const float size = __builtin_fabsf(x[i]);
+        most = size > most ? size : most;
+        bad += x[i] * 0;
+    }
+    const int vanishes = !(bad == 0) || most < 1e-30f;
+    const float inverse = vanishes ? 0 : 127.0f / most;
+    for (size_t i = 0; i < n; i++) {
+        /* Adding 1.5 * 2^23 rounds to an integer, ties to even. */
+        const float code = vanishes ? 0 : (x[i] * inverse + 12582912.0f) - 12582912.0f;
+        codes[i * step] = (uint8_t)(int8_t)code;
+    }
+    return vanishes ? bad : most / 127.0f;
+}
+
+void skein_cache_put(enum skein_cache_type type, const float *k, const float *v, size_t n,
+    void *key_group, size_t lane, void *value, float *value_scale) {
+    switch (type) {
+    case SKEIN_CACHE_F32:
+        for (size_t i = 0; i < n; i++) ((float *)key_group)[16 * i + lane] = k[i];
+        memcpy(value, v, n * sizeof *v);
+        break;
+    case SKEIN_CACHE_BF16:
+        for (size_t i = 0; i < n; i++) ((uint16_t *)key_group)[16 * i + lane] = bf16_of(k[i]);
+        for (size_t i = 0; i < n; i++) ((uint16_t *)value)[i] = bf16_of(v[i]);
+        break;
+    case SKEIN_CACHE_INT8:
+        ((float *)key_group)[lane] = int8_of(k, n, (uint8_t *)key_group + 64 + lane, 16);
+        *value_scale = int8_of(v, n, value, 1);
+        break;
+    }
+}
+
 #define NAME(x) x##_plain
 #define FUSED 0
 #define WIDE 0
@@ -133,6 +187,18 @@ void skein_matvec(enum skein_level level, enum skein_packed type, const void *pa
     DISPATCH(matvec, type, packed, columns, groups, x, spread, y, rows, add);
 }
 
+void skein_matvec_rows(enum skein_level level, enum skein_packed type, const void *packed,
+    size_t columns, size_t groups, const struct skein_vectors *vectors, float *y, size_t stride_y,
+    size_t rows, int add) {
+    if (vectors->count == 0) return;
+    if (vectors->count == 1) {
+        skein_matvec(level, type, packed, columns, groups, vectors->x, vectors->spread, y, rows,
+            add);
+        return;
+    }
+    DISPATCH(matvec_rows, type, packed, columns, groups, vectors, y, stride_y, rows, add);
+}
+
 void skein_unpack_group(enum skein_level level, enum skein_packed type, const void *group,
     size_t first, size_t count, float *out, size_t stride) {
     DISPATCH(unpack, type, group, first, count, out, stride);
@@ -143,9 +209,24 @@ void skein_attend(enum skein_level level, const float *q, const float *k, const 
     DISPATCH(attend, q, k, v, keys, n, scale, scores, out);
 }
 
+void skein_attend_heads(enum skein_level level, const float *q, size_t heads, const float *k,
+    const float *v, size_t keys, size_t n, float scale, float *scores, float *out) {
+    DISPATCH(attend_heads, q, heads, k, v, keys, n, scale, scores, out);
+}
+
 void skein_attend_cached(enum skein_level level, const float *q, const struct skein_cached *cached,
     size_t n, float scale, float cap, float *scores, float *out) {
     DISPATCH(attend_cached, level, q, cached, n, scale, cap, scores, out);
+}
+
+void skein_cached_keys(enum skein_level level, enum skein_cache_type type, const void *keys,
+    size_t n, size_t groups, float *out) {
+    DISPATCH(cached_keys, type, keys, n, groups, out);
+}
+
+void skein_cached_values(enum skein_level level, enum skein_cache_type type, const void *values,
+    const float *scales, size_t padded, size_t count, float *out) {
+    DISPATCH(cached_values, type, values, scales, padded, count, out);
 }
 
 void skein_softmax_row(enum skein_level level, float *row, size_t seen, size_t count, float scale) {

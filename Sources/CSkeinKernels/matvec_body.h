@@ -151,8 +151,14 @@ static void NAME(spread)(const float *x, size_t columns, float *out) {
         float sum[4] = {0, 0, 0, 0};
         for (int i = 0; i < 16; i++) sum[i % 4] += two[i];
         sums[b] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-#pragma clang loop unroll(full)
-        for (int i = 0; i < 32; i++) out[i] = x[COLUMN(i / 8, i % 8)] * UNDO(i % 8);
+        /* x[COLUMN(c, i)] * UNDO(i): the halves of a block take turns. */
+        const v16f low = *(const v16fu *)x, high = *(const v16fu *)(x + 16);
+        const v16f undo = {UNDO(0), UNDO(1), UNDO(2), UNDO(3), UNDO(4), UNDO(5), UNDO(6), UNDO(7),
+            UNDO(0), UNDO(1), UNDO(2), UNDO(3), UNDO(4), UNDO(5), UNDO(6), UNDO(7)};
+        *(v16fu *)out = undo * __builtin_shufflevector(
+            low, high, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+        *(v16fu *)(out + 16) = undo * __builtin_shufflevector(
+            low, high, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
     }
 }
 
@@ -189,3 +195,5 @@ static void NAME(unpack)(enum skein_packed type, const uint8_t *group, size_t fi
 }
 
 #include "matvec_attention.h"
+#include "matvec_rows.h"
+#include "attend_heads.h"

@@ -34,7 +34,9 @@ package enum AdapterComparison {
         let (one, other) = (session(adapters.0), session(adapters.1))
         return try ids.reduce(0) { largest, id in
             try check()
-            return zip(one.logits(after: [id]), other.logits(after: [id])).reduce(largest) {
+            return zip(
+                one.logits(after: [id], as: .answer), other.logits(after: [id], as: .answer)
+            ).reduce(largest) {
                 let difference = abs($1.0 - $1.1)
                 // A NaN is no agreement.
                 return difference.isNaN ? .infinity : max($0, difference)

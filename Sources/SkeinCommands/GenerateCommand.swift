@@ -138,7 +138,8 @@ struct GenerateCommand: Command {
         let reader = DecoderSession(
             weights: try adapted.generationWeights(team: team),
             adapter: adapted.adapter, capacity: prompt.tokens.count + prompt.maximumTokens,
-            team: team, compute: options.compute)
+            team: team, compute: options.compute,
+            answerRows: matcher == nil ? 1 : Generator.forcedRows)
         if let path = options.logits {
             return try writeLogits(
                 prompt.tokens, reader,
@@ -162,7 +163,7 @@ struct GenerateCommand: Command {
         let count = 2 * prompt.count * vocabularySize
         MemoryShortage.check(floats: count, for: "the logits of \(prompt.count) positions")
         session.expectedLength = prompt.count
-        let rows = prompt.map { session.logits(after: [$0]) }
+        let rows = prompt.map { session.logits(after: [$0], as: .answer) }
         try SafetensorsWriter.write(
             [
                 .init(name: "ids", shape: [prompt.count], floats: prompt.map(Float.init)),

@@ -51,6 +51,22 @@ void skein_matvec(enum skein_level level, enum skein_packed type, const void *pa
     size_t columns, size_t groups, const float *x, const float *spread, float *y, size_t rows,
     int add);
 
+/* Vectors that are multiplied together: `stride_x` floats from one x to the next, `stride_spread`
+   from one spread to the next. */
+struct skein_vectors {
+    const float *x;
+    size_t stride_x;
+    const float *spread;
+    size_t stride_spread;
+    size_t count;
+};
+
+/* skein_matvec for several vectors, with one read of the weights from memory: y[v * stride_y + r]
+   has the bits that vector v has alone, whichever others there are. */
+void skein_matvec_rows(enum skein_level level, enum skein_packed type, const void *packed,
+    size_t columns, size_t groups, const struct skein_vectors *vectors, float *y, size_t stride_y,
+    size_t rows, int add);
+
 /* Columns first ..< first + count of one group as numbers, out: [count, 16], `stride` floats from one
    column to the next: bit for bit the weights of the file. `first` and `count` are multiples of 32 for
    the block types. */
@@ -63,11 +79,36 @@ void skein_unpack_group(enum skein_level level, enum skein_packed type, const vo
 void skein_attend(enum skein_level level, const float *q, const float *k, const float *v,
     size_t keys, size_t n, float scale, float *scores, float *out);
 
-/* Keys and values laid out as for skein_attend with room for `slots` tokens, a multiple of 16: token
-   t lies at t % slots. The tokens `first` ..< `end` are seen, at least one; no later one was
-   written. */
+/* skein_attend for several query heads over the same keys and values, each with the bits that it has
+   alone. q, out: [heads, n]; scores: SKEIN_ATTEND_TOGETHER x keys rounded up to 16. */
+enum { SKEIN_ATTEND_TOGETHER = 3 };
+void skein_attend_heads(enum skein_level level, const float *q, size_t heads, const float *k,
+    const float *v, size_t keys, size_t n, float scale, float *scores, float *out);
+
+/* How keys and values are held. Rounding is a function of a number alone (bf16) or of the n numbers
+   of one head of one token (int8: codes -127 ... 127 times largest / 127). */
+enum skein_cache_type {
+    SKEIN_CACHE_F32 = 0,
+    SKEIN_CACHE_BF16 = 1,
+    SKEIN_CACHE_INT8 = 2,
+};
+
+/* Bytes of a group of 16 keys: n x 16 numbers, with int8 behind 16 scales as floats. */
+size_t skein_cache_key_bytes(enum skein_cache_type type, size_t n);
+/* Bytes of one value: n numbers, rounded up to 16. The scales of int8 lie apart. */
+size_t skein_cache_value_bytes(enum skein_cache_type type, size_t n);
+
+/* Rounds one head's key and value, [n], into a lane of a group of keys, a value and its scale. */
+void skein_cache_put(enum skein_cache_type type, const float *k, const float *v, size_t n,
+    void *key_group, size_t lane, void *value, float *value_scale);
+
+/* Keys and values with room for `slots` tokens, a multiple of 16: token t lies at t % slots. The
+   tokens `first` ..< `end` are seen, at least one; no later one was written over them. value_scales:
+   [slots], only of int8. */
 struct skein_cached {
-    const float *k, *v;
+    enum skein_cache_type type;
+    const void *k, *v;
+    const float *value_scales;
     size_t slots, first, end;
 };
 
@@ -75,6 +116,14 @@ struct skein_cached {
    a score. scores: end - first + 15, rounded up to 16, overwritten. */
 void skein_attend_cached(enum skein_level level, const float *q, const struct skein_cached *cached,
     size_t n, float scale, float cap, float *scores, float *out);
+
+/* Groups of keys as floats, out: [groups, n, 16]. */
+void skein_cached_keys(enum skein_level level, enum skein_cache_type type, const void *keys,
+    size_t n, size_t groups, float *out);
+
+/* Values as floats, out: [count, padded]. */
+void skein_cached_values(enum skein_level level, enum skein_cache_type type, const void *values,
+    const float *scales, size_t padded, size_t count, float *out);
 
 /* row = softmax(scale row[0 ..< seen]), then zeros up to `count`. seen is at least 1. */
 void skein_softmax_row(enum skein_level level, float *row, size_t seen, size_t count, float scale);

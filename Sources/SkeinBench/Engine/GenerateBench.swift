@@ -80,7 +80,9 @@ package struct GenerateBench {
             }
             let decode = Stopwatch.time {
                 for position in 1...tokens {
-                    next = session.withLogits(after: [next], check: DecoderSession.uninterrupted) {
+                    next = session.withLogits(
+                        after: [next], as: .answer, check: DecoderSession.uninterrupted
+                    ) {
                         Sampler().pick($0, position: position)
                     }
                 }

@@ -86,7 +86,7 @@ package struct GrammarBench {
         }
         let session = DecoderSession(
             weights: weights, adapter: nil, capacity: Self.promptTokens + Self.valueTokens,
-            team: team)
+            team: team, answerRows: Generator.forcedRows)
         let generator = Generator(
             session: session, sampler: Sampler(), stopTokens: tokenizer.endOfTurnIDs,
             tokenCount: tokenizer.vocabularySize)
@@ -120,7 +120,8 @@ package struct GrammarBench {
             let plain = Stopwatch.time {
                 for (position, token) in read.enumerated() {
                     last = session.withLogits(
-                        after: [token], check: DecoderSession.uninterrupted
+                        after: [token], as: position == 0 ? .prompt : .answer,
+                        check: DecoderSession.uninterrupted
                     ) { generator.sampler.pick($0, position: position) }
                 }
             }

@@ -34,7 +34,8 @@ package struct GrammarCases {
         let team = ComputeTeam(threadCount: threads ?? 1)
         session = DecoderSession(
             weights: try GenerationWeights(model: model, team: team), adapter: nil,
-            capacity: Self.promptTokens + (Self.limits.last ?? 0), team: team)
+            capacity: Self.promptTokens + (Self.limits.last ?? 0), team: team,
+            answerRows: Generator.forcedRows)
         self.seed = seed
     }
 

@@ -182,7 +182,7 @@ package struct ModelProbe {
             }
             let again = session()
             var steps = again.logits(after: prompt)
-            for token in tokens.dropLast() { steps += again.logits(after: [token]) }
+            for token in tokens.dropLast() { steps += again.logits(after: [token], as: .answer) }
             tensors.append(
                 .init(
                     name: "tokens.\(index)", shape: [tokens.count], floats: tokens.map(Float.init)))

@@ -29,6 +29,13 @@ extension BenchCommand {
                 compute: options.compute, threads: options.threads, log: io.log)
             try show(report, io)
         case .generate:
+            if let sequences = options.batch {
+                let report = try BatchBench.report(
+                    modelPath: model, sequences: sequences, promptTokens: options.promptTokens,
+                    tokens: options.answerTokens, threads: options.threads,
+                    compute: options.compute, cacheType: options.cacheType)
+                return try show(report, io)
+            }
             let report = try GenerateBench.report(
                 modelPath: model, promptTokens: options.promptTokens, tokens: options.answerTokens,
                 threads: options.threads, compute: options.compute)

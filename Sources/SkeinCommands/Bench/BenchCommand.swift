@@ -34,6 +34,9 @@ struct BenchCommand: Command {
         var tokens: Int
         var promptTokens: Int
         var answerTokens: Int
+        /// Answers that are generated together; nil: one, beside its limits.
+        var batch: Int?
+        var cacheType: CacheType
         var threads: Int?
         var steps: Int
         var workers: Int
@@ -71,6 +74,13 @@ struct BenchCommand: Command {
         "prompt-tokens", .integer(1...1_048_576), default: "512", "generate: tokens of the prompt")
     static let answerTokens = Option(
         "tokens", .integer(1...1_048_576), default: "128", "generate: tokens of the answer")
+    static let batch = Option.optional(
+        "batch", .integer(1...64), absent: "one answer beside its limits",
+        "generate: up to so many answers together, beside one alone")
+    static let cacheType = Option<CacheType>(
+        "cache-type", .choice, default: "fp32",
+        "generate --batch: how keys and values are held; bf16 halves their memory, int8 leaves "
+            + "about 27 % of it")
     static let data = Option.optional(
         "data", .path(), absent: "tokenize: the pages of --help",
         "recovery, chaos, cluster, demo, tokenize: rows as skein train takes them")
@@ -130,6 +140,7 @@ struct BenchCommand: Command {
                     model.description, data.description, output.description,
                     RecipeOptions.table.microBatchTokens.description,
                     promptTokens.description, answerTokens.description,
+                    batch.description, cacheType.description,
                     threads.description, steps.description, workers.description,
                     RecipeOptions.table.rank.description, RecipeOptions.table.compute.description,
                     RecipeOptions.table.gradientCodec.description,
@@ -153,7 +164,8 @@ struct BenchCommand: Command {
             output: arguments[Self.output],
             tokens: arguments[RecipeOptions.table.microBatchTokens],
             promptTokens: arguments[Self.promptTokens],
-            answerTokens: arguments[Self.answerTokens], threads: arguments[Self.threads],
+            answerTokens: arguments[Self.answerTokens], batch: arguments[Self.batch],
+            cacheType: arguments[Self.cacheType], threads: arguments[Self.threads],
             steps: arguments[Self.steps] ?? Self.defaultSteps(of: subject),
             workers: arguments[Self.workers], rank: arguments[RecipeOptions.table.rank],
             compute: arguments[RecipeOptions.table.compute],

@@ -92,7 +92,7 @@ struct FusedComparison: Sendable, Equatable {
         defer { adapted.model.releasePages() }
         return try ids.map { id in
             try check()
-            return session.logits(after: [id])
+            return session.logits(after: [id], as: .answer)
         }
     }
 }

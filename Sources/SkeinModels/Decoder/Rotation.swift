@@ -32,8 +32,19 @@ struct Rotation: Sendable {
         }
     }
 
+    /// Bytes of the tables of all layers.
+    static func byteCount(_ model: ModelConfiguration, positions: Int) -> Int {
+        model.design.rotaryTables.reduce(0) { sum, table in
+            sum + (table.longDivisors == nil ? 1 : 2) * positions * table.dimension
+                * MemoryLayout<Float>.stride
+        }
+    }
+
     /// Whether rows of some lengths are turned differently from others.
     var dependsOnLength: Bool { long != nil }
+
+    /// Whether a row of `length` tokens is turned as a long one.
+    func isLong(_ length: Int) -> Bool { long != nil && length > longFrom }
 
     /// Whether rows of these two lengths are turned differently.
     func differs(_ one: Int, _ other: Int) -> Bool {

@@ -1,72 +1,54 @@
 import SkeinTensors
 
-/// Reads tokens one after the other with a cache and gives the logits of the last one.
+/// Reads the tokens of one sequence with a cache and gives the logits of the last one.
 ///
-/// A single token is multiplied straight with the packed weights (`DecoderSession+Token`), many
-/// tokens in blocks (`DecoderSession+Prompt`); both on the threads of a team. Results do not depend
-/// on the number of threads: every number of an output belongs to one piece of work. Not Sendable:
-/// one generation owns it. No dropout; the adapter is applied as in training, up to rounding.
+/// Not Sendable: one generation owns it. No dropout; the adapter is applied as in training, up to
+/// rounding. `BatchDecoder` does the same for many sequences, with the same bits.
 package final class DecoderSession {
-    /// Tokens that are read at once: enough to make loading the weights cheap, few enough that a
-    /// product's input stays in the second-level cache.
-    static func blockTokens(_ compute: ComputeType) -> Int { compute == .fp32 ? 256 : 512 }
-
-    let weights: GenerationWeights
-    /// For a prompt's products with the weights; a single token is multiplied in fp32.
-    let compute: ComputeType
-    let projections: GenerationProjections
-    let team: ComputeTeam
-    let memory: GenerationMemory
-    /// One for each layer.
-    let rotations: [Rotation]
-    /// One for each layer.
-    let attentions: [CachedAttention]
-    /// Where each layer's keys and values begin in `cache`.
-    private let places: [Int]
-    /// Keys and values.
-    private let cache: FloatBuffer
-    /// The tokens that the cache holds, if some would be turned differently in a longer row.
-    private var history: [Int32] = []
-    /// Tokens of the row as far as it was known when the cached keys were turned.
-    private(set) var rowLength = 0
-    /// Tokens that the row will have at least: the caller reads them one by one and wants them as
-    /// if they were read at once.
-    package var expectedLength = 0
-    /// Tokens that fit.
-    private let capacity: Int
-    /// Tokens that the cache holds.
-    private(set) var count = 0
-    /// The same with those of a block that was not finished: where a window was written over.
-    private var writtenCount = 0
-
-    /// Bytes of keys and values for `tokens` tokens of prompt and answer.
-    package static func cacheBytes(_ tokens: Int, of model: ModelConfiguration) -> Int {
-        attentions(model, capacity: tokens, appended: blockTokens(.bf16)).reduce(0) {
-            $0 + 4 * $1.layerCount
-        }
+    /// By whose kernels tokens are read; a function of what they are, never of how many are read at
+    /// once.
+    package enum Reading: Sendable {
+        /// As a prompt: pieces of the weights as floats, multiplied with all tokens of a block. Keys,
+        /// values and logits do not depend on how the prompt is cut into calls.
+        case prompt
+        /// As an answer: each token by itself with the packed weights. They do not depend on how
+        /// many tokens a call has.
+        case answer
     }
 
-    /// How each layer attends; `appended`: tokens whose keys are cached before the first attends.
-    static func attentions(
-        _ model: ModelConfiguration, capacity: Int, appended: Int
-    ) -> [CachedAttention] {
-        (0..<model.layerCount).map {
-            CachedAttention(model.attention($0), capacity: capacity, appended: appended)
-        }
+    let pass: GenerationPass
+    package let sequence: CachedSequence
+    /// Where beginnings of prompts are kept and found; nil: nowhere.
+    package let prefixes: PrefixCache?
+
+    static func blockTokens(_ compute: ComputeType) -> Int {
+        GenerationPass.blockTokens(compute)
+    }
+
+    /// Bytes of keys and values for `tokens` tokens of prompt and answer.
+    package static func cacheBytes(
+        _ tokens: Int, of model: ModelConfiguration, type: CacheType = .fp32
+    ) -> Int {
+        CachedSequence.byteCount(
+            model, type: type, capacity: tokens, appended: blockTokens(.bf16))
     }
 
     /// Shapes and ranges:
     ///   - adapter: nil for the base model.
     ///   - capacity: tokens of prompt and answer together.
     ///   - team: the threads that compute; nobody else may use them at the same time.
-    ///   - compute: for a prompt's products with the weights.
+    ///   - compute: for a prompt's products with the weights; an answer is multiplied in fp32.
+    ///   - cacheType: how keys and values are held.
+    ///   - answerRows: tokens of an answer that are read together, at most.
+    ///   - prefixes: of the same model.
     package convenience init(
         weights: GenerationWeights, adapter: AdapterParameters?, capacity: Int, team: ComputeTeam,
-        compute: ComputeType = .fp32
+        compute: ComputeType = .fp32, cacheType: CacheType = .fp32, answerRows: Int = 1,
+        prefixes: PrefixCache? = nil
     ) {
         self.init(
-            weights: weights, shape: adapter?.shape, parameters: adapter?.values,
-            capacity: capacity, team: team, compute: compute)
+            GenerationProjections(weights, adapter: adapter), capacity: capacity, team: team,
+            compute: compute, cacheType: cacheType, answerRows: answerRows, prefixes: prefixes)
     }
 
     /// A session over a training decoder's weights, packed once more for it.
@@ -79,66 +61,63 @@ package final class DecoderSession {
     ) {
         let team = ComputeTeam(threadCount: threads)
         self.init(
-            weights: GenerationWeights(decoder: decoder, team: team), shape: decoder.adapter,
-            parameters: parameters, capacity: capacity, team: team, compute: .fp32)
+            GenerationProjections(
+                GenerationWeights(decoder: decoder, team: team), adapter: decoder.adapter,
+                parameters: parameters),
+            capacity: capacity, team: team, compute: .fp32, cacheType: .fp32, answerRows: 1)
     }
 
-    private init(
-        weights: GenerationWeights, shape: AdapterShape?, parameters: [Float]?, capacity: Int,
-        team: ComputeTeam, compute: ComputeType
+    /// A session with an adapter that others may use, too.
+    package init(
+        _ projections: GenerationProjections, capacity: Int, team: ComputeTeam,
+        compute: ComputeType, cacheType: CacheType = .fp32, answerRows: Int = 1,
+        prefixes: PrefixCache? = nil
     ) {
-        let model = weights.configuration
-        self.weights = weights
-        self.team = team
-        self.capacity = capacity
-        self.compute = compute
-        projections = GenerationProjections(weights, adapter: shape, parameters: parameters)
-        let tokens = max(1, min(Self.blockTokens(compute), capacity))
-        attentions = Self.attentions(model, capacity: capacity, appended: tokens)
-        memory = GenerationMemory(
-            model, compute: compute, tokens: tokens, rank: projections.rank,
-            attention: attentions.reduce(0) { max($0, $1.scratchCount(keys: capacity)) },
-            threads: team.threadCount)
-        rotations = Rotation.ofLayers(model, positions: capacity)
-        var count = 0
-        places = attentions.map { attention in
-            defer { count += attention.layerCount }
-            return count
-        }
-        cache = FloatBuffer(count: count)
+        self.prefixes = prefixes
+        let model = projections.weights.configuration
+        pass = GenerationPass(
+            weights: projections.weights, compute: compute, cacheType: cacheType, team: team,
+            rows: answerRows, capacity: capacity, rank: projections.rank)
+        sequence = CachedSequence(
+            model, projections, rotations: Rotation.ofLayers(model, positions: capacity),
+            type: cacheType, capacity: capacity, appended: pass.blockTokens)
     }
 
-    var model: ModelConfiguration { weights.configuration }
-
+    var model: ModelConfiguration { pass.model }
+    /// Tokens that the cache holds.
+    var count: Int { sequence.count }
     /// Tokens that still fit.
-    package var room: Int { capacity - count }
+    package var room: Int { sequence.room }
+    /// Tokens that the row will have at least: the caller reads them in parts and wants them as if
+    /// they were read at once.
+    package var expectedLength: Int {
+        get { sequence.expectedLength }
+        set { sequence.expectedLength = newValue }
+    }
+
+    /// Tokens that were computed since the session began, those that were read again included.
+    package var tokensComputed: Int { pass.tokensComputed }
 
     /// Bytes of weights and cache read for a token that sees `keys` tokens, itself included.
     package func bytesOfToken(keys: Int) -> Int {
-        attentions.reduce(weights.bytesPerToken) { $0 + $1.byteCount(keys: keys) }
+        sequence.attentions.reduce(pass.weights.bytesPerToken) { $0 + $1.byteCount(keys: keys) }
     }
 
     /// Whether the cache still has what the token after the first `tokens` sees.
-    package func canTruncate(to tokens: Int) -> Bool {
-        guard tokens <= count else { return false }
-        return tokens == 0
-            || attentions.allSatisfy { $0.holds(whatIsSeenAt: tokens, of: writtenCount) }
-    }
+    package func canTruncate(to tokens: Int) -> Bool { sequence.canTruncate(to: tokens) }
+
+    /// Tokens of a guess that may be read and truncated again without a trace.
+    package var guessRoom: Int { sequence.guessRoom }
 
     /// Forgets the last tokens, to continue from an earlier place.
-    package func truncate(to tokens: Int) {
-        precondition(canTruncate(to: tokens), "a window has forgotten what came before")
-        count = tokens
-        if tokens == 0 { writtenCount = 0 }
-        if history.count > tokens { history.removeLast(history.count - tokens) }
-    }
+    package func truncate(to tokens: Int) { sequence.truncate(to: tokens) }
 
     /// The `check` of a caller that wants what it asks for.
     package static func uninterrupted() {}
 
     /// Appends `tokens` (at least one, at most `room`) and returns the last one's logits, [V].
-    package func logits(after tokens: [Int32]) -> [Float] {
-        withLogits(after: tokens, check: Self.uninterrupted) { Array($0) }
+    package func logits(after tokens: [Int32], as reading: Reading = .prompt) -> [Float] {
+        withLogits(after: tokens, as: reading, check: Self.uninterrupted) { Array($0) }
     }
 
     /// Appends `tokens` and calls `body` with the last one's logits, [V], without a copy.
@@ -146,92 +125,100 @@ package final class DecoderSession {
     /// `check` is called before each layer of each block; what it throws ends the reading, and the
     /// blocks that were not finished are not part of the session.
     package func withLogits<Result>(
-        after tokens: [Int32], check: () throws -> Void,
+        after tokens: [Int32], as reading: Reading = .prompt, check: () throws -> Void,
         _ body: (UnsafeBufferPointer<Float>) throws -> Result
     ) rethrows -> Result {
-        try append(tokens, check: check) { _ in }
-        return try body(
-            UnsafeBufferPointer(start: memory.logits, count: model.vocabularySize))
+        try append(tokens, as: reading, check: check)
+        return try body(pass.logits(0))
+    }
+
+    /// Reads a whole prompt from its first token on and calls `body` with its last token's logits, [V].
+    ///
+    /// What it shares with what the session holds, and with `prefixes`, is not computed again. An
+    /// answer in it counts as new: it was read as an answer, and is read as a prompt now. The prompt
+    /// fits `capacity`. `check` is that of `withLogits(after:)`.
+    package func withLogits<Result>(
+        ofPrompt prompt: [Int32], check: () throws -> Void,
+        _ body: (UnsafeBufferPointer<Float>) throws -> Result
+    ) rethrows -> Result {
+        let known = sequence.reuse(for: prompt, from: prefixes, compute: pass.compute)
+        return try withLogits(after: Array(prompt[known...]), check: check, body)
+    }
+
+    /// Appends tokens of an answer and calls `body` with the index and the logits of each, [V]: what a
+    /// guess of several tokens is judged by. The bits are those of one call for each token.
+    package func withLogits(
+        afterEach tokens: [Int32], check: () throws -> Void,
+        _ body: (_ index: Int, UnsafeBufferPointer<Float>) throws -> Void
+    ) rethrows {
+        try appendAnswer(tokens, check: check, wantsEach: true, each: body)
     }
 
     /// Appends `tokens`; the logits of the last one, and its residual stream after the embedding,
     /// after each block and after the final norm: `layerCount + 2` vectors of [D].
-    package func read(_ tokens: [Int32]) -> (logits: [Float], hidden: [[Float]]) {
+    package func read(
+        _ tokens: [Int32], as reading: Reading = .prompt
+    ) -> (logits: [Float], hidden: [[Float]]) {
         var hidden: [[Float]] = []
         let width = model.width
-        append(tokens, check: Self.uninterrupted) {
+        append(tokens, as: reading, check: Self.uninterrupted) {
             hidden.append(Array(UnsafeBufferPointer(start: $0, count: width)))
         }
-        let logits = UnsafeBufferPointer(start: memory.logits, count: model.vocabularySize)
-        return (Array(logits), hidden)
+        return (Array(pass.logits(0)), Array(hidden.suffix(model.layerCount + 2)))
     }
 
     /// `observe` gets the last token's residual stream at every stage.
     private func append(
-        _ tokens: [Int32], check: () throws -> Void, observe: (UnsafePointer<Float>) -> Void
+        _ tokens: [Int32], as reading: Reading, check: () throws -> Void,
+        observe: (UnsafePointer<Float>) -> Void = { _ in }
+    ) rethrows {
+        switch reading {
+        case .prompt: try appendPrompt(tokens, check: check, observe: observe)
+        case .answer: try appendAnswer(tokens, check: check, observe: observe) { _, _ in }
+        }
+    }
+
+    private func appendPrompt(
+        _ tokens: [Int32], check: () throws -> Void,
+        observe: (UnsafePointer<Float>) -> Void = { _ in }
     ) rethrows {
         precondition(!tokens.isEmpty && tokens.count <= room, "tokens fit the cache")
-        let tokens = turnAgain(before: tokens)
-        var last = memory.residual
-        let blockTokens = Self.blockTokens(compute)
-        for first in stride(from: 0, to: tokens.count, by: blockTokens) {
-            let block = tokens[first..<min(tokens.count, first + blockTokens)]
-            let isLast = block.endIndex == tokens.count
-            writtenCount = max(writtenCount, count + block.count)
-            embed(block)
-            last = memory.residual + (block.count - 1) * model.width
-            for layer in 0..<model.layerCount {
-                try check()
-                if isLast { observe(last) }
-                if block.count == 1 {
-                    readToken(layer, last, position: count)
-                } else {
-                    readBlock(layer, tokens: block.count, isLast: isLast)
-                }
+        var all = tokens
+        if sequence.isTurnedOtherwise(before: tokens.count) { all = sequence.restart() + tokens }
+        sequence.plan(all.count)
+        var rest = all[...]
+        while !rest.isEmpty {
+            let block = rest.prefix(pass.blockTokens(after: sequence.count))
+            rest = rest[block.endIndex...]
+            try pass.readPrompt(
+                block, of: sequence, wantsLogits: rest.isEmpty, check: check, observe: observe)
+            if let prefixes { sequence.store(in: prefixes) }
+        }
+    }
+
+    /// `wantsEach`: all logits are computed and given to `each`, not only those of the last token.
+    private func appendAnswer(
+        _ tokens: [Int32], check: () throws -> Void,
+        observe: (UnsafePointer<Float>) -> Void = { _ in }, wantsEach: Bool = false,
+        each: (Int, UnsafeBufferPointer<Float>) throws -> Void
+    ) rethrows {
+        precondition(!tokens.isEmpty && tokens.count <= room, "tokens fit the cache")
+        var rest = tokens[...]
+        while !rest.isEmpty {
+            let rows = sequence.rowsTurnedAlike(rest, most: pass.rows)
+            if rows.isEmpty {
+                // From this token on the row is turned otherwise: all of it is read again.
+                try appendPrompt([rest.removeFirst()], check: check, observe: observe)
+                if wantsEach { try each(rest.startIndex - 1, pass.logits(0)) }
+                continue
             }
-            count += block.count
-            if rotations.contains(where: \.dependsOnLength) { history += block }
-        }
-        observe(last)
-        RMSNorm.forward(
-            last, weight: weights.finalNorm.base, epsilon: model.normEpsilon, tokens: 1,
-            width: model.width, into: memory.normed, inverse: memory.inverse)
-        observe(memory.normed)
-        let design = model.design
-        if design.logitsMultiplier != 1 {
-            Rows.scale(memory.normed, count: model.width, by: design.logitsMultiplier)
-        }
-        predict(memory.normed)
-        if let cap = design.logitsSoftCap {
-            SoftCap.forward(memory.logits, count: model.vocabularySize, cap: cap)
+            rest = rest[rows.endIndex...]
+            sequence.plan(rows.count)
+            let wanted = wantsEach ? Array(0..<rows.count) : rest.isEmpty ? [rows.count - 1] : []
+            try pass.readRows(
+                RowBatch([(sequence, rows)]), wanted: wanted, check: check, observe: observe)
+            guard wantsEach else { continue }
+            for (i, index) in rows.indices.enumerated() { try each(index, pass.logits(i)) }
         }
     }
-
-    /// All that must be read for `tokens` to be: with what is cached already when a row of this
-    /// length turns it differently.
-    private func turnAgain(before tokens: [Int32]) -> [Int32] {
-        let length = max(expectedLength, count + tokens.count)
-        defer { rowLength = length }
-        guard count > 0, rotations.contains(where: { $0.differs(rowLength, length) }) else {
-            return tokens
-        }
-        let all = history + tokens
-        history = []
-        count = 0
-        return all
-    }
-
-    private func embed(_ tokens: ArraySlice<Int32>) {
-        for (i, token) in tokens.enumerated() {
-            weights.embedding.copyRow(
-                Int(token), into: memory.residual + i * model.width, scratch: memory.scratch[0])
-        }
-        let factor = model.design.embeddingMultiplier
-        if factor != 1 {
-            Rows.scale(memory.residual, count: tokens.count * model.width, by: factor)
-        }
-    }
-
-    /// A layer's keys and values.
-    func cached(_ layer: Int) -> UnsafeMutablePointer<Float> { cache.base + places[layer] }
 }

@@ -1,7 +1,11 @@
+import SkeinBasics
 import SkeinTensors
+import Synchronization
 
 /// One projection for generation: y = W x + bias + scale * B (A x).
-struct GenerationProjection {
+struct GenerationProjection: @unchecked Sendable {
+    // Its memory is only read once it is packed.
+
     /// An adapter's two matrices, packed as F32.
     struct Adapter {
         /// [R, in].
@@ -19,12 +23,14 @@ struct GenerationProjection {
     /// R; 0 without an adapter.
     var rank: Int { adapter?.a.rows ?? 0 }
 
-    /// reduced = scale * (A x), [R]; nothing without an adapter.
-    func reduce(_ x: UnsafePointer<Float>, into reduced: UnsafeMutablePointer<Float>) {
+    /// reduced = scale * (X A^T), [rows, R]: each row as if it were alone. Nothing without an adapter.
+    func reduce(
+        _ vectors: InterleavedMatrix.Vectors, into reduced: UnsafeMutablePointer<Float>
+    ) {
         guard let adapter else { return }
-        // A is F32, which needs no spread vector.
-        adapter.a.multiply(groups: 0..<adapter.a.groups, x, spread: x, into: reduced)
-        for i in 0..<adapter.a.rows { reduced[i] *= adapter.scale }
+        adapter.a.multiply(
+            groups: 0..<adapter.a.groups, vectors, into: reduced, stride: adapter.a.rows)
+        for i in 0..<(vectors.count * adapter.a.rows) { reduced[i] *= adapter.scale }
     }
 
     /// reduced = scale * (X A^T), [tokens, R]; nothing without an adapter.
@@ -38,18 +44,33 @@ struct GenerationProjection {
         for i in 0..<(tokens * adapter.a.rows) { reduced[i] *= adapter.scale }
     }
 
-    /// y = (adding ? y : 0) + W x + bias + B reduced for the rows of some groups.
-    func multiply(
-        groups: Range<Int>, _ x: UnsafePointer<Float>, spread: UnsafePointer<Float>,
-        reduced: UnsafePointer<Float>, into y: UnsafeMutablePointer<Float>, adding: Bool
-    ) {
-        weight.multiply(groups: groups, x, spread: spread, into: y, adding: adding)
-        if let bias {
-            let first = groups.lowerBound * InterleavedMatrix.groupRows
-            let count = min(weight.rows, groups.upperBound * InterleavedMatrix.groupRows) - first
-            Rows.add(bias.base + first, times: 1, count: count, to: y + first)
+    /// Y += bias for the rows of some groups, Y: [rows, out].
+    func addBias(groups: Range<Int>, rows: Int, to y: UnsafeMutablePointer<Float>) {
+        guard let bias else { return }
+        let first = groups.lowerBound * InterleavedMatrix.groupRows
+        let count = min(weight.rows, groups.upperBound * InterleavedMatrix.groupRows) - first
+        for row in 0..<rows {
+            Rows.add(
+                bias.base + first, times: 1, count: count, to: y + row * weight.rows + first)
         }
-        adapter?.b.multiply(groups: groups, reduced, spread: reduced, into: y, adding: true)
+    }
+
+    /// Y += reduced B^T for the rows of some groups; nothing without an adapter.
+    ///
+    /// Shapes and ranges:
+    ///   - reduced: [rows, R].
+    ///   - y: [rows, out].
+    func expand(
+        groups: Range<Int>, _ reduced: UnsafePointer<Float>, rows: Int,
+        addingTo y: UnsafeMutablePointer<Float>
+    ) {
+        guard let adapter else { return }
+        let rank = adapter.a.rows
+        // B is F32, which needs no spread vector.
+        let vectors = InterleavedMatrix.Vectors(
+            x: reduced, stride: rank, spread: reduced, spreadStride: rank, count: rows)
+        adapter.b.multiply(
+            groups: groups, vectors, into: y, stride: weight.rows, adding: true)
     }
 
     /// Y = (adding ? Y : 0) + X W^T + bias + reduced B^T for the rows of some panels.
@@ -80,17 +101,26 @@ struct GenerationProjection {
     }
 }
 
-/// All projections of a model, with an adapter's matrices.
-struct GenerationProjections {
+/// All projections of a model, with the packed matrices of one adapter or of none; many sequences
+/// share them.
+package final class GenerationProjections: Sendable {
+    let weights: GenerationWeights
     /// Per layer, in the order of `BlockDesign.projections`.
     private let layers: [[GenerationProjection]]
     /// Per layer, `BlockDesign.places`.
     private let places: [[Int]]
     /// The largest R; 0 without an adapter.
-    let rank: Int
+    package let rank: Int
     private let memory: InterleavedMemory?
+    private let cachedDigest = Mutex<SHA256.Digest?>(nil)
+
+    /// `adapter`: nil for the base model.
+    package convenience init(_ weights: GenerationWeights, adapter: AdapterParameters?) {
+        self.init(weights, adapter: adapter?.shape, parameters: adapter?.values)
+    }
 
     init(_ weights: GenerationWeights, adapter: AdapterShape?, parameters: [Float]?) {
+        self.weights = weights
         places = weights.blocks.map(\.places)
         guard let adapter, let parameters else {
             layers = weights.blocks.map { block in
@@ -136,6 +166,25 @@ struct GenerationProjections {
         }
         rank = adapter.configuration.largestRank
         self.memory = memory
+    }
+
+    /// SHA-256 of the adapter's numbers, ranks and scales; made once, when first asked for.
+    var digest: SHA256.Digest {
+        cachedDigest.withLock { digest in
+            if let digest { return digest }
+            var hash = SHA256()
+            let facts = layers.joined().map { projection in
+                projection.adapter.map { "\($0.a.rows) \($0.scale.bitPattern)" } ?? "none"
+            }
+            hash.update(facts.joined(separator: "; "))
+            if let memory {
+                hash.update(
+                    UnsafeRawBufferPointer(start: memory.base, count: memory.byteCount))
+            }
+            let made = hash.finish()
+            digest = made
+            return made
+        }
     }
 
     subscript(_ layer: Int, _ module: TargetModule) -> GenerationProjection {

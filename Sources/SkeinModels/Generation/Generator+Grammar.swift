@@ -1,6 +1,9 @@
 import SkeinGrammar
 
 extension Generator {
+    /// Tokens of a forced run that are read at once: a read of the weights for all of them.
+    package static let forcedRows = 16
+
     /// Continues a prompt with a value that a grammar allows, and nothing else.
     ///
     /// Where there is no choice the model is not asked: bytes that must come next are read together
@@ -21,6 +24,7 @@ extension Generator {
         var next = prompt
         var uses = TokenUses(prompt: prompt)
         var isCutShort = false
+        var reading = DecoderSession.Reading.prompt
         func take(_ token: Int32) throws -> Bool {
             try matcher.accept(token)
             uses.count(token)
@@ -42,7 +46,8 @@ extension Generator {
                 return .maximumTokens
             case .choice(let all, let fitting):
                 let position = matcher.used
-                let token = try session.withLogits(after: next, check: check) { logits in
+                let token = try session.withLogits(after: next, as: reading, check: check) {
+                    logits in
                     try pick(logits, uses) { logits in
                         let token = sampler.pick(
                             logits, position: position, among: allowed(by: fitting))
@@ -59,6 +64,7 @@ extension Generator {
                 if stopTokens.contains(token) { return isCutShort ? .maximumTokens : .stopToken }
                 if try !take(token) { return .interrupted }
                 next = [token]
+                reading = .answer
             }
         }
     }

@@ -41,7 +41,9 @@ package struct Generator {
         var next = prompt
         var uses = TokenUses(prompt: prompt)
         for position in 0..<maximumTokens {
-            let token = try session.withLogits(after: next, check: check) {
+            let token = try session.withLogits(
+                after: next, as: position == 0 ? .prompt : .answer, check: check
+            ) {
                 try pick($0, uses) { sampler.pick($0, position: position) }
             }
             if stopTokens.contains(token) { return .stopToken }

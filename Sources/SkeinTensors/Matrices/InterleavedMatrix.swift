@@ -85,6 +85,10 @@ package struct InterleavedMatrix: @unchecked Sendable {
     /// Pairs of groups, which products with many vectors take at once.
     package var panels: Int { (groups + Self.panelGroups - 1) / Self.panelGroups }
 
+    func address(ofGroup group: Int) -> UnsafeRawPointer {
+        UnsafeRawPointer(base + group * groupBytes)
+    }
+
     /// The rows of a group.
     package func rows(ofGroup group: Int) -> Range<Int> {
         group * Self.groupRows..<min(rows, (group + 1) * Self.groupRows)

@@ -156,6 +156,28 @@ import Testing
         #expect(table.contains(["of the step (below 1 %)", "0.40 %"]))
     }
 
+    @Test("answers together are compared with one alone in the same repetition")
+    func batchGain() {
+        func timing(_ seconds: Double) -> Timing {
+            Timing(seconds: seconds, processorSeconds: 2 * seconds)
+        }
+        let result = BatchResult(
+            compute: .fp32, cacheType: .fp32, threads: 2, promptTokens: 100, tokens: 10,
+            operationsPerToken: 1_000_000, memoryBytes: 5,
+            runs: [
+                .init(
+                    sequences: 1, decode: [0.1, 0.2, 0.3].map(timing), peakRates: [1e9, 1e9, 1e9]),
+                .init(
+                    sequences: 4, decode: [0.2, 0.4, 0.3].map(timing), peakRates: [4e8, 2e8, 1e9]),
+            ], waits: [0.1, 0.3, 0.2])
+        #expect(abs(result.rate(result.runs[0]) - 50) < 1e-9)
+        #expect(abs(result.processorRate(result.runs[1]) - 40 / 0.3) < 1e-9)
+        #expect(abs(result.gain(result.runs[1]) - 2) < 1e-9)
+        #expect(abs(result.share(result.runs[1]) - 0.5) < 1e-9)
+        #expect(result.table.allSatisfy { $0.count == 3 })
+        #expect(result.waitLine(answers: 4).hasSuffix("every 200 ms, at most 300 ms"))
+    }
+
     @Test("a prompt's limit is the registers' rate, an answer's the memory's")
     func generateLimits() {
         let result = GenerateResult(

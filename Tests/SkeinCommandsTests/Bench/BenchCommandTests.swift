@@ -82,6 +82,27 @@ import Testing
         }
     }
 
+    @Test("bench generate --batch measures answers together beside one alone")
+    func batch() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/tiny.gguf"
+            try TinyModel().writeGGUF(to: path)
+            let process = CapturedProcess()
+            let status = process.run(
+                "bench", "generate", "--model", path, "--threads", "2", "--prompt-tokens", "70",
+                "--tokens", "5", "--batch", "3", "--cache-type", "bf16", "--json")
+            try #require(status == 0, "\(process.error)")
+            let json = try JSONSerialization.jsonObject(with: Data(process.output.utf8))
+            let object = try #require(json as? [String: Any])
+            #expect(object["sequences"] as? [Int] == [1, 2, 3])
+            #expect(object["cache_type"] as? String == "bf16")
+            let rates = try #require(object["tokens_per_second"] as? [Double])
+            #expect(rates.count == 3 && rates.allSatisfy { $0 > 0 })
+            #expect((object["gain"] as? [Double])?[0] == 1)
+            #expect((object["memory_bytes"] as? Int ?? 0) > 0)
+        }
+    }
+
     @Test("a missing model, option or benchmark to dial is an error")
     func missing() {
         let process = CapturedProcess()

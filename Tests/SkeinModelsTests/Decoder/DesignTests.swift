@@ -255,7 +255,7 @@ import Testing
             let stepwise = DecoderSession(decoder: decoder, parameters: parameters, capacity: 64)
             _ = stepwise.logits(after: Array(row[..<3]))
             var last: [Float] = []
-            for token in row[3...] { last = stepwise.logits(after: [token]) }
+            for token in row[3...] { last = stepwise.logits(after: [token], as: .answer) }
             for logits in [atOnce.logits(after: row), last] {
                 let largest = Double(logits.max() ?? 0)
                 let sum = logits.reduce(0) { $0 + exp(Double($1) - largest) }

@@ -154,7 +154,7 @@ import Testing
         let stepwise = DecoderSession(decoder: decoder, parameters: parameters, capacity: 40)
         _ = stepwise.logits(after: Array(tokens[..<25]))
         var found: [Float] = []
-        for token in tokens[25...] { found = stepwise.logits(after: [token]) }
+        for token in tokens[25...] { found = stepwise.logits(after: [token], as: .answer) }
         #expect(stepwise.room == 0)
         let error = CentralDifference.relativeError(
             found.map(Double.init), expected.map(Double.init))

@@ -70,7 +70,7 @@ import Testing
                 let stepwise = try session(model, adapter, threads: 2, capacity: 90)
                 _ = stepwise.logits(after: Array(all[..<70]))
                 var last: [Float] = []
-                for token in all[70...] { last = stepwise.logits(after: [token]) }
+                for token in all[70...] { last = stepwise.logits(after: [token], as: .answer) }
                 for logits in [atOnce.logits(after: all), last] {
                     for target in [0, 7, 319] {
                         let row = PackedBatch.Sequence(
@@ -106,7 +106,7 @@ import Testing
                 let session = try session(
                     model, adapter, threads: threads, capacity: prompt.count + 8, compute: compute)
                 let (first, hidden) = session.read(prompt)
-                let others = tokens(8).map { session.logits(after: [$0]) }
+                let others = tokens(8).map { session.logits(after: [$0], as: .answer) }
                 return [first] + hidden + others
             }
             #expect(results[0].allSatisfy { $0.allSatisfy(\.isFinite) })
@@ -205,7 +205,7 @@ import Testing
             let prompt = tokens(block + 44)
             let session = try session(model, nil, threads: 2, capacity: 3 * block)
             _ = session.logits(after: prompt)
-            #expect(session.canTruncate(to: prompt.count - 10))
+            #expect(session.canTruncate(to: prompt.count - 60))
             var calls = 0
             #expect(throws: CancellationError.self) {
                 try session.withLogits(after: tokens(block)) {
@@ -215,7 +215,7 @@ import Testing
                 }
             }
             #expect(session.count == prompt.count)
-            #expect(!session.canTruncate(to: prompt.count - 10))
+            #expect(!session.canTruncate(to: prompt.count - 60))
             // What comes next sees only what is still there.
             let fresh = try self.session(model, nil, threads: 2, capacity: 3 * block)
             _ = fresh.logits(after: prompt)

@@ -7,7 +7,7 @@ import Testing
 
 /// Attention over a cache against softmax(q k^T / sqrt(N)) v in double precision.
 @Suite struct CachedAttentionTests {
-    private struct Sample {
+    struct Sample {
         let heads = 4
         let keyValueHeads = 2
         let n: Int
@@ -20,7 +20,7 @@ import Testing
 
         init(
             n: Int, tokens: Int, scale: Float? = nil, window: Int? = nil, softCap: Float? = nil,
-            appended: Int = CachedAttention.block
+            appended: Int = CachedAttention.block, type: CacheType = .fp32
         ) {
             self.n = n
             self.tokens = tokens
@@ -31,7 +31,7 @@ import Testing
                 AttentionShape(
                     heads: 4, keyValueHeads: 2, headDimension: n, scale: scale, window: window,
                     softCap: softCap),
-                capacity: tokens + 3, appended: appended)
+                type: type, capacity: tokens + 3, appended: appended)
             layer = FloatBuffer(count: attention.layerCount)
             // What was never written must not be seen.
             layer.base.update(repeating: .nan, count: layer.count)
@@ -176,7 +176,8 @@ import Testing
             k.withUnsafeBufferPointer { k in
                 v.withUnsafeBufferPointer { v in
                     var cached = skein_cached(
-                        k: k.baseAddress, v: v.baseAddress, slots: 48, first: 133, end: 170)
+                        type: SKEIN_CACHE_F32, k: k.baseAddress, v: v.baseAddress,
+                        value_scales: nil, slots: 48, first: 133, end: 170)
                     var scores = [Float](repeating: .nan, count: 48)
                     skein_attend_cached(level, q, &cached, n, 0.125, 1.5, &scores, &out)
                 }
@@ -248,6 +249,32 @@ import Testing
         for (level, out) in zip(Levels.all, results) {
             for i in 0..<n { #expect(abs(out[i] - results[0][i]) < 2e-6, "\(level)") }
             if level.rawValue >= SKEIN_AVX2.rawValue { #expect(out == results[1]) }
+        }
+    }
+
+    @Test("heads that attend together have the bits that each has alone, at every level")
+    func together() {
+        for (n, keys) in [(64, 45), (20, 1), (80, 33), (72, 48)] {
+            let room = (keys + 15) / 16 * 16
+            let padded = (n + 15) / 16 * 16
+            let q = CentralDifference.numbers(7 * n, seed: 9, stream: 1)
+            let k = CentralDifference.numbers(room * n, seed: 9, stream: 2)
+            let v = CentralDifference.numbers(keys * padded, seed: 9, stream: 3)
+            for level in Levels.all {
+                var scores = [Float](
+                    repeating: .nan, count: Int(SKEIN_ATTEND_TOGETHER) * room)
+                let alone = (0..<7).flatMap { head in
+                    var out = [Float](repeating: .nan, count: n)
+                    skein_attend(
+                        level, Array(q[(head * n)...]), k, v, keys, n, 0.125, &scores, &out)
+                    return out
+                }
+                for heads in 1...7 {
+                    var out = [Float](repeating: .nan, count: heads * n)
+                    skein_attend_heads(level, q, heads, k, v, keys, n, 0.125, &scores, &out)
+                    #expect(out == Array(alone[..<(heads * n)]), "\(level) \(heads) heads of \(n)")
+                }
+            }
         }
     }
 }

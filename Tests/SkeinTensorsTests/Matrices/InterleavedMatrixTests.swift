@@ -60,6 +60,31 @@ import Testing
         }
     }
 
+    @Test("several vectors at once have the bits that each has alone, at every level")
+    func vectors() {
+        for element in InterleavedMatrix.Element.allCases {
+            let isPlain = [.bf16, .f16, .f32].contains(element)
+            for (rows, columns) in [(1, 32), (37, 96), (50, isPlain ? 61 : 64)] {
+                let sample = PackedSample(element, rows: rows, columns: columns, seed: 11)
+                let most = 19
+                let x = CentralDifference.numbers(most * columns, seed: 11, stream: 100_000)
+                for level in Levels.all {
+                    let alone = (0..<most).map { v in
+                        sample.multiply(
+                            Array(x[(v * columns)..<((v + 1) * columns)]), level: level)
+                    }
+                    for count in 1...most {
+                        let first = (most - count) / 2
+                        let some = Array(x[(first * columns)...])
+                        let found = sample.multiply(some, vectors: count, level: level)
+                        let what = "\(element) \(level) \(count) of \(rows) x \(columns), seed 11"
+                        #expect(found == alone[first..<(first + count)].flatMap { $0 }, "\(what)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test("groups unpack to the file's numbers, at every level")
     func unpacked() {
         for element in InterleavedMatrix.Element.allCases {

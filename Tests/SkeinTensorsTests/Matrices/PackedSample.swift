@@ -92,6 +92,28 @@ struct PackedSample {
         return out
     }
 
+    /// Several vectors at once, [vectors, rows], rows one after the other.
+    func multiply(_ x: [Float], vectors count: Int, level: skein_level) -> [Float] {
+        let (rows, columns) = (matrix.rows, matrix.columns)
+        let stride = InterleavedMatrix.spreadStride(columns: columns)
+        var spread = [Float](repeating: .nan, count: count * stride)
+        var out = [Float](repeating: .nan, count: count * rows)
+        x.withUnsafeBufferPointer { x in
+            spread.withUnsafeMutableBufferPointer { spread in
+                guard let x = x.baseAddress, let spread = spread.baseAddress else { return }
+                for v in 0..<count {
+                    skein_spread(level, x + v * columns, columns, spread + v * stride)
+                }
+                var vectors = skein_vectors(
+                    x: x, stride_x: columns, spread: spread, stride_spread: stride, count: count)
+                skein_matvec_rows(
+                    level, matrix.element.kernel, memory.base, columns, matrix.groups, &vectors,
+                    &out, rows, rows, 0)
+            }
+        }
+        return out
+    }
+
     /// All columns of a group at a level, [columns, 16].
     func unpack(_ group: Int, level: skein_level) -> [Float] {
         var out = [Float](repeating: .nan, count: matrix.columns * InterleavedMatrix.groupRows)

@@ -1,24 +1,28 @@
 import SkeinTensors
 
-/// What a prompt and a single token have in common: norms of queries and keys, rotation, and what is
+/// What a prompt and single tokens have in common: norms of queries and keys, rotation, and what is
 /// added to the residual stream.
-extension DecoderSession {
+extension GenerationPass {
     /// Norms and rotates queries, [tokens, H * N], in place.
     func turnQueries(
-        _ layer: Int, _ q: UnsafeMutablePointer<Float>, tokens: Int, position: Int
+        _ layer: Int, of sequence: CachedSequence, _ q: UnsafeMutablePointer<Float>, tokens: Int,
+        position: Int
     ) {
         norm(q, weights.blocks[layer].vectors.query, tokens: tokens, heads: model.headCount)
-        rotations[layer].turnQueries(
+        sequence.rotations[layer].turnQueries(
             q, tokens: tokens, heads: model.headCount, headDimension: model.headDimension,
-            first: position, length: rowLength)
+            first: position, length: sequence.rowLength)
     }
 
     /// Norms and rotates keys, [tokens, G * N], in place.
-    func turnKeys(_ layer: Int, _ k: UnsafeMutablePointer<Float>, tokens: Int, position: Int) {
+    func turnKeys(
+        _ layer: Int, of sequence: CachedSequence, _ k: UnsafeMutablePointer<Float>, tokens: Int,
+        position: Int
+    ) {
         norm(k, weights.blocks[layer].vectors.key, tokens: tokens, heads: model.keyValueHeadCount)
-        rotations[layer].turnKeys(
+        sequence.rotations[layer].turnKeys(
             k, tokens: tokens, heads: model.keyValueHeadCount, first: position,
-            length: rowLength)
+            length: sequence.rowLength)
     }
 
     /// Norms each row that the weight spans, in place.

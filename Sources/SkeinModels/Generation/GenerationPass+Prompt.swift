@@ -1,7 +1,12 @@
 import SkeinTensors
 
 /// Many tokens: pieces of the weights as floats, multiplied with all tokens of a block at once.
-extension DecoderSession {
+extension GenerationPass {
+    /// A projection and where its result goes.
+    private typealias Product = (
+        projection: GenerationProjection, out: UnsafeMutablePointer<Float>
+    )
+
     /// Tokens in one piece of elementwise work.
     private static let rowTokens = 32
 
@@ -9,9 +14,10 @@ extension DecoderSession {
     /// layer the others give only keys and values.
     ///
     /// Shapes and ranges:
-    ///   - tokens: of the residual stream, which follow the `count` cached ones.
-    ///   - isLast: the block's last token is the one whose logits are wanted.
-    func readBlock(_ layer: Int, tokens: Int, isLast: Bool) {
+    ///   - tokens: of the residual stream, which follow those that the sequence has.
+    ///   - wantsLast: the block's last token is the one whose logits are wanted.
+    func readBlock(_ layer: Int, of sequence: CachedSequence, tokens: Int, wantsLast: Bool) {
+        let projections = sequence.projections
         let vectors = weights.blocks[layer].vectors
         let isLastLayer = layer == model.layerCount - 1
         let input = normalize(tokens, vectors.beforeAttention)
@@ -20,27 +26,33 @@ extension DecoderSession {
         ]
         if isLastLayer {
             multiply(keys, input, tokens: tokens)
-            store(layer, tokens: tokens, rotatesQueries: false)
+            store(layer, of: sequence, tokens: tokens, rotatesQueries: false)
             let last = memory.residual + (tokens - 1) * model.width
-            if isLast {
-                readToken(layer, last, position: count + tokens - 1, isCached: true)
+            if wantsLast {
+                let batch = RowBatch(cached: sequence, position: sequence.count + tokens - 1)
+                readRows(layer, batch, last, areCached: true)
             }
             return
         }
         multiply([(projections[layer, .query], memory.q)] + keys, input, tokens: tokens)
-        store(layer, tokens: tokens, rotatesQueries: true)
-        attend(layer, tokens: tokens)
-        add(.output, layer, memory.attended, tokens: tokens, norm: vectors.afterAttention)
-        activate(layer, normalize(tokens, vectors.beforeFeedForward), tokens: tokens)
-        add(.down, layer, memory.gate, tokens: tokens, norm: vectors.afterFeedForward)
+        store(layer, of: sequence, tokens: tokens, rotatesQueries: true)
+        attend(layer, of: sequence, tokens: tokens)
+        add(
+            projections[layer, .output], layer, memory.attended, tokens: tokens,
+            norm: vectors.afterAttention)
+        activate(
+            layer, (projections[layer, .gate], projections[layer, .up]),
+            normalize(tokens, vectors.beforeFeedForward), tokens: tokens)
+        add(
+            projections[layer, .down], layer, memory.gate, tokens: tokens,
+            norm: vectors.afterFeedForward)
     }
 
     /// residual += m norm(X W^T).
     private func add(
-        _ module: TargetModule, _ layer: Int, _ x: UnsafePointer<Float>, tokens: Int,
+        _ projection: GenerationProjection, _ layer: Int, _ x: UnsafePointer<Float>, tokens: Int,
         norm: FloatBuffer?
     ) {
-        let projection = projections[layer, module]
         guard addsDirectly(layer, norm) else {
             multiply([(projection, memory.branch)], x, tokens: tokens)
             run(tokens: tokens) {
@@ -73,27 +85,31 @@ extension DecoderSession {
     }
 
     /// Rotates keys, and queries if there are any, and puts keys and values into the cache.
-    private func store(_ layer: Int, tokens: Int, rotatesQueries: Bool) {
-        let (model, memory, count) = (self.model, self.memory, self.count)
-        let (attention, cached) = (attentions[layer], cached(layer))
+    private func store(
+        _ layer: Int, of sequence: CachedSequence, tokens: Int, rotatesQueries: Bool
+    ) {
+        let (model, memory, count) = (self.model, self.memory, sequence.count)
+        let (attention, cached) = (sequence.attentions[layer], sequence.cached(layer))
         run(tokens: tokens) { range in
             let position = count + range.lowerBound
             if rotatesQueries {
                 self.turnQueries(
-                    layer, memory.q + range.lowerBound * model.headCount * model.headDimension,
+                    layer, of: sequence,
+                    memory.q + range.lowerBound * model.headCount * model.headDimension,
                     tokens: range.count, position: position)
             }
             let first = range.lowerBound * model.keyValueHeadCount * model.headDimension
-            self.turnKeys(layer, memory.k + first, tokens: range.count, position: position)
+            self.turnKeys(
+                layer, of: sequence, memory.k + first, tokens: range.count, position: position)
             attention.append(
                 k: memory.k + first, v: memory.v + first, tokens: range.count,
                 position: position, to: cached)
         }
     }
 
-    private func attend(_ layer: Int, tokens: Int) {
-        let (attention, memory, count) = (attentions[layer], self.memory, self.count)
-        let cached = cached(layer)
+    private func attend(_ layer: Int, of sequence: CachedSequence, tokens: Int) {
+        let (attention, memory, count) = (sequence.attentions[layer], self.memory, sequence.count)
+        let cached = sequence.cached(layer)
         let (heads, width) = (model.headCount, model.headCount * model.headDimension)
         let blocks = (tokens + CachedAttention.block - 1) / CachedAttention.block
         team.run(blocks * heads) { piece, thread in
@@ -159,8 +175,11 @@ extension DecoderSession {
     }
 
     /// gate = f(gate(x)) * up(x).
-    private func activate(_ layer: Int, _ x: UnsafePointer<Float>, tokens: Int) {
-        let (gate, up) = (projections[layer, .gate], projections[layer, .up])
+    private func activate(
+        _ layer: Int, _ projections: (gate: GenerationProjection, up: GenerationProjection),
+        _ x: UnsafePointer<Float>, tokens: Int
+    ) {
+        let (gate, up) = projections
         let memory = self.memory
         let rows = gate.weight.rows
         let activation = model.design.blocks[layer].activation

@@ -1,0 +1,170 @@
+import SkeinTensors
+
+/// The way of tokens through the layers, for any number of sequences: weights, threads and memory
+/// for activations.
+///
+/// `GenerationPass+Prompt` reads a block of one prompt, `GenerationPass+Rows` a token each of many
+/// sequences, or several of one. Neither result depends on the number of threads, on how a prompt is
+/// cut into blocks or on which rows are read together: every number of an output belongs to one piece
+/// of work and to one token. Not Sendable: one thread at a time.
+final class GenerationPass {
+    let weights: GenerationWeights
+    /// For a prompt's products with the weights; answers are multiplied in fp32.
+    let compute: ComputeType
+    /// How keys and values are held.
+    let cacheType: CacheType
+    let team: ComputeTeam
+    let memory: GenerationMemory
+    /// Tokens that were computed, of prompts and answers.
+    private(set) var tokensComputed = 0
+
+    /// Shapes and ranges:
+    ///   - rows: of answers that are read together, at most.
+    ///   - capacity: tokens of the longest sequence.
+    init(
+        weights: GenerationWeights, compute: ComputeType, cacheType: CacheType, team: ComputeTeam,
+        rows: Int, capacity: Int, rank: Int
+    ) {
+        self.weights = weights
+        self.compute = compute
+        self.cacheType = cacheType
+        self.team = team
+        memory = GenerationMemory(
+            weights.configuration, compute: compute,
+            tokens: Self.blockTokens(compute, capacity: capacity), rows: rows, rank: rank,
+            attention: Self.attentionCount(
+                weights.configuration, compute, cacheType, capacity: capacity),
+            threads: team.threadCount)
+    }
+
+    /// Bytes of activations and scratch.
+    static func byteCount(
+        _ model: ModelConfiguration, compute: ComputeType, cacheType: CacheType, rows: Int,
+        capacity: Int, rank: Int, threads: Int
+    ) -> Int {
+        let floats = GenerationMemory.count(
+            model, compute: compute, tokens: blockTokens(compute, capacity: capacity), rows: rows,
+            rank: rank,
+            attention: attentionCount(model, compute, cacheType, capacity: capacity),
+            threads: threads)
+        return floats * MemoryLayout<Float>.stride
+    }
+
+    /// Floats of scratch that a thread needs to attend in any layer.
+    private static func attentionCount(
+        _ model: ModelConfiguration, _ compute: ComputeType, _ cacheType: CacheType, capacity: Int
+    ) -> Int {
+        let attentions = CachedSequence.attentions(
+            model, type: cacheType, capacity: capacity,
+            appended: blockTokens(compute, capacity: capacity))
+        return attentions.reduce(0) { max($0, $1.scratchCount(keys: capacity)) }
+    }
+
+    static func blockTokens(_ compute: ComputeType, capacity: Int) -> Int {
+        max(1, min(blockTokens(compute), capacity))
+    }
+
+    /// Tokens of a prompt that are read at once: enough to make loading the weights cheap, few
+    /// enough that a product's input stays in the second-level cache.
+    static func blockTokens(_ compute: ComputeType) -> Int { compute == .fp32 ? 256 : 512 }
+
+    var model: ModelConfiguration { weights.configuration }
+    /// Rows that are read together, at most.
+    var rows: Int { memory.rows }
+    /// Tokens of a prompt that fit one block.
+    var blockTokens: Int { memory.tokens }
+    /// Tokens of the next block of a prompt, at most: it ends so that the whole blocks of a
+    /// `PrefixCache` that it completes are still in every ring.
+    func blockTokens(after count: Int) -> Int { blockTokens - count % PrefixCache.blockTokens }
+
+    /// Reads one block of a prompt.
+    ///
+    /// - Parameters:
+    ///   - tokens: at least one, at most `blockTokens`, with room in the sequence.
+    ///   - sequence: which they continue.
+    ///   - wantsLogits: whether the last token's go to `memory.logits`.
+    ///   - check: called before each layer; what it throws ends the reading, and the sequence is as
+    ///     it was.
+    ///   - observe: gets the last token's residual stream at every stage.
+    func readPrompt(
+        _ tokens: ArraySlice<Int32>, of sequence: CachedSequence, wantsLogits: Bool,
+        check: () throws -> Void, observe: (UnsafePointer<Float>) -> Void = { _ in }
+    ) rethrows {
+        sequence.willRead(tokens.count)
+        for (i, token) in tokens.enumerated() { embed(token, row: i) }
+        let last = memory.residual + (tokens.count - 1) * model.width
+        for layer in 0..<model.layerCount {
+            try check()
+            if wantsLogits { observe(last) }
+            readBlock(layer, of: sequence, tokens: tokens.count, wantsLast: wantsLogits)
+        }
+        sequence.didRead(tokens, asPrompt: true)
+        tokensComputed += tokens.count
+        guard wantsLogits else { return }
+        observe(last)
+        predict(last, rows: 1, observe: observe)
+    }
+
+    /// Reads the next tokens of answers, each after those before it of the same sequence.
+    ///
+    /// - Parameters:
+    ///   - batch: at most `rows`.
+    ///   - wanted: the rows whose logits are wanted, in the order in which `memory.logits` gets them.
+    ///   - check: called before each layer; what it throws ends the reading, and the sequences are as
+    ///     they were.
+    ///   - observe: gets the last row's residual stream at every stage.
+    func readRows(
+        _ batch: RowBatch, wanted: [Int], check: () throws -> Void,
+        observe: (UnsafePointer<Float>) -> Void = { _ in }
+    ) rethrows {
+        for (sequence, count) in batch.counts { sequence.willRead(count) }
+        for (i, row) in batch.rows.enumerated() { embed(row.token, row: i) }
+        let width = model.width
+        let last = memory.residual + (batch.rows.count - 1) * width
+        for layer in 0..<model.layerCount {
+            try check()
+            observe(last)
+            readRows(layer, batch, memory.residual)
+        }
+        for row in batch.rows {
+            row.sequence.didRead(CollectionOfOne(row.token), asPrompt: false)
+        }
+        tokensComputed += batch.rows.count
+        observe(last)
+        for (i, row) in wanted.enumerated() where i != row {
+            (memory.residual + i * width).update(from: memory.residual + row * width, count: width)
+        }
+        if !wanted.isEmpty { predict(memory.residual, rows: wanted.count, observe: observe) }
+    }
+
+    /// logits = head(norm(residual)) for some rows.
+    private func predict(
+        _ residual: UnsafePointer<Float>, rows: Int, observe: (UnsafePointer<Float>) -> Void
+    ) {
+        let (design, width) = (model.design, model.width)
+        RMSNorm.forward(
+            residual, weight: weights.finalNorm.base, epsilon: model.normEpsilon, tokens: rows,
+            width: width, into: memory.normed, inverse: memory.inverse)
+        observe(memory.normed + (rows - 1) * width)
+        if design.logitsMultiplier != 1 {
+            Rows.scale(memory.normed, count: rows * width, by: design.logitsMultiplier)
+        }
+        predict(memory.normed, rows: rows)
+        if let cap = design.logitsSoftCap {
+            SoftCap.forward(memory.logits, count: rows * model.vocabularySize, cap: cap)
+        }
+    }
+
+    private func embed(_ token: Int32, row: Int) {
+        let to = memory.residual + row * model.width
+        weights.embedding.copyRow(Int(token), into: to, scratch: memory.scratch[0])
+        let factor = model.design.embeddingMultiplier
+        if factor != 1 { Rows.scale(to, count: model.width, by: factor) }
+    }
+
+    /// The logits of a row that `readRows` or `readPrompt` was asked for, [V].
+    func logits(_ row: Int) -> UnsafeBufferPointer<Float> {
+        UnsafeBufferPointer(
+            start: memory.logits + row * model.vocabularySize, count: model.vocabularySize)
+    }
+}

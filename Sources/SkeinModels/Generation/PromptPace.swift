@@ -1,0 +1,38 @@
+/// How many tokens of prompts a step may read so that those who decode do not wait longer than they
+/// should: a guess from what steps took so far. It decides when something is computed, never what.
+package struct PromptPace: Sendable, Equatable {
+    /// Seconds between two tokens of an answer, at most, as far as it can be told beforehand.
+    package var limit: Double
+    /// Tokens per second of the last blocks; nil before the first.
+    private var rate: Double?
+    /// Seconds of the last step's answers.
+    private var answers = 0.0
+
+    /// Before anything was measured.
+    private static let first = 32
+    /// Fewer would mostly convert weights.
+    private static let least = 8
+
+    package init(limit: Double = 0.05) {
+        self.limit = limit
+    }
+
+    /// A block was read in so many seconds.
+    package mutating func noteBlock(_ tokens: Int, seconds: Double) {
+        guard tokens > 0, seconds > 0 else { return }
+        let new = Double(tokens) / seconds
+        // Later parts of a prompt are slower: half of the old pace is enough memory.
+        rate = rate.map { ($0 + new) / 2 } ?? new
+    }
+
+    /// A step's answers took so many seconds.
+    package mutating func noteAnswers(seconds: Double) { answers = seconds }
+
+    /// Tokens of the next block.
+    package var tokens: Int {
+        guard let rate else { return Self.first }
+        // A fifth is left for what a neighbour on the machine takes.
+        let left = max(0, limit - answers) * 0.8
+        return max(Self.least, Int(min(rate * left, 1_000_000)))
+    }
+}
