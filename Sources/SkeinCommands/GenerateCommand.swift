@@ -193,10 +193,17 @@ struct GenerateCommand: Command {
         }
         let end: Generator.End
         if var matcher {
-            end = try generator.run(
-                prompt: prompt.tokens, matcher: &matcher,
-                segment: { tokenizer.segments(of: $0, after: tokens.last) },
-                check: DecoderSession.uninterrupted, each: take)
+            do {
+                end = try generator.run(
+                    prompt: prompt.tokens, matcher: &matcher,
+                    segment: { tokenizer.segments(of: $0, after: tokens.last) },
+                    check: DecoderSession.uninterrupted, each: take)
+            } catch let error as GrammarError {
+                // What is written so far ends here.
+                if !options.json { try io.print(value.rest()) }
+                guard let source = options.grammar else { throw error }
+                throw GrammarProblem(error: error, source: source)
+            }
         } else {
             end = try generator.run(
                 prompt: prompt.tokens, maximumTokens: prompt.maximumTokens,

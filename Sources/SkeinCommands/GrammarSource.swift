@@ -36,7 +36,8 @@ enum GrammarSource: Sendable, Equatable {
         try explaining { () throws(GrammarError) in try GrammarMatcher(grammar, limit: limit) }
     }
 
-    private func explaining<Result>(
+    /// Calls `body`, and says of its error where the grammar was stated.
+    func explaining<Result>(
         _ body: () throws(GrammarError) -> Result
     ) throws(GrammarProblem) -> Result {
         do {
@@ -53,11 +54,15 @@ struct GrammarProblem: Error, Equatable, Explained {
     let source: GrammarSource
 
     var explanation: Explanation {
-        var explanation = error.explanation
+        var explanation: Explanation
         let stated: String
         switch source {
-        case .schema(let path): stated = path
-        case .expression: stated = "--regex"
+        case .schema(let path):
+            explanation = error.explanation
+            stated = path
+        case .expression:
+            explanation = error.explanation(of: "expression")
+            stated = "--regex"
         }
         switch error {
         case .doesNotFit: explanation.place = "--max-tokens"

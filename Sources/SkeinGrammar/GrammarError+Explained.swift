@@ -1,8 +1,11 @@
 import SkeinBasics
 
 extension GrammarError: Explained {
-    package var explanation: Explanation {
-        let (what, place, remedy) = words
+    package var explanation: Explanation { explanation(of: "schema") }
+
+    /// `subject`: what the error is about, "schema" or "expression".
+    package func explanation(of subject: String) -> Explanation {
+        let (what, place, remedy) = words(subject)
         return Explanation(what: what, place: place, remedy: remedy, status: .badData)
     }
 
@@ -17,26 +20,26 @@ extension GrammarError: Explained {
         }
     }
 
-    private var words: (what: String, place: String, remedy: String) {
+    private func words(_ subject: String) -> (what: String, place: String, remedy: String) {
         switch self {
         case .malformed(let offset):
-            return ("the schema is not JSON", "byte \(offset)", "correct the text")
+            return ("the \(subject) is not JSON", "byte \(offset)", "correct the text")
         case .tooDeep(let limit):
-            return ("the schema is nested more than \(limit) deep", "", "use $ref and $defs")
+            return ("the \(subject) is nested more than \(limit) deep", "", "use $ref and $defs")
         case .tooLarge(.work, _, let pointer):
             return (
-                "the schema takes too much work to prepare", at(pointer),
+                "the \(subject) takes too much work to prepare", at(pointer),
                 Self.Limited.work.remedy
             )
         case .tooLarge(let what, let limit, let pointer):
-            return ("the schema has more than \(limit) \(what.words)", at(pointer), what.remedy)
+            return ("the \(subject) has more than \(limit) \(what.words)", at(pointer), what.remedy)
         case .unsupported(let pointer, let reason):
             return (reason.what, at(pointer), reason.remedy)
         case .badKeyword(let pointer, let expected):
             return ("a keyword has a value that is not \(expected)", at(pointer), "correct it")
         case .badReference(let pointer, let reference):
             return (
-                "the reference \(JSONLine.quote(reference)) leads to no schema", at(pointer),
+                "the reference \(Self.cut(reference)) leads to no schema", at(pointer),
                 "write #/$defs/NAME, with a schema of that name in $defs"
             )
         case .overlap(let pointer, let first, let second):
@@ -51,26 +54,37 @@ extension GrammarError: Explained {
                 "write it without that, or leave it out"
             )
         case .empty(let pointer):
-            return ("no value satisfies the schema", at(pointer), "relax what contradicts itself")
+            return (
+                "no value satisfies the \(subject)", at(pointer), "relax what contradicts itself"
+            )
         case .doesNotFit(let needed?, let limit):
             return (
-                "the shortest value of the schema takes \(needed) tokens, and the limit is "
+                "the shortest value of the \(subject) takes \(needed) tokens, and the limit is "
                     + "\(limit)", "", "allow more tokens"
             )
         case .doesNotFit(nil, let limit):
             return (
-                "no value of the schema can be written with \(limit) tokens of this model", "",
+                "no value of the \(subject) can be written with \(limit) tokens of this model", "",
                 "allow more tokens, or use a model with a larger vocabulary"
             )
         case .tooComplex:
             return (
-                "the schema leaves too many possibilities open at once", "",
+                "the \(subject) leaves too many possibilities open at once", "",
                 "use fewer overlapping alternatives, or a simpler regular expression"
             )
         }
     }
 
-    private func at(_ pointer: String) -> String { pointer.isEmpty ? "the schema" : "#\(pointer)" }
+    /// A name in quotes, cut where it is long.
+    fileprivate static func cut(_ name: String) -> String {
+        JSONLine.quote(name.utf8.count <= 200 ? name : name.prefix(200) + "...")
+    }
+
+    /// A place in the schema, cut where it is long.
+    private func at(_ pointer: String) -> String {
+        if pointer.isEmpty { return "" }
+        return pointer.utf8.count <= 200 ? "#\(pointer)" : "#\(pointer.prefix(200))..."
+    }
 }
 
 extension GrammarError.Limited {
@@ -82,6 +96,7 @@ extension GrammarError.Limited {
         case .subschemas: "combined subschemas"
         case .machine: "states in one text"
         case .values: "values in an enum"
+        case .references: "schemas that refer to each other without a value between"
         case .work: "units of work"
         }
     }
@@ -92,6 +107,7 @@ extension GrammarError.Limited {
         case .nodes, .machine: "lower maxLength, maxItems or the repetitions of a pattern"
         case .alternatives, .subschemas: "combine fewer anyOf and allOf"
         case .values: "use a pattern, or fewer values"
+        case .references: "write what is meant in one place"
         case .work: "use fewer or simpler patterns, and fewer members of oneOf"
         }
     }
@@ -101,9 +117,9 @@ extension GrammarError.Reason {
     fileprivate var what: String {
         switch self {
         case .keyword: "a keyword cannot be enforced while a value is written"
-        case .format(let name): "the format \(JSONLine.quote(name)) cannot be enforced"
+        case .format(let name): "the format \(GrammarError.cut(name)) cannot be enforced"
         case .remote(let reference):
-            "the reference \(JSONLine.quote(reference)) leads out of the schema"
+            "the reference \(GrammarError.cut(reference)) leads out of the schema"
         case .circular: "a reference leads back to itself without a value between"
         case .divisor:
             "multipleOf must be a whole number from 1 to \(GrammarLimits.divisor) to be enforced"

@@ -2,7 +2,7 @@
 package enum GrammarError: Error, Equatable {
     /// What has a limit.
     package enum Limited: Equatable, Sendable {
-        case source, nodes, alternatives, subschemas, machine, values, work
+        case source, nodes, alternatives, subschemas, machine, values, references, work
     }
 
     /// The text is no JSON; `offset` counts bytes from 0.

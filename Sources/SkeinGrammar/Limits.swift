@@ -5,10 +5,12 @@ package enum GrammarLimits {
     package static let sourceBytes = 1 << 20
     /// How deep JSON may be nested.
     package static let jsonDepth = 128
-    /// Nodes of a network: about 80 bytes each while it is built.
-    static let nodes = 1 << 19
+    /// Nodes of a network: some 500 bytes each while it is built.
+    static let nodes = 1 << 17
+    /// Schemas that lead to each other by `$ref`, `allOf`, `anyOf` and `oneOf` without a value between.
+    static let referenceDepth = 64
     /// Work before a schema is used, in units of some 20 us.
-    static let schemaWork = 1 << 18
+    static let schemaWork = 1 << 16
     /// Values of an `enum`.
     static let values = 4096
     /// Members of a union after unions inside of it are written out.
@@ -28,14 +30,23 @@ package enum GrammarLimits {
 }
 
 extension GrammarLimits {
-    /// States, and frames, of one grammar: some 200 bytes each.
+    /// States, and frames, of one grammar: some 200 bytes each, and their configurations.
     static let states = 1 << 17
+    /// Configurations in all states of one grammar: 8 bytes each.
+    static let configurations = 1 << 22
+    /// Configurations of all states that are met in one walk over a trie: some 20 ns each where the
+    /// states are new.
+    static let walkedConfigurations = 1 << 24
+    /// Bytes of the longest chain that is cut into tokens.
+    static let chainBytes = 1 << 13
     /// States that were left by a byte: 1 KiB each.
     static let tableRows = 1 << 15
     /// Bytes of masks that are kept for one grammar.
     static let maskBytes = 16 << 20
     /// States after states that the search keeps: 4 bytes each.
     static let keptSuccessors = 1 << 21
+    /// Bytes of the longest chain for which a search is made.
+    static let searchedBytes = 256
     /// States whose tokens are tried in the search for the shortest value.
     static let searchedStates = 1 << 12
     /// Nodes of the trie of tokens that it looks at: some 5 ns each.

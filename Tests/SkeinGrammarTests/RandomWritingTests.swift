@@ -44,16 +44,19 @@ struct RandomWritingTests {
         let check = SchemaCheck(schemas: SchemaAlternatives(document))
         for vocabulary in [Vocabularies.bytes, Vocabularies.withoutPunctuation] {
             let grammar = try CompiledGrammar(schema: Array(schema.utf8), vocabulary)
+            var written = 0
             for seed in 0..<60 {
                 var random = TestRandom(state: UInt64(seed))
                 let limit = 1 + seed
                 guard var matcher = try Self.matcher(grammar, limit: limit) else { continue }
                 let text = try matcher.write(with: &random)
+                written += 1
                 #expect(matcher.used <= limit)
                 let value = try JSONTextReader.read(Array(text.utf8), takesLast: true)
                 let isValid = try check.accepts(value, [document.whole])
                 #expect(isValid, "seed \(seed): \(text)")
             }
+            #expect(written > 20)
         }
     }
 

@@ -65,6 +65,22 @@ struct SchemaRefusalTests {
         refused(
             #"{"type":"object","minProperties":1}"#,
             .unsupported(pointer: "/minProperties", reason: .keyword)),
+        refused(
+            #"{"oneOf":[{"type":"string","format":"date"},{"type":"string","format":"time"}]}"#,
+            .overlap(pointer: "/oneOf", first: 0, second: 1)),
+        refused(
+            #"{"oneOf":[{"type":"string","format":"email"},{"const":"a@b"}]}"#,
+            .overlap(pointer: "/oneOf", first: 0, second: 1)),
+        refused(
+            #"{"oneOf":[{"type":"string","pattern":"^\\d$"},{"const":"٠"}]}"#,
+            .overlap(pointer: "/oneOf", first: 0, second: 1)),
+        refused(
+            #"{"oneOf":[{"const":0.1},{"const":0.10000000000000000555}]}"#,
+            .overlap(pointer: "/oneOf", first: 0, second: 1)),
+        refused(
+            #"{"type":"string","pattern":".*[a-m].{100}"}"#,
+            .tooLarge(
+                what: .machine, limit: GrammarLimits.machineStates, pointer: "/pattern")),
         refused(#"{"minItems":3,"maxItems":2}"#, .empty(pointer: "")),
         refused(#"{"enum":[]}"#, .empty(pointer: "")),
         refused("false", .empty(pointer: "")),

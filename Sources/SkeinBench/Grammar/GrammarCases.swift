@@ -4,6 +4,7 @@ import SkeinGrammar
 import SkeinModels
 import SkeinTensors
 import SkeinText
+import SkeinTraining
 
 /// Writes values for many schemas, and tells which given values are allowed, so that another program
 /// can judge both.
@@ -30,7 +31,8 @@ package struct GrammarCases {
         let model = try ModelDirectory.open(modelPath)
         tokenizer = try Tokenizer(model: model.raw)
         vocabulary = TokenVocabulary(tokens: tokenizer.writtenTokens)
-        vocabularySize = min(tokenizer.vocabularySize, model.configuration.vocabularySize)
+        try VocabularyError.check(tokenizer, against: model)
+        vocabularySize = tokenizer.vocabularySize
         let team = ComputeTeam(threadCount: threads ?? 1)
         session = DecoderSession(
             weights: try GenerationWeights(model: model, team: team), adapter: nil,
@@ -54,17 +56,17 @@ package struct GrammarCases {
                 schema: value["schema"], expression: value["regex"]?.string,
                 instances: value["instances"]?.list?.compactMap(\.string) ?? [])
             var fields: [JSONLine.Field] = [("case", .integer(number))]
-            do throws(GrammarError) {
+            do {
                 let grammar: CompiledGrammar
                 if let schema = one.schema {
                     grammar = try CompiledGrammar(schema: Array(schema.written.utf8), vocabulary)
                 } else if let expression = one.expression {
                     grammar = try CompiledGrammar(expression: expression, vocabulary)
                 } else {
-                    throw .malformed(offset: 0)
+                    throw problem
                 }
                 fields += try self.fields(of: grammar, one, number: number, runs: runs)
-            } catch {
+            } catch let error as GrammarError {
                 fields += [
                     ("refused", .string(error.explanation.what)),
                     ("pointer", error.pointer.map { .string($0) } ?? .null),
@@ -76,7 +78,7 @@ package struct GrammarCases {
 
     private func fields(
         of grammar: CompiledGrammar, _ one: Case, number: Int, runs: Int
-    ) throws(GrammarError) -> [JSONLine.Field] {
+    ) throws -> [JSONLine.Field] {
         var values: [JSONLine.Value] = []
         for run in 0..<runs { values.append(try value(of: grammar, number: number, run: run)) }
         var allowed: [JSONLine.Value] = []
@@ -118,7 +120,7 @@ package struct GrammarCases {
 
     private func value(
         of grammar: CompiledGrammar, number: Int, run: Int
-    ) throws(GrammarError) -> JSONLine.Value {
+    ) throws -> JSONLine.Value {
         let limit = Self.limits[run % Self.limits.count]
         let temperature = Self.temperatures[run / Self.limits.count % Self.temperatures.count]
         let began: [JSONLine.Field] = [
@@ -137,23 +139,19 @@ package struct GrammarCases {
             sampler: Sampler(
                 temperature: temperature, seed: UInt64(words.w) << 16 | UInt64(run)),
             stopTokens: tokenizer.endOfTurnIDs, tokenCount: vocabularySize)
-        let ending: String
-        do {
-            let end = try generator.run(
-                prompt: prompt, matcher: &matcher,
-                segment: { tokenizer.segments(of: $0, after: nil) },
-                check: DecoderSession.uninterrupted, each: { _ in true })
-            ending = end.rawValue
-        } catch {
-            guard let error = error as? GrammarError else {
-                preconditionFailure("random weights give finite logits: \(error)")
-            }
-            throw error
-        }
+        var last: Int32?
+        let end = try generator.run(
+            prompt: prompt, matcher: &matcher,
+            segment: { tokenizer.segments(of: $0, after: last) },
+            check: DecoderSession.uninterrupted,
+            each: { token in
+                last = token
+                return true
+            })
         return .object(
             began + [
                 ("text", .string(String(decoding: matcher.bytes, as: UTF8.self))),
-                ("finish_reason", .string(ending)), ("tokens", .integer(matcher.used)),
+                ("finish_reason", .string(end.rawValue)), ("tokens", .integer(matcher.used)),
             ])
     }
 }

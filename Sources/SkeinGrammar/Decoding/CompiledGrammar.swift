@@ -94,6 +94,14 @@ package final class CompiledGrammar: Sendable {
         }
     }
 
+    /// All tokens that the grammar allows.
+    func mask(_ place: Place?, _ bytes: [UInt8]) throws(GrammarError) -> TokenMask {
+        try withRoom(place, bytes) { memory, state in Self.mask(state, memory) }
+    }
+
+    /// Forgets all states and masks, which are made again when they are needed.
+    func forget() { memory.withLock { $0.reset() } }
+
     /// The bytes that must come next, as far as there is no choice.
     func forced(
         _ place: Place?, _ bytes: [UInt8], atMost limit: Int
@@ -134,12 +142,15 @@ package final class CompiledGrammar: Sendable {
         _ place: Place?, _ bytes: [UInt8], _ body: (Memory, GrammarAutomaton.State) -> Result?
     ) throws(GrammarError) -> Result {
         let result: Result? = memory.withLock { memory in
-            for _ in 0..<2 {
-                var state = memory.automaton.root
+            defer { memory.completion.isAlone = false }
+            if memory.automaton.isCrowded { memory.reset() }
+            for attempt in 0..<2 {
+                memory.completion.isAlone = attempt == 1
+                let state: GrammarAutomaton.State
                 if let place, place.epoch == memory.epoch {
                     state = place.state
                 } else {
-                    state = memory.automaton.step(state, bytes)
+                    state = memory.automaton.state(after: bytes)
                 }
                 precondition(state != GrammarAutomaton.dead, "only allowed tokens were accepted")
                 if state >= 0, let result = body(memory, state) { return result }

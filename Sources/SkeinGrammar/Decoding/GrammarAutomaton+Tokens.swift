@@ -62,13 +62,17 @@ extension GrammarAutomaton {
                     stack[0] = start
                     var index = 0
                     var visits = 0
+                    var width = 0
                     // Successive tokens often lead to one state.
                     var last: (state: State, fits: Bool) = (Self.dead, false)
                     defer { walked += visits }
                     while index < nodes.count {
                         visits += 1
+                        // A function of the start alone, whichever states are known already.
+                        guard width <= GrammarLimits.walkedConfigurations else { return false }
                         let node = nodes[index]
                         let depth = Int(node.depth)
+                        width += Int(facts[Int(stack[depth])].width)
                         let next = step(stack[depth], node.byte)
                         if next < 0 {
                             if next == Self.full { return false }

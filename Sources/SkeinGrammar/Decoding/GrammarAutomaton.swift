@@ -30,6 +30,8 @@ final class GrammarAutomaton {
     private var states: [[UInt64]] = []
     private var stateNumbers: [[UInt64]: State] = [:]
     private(set) var facts: [Facts] = []
+    /// In all states.
+    private var configurations = 0
     /// For each state its row of `table`, or -1.
     private var rows: UnsafeMutablePointer<Int32>
     private var rowsCapacity: Int
@@ -49,6 +51,8 @@ final class GrammarAutomaton {
         var bodyNeed: Int32
         /// Whether the body of one string is all that it is.
         var isBodyAlone: Bool
+        /// Configurations.
+        var width: Int32
     }
 
     /// Nodes of tries that were looked at.
@@ -74,6 +78,13 @@ final class GrammarAutomaton {
     /// States so far.
     var count: Int { states.count }
 
+    /// Whether much of the room is taken, so that it is time to forget everything between two tokens.
+    var isCrowded: Bool {
+        2 * tableRows > GrammarLimits.tableRows || 2 * states.count > GrammarLimits.states
+            || 2 * frames.count > GrammarLimits.states
+            || 2 * configurations > GrammarLimits.configurations
+    }
+
     /// Forgets all states; their numbers have no meaning any more.
     func reset() {
         frames = [[]]
@@ -82,7 +93,13 @@ final class GrammarAutomaton {
         states = []
         stateNumbers = [:]
         facts = []
+        configurations = 0
         tableRows = 0
+        if tableCapacity > 1024 {
+            table.deallocate()
+            tableCapacity = 64
+            table = .allocate(capacity: tableCapacity * 256)
+        }
         work = [UInt64(UInt32(bitPattern: network.start)) << 32]
         root = closed()
     }
@@ -131,8 +148,31 @@ final class GrammarAutomaton {
     private var seen: Set<UInt64> = []
 
     private func slowStep(_ state: State, _ byte: UInt8) -> State {
+        advance(states[Int(state)], byte)
+        let next = work.isEmpty ? Self.dead : closed()
+        guard next != Self.full, let row = row(of: state) else { return Self.full }
+        table[row * 256 + Int(byte)] = next
+        return next
+    }
+
+    /// The state after bytes from the beginning, without a trace of the states between.
+    func state(after bytes: [UInt8]) -> State {
+        if bytes.isEmpty { return root }
+        var here = states[Int(root)]
+        for byte in bytes.dropLast() {
+            advance(here, byte)
+            if work.isEmpty { return Self.dead }
+            guard close() != nil else { return Self.full }
+            here = kept.sorted()
+        }
+        advance(here, bytes[bytes.count - 1])
+        return work.isEmpty ? Self.dead : closed()
+    }
+
+    /// Puts what configurations lead to by a byte into `work`.
+    private func advance(_ configurations: [UInt64], _ byte: UInt8) {
         work.removeAll(keepingCapacity: true)
-        for configuration in states[Int(state)] {
+        for configuration in configurations {
             for edge in network.places[Int(configuration >> 32)].edges {
                 let edge = network.edges[Int(edge)]
                 if edge.bytes.contains(byte) {
@@ -141,10 +181,6 @@ final class GrammarAutomaton {
                 }
             }
         }
-        let next = work.isEmpty ? Self.dead : closed()
-        guard next != Self.full, let row = row(of: state) else { return Self.full }
-        table[row * 256 + Int(byte)] = next
-        return next
     }
 
     private func row(of state: State) -> Int? {
@@ -166,6 +202,15 @@ final class GrammarAutomaton {
 
     /// The state of `work` and of all that is reached from it without a byte.
     private func closed() -> State {
+        guard let isAccepting = close() else { return Self.full }
+        return intern(isAccepting: isAccepting)
+    }
+
+    /// Puts the configurations of `work` and those that are reached from them without a byte into
+    /// `kept`.
+    ///
+    /// Whether everything may end here; nil if there is no room for a frame.
+    private func close() -> Bool? {
         kept.removeAll(keepingCapacity: true)
         seen.removeAll(keepingCapacity: true)
         var isAccepting = false
@@ -204,10 +249,10 @@ final class GrammarAutomaton {
             guard let least = pending.indices.min(by: { pending[$0].rank < pending[$1].rank })
             else { break }
             let call = pending.remove(at: least)
-            guard let frame = frame(of: call.returns) else { return Self.full }
+            guard let frame = frame(of: call.returns) else { return nil }
             work.append(Self.key(call.start, frame))
         }
-        return intern(isAccepting: isAccepting)
+        return isAccepting
     }
 
     private static func key(_ node: Node, _ frame: Int32) -> UInt64 {
@@ -237,11 +282,14 @@ final class GrammarAutomaton {
         if isAccepting { kept.append(.max) }
         if kept.isEmpty { return Self.dead }
         if let number = stateNumbers[kept] { return number }
-        guard states.count < GrammarLimits.states else { return Self.full }
+        guard states.count < GrammarLimits.states,
+            configurations + kept.count <= GrammarLimits.configurations
+        else { return Self.full }
         if isAccepting { kept.removeLast() }
+        configurations += kept.count
         var facts = Facts(
             need: isAccepting ? 0 : ByteNetwork.never, isAccepting: isAccepting, body: -1,
-            bodyNeed: 0, isBodyAlone: false)
+            bodyNeed: 0, isBodyAlone: false, width: Int32(kept.count))
         for configuration in kept {
             let place = network.places[Int(configuration >> 32)]
             let need = place.need + frameNeeds[Int(configuration & 0xffff_ffff)]

@@ -59,8 +59,7 @@ package struct GrammarMatcher: Sendable {
 
     /// Whether nothing can follow the value.
     package func isFinal() throws(GrammarError) -> Bool {
-        let (all, _) = try grammar.masks(place, bytes, left: 1)
-        return all.count == 0
+        try grammar.mask(place, bytes).count == 0
     }
 
     /// Takes a token that `next()` allowed.

@@ -6,7 +6,7 @@
 /// Two numbers are compared. The **chain** is the shortest text in bytes, of equally short ones the
 /// lowest, cut into as few tokens as possible; the rest of a chain is the chain of the state there. The
 /// **search** tries tokens, breadth first: those that lead nearer to the end, counted in bytes, or all of
-/// them where the chain cannot be cut into tokens. It gives up after `GrammarLimits.searchedStates`
+/// them if bytes are missing in the vocabulary. It gives up after `GrammarLimits.searchedStates`
 /// states; from a state on its way it takes fewer, so where it succeeds, it also succeeds after the
 /// first token of what it found. So there is always a token after which the number is smaller by one,
 /// and a model that keeps within it never gets stuck.
@@ -19,6 +19,9 @@ final class ShortestCompletion {
     let vocabulary: TokenVocabulary
     /// Whether each byte of a chain is a token of its own, so that a chain has no more tokens than bytes.
     let hasEveryByte: Bool
+    /// Whether the automaton holds nothing but what is asked for. If there is no room for a search even
+    /// then, it has found nothing, and that is a function of the state again.
+    var isAlone = false
     /// By state: tokens of the chain.
     private var chains: [State: Int32] = [:]
     /// By state: the least number, where the search was made.
@@ -65,6 +68,7 @@ final class ShortestCompletion {
     // MARK: - The chain
 
     private func chain(from state: State, _ automaton: GrammarAutomaton) -> Int32? {
+        if automaton.facts[Int(state)].need > GrammarLimits.chainBytes { return Self.never }
         if let known = chains[state] { return known }
         // Down to a state that is known, or to the end, and back.
         var path: [State] = [state]
@@ -132,7 +136,10 @@ final class ShortestCompletion {
     private func search(
         from state: State, _ automaton: GrammarAutomaton, chain: Int32
     ) -> Int32? {
-        let descends = chain < Self.never
+        // Nearer to the end there are fewer bytes, so this holds after each token, too.
+        if hasEveryByte, automaton.facts[Int(state)].need > GrammarLimits.searchedBytes {
+            return Self.never
+        }
         search += 1
         mark(state)
         var level = [state]
@@ -144,12 +151,14 @@ final class ShortestCompletion {
             guard states <= GrammarLimits.searchedStates else { return Self.never }
             var next: [State] = []
             for state in level {
-                guard let after = successors(of: state, automaton) else { return nil }
+                guard let after = successors(of: state, automaton) else {
+                    return isAlone ? Self.never : nil
+                }
                 nodes += after.nodes
                 guard nodes <= GrammarLimits.searchedNodes else { return Self.never }
                 let need = automaton.facts[Int(state)].need
                 for successor in after.states where isNew(successor) {
-                    if descends, automaton.facts[Int(successor)].need >= need { continue }
+                    if hasEveryByte, automaton.facts[Int(successor)].need >= need { continue }
                     mark(successor)
                     next.append(successor)
                 }

@@ -60,28 +60,6 @@ extension String {
 }
 
 extension JSONText {
-    /// Equality as JSON Schema has it: numbers by value, objects whatever the order of fields.
-    func isEqual(to other: JSONText) -> Bool {
-        switch (self, other) {
-        case (.null, .null): return true
-        case (.bool(let a), .bool(let b)): return a == b
-        case (.number(let a), .number(let b)):
-            guard let x = ExactDecimal(json: a), let y = ExactDecimal(json: b) else {
-                return a == b
-            }
-            return x == y
-        case (.text(let a), .text(let b)): return a.isSame(as: b)
-        case (.list(let a), .list(let b)):
-            return a.count == b.count && zip(a, b).allSatisfy { $0.isEqual(to: $1) }
-        case (.object(let a), .object(let b)):
-            return a.count == b.count
-                && a.allSatisfy { field in other[field.name]?.isEqual(to: field.value) ?? false }
-        default: return false
-        }
-    }
-}
-
-extension JSONText {
     /// A text as a JSON string, as most programs write it: the short escapes where there are some, other
     /// control characters as `\u00xx`, everything else as it is.
     static func quoted(_ text: String) -> String {

@@ -15,6 +15,8 @@ package struct JSONTextReader {
             throw .tooLarge(what: .source, limit: GrammarLimits.sourceBytes, pointer: "")
         }
         var reader = JSONTextReader(bytes: bytes, takesLast: takesLast)
+        // A byte order mark says nothing.
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
         let value = try reader.value(depth: 0)
         reader.skipSpace()
         guard reader.position == bytes.count else { throw reader.malformed }

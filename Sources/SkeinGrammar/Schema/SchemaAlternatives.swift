@@ -4,7 +4,7 @@
 /// `$ref` and `allOf` join lists, `anyOf` and `oneOf` make alternatives; nothing of them is left.
 final class SchemaAlternatives {
     typealias ID = SchemaDocument.ID
-    /// Schema objects, ascending, each once.
+    /// Schema objects, in the order in which they are met, each once.
     typealias Alternative = [ID]
 
     let document: SchemaDocument
@@ -23,7 +23,7 @@ final class SchemaAlternatives {
     /// The keywords of a schema object.
     func keywords(of id: ID) throws(GrammarError) -> SchemaKeywords {
         if let known = keywords[id] { return known }
-        let read = try SchemaKeywords(id, document)
+        let read = try SchemaKeywords(id, document, budget)
         keywords[id] = read
         return read
     }
@@ -32,7 +32,7 @@ final class SchemaAlternatives {
     func alternatives(of schemas: [ID]) throws(GrammarError) -> [Alternative] {
         var product: [Alternative] = [[]]
         for schema in schemas {
-            product = try Self.product(
+            product = try self.product(
                 product, try alternatives(of: schema), at: document[schema].pointer)
         }
         return product
@@ -45,32 +45,45 @@ final class SchemaAlternatives {
         guard open.insert(id).inserted else {
             throw .unsupported(pointer: schema.pointer, reason: .circular)
         }
+        guard open.count <= GrammarLimits.referenceDepth else {
+            throw .tooLarge(
+                what: .references, limit: GrammarLimits.referenceDepth, pointer: schema.pointer)
+        }
         defer { open.remove(id) }
         let own = try keywords(of: id)
         var result: [Alternative] = [[id]]
         func join(_ other: [Alternative]) throws(GrammarError) {
-            result = try Self.product(result, other, at: schema.pointer)
+            result = try product(result, other, at: schema.pointer)
         }
         if let reference = own.reference { try join(try alternatives(of: reference)) }
         for member in own.allOf { try join(try alternatives(of: member)) }
         for members in [own.anyOf, own.oneOf] {
             guard let members else { continue }
             var union: [Alternative] = []
-            for member in members { union += try alternatives(of: member) }
+            for member in members {
+                union += try alternatives(of: member)
+                try budget.spend(1, at: schema.pointer)
+            }
             try join(Self.unique(union))
         }
         known[id] = result
         return result
     }
 
-    private static func product(
+    private func product(
         _ a: [Alternative], _ b: [Alternative], at pointer: String
     ) throws(GrammarError) -> [Alternative] {
         guard a.count * b.count <= GrammarLimits.alternatives else {
             throw .tooLarge(
                 what: .alternatives, limit: GrammarLimits.alternatives, pointer: pointer)
         }
-        return unique(a.flatMap { x in b.map { y in Set(x + y).sorted() } })
+        let length = (a.map(\.count).max() ?? 0) + (b.map(\.count).max() ?? 0)
+        try budget.spend(1 + a.count * b.count * (1 + length) / 16, at: pointer)
+        return Self.unique(
+            a.flatMap { x in
+                let known = Set(x)
+                return b.map { y in x + y.filter { !known.contains($0) } }
+            })
     }
 
     private static func unique(_ alternatives: [Alternative]) -> [Alternative] {

@@ -6,6 +6,9 @@ struct SchemaCheck {
     typealias ID = SchemaDocument.ID
 
     let schemas: SchemaAlternatives
+    /// Whether a value counts as accepted where judges may differ: by the dialect of a pattern, by
+    /// whether formats are checked, by reading numbers as doubles. Else it does not.
+    var isLenient = false
 
     func accepts(_ value: JSONText, _ ids: [ID]) throws(GrammarError) -> Bool {
         for alternative in try schemas.alternatives(of: ids) {
@@ -21,26 +24,37 @@ struct SchemaCheck {
     ) throws(GrammarError) -> Bool {
         for id in alternative {
             guard let members = try schemas.keywords(of: id).oneOf else { continue }
-            var count = 0
-            for member in members where try accepts(value, [member]) { count += 1 }
-            guard count == 1 else { return false }
+            let other = SchemaCheck(schemas: schemas, isLenient: true)
+            var certain = 0
+            var possible = 0
+            for member in members {
+                if try accepts(value, [member]) { certain += 1 }
+                if try other.accepts(value, [member]) { possible += 1 }
+            }
+            guard isLenient ? possible > 0 : certain == 1 && possible == 1 else { return false }
         }
         return true
     }
 
     func accepts(_ value: JSONText, _ shape: ValueShape) throws(GrammarError) -> Bool {
-        if let values = shape.values, !values.contains(where: { $0.isEqual(to: value) }) {
-            return false
-        }
+        try schemas.budget.spend(1, at: "")
+        if let values = shape.values, !lists(values, value) { return false }
         switch value {
         case .null: return shape.types.contains(.null)
         case .bool: return shape.types.contains(.boolean)
         case .number(let text):
             guard let number = ExactDecimal(json: text) else { return false }
-            return shape.types.contains(.number) && shape.bounds.contains(number)
+            guard shape.types.contains(.number) else { return false }
+            if isLenient, number.digits.count > GrammarLimits.significantDigits { return true }
+            return shape.bounds.contains(number)
         case .text(let text):
             guard shape.types.contains(.string) else { return false }
-            return try schemas.machines.accepts(text, shape.text)
+            var rule = shape.text
+            if isLenient {
+                rule.patterns = []
+                rule.formats = []
+            }
+            return try schemas.machines.accepts(text, rule)
         case .list(let items):
             guard shape.types.contains(.array), items.count >= shape.array.least,
                 items.count <= shape.array.most ?? .max
@@ -62,6 +76,26 @@ struct SchemaCheck {
                 guard try accepts(field.value, schemas) else { return false }
             }
             return !places.values.contains(where: \.isRequired)
+        }
+    }
+
+    private func lists(_ values: ListedValues, _ value: JSONText) -> Bool {
+        if values.forms.contains(value.normalForm) { return true }
+        guard isLenient else { return false }
+        let form = value.asDoubles.normalForm
+        return values.values.contains { $0.asDoubles.normalForm == form }
+    }
+}
+
+extension JSONText {
+    /// The value as a reader of doubles has it.
+    fileprivate var asDoubles: JSONText {
+        switch self {
+        case .number(let text): Double(text).map { .number("\($0)") } ?? self
+        case .list(let items): .list(items.map(\.asDoubles))
+        case .object(let fields):
+            .object(fields.map { JSONField(name: $0.name, value: $0.value.asDoubles) })
+        default: self
         }
     }
 }

@@ -44,7 +44,8 @@ struct SchemaCompiler {
 
     /// From one node to another by a value that satisfies all of some schemas.
     mutating func call(_ from: Node, _ ids: [ID], _ to: Node) {
-        let key = Set(ids).sorted()
+        var seen: Set<ID> = []
+        let key = ids.filter { seen.insert($0).inserted }
         if let known = values[key] { return builder.call(from, known, to) }
         let subnetwork = builder.subnetwork(.value)
         values[key] = subnetwork
@@ -64,7 +65,7 @@ struct SchemaCompiler {
             let shape = try ValueShape(alternative, schemas)
             let pointer = alternative.last.map { schemas.document[$0].pointer } ?? ""
             if let values = shape.values {
-                try write(values, of: shape, from, to)
+                try write(values.values, of: shape, from, to)
                 continue
             }
             if shape.meant.contains(.null) { builder.text(from, "null".utf8, to) }
@@ -94,7 +95,9 @@ struct SchemaCompiler {
             let members = try schemas.keywords(of: id).oneOf ?? []
             for (index, member) in members.enumerated() {
                 for other in members.indices.dropFirst(index + 1) {
-                    guard try disjointness.areDisjoint([member], [members[other]]) else {
+                    let areDisjoint = try disjointness.areDisjoint(
+                        [member], [members[other]], base: [id])
+                    guard areDisjoint else {
                         throw .overlap(
                             pointer: schemas.document[id].pointer + "/oneOf", first: index,
                             second: other)
@@ -108,6 +111,7 @@ struct SchemaCompiler {
         _ bounds: NumberBounds, at pointer: String, _ from: Node, _ to: Node
     ) throws(GrammarError) {
         if let known = numbers[bounds] { return builder.call(from, known, to) }
+        try schemas.budget.spend(4 + 2 * (bounds.divisor ?? 0), at: pointer)
         let subnetwork = builder.subnetwork(.text)
         numbers[bounds] = subnetwork
         builder.call(from, subnetwork, to)

@@ -114,32 +114,47 @@ final class SchemaDocument {
                 bytes.append(byte)
                 continue
             }
-            guard rest.count >= 2, let code = UInt8(String(rest.prefix(2)) ?? "", radix: 16) else {
-                return nil
+            let digits = rest.prefix(2).compactMap {
+                Character(Unicode.Scalar($0)).hexDigitValue
             }
-            bytes.append(code)
+            guard digits.count == 2 else { return nil }
+            bytes.append(UInt8(16 * digits[0] + digits[1]))
             rest = rest.dropFirst(2)
         }
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// `$anchor` in every object that is no value of `enum` or `const`.
+    /// Keywords whose values are schemas, lists of schemas, and schemas by name.
+    private static let schemaKeywords: Set<String> = [
+        "items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames",
+        "unevaluatedItems", "unevaluatedProperties",
+    ]
+    private static let listKeywords: Set<String> = ["allOf", "anyOf", "oneOf", "prefixItems"]
+    private static let nameKeywords: Set<String> = [
+        "properties", "$defs", "definitions", "patternProperties", "dependentSchemas",
+    ]
+
+    /// `$anchor` of a schema and of the schemas inside of it.
     private static func collectAnchors(
-        _ value: JSONText, _ pointer: String, _ found: inout [[UInt8]: (JSONText, String)]
+        _ schema: JSONText, _ pointer: String, _ found: inout [[UInt8]: (JSONText, String)]
     ) {
-        switch value {
-        case .object(let fields):
-            if let name = value["$anchor"]?.string, found[Array(name.utf8)] == nil {
-                found[Array(name.utf8)] = (value, pointer)
+        guard let fields = schema.fields else { return }
+        if let name = schema["$anchor"]?.string, found[Array(name.utf8)] == nil {
+            found[Array(name.utf8)] = (schema, pointer)
+        }
+        for field in fields {
+            let place = pointer + "/" + escaped(field.name)
+            if schemaKeywords.contains(field.name) {
+                collectAnchors(field.value, place, &found)
+            } else if listKeywords.contains(field.name) {
+                for (index, item) in (field.value.list ?? []).enumerated() {
+                    collectAnchors(item, "\(place)/\(index)", &found)
+                }
+            } else if nameKeywords.contains(field.name) {
+                for inner in field.value.fields ?? [] {
+                    collectAnchors(inner.value, place + "/" + escaped(inner.name), &found)
+                }
             }
-            for field in fields where field.name != "enum" && field.name != "const" {
-                collectAnchors(field.value, pointer + "/" + escaped(field.name), &found)
-            }
-        case .list(let items):
-            for (index, item) in items.enumerated() {
-                collectAnchors(item, pointer + "/\(index)", &found)
-            }
-        default: break
         }
     }
 }

@@ -27,7 +27,7 @@ struct SchemaKeywords {
     var anyOf: [ID]?
     var oneOf: [ID]?
     /// `enum`, or one value of `const`; nil: any.
-    var values: [JSONText]?
+    var values: ListedValues?
     var constant: JSONText?
 
     var properties: [(name: String, schema: ID)] = []
@@ -82,12 +82,17 @@ extension SchemaKeywords {
     /// Reads the schema object `id`.
     ///
     /// - Throws: `GrammarError` with the keyword's pointer.
-    init(_ id: ID, _ document: SchemaDocument) throws(GrammarError) {
+    init(_ id: ID, _ document: SchemaDocument, _ budget: WorkBudget) throws(GrammarError) {
         let schema = document[id]
         pointer = schema.pointer
         guard let fields = schema.value.fields else {
             throw .badKeyword(pointer: pointer, expected: "a schema: an object, true or false")
         }
+        // Every part of a schema has a pointer, and names may be long.
+        try budget.spend(
+            1 + (fields.count + (schema.value["properties"]?.fields?.count ?? 0))
+                * (64 + pointer.utf8.count) / 1024,
+            at: pointer)
         for field in fields {
             let place = pointer + "/" + SchemaDocument.escaped(field.name)
             if let asksNothing = Self.refused[field.name] {
@@ -101,10 +106,8 @@ extension SchemaKeywords {
                 KeywordReader(value: field.value, pointer: place, document: document))
         }
         if let constant {
-            let listed = values
-            values =
-                listed.map { $0.contains { $0.isEqual(to: constant) } ? [constant] : [] }
-                ?? [constant]
+            let isListed = values.map { $0.forms.contains(constant.normalForm) } ?? true
+            values = ListedValues(isListed ? [constant] : [])
         }
     }
 
@@ -129,7 +132,7 @@ extension SchemaKeywords {
                 throw .tooLarge(
                     what: .values, limit: GrammarLimits.values, pointer: reader.pointer)
             }
-            values = list
+            values = ListedValues(list)
         case "const": constant = reader.value
         case "properties", "required", "additionalProperties", "minProperties", "maxProperties":
             mentioned.insert(.object)
@@ -302,7 +305,6 @@ struct KeywordReader {
         guard case .number(let text) = value, let number = ExactDecimal(json: text) else {
             throw bad("a number")
         }
-        guard number.fitsBounds else { throw .unsupported(pointer: pointer, reason: .digits) }
         return number
     }
 

@@ -1,22 +1,19 @@
 /// Machines of the expressions and formats of one schema, each made once.
 final class TextMachines {
-    private var machines: [[UInt8]: (machine: ScalarMachine, isDeterministic: Bool)] = [:]
+    private var machines: [[UInt8]: ScalarMachine] = [:]
     private let budget: WorkBudget
 
     init(_ budget: WorkBudget) {
         self.budget = budget
     }
 
-    /// A regular expression as a machine, deterministic if that is feasible.
+    /// A regular expression as a deterministic machine.
+    ///
+    /// Others are refused: `.*a.{100}` has 2^100 states, one for each set of places where an `a` may
+    /// have been, and each mask would meet thousands of them.
     func machine(
         _ pattern: String, matchesWhole: Bool, pointer: String
     ) throws(GrammarError) -> ScalarMachine {
-        try made(pattern, matchesWhole: matchesWhole, pointer: pointer).machine
-    }
-
-    private func made(
-        _ pattern: String, matchesWhole: Bool, pointer: String
-    ) throws(GrammarError) -> (machine: ScalarMachine, isDeterministic: Bool) {
         let key = [matchesWhole ? 1 : 0] + Array(pattern.utf8)
         if let known = machines[key] { return known }
         let tree: PatternNode
@@ -25,18 +22,20 @@ final class TextMachines {
         } catch {
             throw error.error(at: pointer)
         }
-        var machine: ScalarMachine
+        let machine: ScalarMachine
         do {
             machine = try ScalarMachine(tree, matchesWhole: matchesWhole)
         } catch {
             throw error.error(at: pointer)
         }
         try budget.spend(8 + machine.states.count / 4, at: pointer)
-        let deterministic = machine.determinised
-        machine = deterministic ?? machine
-        try budget.spend(deterministic == nil ? 2048 : machine.states.count / 4, at: pointer)
-        machines[key] = (machine, deterministic != nil)
-        return (machine, deterministic != nil)
+        guard let deterministic = machine.determinised else {
+            throw .tooLarge(
+                what: .machine, limit: GrammarLimits.machineStates, pointer: pointer)
+        }
+        try budget.spend(deterministic.states.count / 4, at: pointer)
+        machines[key] = deterministic
+        return deterministic
     }
 
     /// Whether a text is as a rule asks.
@@ -44,13 +43,11 @@ final class TextMachines {
         let length = text.unicodeScalars.count
         guard length >= rule.least, length <= rule.most ?? .max else { return false }
         for (pattern, matchesWhole, pointer) in rule.expressions {
-            let (machine, isDeterministic) = try made(
-                pattern, matchesWhole: matchesWhole, pointer: pointer)
-            let width = isDeterministic ? 1 : machine.states.count
-            try budget.spend(1 + min(length * width, GrammarLimits.matchWork) / 256, at: pointer)
+            let machine = try machine(pattern, matchesWhole: matchesWhole, pointer: pointer)
+            try budget.spend(1 + length / 256, at: pointer)
             guard machine.contains(text) else { return false }
         }
-        return !rule.excluded.contains(text.unicodeScalars.map(\.value))
+        return true
     }
 
     /// A machine for all conditions of a rule together.

@@ -8,7 +8,7 @@ struct ValueShape {
     /// `types`, or, where no type, `enum` or `const` is stated, the types that keywords are about.
     private(set) var meant: Types
     /// nil: any; else values of which each must satisfy the rest.
-    private(set) var values: [JSONText]?
+    private(set) var values: ListedValues?
     private(set) var bounds = NumberBounds()
     private(set) var text = TextRule()
     private(set) var array = ArrayShape()
@@ -53,8 +53,8 @@ struct ValueShape {
     ) throws(GrammarError) {
         var all: [SchemaKeywords] = []
         for id in alternative { all.append(try schemas.keywords(of: id)) }
-        try schemas.budget.spend(
-            1 + all.reduce(0) { $0 + $1.properties.count } / 4, at: all.last?.pointer ?? "")
+        let names = all.reduce(0) { $0 + $1.properties.count + $1.required.count }
+        try schemas.budget.spend(1 + names * all.count / 32, at: all.last?.pointer ?? "")
         types = .all
         var mentioned: Types = []
         var statesTypes = false
@@ -66,9 +66,8 @@ struct ValueShape {
             mentioned.formUnion(keywords.mentioned)
             if let listed = keywords.values {
                 statesTypes = true
-                values =
-                    values.map { $0.filter { v in listed.contains { $0.isEqual(to: v) } } }
-                    ?? listed
+                values = values?.intersection(listed) ?? listed
+                try schemas.budget.spend(1 + listed.values.count / 16, at: keywords.pointer)
             }
             guard let merged = bounds.intersection(keywords.bounds) else {
                 throw .unsupported(pointer: keywords.pointer + "/multipleOf", reason: .divisor)

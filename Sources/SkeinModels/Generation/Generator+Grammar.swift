@@ -51,17 +51,18 @@ extension Generator {
                     try pick(logits, uses) { logits in
                         let token = sampler.pick(
                             logits, position: position, among: allowed(by: fitting))
-                        // What the model would have said with more room.
-                        isCutShort =
-                            isCutShort
-                            || fitting !== all
-                                && token
-                                    != sampler.pick(
-                                        logits, position: position, among: allowed(by: all))
+                        if fitting !== all, !isCutShort {
+                            // What the model would have said with more room.
+                            let wanted = sampler.pick(
+                                logits, position: position, among: allowed(by: all))
+                            isCutShort = !allowed(by: fitting).contains(wanted)
+                        }
                         return token
                     }
                 }
-                if stopTokens.contains(token) { return isCutShort ? .maximumTokens : .stopToken }
+                if !fitting.tokens.contains(token) {
+                    return isCutShort ? .maximumTokens : .stopToken
+                }
                 if try !take(token) { return .interrupted }
                 next = [token]
                 reading = .answer

@@ -60,7 +60,8 @@ package struct Generator {
         _ choose: (UnsafeBufferPointer<Float>) -> Int32
     ) throws -> Int32 {
         let logits = UnsafeBufferPointer(rebasing: all.prefix(tokenCount ?? all.count))
-        var token: Int32
+        guard Sampler.areFinite(logits) else { throw GenerationError.notFinite }
+        let token: Int32
         if sampler.penalties.isOff {
             token = choose(logits)
         } else {
@@ -68,7 +69,6 @@ package struct Generator {
             uses.lower(&lowered, by: sampler.penalties)
             token = lowered.withUnsafeBufferPointer(choose)
         }
-        guard logits[Int(token)].isFinite else { throw GenerationError.notFinite }
         return token
     }
 }

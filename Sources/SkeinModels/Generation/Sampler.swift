@@ -111,6 +111,19 @@ package struct Sampler: Sendable, Equatable {
         return best
     }
 
+    /// Whether all logits are finite: zero times another number is zero, and nothing else is.
+    static func areFinite(_ logits: UnsafeBufferPointer<Float>) -> Bool {
+        let raw = UnsafeRawBufferPointer(logits)
+        let whole = logits.count & ~7
+        var zeros = SIMD8<Float>()
+        for first in stride(from: 0, to: whole, by: 8) {
+            zeros +=
+                raw.loadUnaligned(
+                    fromByteOffset: first * MemoryLayout<Float>.stride, as: SIMD8<Float>.self) * 0
+        }
+        return all(zeros .== 0) && logits[whole...].allSatisfy(\.isFinite)
+    }
+
     /// The first of the largest, found eight candidates at a time: one at a time, a vocabulary
     /// would take a hundredth of a token's products.
     private static func largest(_ logits: UnsafeBufferPointer<Float>) -> Int32 {

@@ -170,10 +170,12 @@ extension Tokenizer {
     }
 
     /// The bytes that each token writes in the middle of a text, by id; nil for control and added
-    /// tokens, which are never part of one, and for those that stand for nothing.
+    /// tokens and those that end a turn, which are never part of one whatever the file calls them, and
+    /// for those that stand for nothing.
     package var writtenTokens: [[UInt8]?] {
         (0..<Int32(clamping: pieces.count)).map { id in
-            if isAdded[Int(id)] || isSpecial[Int(id)] { return nil }
+            if isAdded[Int(id)] || isSpecial[Int(id)] || endOfTurnIDs.contains(id) { return nil }
+            if id == beginID || id == endID { return nil }
             let bytes = bytes(of: id)
             return bytes.isEmpty ? nil : bytes
         }

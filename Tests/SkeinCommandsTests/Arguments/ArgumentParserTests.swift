@@ -198,7 +198,7 @@ import Testing
             throws: UsageError.badPositional(
                 "network", command: "bench",
                 accepted:
-                    "kernels, step, generate, wire, recovery, chaos, cluster, demo or tokenize",
+                    "kernels, step, generate, wire, recovery, chaos, cluster, demo, tokenize or grammar",
                 suggestion: nil)
         ) {
             try ArgumentParser.parse(["network"], by: BenchCommand.table)

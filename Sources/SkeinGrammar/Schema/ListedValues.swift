@@ -1,0 +1,52 @@
+/// The values of `enum` or `const`, and their normal forms.
+struct ListedValues {
+    /// Each once.
+    private(set) var values: [JSONText] = []
+    private(set) var forms: Set<[UInt8]> = []
+
+    init(_ values: [JSONText]) {
+        for value in values where forms.insert(value.normalForm).inserted {
+            self.values.append(value)
+        }
+    }
+
+    /// Those that are in both lists, in the order of the first.
+    func intersection(_ other: ListedValues) -> ListedValues {
+        ListedValues(values.filter { other.forms.contains($0.normalForm) })
+    }
+}
+
+extension JSONText {
+    /// Bytes that two values share if and only if JSON Schema calls them equal: numbers by value, objects
+    /// whatever the order of their fields, texts by code points.
+    var normalForm: [UInt8] {
+        switch self {
+        case .null, .bool: return Array(written.utf8)
+        case .number(let text):
+            guard let number = ExactDecimal(json: text) else { return Array(text.utf8) }
+            let sign = number.isNegative ? "-" : ""
+            return Array("\(sign)\(number.digits)e\(number.exponent)".utf8)
+        case .text(let text): return Array(JSONText.quoted(text).utf8)
+        case .list(let items):
+            return [UInt8(ascii: "[")] + items.flatMap { $0.normalForm + [UInt8(ascii: ",")] }
+                + [UInt8(ascii: "]")]
+        case .object(let fields):
+            let parts = fields.map { field in
+                Array(JSONText.quoted(field.name).utf8) + [UInt8(ascii: ":")]
+                    + field.value.normalForm
+            }
+            let sorted = parts.sorted { $0.lexicographicallyPrecedes($1) }
+            return [UInt8(ascii: "{")] + sorted.flatMap { $0 + [UInt8(ascii: ",")] }
+                + [UInt8(ascii: "}")]
+        }
+    }
+
+    /// How many values there are inside, this one included.
+    var size: Int {
+        switch self {
+        case .list(let items): items.reduce(1) { $0 + $1.size }
+        case .object(let fields): fields.reduce(1) { $0 + $1.value.size }
+        default: 1
+        }
+    }
+}

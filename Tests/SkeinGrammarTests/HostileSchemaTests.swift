@@ -1,0 +1,87 @@
+import Testing
+
+@testable import SkeinGrammar
+
+/// Schemas that ask for more than they are worth: each ends with a typed error or is taken, and none
+/// crashes. Nothing here is timed; what had no limit took minutes.
+@Suite("Hostile schemas")
+struct HostileSchemaTests {
+    private static func list(_ count: Int, _ item: (Int) -> String) -> String {
+        "[" + (0..<count).map(item).joined(separator: ",") + "]"
+    }
+
+    private static func object(_ count: Int, _ field: (Int) -> String) -> String {
+        "{" + (0..<count).map(field).joined(separator: ",") + "}"
+    }
+
+    private static func compile(_ schema: String) throws -> CompiledGrammar {
+        try CompiledGrammar(schema: Array(schema.utf8), Vocabularies.bytes)
+    }
+
+    private static func limit(of schema: String) -> GrammarError.Limited? {
+        do {
+            _ = try compile(schema)
+            return nil
+        } catch {
+            guard case .tooLarge(let what, _, _)? = error as? GrammarError else { return nil }
+            return what
+        }
+    }
+
+    @Test("a chain of references ends before the stack does")
+    func chain() {
+        let definitions = Self.object(20_000) { ##""\##($0)":{"$ref":"#/$defs/\##($0 + 1)"}"## }
+        #expect(
+            Self.limit(of: ##"{"$ref":"#/$defs/0","$defs":\##(definitions)}"##) == .references)
+    }
+
+    @Test("work before a schema is used has a limit")
+    func work() {
+        let name = String(repeating: "x", count: 100_000)
+        let inner = Self.object(5_000) { #""\#($0)":{}"# }
+        #expect(Self.limit(of: #"{"properties":{"\#(name)":{"properties":\#(inner)}}}"#) == .work)
+        #expect(Self.limit(of: #"{"allOf":\#(Self.list(30_000) { _ in "{}" })}"#) == .work)
+        let apart = Self.list(30_000) { #"{"properties":{"\#($0)":{}}}"# }
+        #expect(Self.limit(of: #"{"allOf":\#(apart)}"#) == .work)
+        let members = Self.list(1_000) {
+            #"{"type":"object","properties":{"k":{"const":\#($0)}},"required":["k"]}"#
+        }
+        #expect(Self.limit(of: #"{"oneOf":\#(members)}"#) != nil)
+        let numbers = Self.list(4_000) { "\($0)" }
+        let bounds = Self.list(1_000) { #"{"minimum":\#($0)}"# }
+        #expect(Self.limit(of: #"{"enum":\#(numbers),"anyOf":\#(bounds)}"#) == .work)
+        let multiples = Self.list(5_000) { #"{"multipleOf":4093,"maximum":\#($0)}"# }
+        #expect(Self.limit(of: #"{"prefixItems":\#(multiples)}"#) != nil)
+    }
+
+    @Test("large schemas that mean well are taken")
+    func honest() throws {
+        _ = try Self.compile(#"{"enum":\#(Self.list(4_096) { "\($0)" })}"#)
+        _ = try Self.compile(#"{"const":\#(Self.object(5_000) { #""\#($0)":1"# })}"#)
+        let properties = Self.object(2_000) { #""\#($0)":{"type":"string","maxLength":200}"# }
+        _ = try Self.compile(#"{"properties":\#(properties)}"#)
+    }
+
+    @Test("a string may be longer than there is room for states at once")
+    func longString() throws {
+        let grammar = try Self.compile(#"{"type":"string","minLength":33000,"maxLength":100000}"#)
+        var matcher = try GrammarMatcher(grammar, limit: 33_002)
+        // The quote, characters, and the quote, byte by byte.
+        try matcher.accept(0x22)
+        for _ in 0..<33_000 {
+            #expect(try matcher.allows(0x61))
+            try matcher.accept(0x61)
+        }
+        #expect(try matcher.allows(0x22))
+        try matcher.accept(0x22)
+        #expect(try matcher.isComplete())
+    }
+
+    @Test("a string that does not fit is refused before anything is written")
+    func doesNotFit() throws {
+        let grammar = try Self.compile(#"{"type":"string","minLength":30000}"#)
+        #expect(throws: GrammarError.doesNotFit(needed: nil, limit: 256)) {
+            try GrammarMatcher(grammar, limit: 256)
+        }
+    }
+}
