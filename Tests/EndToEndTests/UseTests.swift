@@ -197,7 +197,8 @@ struct UseTests {
                 let object = try Workbench.object(ending.output)
                 #expect(
                     object.keys.sorted() == [
-                        "prompt_tokens", "text", "tokens", "tokens_per_second",
+                        "finish_reason", "prompt_tokens", "text", "tokens",
+                        "tokens_per_second",
                     ])
                 return (try #require(object["tokens"] as? [Int]), object)
             }

@@ -17,33 +17,62 @@ struct TokenTrie: Sendable {
     ///   - ids: of tokens in the order of their bytes, none empty, no two equal.
     ///   - tokens: all tokens' bytes.
     init(_ ids: [Int32], _ tokens: [[UInt8]]) {
-        var nodes: [Node] = []
-        // The nodes above the next one.
-        var path: [Int] = []
+        // How much each shares with the one before says how many nodes there are.
+        var shared: [Int32] = []
+        shared.reserveCapacity(ids.count)
+        var count = 0
+        var longest = 0
+        var before: [UInt8] = []
         for id in ids {
             let bytes = tokens[Int(id)]
-            var shared = 0
-            while shared < path.count, shared < bytes.count,
-                nodes[path[shared]].byte == bytes[shared]
-            {
-                shared += 1
-            }
-            Self.close(&path, to: shared, &nodes)
-            for depth in shared..<bytes.count {
-                path.append(nodes.count)
-                nodes.append(
-                    Node(size: 1, token: -1, depth: UInt16(depth), byte: bytes[depth]))
-            }
-            if let last = path.last { nodes[last].token = id }
+            let common = Self.commonPrefix(before, bytes)
+            shared.append(Int32(common))
+            count += bytes.count - common
+            longest = max(longest, bytes.count)
+            before = bytes
         }
-        Self.close(&path, to: 0, &nodes)
-        self.nodes = nodes
+        nodes = [Node](unsafeUninitializedCapacity: count) { nodes, initialized in
+            withUnsafeTemporaryAllocation(of: Int.self, capacity: longest + 1) { path in
+                var next = 0
+                var depth = 0
+                for (place, id) in ids.enumerated() {
+                    let bytes = tokens[Int(id)]
+                    let common = Int(shared[place])
+                    // The subtrees below what is shared end here.
+                    while depth > common {
+                        depth -= 1
+                        nodes[path[depth]].size = Int32(next - path[depth])
+                    }
+                    bytes.withUnsafeBufferPointer { bytes in
+                        while depth < bytes.count {
+                            nodes.initializeElement(
+                                at: next,
+                                to: Node(
+                                    size: 1, token: -1, depth: UInt16(depth),
+                                    byte: bytes[depth]))
+                            path[depth] = next
+                            next += 1
+                            depth += 1
+                        }
+                    }
+                    nodes[path[depth - 1]].token = id
+                }
+                while depth > 0 {
+                    depth -= 1
+                    nodes[path[depth]].size = Int32(next - path[depth])
+                }
+                initialized = next
+            }
+        }
     }
 
-    private static func close(_ path: inout [Int], to depth: Int, _ nodes: inout [Node]) {
-        while path.count > depth {
-            let node = path.removeLast()
-            nodes[node].size = Int32(nodes.count - node)
+    private static func commonPrefix(_ a: [UInt8], _ b: [UInt8]) -> Int {
+        a.withUnsafeBufferPointer { a in
+            b.withUnsafeBufferPointer { b in
+                var length = 0
+                while length < a.count, length < b.count, a[length] == b[length] { length += 1 }
+                return length
+            }
         }
     }
 }

@@ -87,17 +87,27 @@ package final class TokenVocabulary: Sendable {
         var keys: [(start: UInt64, id: Int32)] = []
         keys.reserveCapacity(tokens.count)
         for (id, bytes) in tokens.enumerated() where !bytes.isEmpty {
-            var start: UInt64 = 0
-            for place in 0..<8 {
-                start = start << 8 | UInt64(place < bytes.count ? bytes[place] : 0)
+            let start = bytes.withUnsafeBufferPointer { bytes in
+                var start: UInt64 = 0
+                for place in 0..<min(8, bytes.count) {
+                    start |= UInt64(bytes[place]) << UInt64(56 - 8 * place)
+                }
+                return start
             }
             keys.append((start, Int32(id)))
         }
-        keys.sort { a, b in
-            if a.start != b.start { return a.start < b.start }
-            let (x, y) = (tokens[Int(a.id)], tokens[Int(b.id)])
-            if x == y { return a.id < b.id }
-            return x.lexicographicallyPrecedes(y)
+        keys.sort { $0.start < $1.start }
+        var first = 0
+        while first < keys.count {
+            var end = first + 1
+            while end < keys.count, keys[end].start == keys[first].start { end += 1 }
+            if end - first > 1 {
+                keys[first..<end].sort { a, b in
+                    let (x, y) = (tokens[Int(a.id)], tokens[Int(b.id)])
+                    return x == y ? a.id < b.id : x.lexicographicallyPrecedes(y)
+                }
+            }
+            first = end
         }
         return keys.map(\.id)
     }
