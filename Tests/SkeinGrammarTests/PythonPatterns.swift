@@ -1,4 +1,5 @@
-// Made by Tests/Fixtures/grammar/pattern_table.py with Python 3.11.7: what `re.search` says, with `$` as `\Z`.
+// Made by pattern_table.py in Tests/Fixtures/grammar with Python 3.11.7: what `re.search` says, with
+// `$` as `\Z`.
 // `1` matches, `0` does not, `-` depends on the dialect (ASCII or Unicode classes, line terminators).
 
 /// Regular expressions with what Python says about each of a list of texts.

@@ -1,4 +1,5 @@
-"""Prints what Python says about regular expressions and texts, as Tests/SkeinGrammarTests/PythonPatterns.swift has it."""
+"""Prints what Python says about regular expressions and texts, as Tests/SkeinGrammarTests/PythonPatterns.swift
+has it after `swift format`: python3 pattern_table.py > PythonPatterns.swift"""
 
 import re, random, itertools
 pats = [r'abc', r'^abc', r'abc$', r'^abc$', r'a|b', r'^a|b$', r'(^a)?b', r'x*^y', r'a$b', r'^a$|^b$', r'^', r'$', r'^$', r'$^',
@@ -42,7 +43,7 @@ def row(p,ts):
         if re.search(r'(?<!\\)\.|\\s|\\S|\\W|\\w|\\D|\\d',p) and any(c in t for c in '\r\u2028\ufeff\x1c\x85\u00a0'): amb=True
         s+= '-' if amb else ('1' if u else '0')
     return s
-L=['// Made by pattern_table.py with Python %s: what `re.search` says, with `$` as `\\Z`.'%'.'.join(map(str,__import__("sys").version_info[:3])),
+L=['// Made by pattern_table.py in Tests/Fixtures/grammar with Python %s: what `re.search` says, with\n// `$` as `\\Z`.'%'.'.join(map(str,__import__("sys").version_info[:3])),
 '// `1` matches, `0` does not, `-` depends on the dialect (ASCII or Unicode classes, line terminators).','',
 '/// Regular expressions with what Python says about each of a list of texts.',
 'enum PythonPatterns {','    static let texts: [String] = [']
@@ -61,5 +62,4 @@ L.append('    /// Random ones, for all words of up to four letters `a` and `b`, 
 L.append('    static let random: [(pattern: String, matches: String)] = [')
 for p in rnd: L.append('        (%s, "%s"),'%(sw(p),row(p,words)))
 L.append('    ]'); L.append('}')
-open('/work/main/Tests/SkeinGrammarTests/PythonPatterns.swift','w').write('\n'.join(L)+'\n')
-print(max(map(len,L)), len(L))
+print('\n'.join(L))
