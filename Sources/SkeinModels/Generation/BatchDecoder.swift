@@ -27,6 +27,8 @@ package final class BatchDecoder {
         case rankTooLarge(rank: Int, limit: Int)
         /// A prompt has at least one token.
         case emptyPrompt
+        /// Never: the model has no such token.
+        case unknownToken(Int32, limit: Int)
     }
 
     /// What a sequence gets for the last token of its prompt, or for a token that it was fed.
@@ -121,6 +123,10 @@ package final class BatchDecoder {
         precondition(adapter.weights === pass.weights, "one copy of the weights")
         let (tokens, overflows) = prompt.count.addingReportingOverflow(max(0, maximumTokens))
         if prompt.isEmpty { return .emptyPrompt }
+        let vocabulary = pass.model.vocabularySize
+        if let unknown = prompt.first(where: { $0 < 0 || Int($0) >= vocabulary }) {
+            return .unknownToken(unknown, limit: vocabulary)
+        }
         if overflows || tokens > plan.context {
             return .tooLong(tokens: overflows ? .max : tokens, limit: plan.context)
         }

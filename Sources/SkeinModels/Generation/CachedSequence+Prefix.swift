@@ -22,9 +22,10 @@ extension CachedSequence {
             planRow(of: length)
             return count
         }
+        let turns = turns(of: length)
         let root = PrefixName(
             model: cache.model, adapter: projections.digest, compute: compute,
-            cacheType: cacheType, turns: rotations.map { $0.isLong(length) })
+            cacheType: cacheType, turns: turns)
         let names = PrefixName.blocks(of: Array(prompt[..<max(0, most)]), root: root)
         let blocks = cache.count(of: names, tokens: prompt)
         if blocks * PrefixCache.blockTokens > own {
@@ -34,7 +35,8 @@ extension CachedSequence {
             truncate(to: own)
         }
         planRow(of: length)
-        begin(PrefixChain(root: root, names: Array(names.prefix(count / PrefixCache.blockTokens))))
+        let whole = names.prefix(count / PrefixCache.blockTokens)
+        begin(PrefixChain(root: root, turns: turns, names: Array(whole)))
         return count
     }
 
@@ -84,5 +86,7 @@ extension CachedSequence {
 /// The names of a sequence's whole blocks, as far as they were offered or restored.
 struct PrefixChain {
     let root: PrefixName
+    /// Of the row for which the root was made.
+    let turns: [Bool]
     var names: [PrefixName]
 }

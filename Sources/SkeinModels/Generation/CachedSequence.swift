@@ -103,7 +103,12 @@ package final class CachedSequence {
     /// `tokens` more are going to be read, in one block or in several.
     func plan(_ tokens: Int) {
         rowLength = max(expectedLength, count + tokens)
+        // Blocks of a row that is turned otherwise have other names.
+        if let chain = prefixChain, chain.turns != turns(of: rowLength) { prefixChain = nil }
     }
+
+    /// For each layer whether a row of this length is long enough to be turned otherwise.
+    func turns(of length: Int) -> [Bool] { rotations.map { $0.isLong(length) } }
 
     /// The row will have this many tokens, in all.
     func planRow(of length: Int) { rowLength = length }

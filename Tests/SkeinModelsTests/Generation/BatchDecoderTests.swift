@@ -146,6 +146,11 @@ import Testing
                     adapter: adapter)
             }
             #expect(admit(0, 5) == .emptyPrompt)
+            for token in [-1, Int32(model.vocabularySize), .max] {
+                let refused = batch.admit(
+                    prompt: [1, token], maximumTokens: 1, adapter: adapter)
+                #expect(refused == .unknownToken(token, limit: model.vocabularySize))
+            }
             #expect(admit(60, 41) == .tooLong(tokens: 101, limit: 100))
             #expect(admit(60, .max) == .tooLong(tokens: .max, limit: 100))
             #expect(admit(60, 40) == .tooLarge(neededBytes: bytes(100), limit: plan.cacheBytes))
