@@ -2,10 +2,12 @@
 package final class EventStream {
     private weak var connection: HTTPConnection?
 
-    /// Called once when the client is gone or was dropped.
+    /// Called once when the client is gone or was dropped, or the server ends the stream; not after
+    /// `end`. It may be called from within `send`.
     package var onEnd: () -> Void = {}
 
-    init(_ connection: HTTPConnection) {
+    /// - Parameter connection: nil: the client is gone already.
+    init(_ connection: HTTPConnection?) {
         self.connection = connection
     }
 
@@ -13,23 +15,30 @@ package final class EventStream {
     /// leaves out events that a later one replaces.
     package var isReady: Bool { connection?.hasRoom ?? false }
 
-    /// Sends one event; nothing once the client is gone.
+    /// Bytes that were sent and that the system has not taken for the client. One that lets more than
+    /// `Limits.streamBytes` pile up, or takes nothing for `Limits.writeTime`, is dropped.
+    package var waitingBytes: Int { connection?.waitingBytes ?? 0 }
+
+    /// Sends one event; nothing once the client is gone or the stream has ended.
     ///
     /// - Parameters:
-    ///   - name: of the event, without line breaks.
+    ///   - name: of the event, without line breaks; nil: an event without a name.
     ///   - data: text without line breaks, such as JSON on one line.
-    package func send(_ name: String, _ data: String) {
-        connection?.stream(Array("event: \(name)\ndata: \(data)\n\n".utf8))
+    package func send(_ name: String?, _ data: String) {
+        let line = name.map { "event: \($0)\n" } ?? ""
+        connection?.stream(Array("\(line)data: \(data)\n\n".utf8))
     }
 
     /// Ends the stream once what was sent has left.
-    package func end() { connection?.endStream() }
-
-    func keepAlive() {
-        if isReady { connection?.stream(Array(": still here\n\n".utf8)) }
+    package func end() {
+        let ended = connection
+        connection = nil
+        onEnd = {}
+        ended?.endStream()
     }
 
     func ended() {
+        connection = nil
         let tell = onEnd
         onEnd = {}
         tell()

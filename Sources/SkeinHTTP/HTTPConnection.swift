@@ -1,56 +1,66 @@
-import Foundation
 import SkeinSockets
 
 /// One client. Lives on its loop's thread.
 ///
-/// Every wait has a deadline: a request must be complete `Limits.requestTime` after it may begin, the
-/// next one must begin within `Limits.idleTime`, and a client must take something of what waits for
-/// it every `Limits.writeTime`.
+/// Every wait for the client has a deadline: the head of a request must be complete
+/// `Limits.requestTime` after it may begin, its body must come at a minimum rate, the next request
+/// must begin within `Limits.idleTime`, and a client must take something of what waits for it every
+/// `Limits.writeTime`. Only a wait for the site has none.
 final class HTTPConnection {
-    private let socket: Socket
-    private let loop: EventLoop
-    private let answer: (HTTPRequest) -> HTTPAnswer
-    private let onClose: (HTTPConnection) -> Void
+    /// Its place among the server's clients.
+    let slot: Int
+    let socket: Socket
+    let loop: EventLoop
+    unowned let clients: Clients
     private var watch: Watch?
-    private var alarm: Alarm?
-    private var parser = HTTPRequestParser()
-    private var outbound: [UInt8] = []
-    /// Bytes of `outbound` that have been written.
-    private var written = 0
-    private var phase = Phase.reading
-    private(set) var stream: EventStream?
+    private var watched: Readiness = .read
+    private var alarm: (alarm: Alarm, at: ContinuousClock.Instant)?
+    private var deadline: ContinuousClock.Instant?
+    var parser = HTTPRequestParser()
+    private var bodyBegan: ContinuousClock.Instant?
+    /// Bytes of the body that the server knows of.
+    private var countedBytes = 0
+    var outbound = Outbound()
+    var phase = Phase.reading
+    var exchange = Exchange()
+    var reply: HTTPReply?
+    var stream: EventStream?
 
-    private enum Phase {
+    enum Phase {
         /// Waits for a request, or for the rest of one.
         case reading
-        /// Sends an answer, and closes unless `keeps`.
-        case answering(keeps: Bool)
+        /// Waits for the site.
+        case awaitingAnswer
+        /// Sends a whole answer.
+        case answering
         /// Sends events.
         case streaming
         /// Sends what is left of the events.
         case endingStream
         /// Has answered and ended its side; drops what still comes.
-        case lingering
+        case lingering(until: ContinuousClock.Instant)
         case closed
     }
 
-    init(
-        _ socket: Socket, loop: EventLoop, answer: @escaping (HTTPRequest) -> HTTPAnswer,
-        onClose: @escaping (HTTPConnection) -> Void
-    ) {
-        self.socket = socket
-        self.loop = loop
-        self.answer = answer
-        self.onClose = onClose
-        watch = loop.watch(socket.descriptor, for: .read) { [weak self] in self?.handle($0) }
-        setAlarm(Limits.requestTime)
+    /// What the request that is being answered asks of its answer.
+    struct Exchange {
+        var keepsAlive = false
+        var isHead = false
+        var knowsChunks = false
+        /// Whether it follows events to which the connection belongs: what comes means nothing.
+        var isFollower = false
     }
 
-    /// Whether it may be dropped for another client: it follows no events.
-    var isIdle: Bool {
-        if case .streaming = phase { return false }
-        return true
+    init(_ socket: Socket, slot: Int, loop: EventLoop, clients: Clients) {
+        self.socket = socket
+        self.slot = slot
+        self.loop = loop
+        self.clients = clients
+        watch = loop.watch(socket.descriptor, for: .read) { [weak self] in self?.handle($0) }
+        setDeadline(Limits.requestTime)
     }
+
+    var waitingBytes: Int { outbound.count }
 
     /// Whether another event may be sent to it.
     var hasRoom: Bool {
@@ -58,23 +68,48 @@ final class HTTPConnection {
         return outbound.isEmpty
     }
 
+    /// Whether the site has the request and has not begun to answer.
+    var awaitsAnswer: Bool {
+        guard case .awaitingAnswer = phase else { return false }
+        return true
+    }
+
     func close() {
         if case .closed = phase { return }
         phase = .closed
         if let watch { loop.end(watch) }
-        if let alarm { loop.cancel(alarm) }
-        (watch, alarm) = (nil, nil)
+        if let alarm { loop.cancel(alarm.alarm) }
+        (watch, alarm, deadline) = (nil, nil, nil)
         socket.close()
-        let stream = stream
-        self.stream = nil
+        parser = HTTPRequestParser()
+        countBody()
+        stopFollowing()
+        clients.remove(self)
+        let (reply, stream) = (reply, stream)
+        (self.reply, self.stream) = (nil, nil)
+        reply?.ended(tells: true)
         stream?.ended()
-        onClose(self)
+    }
+
+    /// Answers what is under way, and nothing after it.
+    func drain() {
+        switch phase {
+        case .reading where !parser.isInBody: close()
+        case .streaming where exchange.isFollower: endStream()
+        default: break
+        }
     }
 
     private func handle(_ readiness: Readiness) {
         if readiness.contains(.write) { write() }
         if case .closed = phase { return }
-        if !readiness.isDisjoint(with: [.read, .broken]) { read() }
+        if readiness.contains(.broken) {
+            // Both sides have ended, or the connection was reset.
+            if case .lingering = phase { return read() }
+            return close()
+        }
+        // Another connection's event may have changed what this one waits for.
+        if readiness.contains(.read), watched.contains(.read) { read() }
     }
 
     // MARK: Reading
@@ -83,147 +118,135 @@ final class HTTPConnection {
         let room = UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<Limits.readBytes])
         switch socket.read(into: room) {
         case .wouldBlock: return
-        case .ended:
-            // A client that has sent its request may end its side before it reads the answer.
-            if case .answering = phase {
-                phase = .answering(keeps: false)
-                return watchFor(.write)
-            }
+        case .ended, .failed:
+            // Also a client that ended its side only: nobody can tell it from one that is gone.
             close()
-        case .failed: close()
-        case .bytes(let count):
-            guard case .reading = phase else {
-                // Nothing is read while an answer is under way; what comes to a stream means nothing.
-                return
-            }
+        case .bytes(let count): take(room[..<count])
+        }
+    }
+
+    private func take(_ bytes: Slice<UnsafeMutableRawBufferPointer>) {
+        switch phase {
+        case .reading:
             let wasInside = parser.isInside
-            parser.take(room[..<count])
+            parser.take(bytes)
             readRequest()
-            // The first byte of a request begins its time; neither more bytes nor empty lines before it
-            // prolong that.
-            if case .reading = phase, !wasInside, parser.isInside { setAlarm(Limits.requestTime) }
+            // The first byte of a request begins its time; neither more bytes nor empty lines before
+            // it prolong that.
+            if case .reading = phase, !wasInside, parser.isInside, !parser.isInBody {
+                clients.line.join(slot)
+                setDeadline(Limits.requestTime)
+            }
+        case .awaitingAnswer, .streaming, .endingStream:
+            guard !exchange.isFollower else { return }
+            parser.take(bytes)
+            watchAgain()
+        case .lingering(let end):
+            setDeadline(at: min(.now + Limits.lingerTime, end))
+        case .answering, .closed: break
         }
     }
 
     private func readRequest() {
+        let wasInBody = parser.isInBody
         do throws(HTTPProblem) {
-            guard let request = try parser.next() else { return watchFor(.read) }
-            give(answer(request), keeps: request.keepsAlive, isHead: request.method == "HEAD")
+            let request = try parser.next(bodyLimit: clients.site.bodyLimit)
+            countBody()
+            if let request { return answer(request) }
         } catch {
-            give(.response(HTTPResponse(error.status, line: error.words)), keeps: false)
+            return refuse(error.status, error.words)
         }
-    }
-
-    private func give(_ answer: HTTPAnswer, keeps: Bool, isHead: Bool = false) {
-        switch answer {
-        case .response(let response):
-            phase = .answering(keeps: keeps)
-            put(response.bytes(keepsAlive: keeps, isHead: isHead))
-        case .events(let begin):
-            phase = .streaming
-            put(
-                HTTPResponse.head(
-                    .ok, contentType: "text/event-stream; charset=utf-8", headers: [],
-                    length: nil, keepsAlive: false))
-            guard case .streaming = phase else { return }
-            let stream = EventStream(self)
-            self.stream = stream
-            begin(stream)
+        guard parser.isInBody else { return watchAgain() }
+        if !wasInBody {
+            bodyBegan = .now
+            clients.line.leave(slot)
         }
-    }
-
-    // MARK: Writing
-
-    /// Adds bytes to what waits, and writes what the system takes.
-    private func put(_ bytes: [UInt8]) {
-        if outbound.isEmpty { setAlarm(Limits.writeTime) }
-        outbound += bytes
-        write()
-    }
-
-    func stream(_ bytes: [UInt8]) {
-        guard case .streaming = phase else { return }
-        // One event may be as long as it is; a client that lets more pile up is dropped.
-        if !outbound.isEmpty, outbound.count - written + bytes.count > Limits.streamBytes {
-            return close()
+        // It needs one more byte at least.
+        guard clients.bodyBytes < clients.settings.bodyBytes else {
+            return refuse(
+                .serviceUnavailable, "the server receives too much at the moment; try again",
+                headers: [("Retry-After", "1")])
         }
-        put(bytes)
+        if parser.takeContinue() { return put(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
+        readMore()
     }
 
-    func endStream() {
-        guard case .streaming = phase else { return }
-        phase = .endingStream
-        write()
-    }
-
-    private func write() {
-        while written < outbound.count {
-            let transfer = outbound.withUnsafeBytes { bytes in
-                socket.write(UnsafeRawBufferPointer(rebasing: bytes[written...]))
-            }
-            switch transfer {
-            case .bytes(let count):
-                written += count
-                setAlarm(Limits.writeTime)
-            case .wouldBlock:
-                // Nothing is read meanwhile: a client that sends without reading stops.
-                return watchFor(.write)
-            case .ended, .failed: return close()
-            }
+    /// Waits for the rest of a request, or for the next one.
+    func readMore() {
+        if parser.isInBody {
+            let earned = Double(parser.bodyBytes) / Double(Limits.bodyBytesPerSecond)
+            setDeadline(at: (bodyBegan ?? .now) + Limits.requestTime + .seconds(earned))
         }
-        outbound = []
-        written = 0
-        allWritten()
+        watchAgain()
     }
 
-    private func allWritten() {
-        switch phase {
-        case .answering(true):
-            phase = .reading
-            setAlarm(parser.isInside ? Limits.requestTime : Limits.idleTime)
-            guard parser.isInside else { return watchFor(.read) }
-            // The next request may be here already. It is read before any more bytes are, so that a
-            // pipeline of them stays bounded, and not from here, so that it cannot grow the stack.
-            watchFor([])
-            loop.setAlarm(at: .now) { [weak self] in self?.readNext() }
-        case .answering(false), .endingStream: linger()
-        case .streaming:
-            watchFor(.read)
-            setAlarm(nil)
-        case .reading, .lingering, .closed: break
-        }
-    }
-
-    private func readNext() {
+    func readNext() {
         if case .reading = phase { readRequest() }
     }
 
-    /// Ends this side, and lets the client's bytes run out so that it gets the answer and no reset.
-    private func linger() {
-        phase = .lingering
-        socket.endWriting()
-        watchFor(.read)
-        setAlarm(Limits.lingerTime)
+    /// Tells the server how much memory the body takes.
+    func countBody() {
+        clients.bodyBytes += parser.bodyBytes - countedBytes
+        countedBytes = parser.bodyBytes
     }
 
-    private func watchFor(_ interest: Readiness) {
-        if let watch { loop.change(watch, to: interest) }
-    }
+    // MARK: Waiting
 
-    // MARK: Deadlines
-
-    private func setAlarm(_ time: Duration?) {
-        if let alarm { loop.cancel(alarm) }
-        alarm = time.map { time in
-            loop.setAlarm(at: .now + time) { [weak self] in self?.timeIsOver() }
+    private var interest: Readiness {
+        let hasRoom = parser.heldBytes < Limits.pipelineBytes
+        switch phase {
+        case .reading: return outbound.isEmpty ? .read : .write
+        case .awaitingAnswer: return hasRoom ? .read : []
+        // Nothing is read meanwhile: a client that sends without reading stops.
+        case .answering: return .write
+        case .streaming, .endingStream:
+            let reads = exchange.isFollower || hasRoom
+            let reading: Readiness = reads ? .read : []
+            return outbound.isEmpty ? reading : reading.union(.write)
+        case .lingering: return .read
+        case .closed: return []
         }
     }
 
-    private func timeIsOver() {
+    func watchAgain() { watch(for: interest) }
+
+    func watch(for interest: Readiness) {
+        watched = interest
+        if let watch { loop.change(watch, to: interest) }
+    }
+
+    func setDeadline(_ time: Duration?) {
+        if let time { setDeadline(at: .now + time) } else { deadline = nil }
+    }
+
+    /// Deadlines are put off with every piece that comes or leaves, so the alarm of an earlier one
+    /// stays where it is, and is set again when it goes off.
+    func setDeadline(at end: ContinuousClock.Instant) {
+        deadline = end
+        if let alarm {
+            if alarm.at <= end { return }
+            loop.cancel(alarm.alarm)
+        }
+        setAlarm(at: end)
+    }
+
+    private func setAlarm(at end: ContinuousClock.Instant) {
+        alarm = (loop.setAlarm(at: end) { [weak self] in self?.alarmWentOff() }, end)
+    }
+
+    private func alarmWentOff() {
         alarm = nil
-        guard case .reading = phase, parser.isInside else { return close() }
-        give(
-            .response(HTTPResponse(.requestTimeout, line: "the request did not come in time")),
-            keeps: false)
+        guard let deadline else { return }
+        if deadline > loop.now { return setAlarm(at: deadline) }
+        self.deadline = nil
+        switch phase {
+        case .reading where parser.isInside:
+            refuse(.requestTimeout, "the request did not come in time")
+        case .streaming where outbound.isEmpty:
+            stream(Array(": still here\n\n".utf8))
+            // To HEAD, nothing was sent.
+            if self.deadline == nil { setDeadline(Limits.keepAlive) }
+        default: close()
+        }
     }
 }

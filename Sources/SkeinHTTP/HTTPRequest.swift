@@ -1,4 +1,4 @@
-/// The head of an HTTP/1.1 request, checked: what a handler may look at.
+/// An HTTP/1.1 request, checked: what a site may look at.
 package struct HTTPRequest: Sendable, Equatable {
     package var method: String
     /// The path as it came, before any `?`; it begins with `/` and is not decoded.
@@ -9,6 +9,10 @@ package struct HTTPRequest: Sendable, Equatable {
     package var headers: [(name: String, value: String)]
     /// Whether the client keeps the connection for another request.
     package var keepsAlive: Bool
+    /// 0 or 1, of HTTP/1.0 or HTTP/1.1: only the latter knows chunks.
+    var minorVersion = 1
+    /// What came after the head; empty without a body.
+    package var body: [UInt8] = []
 
     /// The value of a header that may come once; nil when it is missing or comes twice.
     package func header(_ name: String) -> String? {
@@ -26,7 +30,8 @@ package struct HTTPRequest: Sendable, Equatable {
 
     package static func == (left: HTTPRequest, right: HTTPRequest) -> Bool {
         left.method == right.method && left.path == right.path && left.query == right.query
-            && left.keepsAlive == right.keepsAlive
+            && left.keepsAlive == right.keepsAlive && left.minorVersion == right.minorVersion
+            && left.body == right.body
             && left.headers.elementsEqual(right.headers) { $0 == $1 }
     }
 }
@@ -37,10 +42,16 @@ package enum HTTPProblem: Error, Equatable {
     case malformed(String)
     case requestLineTooLong
     case headersTooLong
-    /// HTTP/1.0 with a body, HTTP/2 without negotiation, or another version.
+    /// HTTP/2 without negotiation, or another version.
     case versionNotSupported
-    /// It announces a body, and nothing here takes one.
+    /// It announces a body, and the site takes none.
     case bodyNotAllowed
+    /// Its body has more bytes than the site takes.
+    case bodyTooLong(limit: Int)
+    /// Its body has a transfer coding other than `chunked`.
+    case codingNotSupported
+    /// It expects something other than `100-continue`.
+    case expectationFailed
 
     package var status: HTTPStatus {
         switch self {
@@ -48,7 +59,9 @@ package enum HTTPProblem: Error, Equatable {
         case .requestLineTooLong: .uriTooLong
         case .headersTooLong: .headersTooLarge
         case .versionNotSupported: .versionNotSupported
-        case .bodyNotAllowed: .contentTooLarge
+        case .bodyNotAllowed, .bodyTooLong: .contentTooLarge
+        case .codingNotSupported: .notImplemented
+        case .expectationFailed: .expectationFailed
         }
     }
 
@@ -61,6 +74,9 @@ package enum HTTPProblem: Error, Equatable {
             "the headers are longer than \(Limits.headBytes) bytes or more than \(Limits.headers)"
         case .versionNotSupported: "only HTTP/1.0 and HTTP/1.1 are spoken here"
         case .bodyNotAllowed: "a request with a body is not taken here"
+        case .bodyTooLong(let limit): "the body is longer than \(limit) bytes"
+        case .codingNotSupported: "the only Transfer-Encoding here is chunked"
+        case .expectationFailed: "the only expectation that is met here is 100-continue"
         }
     }
 }

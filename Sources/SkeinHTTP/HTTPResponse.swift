@@ -1,38 +1,3 @@
-/// What HTTP says in a number (RFC 9110, section 15); only those that are used.
-package enum HTTPStatus: Int, Sendable {
-    case ok = 200
-    case badRequest = 400
-    case unauthorized = 401
-    case forbidden = 403
-    case notFound = 404
-    case methodNotAllowed = 405
-    case requestTimeout = 408
-    case contentTooLarge = 413
-    case uriTooLong = 414
-    case misdirected = 421
-    case headersTooLarge = 431
-    case serviceUnavailable = 503
-    case versionNotSupported = 505
-
-    package var reason: String {
-        switch self {
-        case .ok: "OK"
-        case .badRequest: "Bad Request"
-        case .unauthorized: "Unauthorized"
-        case .forbidden: "Forbidden"
-        case .notFound: "Not Found"
-        case .methodNotAllowed: "Method Not Allowed"
-        case .requestTimeout: "Request Timeout"
-        case .contentTooLarge: "Content Too Large"
-        case .uriTooLong: "URI Too Long"
-        case .misdirected: "Misdirected Request"
-        case .headersTooLarge: "Request Header Fields Too Large"
-        case .serviceUnavailable: "Service Unavailable"
-        case .versionNotSupported: "HTTP Version Not Supported"
-        }
-    }
-}
-
 /// A whole answer.
 package struct HTTPResponse: Sendable {
     package var status: HTTPStatus
@@ -55,47 +20,57 @@ package struct HTTPResponse: Sendable {
         self.init(status, body: Array((line + "\n").utf8))
     }
 
-    /// Headers of every answer: browsers must not guess types, keep copies, tell other sites where a
-    /// link was followed, or let other sites embed what is here.
+    /// Headers of every answer that does not give them another value: browsers must not guess types,
+    /// keep copies, tell other sites where a link was followed, or let other sites embed what is here.
     static let common: [(name: String, value: String)] = [
         ("X-Content-Type-Options", "nosniff"), ("Cache-Control", "no-store"),
         ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin"),
         ("X-Frame-Options", "DENY"),
     ]
 
-    /// The head as it is sent; `length` nil: the body ends with the connection.
+    /// How a client finds the end of an answer (RFC 9112, section 6.3).
+    enum Framing: Equatable {
+        case length(Int)
+        case chunked
+        /// With the end of the connection.
+        case untilClosed
+    }
+
+    /// The head as it is sent.
     static func head(
         _ status: HTTPStatus, contentType: String, headers: [(name: String, value: String)],
-        length: Int?, keepsAlive: Bool
+        framing: Framing, keepsAlive: Bool
     ) -> [UInt8] {
-        var text =
-            "HTTP/1.1 \(status.rawValue) \(status.reason)\r\nContent-Type: \(contentType)\r\n"
-        if let length { text += "Content-Length: \(length)\r\n" }
+        var text = "HTTP/1.1 \(status.rawValue) \(status.reason)\r\n"
+        // An answer without content has no type and no length (RFC 9110, section 8.6).
+        if status != .noContent {
+            text += "Content-Type: \(contentType)\r\n"
+            switch framing {
+            case .length(let length): text += "Content-Length: \(length)\r\n"
+            case .chunked: text += "Transfer-Encoding: chunked\r\n"
+            case .untilClosed: break
+            }
+        }
         text += "Connection: \(keepsAlive ? "keep-alive" : "close")\r\n"
-        for (name, value) in common + headers { text += "\(name): \(value)\r\n" }
+        let names = Set(headers.map { $0.name.lowercased() })
+        for (name, value) in common where !names.contains(name.lowercased()) {
+            text += "\(name): \(value)\r\n"
+        }
+        for (name, value) in headers { text += "\(name): \(oneLine(value))\r\n" }
         return Array((text + "\r\n").utf8)
     }
 
     /// The answer as it is sent; one to HEAD has no body.
     func bytes(keepsAlive: Bool, isHead: Bool = false) -> [UInt8] {
         Self.head(
-            status, contentType: contentType, headers: headers, length: body.count,
-            keepsAlive: keepsAlive) + (isHead ? [] : body)
+            status, contentType: contentType, headers: headers, framing: .length(body.count),
+            keepsAlive: keepsAlive) + (isHead || status == .noContent ? [] : body)
     }
-}
 
-/// What answers requests. It lives on its server's thread.
-package protocol HTTPSite: AnyObject {
-    /// Answers at once.
-    func answer(_ request: HTTPRequest) -> HTTPAnswer
-
-    /// The server is about to stop: the last events.
-    func finish()
-}
-
-/// What a site gives for a request.
-package enum HTTPAnswer {
-    case response(HTTPResponse)
-    /// Server-sent events until either side ends; called with the stream once its head is sent.
-    case events((EventStream) -> Void)
+    /// A value that cannot end its header, wherever it came from.
+    private static func oneLine(_ value: String) -> String {
+        guard value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return value }
+        return String(
+            value.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })
+    }
 }

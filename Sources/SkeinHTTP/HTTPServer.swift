@@ -2,17 +2,25 @@ import Foundation
 import SkeinBasics
 import SkeinSockets
 
-/// A small HTTP server on a loop and thread of its own: GET requests, answers that are made at once,
-/// and server-sent events. It knows nothing of what it serves.
+/// A small HTTP server on a loop and thread of its own: requests with bodies, answers that are made
+/// at once or later, and server-sent events. It knows nothing of what it serves.
 ///
-/// At most `Settings.connections` clients are held. One more, and the oldest that follows no events
-/// is dropped for it: those that never speak keep nobody out.
+/// At most `Settings.connections` clients are held. One more, and the one that has waited longest
+/// without a request is dropped for it: those that never speak keep nobody out.
 package final class HTTPServer: Sendable {
     package struct Settings: Sendable {
-        /// Clients at a time: each holds up to `Limits.headBytes`.
+        /// Clients at a time: each holds up to `Limits.headBytes`, and a body. Each takes one
+        /// descriptor of the process, see `raiseDescriptorLimit`.
         package var connections = 128
-        /// Clients that follow events; the next one is answered with 503.
+        /// Clients that follow events (`HTTPAnswer.events`); the next one is answered with 503.
         package var streams = 32
+        /// Bytes of all bodies that are being received; one that comes beyond them is refused with
+        /// 503.
+        package var bodyBytes = 64 << 20
+        /// Of the thread, for debuggers: at most 15 bytes.
+        package var name = "skein-http"
+        /// Whether the process's other threads go first.
+        package var yieldsToOthers = true
 
         package init() {}
     }
@@ -36,11 +44,11 @@ package final class HTTPServer: Sendable {
         on addresses: [SocketAddress], name: NetworkAddress, settings: Settings = Settings(),
         make: @escaping @Sendable (any Clock) throws -> any HTTPSite
     ) throws {
-        let loop = try EventLoop(name: "skein-http")
+        let loop = try EventLoop(name: settings.name)
         self.loop = loop
         do {
             let clients = try Confined(to: loop) {
-                Self.yieldToOthers()
+                if settings.yieldsToOthers { Self.yieldToOthers() }
                 let site = try make(loop)
                 return try Clients(
                     on: addresses, name: name, settings: settings, loop: loop, site: site)
@@ -64,6 +72,26 @@ package final class HTTPServer: Sendable {
         #endif
     }
 
+    /// Raises the number of files and sockets that this process may have open, never above what its
+    /// parent allows it (`ulimit -Hn`), and never lowers it.
+    ///
+    /// - Returns: how many it may have open now.
+    package static func raiseDescriptorLimit(to wanted: Int) -> Int {
+        #if os(Linux)
+            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+            let resource = RLIMIT_NOFILE
+        #endif
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0 else { return 0 }
+        if limit.rlim_cur < rlim_t(max(0, wanted)) {
+            var raised = limit
+            raised.rlim_cur = min(rlim_t(wanted), limit.rlim_max)
+            if setrlimit(resource, &raised) == 0 { limit = raised }
+        }
+        return Int(clamping: limit.rlim_cur)
+    }
+
     /// Clients that are connected now.
     package func connectionCount() throws -> Int { try listening.call { $0.count } }
 
@@ -74,94 +102,35 @@ package final class HTTPServer: Sendable {
         try listening.call { _ in body() }
     }
 
-    /// Stops listening, drops all clients and ends the thread; what was sent and has not left within
-    /// `grace` is lost.
+    /// Runs `body` on the server's thread, after everything posted before, and does not wait for it;
+    /// does nothing once the server has stopped.
+    ///
+    /// Only while thousands of posts wait does it wait for the thread to take them: hold no lock that
+    /// the site may want.
+    package func post(_ body: @escaping @Sendable () -> Void) {
+        listening.post { _ in body() }
+    }
+
+    /// Stops listening, tells the site to finish, drops all clients that have no request under way
+    /// and lets the others have their answers: `connectionCount` reaches 0 once they have left. Does
+    /// not wait for that.
+    package func drain() {
+        listening.post { $0.drain() }
+    }
+
+    /// Drains, and ends the thread after at most `grace`; what was not answered or has not left by
+    /// then is lost.
     package func stop(grace: Duration = .zero) {
-        listening.post { $0.finish() }
+        drain()
         let deadline = ContinuousClock.now + grace
         while ContinuousClock.now < deadline {
             do {
-                if try listening.call({ $0.count }) == 0 { break }
+                if try connectionCount() == 0 { break }
             } catch {
                 break
             }
             Thread.sleep(forTimeInterval: 0.01)
         }
         loop.stop()
-    }
-}
-
-/// The clients of a server. Lives on the loop's thread.
-private final class Clients {
-    private let loop: EventLoop
-    private let settings: HTTPServer.Settings
-    private let site: any HTTPSite
-    private var listener: Listener?
-    /// In the order in which they came.
-    private var connections: [ObjectIdentifier: (number: Int, connection: HTTPConnection)] = [:]
-    private var next = 0
-    private(set) var address: SocketAddress
-
-    init(
-        on addresses: [SocketAddress], name: NetworkAddress, settings: HTTPServer.Settings,
-        loop: EventLoop, site: any HTTPSite
-    ) throws {
-        self.loop = loop
-        self.settings = settings
-        self.site = site
-        var accept: (Socket) -> Void = { _ in }
-        let listener = try Listener(on: addresses, name: name, loop: loop) { accept($0) }
-        address = listener.address
-        self.listener = listener
-        accept = { [weak self] in self?.accept($0) }
-        keepStreamsAlive()
-    }
-
-    var count: Int { connections.count }
-
-    /// No more clients come; those that follow events get what was sent, the others are dropped.
-    func finish() {
-        listener?.end()
-        listener = nil
-        site.finish()
-        for (_, connection) in connections.values {
-            if connection.isIdle { connection.close() } else { connection.endStream() }
-        }
-    }
-
-    private func accept(_ socket: Socket) {
-        if connections.count >= settings.connections {
-            let oldest = connections.values.filter(\.connection.isIdle).min {
-                $0.number < $1.number
-            }
-            guard let oldest else { return socket.close() }
-            oldest.connection.close()
-        }
-        let connection = HTTPConnection(
-            socket, loop: loop,
-            answer: { [weak self] request in
-                guard let self else {
-                    return .response(HTTPResponse(.serviceUnavailable, line: "the server stops"))
-                }
-                return limited(site.answer(request))
-            },
-            onClose: { [weak self] in self?.connections[ObjectIdentifier($0)] = nil })
-        connections[ObjectIdentifier(connection)] = (next, connection)
-        next += 1
-    }
-
-    private func limited(_ answer: HTTPAnswer) -> HTTPAnswer {
-        guard case .events = answer else { return answer }
-        let streams = connections.values.count { !$0.connection.isIdle }
-        guard streams >= settings.streams else { return answer }
-        return .response(
-            HTTPResponse(
-                .serviceUnavailable,
-                line: "\(streams) clients follow this already; close one of them"))
-    }
-
-    private func keepStreamsAlive() {
-        for (_, connection) in connections.values { connection.stream?.keepAlive() }
-        loop.setAlarm(at: .now + Limits.keepAlive) { [weak self] in self?.keepStreamsAlive() }
     }
 }

@@ -1,0 +1,110 @@
+import SkeinBasics
+import SkeinSockets
+
+/// The clients of a server. Lives on the loop's thread. No event costs more when there are more of
+/// them, and neither does accepting one.
+final class Clients {
+    private let loop: EventLoop
+    let settings: HTTPServer.Settings
+    let site: any HTTPSite
+    private var listener: Listener?
+    let address: SocketAddress
+    private var connections: [HTTPConnection?] = []
+    private var freeSlots: [Int] = []
+    private var refused = WaitingLine()
+    private(set) var isDraining = false
+
+    /// Those that may be dropped for others: they wait for a request, have begun none or the head of
+    /// one, or were answered for the last time. Who has waited longest is first.
+    var line = WaitingLine()
+    /// How many follow events to which their connection belongs.
+    var followers = 0
+    /// Bytes of all bodies that are not complete.
+    var bodyBytes = 0
+
+    init(
+        on addresses: [SocketAddress], name: NetworkAddress, settings: HTTPServer.Settings,
+        loop: EventLoop, site: any HTTPSite
+    ) throws {
+        self.loop = loop
+        self.settings = settings
+        self.site = site
+        var accept: (Socket) -> Void = { _ in }
+        let listener = try Listener(on: addresses, name: name, loop: loop) { accept($0) }
+        address = listener.address
+        self.listener = listener
+        accept = { [weak self] in self?.accept($0) }
+        // Whoever still answers hears that nobody listens any more.
+        loop.whenEnding { [weak self] in self?.closeAll() }
+    }
+
+    var count: Int { connections.count - freeSlots.count }
+
+    /// No more clients come. Those that follow events get what was sent, answers under way are
+    /// finished, and the others are dropped.
+    func drain() {
+        guard !isDraining else { return }
+        isDraining = true
+        listener?.end()
+        listener = nil
+        site.finish()
+        for connection in connections { connection?.drain() }
+    }
+
+    private func closeAll() {
+        for connection in connections { connection?.close() }
+    }
+
+    private func accept(_ socket: Socket) {
+        if count - refused.count >= settings.connections {
+            guard let oldest = line.first else { return refuse(socket) }
+            connections[oldest]?.close()
+        }
+        line.join(add(socket).slot)
+    }
+
+    private func add(_ socket: Socket) -> HTTPConnection {
+        let slot = freeSlots.popLast() ?? connections.count
+        let connection = HTTPConnection(socket, slot: slot, loop: loop, clients: self)
+        if slot == connections.count {
+            connections.append(connection)
+        } else {
+            connections[slot] = connection
+        }
+        return connection
+    }
+
+    /// All are answered at the moment: one more is told so.
+    private func refuse(_ socket: Socket) {
+        if refused.count >= Limits.refusedConnections, let oldest = refused.first {
+            connections[oldest]?.close()
+        }
+        let connection = add(socket)
+        refused.join(connection.slot)
+        connection.refuse(
+            .serviceUnavailable, "all \(settings.connections) connections are in use; try again",
+            headers: [("Retry-After", "1")])
+    }
+
+    /// An answered connection may be dropped.
+    func lingers(_ connection: HTTPConnection) {
+        if !refused.contains(connection.slot) { line.join(connection.slot) }
+    }
+
+    func remove(_ connection: HTTPConnection) {
+        let slot = connection.slot
+        line.leave(slot)
+        refused.leave(slot)
+        connections[slot] = nil
+        freeSlots.append(slot)
+    }
+
+    func answer(_ request: HTTPRequest) -> HTTPAnswer {
+        let answer = site.answer(request)
+        guard case .events = answer, followers >= settings.streams else { return answer }
+        return .response(
+            site.refusal(
+                .serviceUnavailable,
+                "\(followers) clients follow this already; close one of them"))
+    }
+}

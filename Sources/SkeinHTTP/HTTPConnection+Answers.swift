@@ -1,0 +1,144 @@
+import SkeinSockets
+
+/// From the answer of the site to its last byte.
+extension HTTPConnection {
+    func answer(_ request: HTTPRequest) {
+        exchange = Exchange(
+            keepsAlive: request.keepsAlive, isHead: request.method == "HEAD",
+            knowsChunks: request.minorVersion > 0)
+        clients.line.leave(slot)
+        phase = .awaitingAnswer
+        setDeadline(nil)
+        switch clients.answer(request) {
+        case .response(let response): respond(response)
+        case .events(let begin):
+            exchange.isFollower = true
+            clients.followers += 1
+            let stream = sendEvents(headers: [])
+            if case .streaming = phase { begin(stream) }
+        case .later(let begin):
+            watchAgain()
+            let reply = HTTPReply(self)
+            self.reply = reply
+            begin(reply)
+        }
+    }
+
+    func respond(_ response: HTTPResponse) {
+        reply = nil
+        phase = .answering
+        exchange.keepsAlive = exchange.keepsAlive && !clients.isDraining
+        put(response.bytes(keepsAlive: exchange.keepsAlive, isHead: exchange.isHead))
+    }
+
+    /// Answers a request that the site does not see, and ends the connection.
+    func refuse(
+        _ status: HTTPStatus, _ words: String, headers: [(name: String, value: String)] = []
+    ) {
+        parser = HTTPRequestParser()
+        countBody()
+        clients.line.leave(slot)
+        exchange = Exchange()
+        var response = clients.site.refusal(status, words)
+        response.headers += headers
+        respond(response)
+    }
+
+    func sendEvents(headers: [(name: String, value: String)]) -> EventStream {
+        let stream = EventStream(self)
+        self.stream = stream
+        phase = .streaming
+        let isChunked = exchange.knowsChunks && !exchange.isFollower
+        exchange.knowsChunks = isChunked
+        exchange.keepsAlive = exchange.keepsAlive && isChunked && !clients.isDraining
+        put(
+            HTTPResponse.head(
+                .ok, contentType: "text/event-stream; charset=utf-8", headers: headers,
+                framing: isChunked ? .chunked : .untilClosed, keepsAlive: exchange.keepsAlive))
+        return stream
+    }
+
+    func stream(_ bytes: [UInt8]) {
+        // An answer to HEAD has a head only.
+        guard case .streaming = phase, !exchange.isHead else { return }
+        // One event may be as long as it is; a client that lets more pile up is dropped.
+        if !outbound.isEmpty, outbound.count + bytes.count > Limits.streamBytes { return close() }
+        guard exchange.knowsChunks else { return put(bytes) }
+        put(Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + [0x0D, 0x0A])
+    }
+
+    func endStream() {
+        guard case .streaming = phase else { return }
+        phase = .endingStream
+        reply?.ended(tells: false)
+        reply = nil
+        if exchange.knowsChunks, !exchange.isHead {
+            put(Array("0\r\n\r\n".utf8))
+        } else {
+            write()
+        }
+    }
+
+    func stopFollowing() {
+        if exchange.isFollower { clients.followers -= 1 }
+        exchange.isFollower = false
+    }
+
+    // MARK: Writing
+
+    /// Adds bytes to what waits, and writes what the system takes.
+    func put(_ bytes: [UInt8]) {
+        if outbound.isEmpty { setDeadline(Limits.writeTime) }
+        outbound.append(bytes)
+        write()
+    }
+
+    func write() {
+        let before = outbound.count
+        switch outbound.write(to: socket) {
+        case .failed: close()
+        case .wouldBlock:
+            if outbound.count < before { setDeadline(Limits.writeTime) }
+            watchAgain()
+        case .allWritten: allWritten()
+        }
+    }
+
+    private func allWritten() {
+        switch phase {
+        case .reading: readMore()
+        case .streaming:
+            setDeadline(Limits.keepAlive)
+            watchAgain()
+        case .answering, .endingStream: answered()
+        case .awaitingAnswer, .lingering, .closed: break
+        }
+    }
+
+    func answered() {
+        let ended = stream
+        stream = nil
+        ended?.ended()
+        stopFollowing()
+        guard exchange.keepsAlive, !clients.isDraining else { return linger() }
+        phase = .reading
+        clients.line.join(slot)
+        setDeadline(parser.isInside ? Limits.requestTime : Limits.idleTime)
+        guard parser.isInside else { return watchAgain() }
+        // The next request may be here already. It is read before any more bytes are, so that a
+        // pipeline of them stays bounded, and not from here, so that it cannot grow the stack.
+        watch(for: [])
+        loop.setAlarm(at: .now) { [weak self] in self?.readNext() }
+    }
+
+    /// Ends this side, and lets the client's bytes run out so that it gets the answer and no reset.
+    private func linger() {
+        let end = ContinuousClock.now + Limits.lingerTotal
+        phase = .lingering(until: end)
+        parser = HTTPRequestParser()
+        socket.endWriting()
+        clients.lingers(self)
+        setDeadline(Limits.lingerTime)
+        watchAgain()
+    }
+}

@@ -1,0 +1,44 @@
+/// Takes an answer that comes later, whole or as events. Lives on its loop's thread.
+///
+/// Whoever is given one answers it at some time: nothing else ends the wait of a client that stays.
+package final class HTTPReply {
+    private weak var connection: HTTPConnection?
+
+    /// Called once when the client is gone before the answer was given whole, by `respond` or by the
+    /// `end` of its events, or when the server stops. A client that ends only its own side counts as
+    /// gone. It may be called from within `send` of the events.
+    package var onEnd: () -> Void = {}
+
+    init(_ connection: HTTPConnection) {
+        self.connection = connection
+    }
+
+    /// Whether the client is there and the answer was not given whole.
+    package var isOpen: Bool { connection != nil }
+
+    /// Answers; does nothing when the client is gone, or after `respond` or `beginEvents`.
+    package func respond(_ response: HTTPResponse) {
+        guard let connection, connection.awaitsAnswer else { return }
+        ended(tells: false)
+        connection.respond(response)
+    }
+
+    /// Begins an answer of server-sent events. With HTTP/1.1 the connection can be used again after
+    /// their end.
+    ///
+    /// - Parameter headers: beside those that every answer has.
+    /// - Returns: the stream; when the client is gone, or after `respond` or `beginEvents`, one that
+    ///   takes nothing.
+    package func beginEvents(headers: [(name: String, value: String)] = []) -> EventStream {
+        guard let connection, connection.awaitsAnswer else { return EventStream(nil) }
+        return connection.sendEvents(headers: headers)
+    }
+
+    /// - Parameter tells: whether the holder hears of it.
+    func ended(tells: Bool) {
+        connection = nil
+        let tell = onEnd
+        onEnd = {}
+        if tells { tell() }
+    }
+}

@@ -1,0 +1,48 @@
+/// Numbers of connections in the order in which they joined; each operation costs the same however
+/// many there are. Pure.
+struct WaitingLine {
+    private struct Place {
+        var before: Int32 = -1
+        var after: Int32 = -1
+        var isTaken = false
+    }
+
+    private var places: [Place] = []
+    private var head: Int32 = -1
+    private var tail: Int32 = -1
+    private(set) var count = 0
+
+    /// Who joined first.
+    var first: Int? { head < 0 ? nil : Int(head) }
+
+    func contains(_ slot: Int) -> Bool { slot < places.count && places[slot].isTaken }
+
+    /// Joins at the end, also from a place further ahead.
+    mutating func join(_ slot: Int) {
+        leave(slot)
+        while places.count <= slot { places.append(Place()) }
+        let number = Int32(slot)
+        places[slot] = Place(before: tail, after: -1, isTaken: true)
+        if tail >= 0 { places[Int(tail)].after = number } else { head = number }
+        tail = number
+        count += 1
+    }
+
+    /// Leaves; does nothing if it is not in the line.
+    mutating func leave(_ slot: Int) {
+        guard contains(slot) else { return }
+        let place = places[slot]
+        if place.before >= 0 {
+            places[Int(place.before)].after = place.after
+        } else {
+            head = place.after
+        }
+        if place.after >= 0 {
+            places[Int(place.after)].before = place.before
+        } else {
+            tail = place.before
+        }
+        places[slot] = Place()
+        count -= 1
+    }
+}

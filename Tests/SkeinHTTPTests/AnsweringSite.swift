@@ -1,0 +1,106 @@
+import Foundation
+import SkeinBasics
+import SkeinSockets
+import SkeinTestSupport
+import Testing
+
+@testable import SkeinHTTP
+
+/// A site for tests, driven from them by `HTTPServer.call`: what waits for an answer is in `replies`.
+final class AnsweringSite: HTTPSite {
+    var replies: [HTTPReply] = []
+    var streams: [EventStream] = []
+    /// Paths of the requests that came to `answer`.
+    var asked: [String] = []
+    /// How many replies and streams told that their client is gone.
+    var gone = 0
+    var goneStreams = 0
+    var hasFinished = false
+
+    func bodyLimit(for head: HTTPRequest) -> Int {
+        switch head.path {
+        case "/small": 10
+        case "/large": 64 << 20
+        case "/none": 0
+        default: 1 << 20
+        }
+    }
+
+    func answer(_ request: HTTPRequest) -> HTTPAnswer {
+        asked.append(request.path)
+        switch request.path {
+        case "/later":
+            return .later { reply in
+                reply.onEnd = { self.gone += 1 }
+                self.replies.append(reply)
+            }
+        case "/now":
+            return .later { $0.respond(HTTPResponse(.ok, line: "at once")) }
+        case "/follow":
+            return .events { stream in
+                stream.onEnd = { self.goneStreams += 1 }
+                self.streams.append(stream)
+                stream.send("hello", "1")
+            }
+        case "/length": return .response(HTTPResponse(.ok, line: "\(request.body.count)"))
+        case "/nothing": return .response(HTTPResponse(.noContent, body: [1, 2]))
+        default: return .response(HTTPResponse(.ok, body: Array("got ".utf8) + request.body))
+        }
+    }
+
+    func finish() { hasFinished = true }
+
+    func refusal(_ status: HTTPStatus, _ words: String) -> HTTPResponse {
+        HTTPResponse(
+            status, contentType: "application/json", body: Array("{\"error\":\"\(words)\"}".utf8))
+    }
+}
+
+/// A server with such a site, for one test.
+final class AnsweringServer: Sendable {
+    let server: HTTPServer
+    let port: UInt16
+    private let site: Confined<AnsweringSite>
+
+    init(_ settings: HTTPServer.Settings = .init()) throws {
+        let name = try NetworkAddress(parsing: "127.0.0.1:0")
+        nonisolated(unsafe) var made: Confined<AnsweringSite>?
+        server = try HTTPServer(
+            on: name.resolved(for: .listening), name: name, settings: settings
+        ) { clock in
+            let site = AnsweringSite()
+            nonisolated(unsafe) let kept = site
+            made = try Confined(to: clock) { kept }
+            return site
+        }
+        site = try #require(made)
+        port = try NetworkAddress(parsing: server.address).port
+    }
+
+    deinit { server.stop() }
+
+    /// Runs `body` on the server's thread.
+    func call<Value: Sendable>(
+        _ body: @escaping @Sendable (AnsweringSite) throws -> Value
+    ) throws -> Value {
+        try site.call(body)
+    }
+
+    /// Waits until something is true of the site; at most two minutes.
+    func wait(
+        until condition: @escaping @Sendable (AnsweringSite) -> Bool,
+        _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        let deadline = ContinuousClock.now + .seconds(120)
+        while try !call(condition) {
+            try #require(ContinuousClock.now < deadline, sourceLocation: location)
+            Pause.short()
+        }
+    }
+
+    func client() throws -> HTTPClient { try HTTPClient(port: port) }
+}
+
+enum Pause {
+    static func short() { usleep(2000) }
+}
