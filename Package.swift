@@ -76,6 +76,12 @@ let package = Package(
                 "SkeinTraining", "SkeinCoordination", "SkeinSockets", "SkeinNodes",
             ]),
         room(
+            "Serve",
+            [
+                "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
+                "SkeinTraining", "SkeinGrammar", "SkeinSockets", "SkeinHTTP",
+            ]),
+        room(
             "Bench",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
@@ -87,7 +93,7 @@ let package = Package(
             [
                 "Skein", "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
                 "SkeinTraining", "SkeinCoordination", "SkeinSockets", "SkeinNodes", "SkeinLaunch",
-                "SkeinHub", "SkeinExports", "SkeinBench", "SkeinGrammar",
+                "SkeinHub", "SkeinExports", "SkeinBench", "SkeinGrammar", "SkeinServe",
             ]),
         .executableTarget(
             name: "SkeinTool", dependencies: ["SkeinCommands"], swiftSettings: strict),
@@ -109,6 +115,12 @@ let package = Package(
             ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText"]),
         tests(of: "Sockets", ["SkeinBasics"]),
         tests(of: "HTTP", ["SkeinBasics", "SkeinSockets"]),
+        tests(
+            of: "Serve",
+            [
+                "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText", "SkeinTraining",
+                "SkeinGrammar", "SkeinHTTP", "SkeinTensors",
+            ]),
         tests(of: "Coordination", ["SkeinBasics"]),
         tests(of: "Launch", ["SkeinBasics"]),
         tests(

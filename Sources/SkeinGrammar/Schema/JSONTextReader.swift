@@ -9,10 +9,10 @@ package struct JSONTextReader {
     ///
     /// - Throws: `GrammarError.malformed`, `.tooDeep`, `.tooLarge`.
     package static func read(
-        _ bytes: [UInt8], takesLast: Bool = false
+        _ bytes: [UInt8], limit: Int = GrammarLimits.sourceBytes, takesLast: Bool = false
     ) throws(GrammarError) -> JSONText {
-        guard bytes.count <= GrammarLimits.sourceBytes else {
-            throw .tooLarge(what: .source, limit: GrammarLimits.sourceBytes, pointer: "")
+        guard bytes.count <= limit else {
+            throw .tooLarge(what: .source, limit: limit, pointer: "")
         }
         var reader = JSONTextReader(bytes: bytes, takesLast: takesLast)
         // A byte order mark says nothing.

@@ -112,7 +112,7 @@ package struct Sampler: Sendable, Equatable {
     }
 
     /// Whether all logits are finite: zero times another number is zero, and nothing else is.
-    static func areFinite(_ logits: UnsafeBufferPointer<Float>) -> Bool {
+    package static func areFinite(_ logits: UnsafeBufferPointer<Float>) -> Bool {
         let raw = UnsafeRawBufferPointer(logits)
         let whole = logits.count & ~7
         var zeros = SIMD8<Float>()

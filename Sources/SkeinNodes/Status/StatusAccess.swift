@@ -15,7 +15,7 @@ struct StatusAccess: Sendable {
 
     /// Why a request is refused; nil if it is not.
     func refusal(of request: HTTPRequest) -> HTTPResponse? {
-        if let name = request.header("host"), token == nil, !isOwn(name) {
+        if let name = request.header("host"), token == nil, !OwnHost.isOwn(name, named: host) {
             // A page of another site whose name was pointed here would be read as that site's own.
             return HTTPResponse(
                 .misdirected,
@@ -26,7 +26,7 @@ struct StatusAccess: Sendable {
             return HTTPResponse(.forbidden, line: "another site may not read this")
         }
         guard let token else { return nil }
-        guard let bearer = request.bearer, Self.equal(Array(bearer.utf8), token) else {
+        guard let bearer = request.bearer, ConstantTime.areEqual(Array(bearer.utf8), token) else {
             var answer = HTTPResponse(
                 .unauthorized,
                 line: "the token is missing or wrong: send Authorization: Bearer TOKEN, or open "
@@ -35,25 +35,6 @@ struct StatusAccess: Sendable {
             return answer
         }
         return nil
-    }
-
-    /// Whether a Host header names this server: a number, which no other site can have as its name,
-    /// localhost, or what the user gave. The port may be that of a tunnel.
-    private func isOwn(_ header: String) -> Bool {
-        guard let endpoint = Endpoint(header) else { return false }
-        let name = endpoint.host.lowercased()
-        if name == "localhost" || name.hasSuffix(".localhost") || name == host?.lowercased() {
-            return true
-        }
-        if name.contains(":") { return true }
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
-    }
-
-    /// Compares in a time that depends on the lengths alone.
-    static func equal(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-        guard left.count == right.count else { return false }
-        return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
     private static func printable(_ text: String) -> String {

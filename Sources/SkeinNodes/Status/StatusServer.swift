@@ -28,7 +28,7 @@ package struct StatusOptions: Sendable, Equatable {
         guard file.bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw .statusTokenNotPrintable(path: path)
         }
-        if let clusterToken, StatusAccess.equal(file.bytes, clusterToken) {
+        if let clusterToken, ConstantTime.areEqual(file.bytes, clusterToken) {
             throw .statusTokenIsClusters(path: path)
         }
         return file.bytes

@@ -1,0 +1,168 @@
+import SkeinBasics
+import SkeinModels
+import SkeinServe
+import SkeinTensors
+
+/// `skein serve`: a model and its adapters behind OpenAI's protocol.
+struct ServeCommand: Command {
+    static let listen = Option<Endpoint>(
+        "listen", .endpoint, default: "127.0.0.1:8080",
+        "address to listen on; 0.0.0.0: every address of this machine; port 0: a free port")
+    static let apiKeyFile = Option.optional(
+        "api-key-file", .path("FILE"), absent: "no key is asked for",
+        "file with one API key a line, readable only by its owner")
+    static let corsOrigin = Option.optional(
+        "cors-origin", .text("ORIGIN"), absent: "none",
+        "site whose pages may ask from a browser, such as https://chat.example.org; *: any")
+    static let adapters = Option.optional(
+        "adapter", .text("NAME=PATH"),
+        "adapter that requests can name as their model; several: once for each"
+    ).repeatable { first, second in first + "\n" + second }
+    static let adapterRoot = Option.optional(
+        "adapter-root", .path("DIR"), absent: "clients name no paths",
+        "directory below which clients may load adapters (/v1/load_lora_adapter) and name "
+            + "checkpoints of runs (RUN@STEP, RUN@latest)")
+    static let maximumAdapters = Option(
+        "max-adapters", .integer(1...1024), default: "16", "adapters that may be loaded at once")
+    static let maximumRank = Option(
+        "max-rank", .integer(1...1024), default: "64", "largest rank of an adapter")
+    static let follow = Option.optional(
+        "follow", .path("OUT"),
+        "output directory of a run: its newest checkpoint is served under the directory's name")
+    static let name = Option.optional(
+        "name", .text("NAME"), absent: "the model file's name",
+        "what requests call the base model")
+    static let parallel = Option(
+        "parallel", .integer(1...256), default: "8", "answers that are decoded together")
+    static let queue = Option(
+        "queue", .integer(0...65536), default: "256",
+        "requests that wait beyond those; more are refused with 429")
+    static let context = Option.optional(
+        "context", .integer(16...1_048_576), absent: "the model's, at most 4096",
+        "tokens of a prompt and its answer together")
+    static let maximumTokens = Option(
+        "max-tokens", .integer(1...1_048_576), default: "1024",
+        "tokens of an answer whose request does not say how many")
+    static let cacheType = Option<CacheType>(
+        "cache-type", .choice, default: "fp32",
+        "how keys and values are held: bf16 takes half of fp32's memory, int8 about a quarter")
+    static let cacheMemory = Option.optional(
+        "cache-memory", .integer(1...1_048_576),
+        absent: "enough for all, at most a quarter of what is free",
+        "MiB of keys and values of all answers together")
+    static let prefixMemory = Option.optional(
+        "prefix-memory", .integer(0...1_048_576), absent: "1024, at most an eighth of what is free",
+        "MiB of beginnings of prompts that are kept for the next turn; 0 = none")
+    static let guesses = Option(
+        "speculation", .onOff, default: "on",
+        "guess the next tokens from the prompt and check them together; changes no answer")
+    static let drain = Option<Duration>(
+        "drain", .duration, default: "30s",
+        "how long answers under way may take after SIGTERM")
+    static let noRequestLog = Option.flag("no-request-log", "do not log each request")
+
+    static let table = ArgumentTable(
+        command: "serve",
+        summary: "serves a model and its adapters to OpenAI clients",
+        groups: [
+            OptionGroup(
+                title: "what",
+                options: [
+                    SharedFlags.model.description, name.description, adapters.description,
+                    SharedFlags.anyBase.description, adapterRoot.description,
+                    maximumAdapters.description, maximumRank.description, follow.description,
+                ]),
+            OptionGroup(
+                title: "who",
+                options: [
+                    listen.description, apiKeyFile.description, corsOrigin.description,
+                ]),
+            ChatFlags.group,
+            OptionGroup(
+                title: "how much",
+                options: [
+                    parallel.description, queue.description, context.description,
+                    maximumTokens.description, cacheType.description, cacheMemory.description,
+                    prefixMemory.description, drain.description,
+                ]),
+            OptionGroup(
+                title: SharedFlags.machine.title,
+                options: [
+                    SharedFlags.threads.description, GenerateCommand.compute.description,
+                    guesses.description, noRequestLog.description,
+                    SharedFlags.logFormat.description,
+                ]),
+        ],
+        example: "skein serve --model model.gguf --adapter jargon=run/adapter")
+
+    let model: String
+    let keyFile: String?
+    let options: OpenAIServer.Options
+    let grace: Duration
+
+    init(_ arguments: ParsedArguments) throws {
+        model = arguments[SharedFlags.model]
+        keyFile = arguments[Self.apiKeyFile]
+        grace = arguments[Self.drain]
+        var options = OpenAIServer.Options(listen: arguments[Self.listen].text)
+        options.name = arguments[Self.name]
+        options.adapters = try arguments[Self.adapters].map { try Self.adapters(in: $0) } ?? []
+        options.anyBase = arguments[SharedFlags.anyBase]
+        options.adapterRoot = arguments[Self.adapterRoot]
+        options.maximumAdapters = arguments[Self.maximumAdapters]
+        options.maximumRank = arguments[Self.maximumRank]
+        options.follow = arguments[Self.follow]
+        options.corsOrigin = arguments[Self.corsOrigin]
+        options.parallel = arguments[Self.parallel]
+        options.queue = arguments[Self.queue]
+        options.context = arguments[Self.context]
+        options.defaultTokens = arguments[Self.maximumTokens]
+        options.cacheType = arguments[Self.cacheType]
+        options.cacheBytes = arguments[Self.cacheMemory].map { $0 << 20 }
+        options.prefixBytes = arguments[Self.prefixMemory].map { $0 << 20 }
+        options.compute = arguments[GenerateCommand.compute]
+        options.guesses = arguments[Self.guesses]
+        options.threads = arguments[SharedFlags.threads]
+        options.chat = arguments.chat
+        options.logsRequests = !arguments[Self.noRequestLog]
+        self.options = options
+    }
+
+    private static func adapters(in text: String) throws -> [OpenAIServer.Options.NamedAdapter] {
+        try text.split(separator: "\n").map { line in
+            guard let border = line.firstIndex(of: "="), border > line.startIndex,
+                line.index(after: border) < line.endIndex
+            else {
+                throw UsageError.badValue(
+                    option: "adapter", value: String(line),
+                    accepted: "NAME=PATH, such as jargon=run/adapter", suggestion: nil)
+            }
+            return .init(
+                name: String(line[..<border]), path: String(line[line.index(after: border)...]))
+        }
+    }
+
+    func run(_ io: CommandIO) throws {
+        var options = options
+        if let keyFile {
+            options.keys = try APIKeys(
+                text: BoundedInput.read(path: keyFile, limit: 1 << 20), path: keyFile)
+        }
+        let stopped = Condition(false)
+        let log = io.log
+        io.interrupt.listen {
+            log.info("finishing the answers under way; interrupt again to stop at once")
+            stopped.change { $0 = true }
+        }
+        let server = try OpenAIServer(ModelDirectory.open(model), options, log: log)
+        if !server.isLoopback, options.keys.isEmpty {
+            log.warning(
+                "anybody who reaches \(server.address) may use the model: give --api-key-file")
+        }
+        log.info("listening on \(server.url)", [("url", .string(server.url))])
+        stopped.wait { $0 ? true : nil }
+        if !server.drain(grace: grace) {
+            log.warning("some answers were cut off after \(grace)")
+        }
+    }
+}

@@ -1,0 +1,267 @@
+import SkeinBasics
+import SkeinGrammar
+import SkeinModels
+import SkeinTensors
+import SkeinText
+import Synchronization
+
+/// What runs on the engine's thread: admits answers in their order, steps, and picks their tokens.
+final class EngineLoop {
+    private let batch: BatchDecoder
+    private let tokenizer: Tokenizer
+    private let inbox: Inbox
+    private let figures: FiguresBox
+    private let deliver: @Sendable ([AnswerEvent]) -> Void
+    private let guesses: Bool
+
+    /// An answer and what was fed ahead for it.
+    private struct Member {
+        let answer: RunningAnswer
+        /// Tokens that were computed before its answer.
+        var promptTokens: Int
+        var lookup: PromptLookup?
+        /// Guessed tokens that were fed behind the last one that was picked.
+        var guess: [Int32] = []
+        /// How many of them are known to be right.
+        var right = 0
+        /// Tokens that had been read before what was fed last.
+        var base = 0
+        /// The step in which a guess was found wrong.
+        var wrongIn = -1
+        /// Whether it only waits for its prompt to be read.
+        var endsWithPrompt: FinishReason?
+    }
+
+    /// In the order in which they came; all of the first must fit before the next one is looked at.
+    private var waiting: [RunningAnswer] = []
+    private var running: [BatchDecoder.SequenceID: Member] = [:]
+    private var events: [AnswerEvent] = []
+    private var steps = 0
+    private var known = AnswerEngine.Figures()
+
+    init(
+        _ setup: AnswerEngine.Setup, weights: GenerationWeights, team: ComputeTeam, inbox: Inbox,
+        figures: FiguresBox, deliver: @escaping @Sendable ([AnswerEvent]) -> Void
+    ) {
+        batch = BatchDecoder(
+            weights: weights, plan: setup.plan, team: team, prefixes: setup.prefixes)
+        tokenizer = setup.tokenizer
+        guesses = setup.guesses
+        self.inbox = inbox
+        self.figures = figures
+        self.deliver = deliver
+    }
+
+    func run() {
+        while true {
+            let mail = inbox.take(waits: running.isEmpty && waiting.isEmpty)
+            if mail.stops { return }
+            waiting += mail.jobs.map { RunningAnswer($0, tokenizer) }
+            drop(mail.cancellations)
+            admit()
+            step()
+            flush()
+        }
+    }
+
+    private func flush() {
+        known.running = running.count
+        known.waiting = waiting.count
+        known.cacheBytes = batch.cacheBytesInUse
+        known.computedTokens = batch.tokensComputed
+        figures.value.withLock { $0 = known }
+        if events.isEmpty { return }
+        deliver(events)
+        events = []
+    }
+
+    private func drop(_ requests: [RequestID]) {
+        guard !requests.isEmpty else { return }
+        let gone = Set(requests)
+        waiting.removeAll { gone.contains($0.job.request) }
+        for (id, member) in running where gone.contains(member.answer.job.request) {
+            leave(id)
+        }
+    }
+
+    private func leave(_ id: BatchDecoder.SequenceID) {
+        batch.leave(id)
+        running[id] = nil
+    }
+
+    // MARK: Beginning
+
+    private func admit() {
+        while let answer = waiting.first {
+            guard begin(answer) else { return }
+            waiting.removeFirst()
+        }
+    }
+
+    /// Lets an answer begin, or end at once; false: there is no room now.
+    private func begin(_ answer: RunningAnswer) -> Bool {
+        let job = answer.job
+        do {
+            // Tokens that must come first are read with the prompt.
+            let first = try answer.first()
+            var (prompt, ends) = (job.prompt, FinishReason?.none)
+            switch first {
+            case .feed(let tokens): prompt += tokens
+            case .ended(let reason):
+                ends = reason
+                // Nobody wants to know anything of the prompt.
+                guard job.tellsPrompt else {
+                    finish(answer, reason, promptTokens: job.prompt.count, cached: 0)
+                    return true
+                }
+            }
+            let left = job.maximumTokens - (prompt.count - job.prompt.count)
+            switch batch.admit(
+                prompt: prompt, maximumTokens: left, adapter: job.adapter,
+                tellsPrompt: job.tellsPrompt)
+            {
+            case .admitted(let id):
+                running[id] = Member(
+                    answer: answer, promptTokens: prompt.count,
+                    lookup: guesses && answer.isFree ? PromptLookup(prompt: prompt) : nil,
+                    endsWithPrompt: ends)
+                return true
+            case .full: return false
+            case let refusal:
+                fail(answer, APIError(refusal: refusal))
+                return true
+            }
+        } catch {
+            fail(answer, APIError(error))
+            return true
+        }
+    }
+
+    // MARK: Stepping
+
+    private struct Cancelled: Error {}
+
+    private func step() {
+        guard !running.isEmpty, !batch.isIdle else { return }
+        steps += 1
+        do {
+            try batch.step(check: { [inbox] in
+                // One that is alone is not computed further for nobody.
+                if inbox.isCancelling, running.count == 1 { throw Cancelled() }
+            }) { logits in take(logits) }
+        } catch {
+            // What was not read is read by the next step, unless the answer is gone then.
+        }
+        for (id, member) in running { tell(id, member.answer) }
+    }
+
+    private func take(_ logits: BatchDecoder.Logits) {
+        guard let member = running[logits.id] else { return }
+        let answer = member.answer
+        do {
+            if let position = logits.promptPosition, answer.job.tellsPrompt {
+                answer.recordPrompt(position, logits.values)
+                if position + 1 < member.promptTokens { return }
+                if let reason = member.endsWithPrompt { return end(logits.id, answer, reason) }
+            }
+            try go(on: logits, member)
+        } catch {
+            leave(logits.id)
+            fail(answer, APIError(error))
+        }
+    }
+
+    private func go(on logits: BatchDecoder.Logits, _ member: Member) throws {
+        var member = member
+        let id = logits.id
+        // What was computed behind a wrong guess says nothing.
+        if member.wrongIn == steps { return }
+        let before = member.answer.tokens.count
+        let outcome = try member.answer.advance(logits.values)
+        for token in member.answer.tokens[before...] { member.lookup?.append(token) }
+        let tokens: [Int32]
+        switch outcome {
+        case .ended(let reason): return end(id, member.answer, reason)
+        case .feed(let picked): tokens = picked
+        }
+        if member.right < member.guess.count {
+            if tokens == [member.guess[member.right]] {
+                // It has been read already, and what follows it comes next.
+                member.right += 1
+                known.rightGuesses += 1
+                running[id] = member
+                return
+            }
+            member.wrongIn = steps
+            _ = batch.truncate(id, to: member.base + 1 + member.right)
+        }
+        member.lookup?.note(right: member.right, of: member.guess.count)
+        feed(id, tokens, &member)
+        running[id] = member
+    }
+
+    /// Feeds what was picked, and a guess at what follows where rows are free.
+    private func feed(
+        _ id: BatchDecoder.SequenceID, _ tokens: [Int32], _ member: inout Member
+    ) {
+        member.right = 0
+        member.guess = []
+        member.base = batch.tokenCount(of: id)
+        if tokens.count == 1, running.count <= Self.guessingAnswers {
+            let job = member.answer.job
+            let room = min(
+                batch.guessRoom(of: id) - 1, batch.plan.rows / max(1, running.count) - 1,
+                job.maximumTokens - member.answer.tokens.count)
+            member.guess = member.lookup?.guess(atMost: room) ?? []
+            known.guessedTokens += member.guess.count
+        }
+        batch.feed(id, tokens + member.guess, wantsEach: !member.guess.isEmpty)
+    }
+
+    /// With more answers than this their rows are worth more than guesses.
+    private static let guessingAnswers = 2
+
+    private func tell(_ id: BatchDecoder.SequenceID, _ answer: RunningAnswer) {
+        let piece = answer.takePiece()
+        if piece.isEmpty { return }
+        events.append(
+            AnswerEvent(
+                request: answer.job.request, choice: answer.job.choice, content: .piece(piece)))
+    }
+
+    // MARK: Ending
+
+    private func end(
+        _ id: BatchDecoder.SequenceID, _ answer: RunningAnswer, _ reason: FinishReason
+    ) {
+        let cached = batch.cachedTokens(of: id)
+        leave(id)
+        finish(answer, reason, promptTokens: answer.job.prompt.count, cached: cached)
+    }
+
+    private func finish(
+        _ answer: RunningAnswer, _ reason: FinishReason, promptTokens: Int, cached: Int
+    ) {
+        let piece = answer.takePiece()
+        let job = answer.job
+        if !piece.isEmpty {
+            events.append(
+                AnswerEvent(request: job.request, choice: job.choice, content: .piece(piece)))
+        }
+        events.append(
+            AnswerEvent(
+                request: job.request, choice: job.choice,
+                content: .finished(
+                    AnswerEnd(
+                        reason: reason, promptTokens: promptTokens,
+                        cachedTokens: min(cached, promptTokens), answerTokens: answer.tokens.count))))
+    }
+
+    /// All other answers of the request end with it.
+    private func fail(_ answer: RunningAnswer, _ error: APIError) {
+        let request = answer.job.request
+        events.append(
+            AnswerEvent(request: request, choice: answer.job.choice, content: .failed(error)))
+        drop([request])
+    }
+}

@@ -1,0 +1,255 @@
+import SkeinGrammar
+import SkeinModels
+import SkeinText
+
+/// One answer while it is written: picks tokens from logits and makes text of them. It holds no part
+/// of the model. Lives on the engine's thread.
+final class RunningAnswer {
+    /// What follows from the logits of the last token.
+    enum Outcome: Equatable {
+        /// These tokens are read next; the logits of the last one are wanted. None: those of the
+        /// prompt.
+        case feed([Int32])
+        case ended(FinishReason)
+    }
+
+    let job: AnswerJob
+    private let tokenizer: Tokenizer
+    private let stopTokens: Set<Int32>
+    private var guide: AnswerGuide
+    private var uses: TokenUses
+    /// Of the answer so far.
+    private(set) var tokens: [Int32] = []
+    private var text: TokenText
+    private var value = UTF8Stream()
+    private var filter: StopFilter
+    /// Whether the limit made a value other than the model would have.
+    private var isCutShort = false
+    private var piece = AnswerPiece()
+    private var firstOutcome: Outcome?
+
+    init(_ job: AnswerJob, _ tokenizer: Tokenizer) {
+        self.job = job
+        self.tokenizer = tokenizer
+        stopTokens = job.ignoresEnd ? [] : tokenizer.endOfTurnIDs
+        guide = job.guide
+        uses = TokenUses(prompt: job.sampler.penalties.isOff ? [] : job.prompt)
+        text = TokenText(tokenizer, skippingSpecialTokens: true)
+        filter = StopFilter(job.stops)
+    }
+
+    /// Whether any token may come next, so that a guess may be right.
+    var isFree: Bool {
+        switch guide {
+        case .free: true
+        case .value, .tools: false
+        }
+    }
+
+    /// What has come since this was last called.
+    func takePiece() -> AnswerPiece {
+        defer { piece = AnswerPiece() }
+        return piece
+    }
+
+    // MARK: Picking
+
+    private enum Next {
+        /// Any token, or the end.
+        case free
+        case forced([Int32])
+        case choice(all: TokenMask, fitting: TokenMask)
+        case end(FinishReason)
+    }
+
+    /// What comes before anything is read; asked again, it says the same.
+    func first() throws -> Outcome {
+        if let known = firstOutcome { return known }
+        let outcome = try advance(nil)
+        firstOutcome = outcome
+        return outcome
+    }
+
+    /// Goes on until logits are needed.
+    ///
+    /// - Parameter logits: [V], of the last token that was read; nil: nothing was read yet.
+    /// - Throws: `GenerationError.notFinite`, `GrammarError`, `ToolProblem`.
+    func advance(_ logits: UnsafeBufferPointer<Float>?) throws -> Outcome {
+        var logits = logits
+        var feed: [Int32] = []
+        while true {
+            switch try next() {
+            case .end(let reason): return ended(reason)
+            case .forced(let run):
+                for token in run {
+                    record(token, nil)
+                    feed += try accept(token)
+                    if filter.isStopped { return ended(.stop) }
+                }
+            case .free:
+                guard let now = logits else { return .feed(feed) }
+                logits = nil
+                let token = try pick(now, among: nil, wanted: nil)
+                if stopTokens.contains(token) { return ended(try endOfTurn()) }
+                record(token, now)
+                feed += try accept(token)
+                if filter.isStopped { return ended(.stop) }
+            case .choice(let all, let fitting):
+                guard let now = logits else { return .feed(feed) }
+                logits = nil
+                let token = try pick(
+                    now, among: fitting, wanted: fitting === all ? nil : all)
+                if !fitting.tokens.contains(token) { return ended(try endOfTurn()) }
+                record(token, now)
+                feed += try accept(token)
+                if filter.isStopped { return ended(.stop) }
+            }
+        }
+    }
+
+    private func next() throws -> Next {
+        switch guide {
+        case .free:
+            return tokens.count >= job.maximumTokens ? .end(.length) : .free
+        case .value(let matcher):
+            let run = try matcher.forcedRun { tokenizer.segments(of: $0, after: tokens.last) }
+            if !run.isEmpty { return .forced(run) }
+            switch try matcher.next() {
+            case .end:
+                let isWhole = try matcher.left > 0 || matcher.isFinal()
+                return .end(isCutShort || !isWhole ? .length : .stop)
+            case .only(let token): return .forced([token])
+            case .choice(_, let fitting) where fitting.count == 0 && tokenizer.endOfTurnIDs.isEmpty:
+                return .end(.length)
+            case .choice(let all, let fitting): return .choice(all: all, fitting: fitting)
+            }
+        case .tools(var tools):
+            defer { guide = .tools(tools) }
+            switch try tools.next() {
+            case .free: return .free
+            case .forced(let run): return .forced(run)
+            case .choice(let all, let fitting, _): return .choice(all: all, fitting: fitting)
+            case .end:
+                tools.isCutShort = isCutShort
+                return .end(reason(tools.finish))
+            }
+        }
+    }
+
+    private func pick(
+        _ all: UnsafeBufferPointer<Float>, among mask: TokenMask?, wanted: TokenMask?
+    ) throws -> Int32 {
+        let logits = UnsafeBufferPointer(rebasing: all.prefix(tokenizer.vocabularySize))
+        guard Sampler.areFinite(logits) else { throw GenerationError.notFinite }
+        let position = tokens.count
+        func choose(_ logits: UnsafeBufferPointer<Float>) -> Int32 {
+            guard let mask else { return job.sampler.pick(logits, position: position) }
+            let token = job.sampler.pick(logits, position: position, among: allowed(by: mask))
+            if let wanted, !isCutShort {
+                // What the model would have said with more room.
+                let free = job.sampler.pick(
+                    logits, position: position, among: allowed(by: wanted))
+                isCutShort = !allowed(by: mask).contains(free)
+            }
+            return token
+        }
+        if job.sampler.penalties.isOff, job.bias.isEmpty { return choose(logits) }
+        var lowered = Array(logits)
+        uses.lower(&lowered, by: job.sampler.penalties)
+        for (token, bias) in job.bias where lowered.indices.contains(Int(token)) {
+            lowered[Int(token)] += bias
+        }
+        return lowered.withUnsafeBufferPointer(choose)
+    }
+
+    /// The tokens of a mask, and those that end the turn where the value is complete.
+    private func allowed(by mask: TokenMask) -> TokenSet {
+        var tokens = mask.tokens
+        guard mask.allowsEnd else { return tokens }
+        for token in tokenizer.endOfTurnIDs where Int(token) < tokens.size { tokens.insert(token) }
+        return tokens
+    }
+
+    private func endOfTurn() throws -> FinishReason {
+        switch guide {
+        case .free: return .stop
+        case .value: return isCutShort ? .length : .stop
+        case .tools(var tools):
+            tools.isCutShort = isCutShort
+            try tools.acceptEnd()
+            guide = .tools(tools)
+            return reason(tools.finish)
+        }
+    }
+
+    private func reason(_ finish: ToolFinish) -> FinishReason {
+        switch finish {
+        case .stop: .stop
+        case .length: .length
+        case .toolCalls: .toolCalls
+        }
+    }
+
+    // MARK: Taking
+
+    /// Takes a token of the answer; the tokens to read in its place.
+    private func accept(_ token: Int32) throws -> [Int32] {
+        var taken = [token]
+        switch guide {
+        case .free: show(text.text(of: token))
+        case .value(var matcher):
+            try matcher.accept(token)
+            guide = .value(matcher)
+            show(value.text(of: tokenizer.bytes(of: token)))
+        case .tools(var tools):
+            taken = try tools.accept(token)
+            show(tools.takeEvents())
+            guide = .tools(tools)
+        }
+        tokens += taken
+        if !job.sampler.penalties.isOff { for token in taken { uses.count(token) } }
+        return taken
+    }
+
+    private func show(_ text: String) { piece.text += filter.take(text) }
+
+    /// Stop texts are looked for in what is said, not in calls.
+    private func show(_ events: [ToolEvent]) {
+        for event in events {
+            if case .text(let text) = event { show(text) } else { piece.tools.append(event) }
+        }
+    }
+
+    private func ended(_ reason: FinishReason) -> Outcome {
+        if !filter.isStopped {
+            switch guide {
+            case .free: show(text.rest())
+            case .value: show(value.rest())
+            case .tools(var tools):
+                show(tools.rest())
+                guide = .tools(tools)
+            }
+        }
+        if !filter.isStopped { piece.text += filter.rest() }
+        return .ended(filter.isStopped ? .stop : reason)
+    }
+
+    // MARK: Log-probabilities
+
+    private func record(_ token: Int32, _ logits: UnsafeBufferPointer<Float>?) {
+        guard let count = job.logprobs else { return }
+        piece.tokens.append(
+            logits.map { Logprobs.record(token, $0.prefix(tokenizer.vocabularySize), top: count) }
+                ?? TokenRecord(token: token, logprob: 0))
+    }
+
+    /// Takes the logits of the prompt's token at `position`, which are about the next one.
+    func recordPrompt(_ position: Int, _ logits: UnsafeBufferPointer<Float>) {
+        guard let count = job.logprobs else { return }
+        if position == 0 { piece.promptTokens.append(TokenRecord(token: job.prompt[0], logprob: nil)) }
+        guard position + 1 < job.prompt.count else { return }
+        piece.promptTokens.append(
+            Logprobs.record(
+                job.prompt[position + 1], logits.prefix(tokenizer.vocabularySize), top: count))
+    }
+}

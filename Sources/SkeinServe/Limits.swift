@@ -1,0 +1,45 @@
+/// Bounds on what a server takes from its clients, each with its arithmetic.
+enum Limits {
+    /// Bytes of a request's body: a context of a million tokens at four bytes each, twice.
+    static let bodyBytes = 8 << 20
+
+    /// Bytes of bodies that are being received, and of those that wait to be read.
+    static let bodiesBytes = 64 << 20
+
+    /// Answers to one prompt.
+    static let choices = 64
+
+    /// Prompts of one request to /v1/completions. lm-evaluation-harness sends one to some hundred.
+    static let prompts = 256
+
+    /// Answers of one request: prompts times choices.
+    static let answers = 1024
+
+    /// Texts that end an answer, and the bytes of one. Each is looked for at every token.
+    static let stops = 16
+    static let stopBytes = 1024
+
+    /// Entries of `logit_bias`: OpenAI allows 300 tokens, a vocabulary has some 100,000.
+    static let biases = 4096
+
+    /// Tokens that a request may ask for; its context bounds them further.
+    static let tokens = 1 << 24
+
+    /// Likeliest tokens with their log-probabilities at each place (OpenAI: 20 and 5).
+    static let topLogprobs = 20
+
+    /// Messages of a conversation.
+    static let messages = 4096
+
+    /// Characters of an adapter's name.
+    static let nameBytes = 128
+
+    /// Schemas and expressions that stay compiled.
+    static let grammars = 32
+
+    /// Bytes that may wait for a client that follows a stream; one that takes nothing is dropped.
+    static let streamBytes = 1 << 20
+
+    /// Lines of requests in the log: the rest of a second is counted.
+    static let logLines = 20
+}

@@ -1,0 +1,195 @@
+import Foundation
+import SkeinBasics
+import SkeinFormats
+import SkeinGrammar
+import SkeinHTTP
+import SkeinModels
+import SkeinSockets
+import SkeinTensors
+import SkeinText
+import SkeinTraining
+import Synchronization
+
+/// A model and its adapters, served over HTTP in OpenAI's protocol.
+package final class OpenAIServer: Sendable {
+    /// What is served, and within which bounds.
+    package struct Options: Sendable {
+        package struct NamedAdapter: Sendable, Equatable {
+            package var name: String
+            package var path: String
+
+            package init(name: String, path: String) {
+                self.name = name
+                self.path = path
+            }
+        }
+
+        /// `HOST:PORT`; port 0 lets the system choose.
+        package var listen: String
+        /// What requests call the base model; nil: its file's name.
+        package var name: String?
+        package var adapters: [NamedAdapter] = []
+        package var adapterRoot: String?
+        package var maximumAdapters = 16
+        package var maximumRank = 64
+        package var anyBase = false
+        /// The output directory of a run whose newest checkpoint is served.
+        package var follow: String?
+        package var keys = APIKeys.none
+        package var corsOrigin: String?
+        /// Tokens of prompt and answer; nil: the model's, at most 4096.
+        package var context: Int?
+        package var parallel = 8
+        /// Requests beyond `parallel` that wait.
+        package var queue = 256
+        package var defaultTokens = 1024
+        package var compute = ComputeType.fp32
+        package var cacheType = CacheType.fp32
+        /// Bytes of keys and values; nil: for all of `parallel`, at most a quarter of what is free.
+        package var cacheBytes: Int?
+        /// Bytes of the prefix cache; nil: 1 GiB, at most an eighth of what is free.
+        package var prefixBytes: Int?
+        package var guesses = true
+        package var threads: Int?
+        package var connections = 16384
+        package var chat = ChatTemplateSettings()
+        package var logsRequests = true
+
+        package init(listen: String) { self.listen = listen }
+    }
+
+    private let http: HTTPServer
+    private let engine: AnswerEngine
+    private let threads: PreparationThreads
+    private let follower: RunFollower?
+    /// The bound address, `HOST:PORT`.
+    package let address: String
+    package var url: String { "http://\(address)" }
+    /// Whether only this machine can reach it.
+    package var isLoopback: Bool { http.isLoopback }
+
+    /// Loads the model and the adapters, and begins to listen.
+    ///
+    /// - Parameters:
+    ///   - model: the base.
+    ///   - options: what is served.
+    ///   - log: what happens.
+    /// - Throws: `ServeError`, `SocketError`; what reading the model and the adapters throws.
+    package init(_ model: ModelDirectory, _ options: Options, log: Log) throws {
+        let tokenizer = try Tokenizer(model: model.raw)
+        try VocabularyError.check(tokenizer, against: model)
+        let name = try NetworkAddress(parsing: options.listen)
+        let addresses = try name.resolved(for: .listening)
+        let plan = try ServePlan(model, options)
+        plan.log(log)
+        let digest = Background("skein-hash") { model.contentDigest() }
+        let box = SiteBox()
+        let prefixes = plan.prefixBytes > 0
+            ? PrefixCache(model: digest.wait(), byteLimit: plan.prefixBytes) : nil
+        engine = try AnswerEngine(
+            AnswerEngine.Setup(
+                model: model, plan: plan.batch, threads: plan.threads, tokenizer: tokenizer,
+                prefixes: prefixes, guesses: options.guesses)
+        ) { events in
+            box.post { $0.take(events) }
+        }
+        let root = try options.adapterRoot.map { try AdapterRoot($0) }
+        let models = ServedModels(
+            model, name: options.name ?? Self.name(of: model.path), digest: digest.wait(),
+            weights: engine.weights,
+            settings: ServedModels.Settings(
+                adapters: max(options.maximumAdapters, options.adapters.count),
+                rank: plan.batch.rank, root: root, anyBase: options.anyBase))
+        do {
+            for adapter in options.adapters {
+                try models.load(adapter.name, path: adapter.path)
+                log.info("adapter \(adapter.name): \(adapter.path)")
+            }
+            threads = try PreparationThreads(count: 2)
+            let preparation = Preparation(
+                models: models, tokenizer: tokenizer,
+                grammars: GrammarCache(
+                    TokenVocabulary(tokens: tokenizer.writtenTokens), count: Limits.grammars),
+                chat: ChatPrompts(model, options.chat, tokenizer), context: plan.batch.context,
+                defaultTokens: options.defaultTokens)
+            let parts = ServeSite.Parts(
+                preparation: preparation, engine: engine, threads: threads,
+                access: ServeAccess(
+                    keys: options.keys, host: name.host, origin: options.corsOrigin),
+                prefixes: prefixes, requests: options.parallel + options.queue,
+                cacheLimit: plan.batch.cacheBytes, log: log, logsRequests: options.logsRequests)
+            var settings = HTTPServer.Settings()
+            let descriptors = HTTPServer.raiseDescriptorLimit(to: options.connections + 256)
+            settings.connections = max(16, min(options.connections, descriptors - 256))
+            settings.bodyBytes = Limits.bodiesBytes
+            settings.yieldsToOthers = false
+            http = try HTTPServer(on: addresses, name: name, settings: settings) { _ in
+                let site = ServeSite(parts) { body in box.post(body) }
+                box.take(site)
+                return site
+            }
+            box.take(http)
+            address = http.address
+            follower = try options.follow.map { directory in
+                try RunFollower(
+                    directory, name: Self.runName(of: directory), models: models, log: log)
+            }
+        } catch {
+            engine.stop()
+            throw error
+        }
+    }
+
+    /// A file's name without what says its format.
+    private static func name(of path: String) -> String {
+        let name = FilePath.name(of: path)
+        return name.hasSuffix(".gguf") ? String(name.dropLast(5)) : name
+    }
+
+    private static func runName(of directory: String) -> String {
+        let name = FilePath.name(of: directory)
+        return ServedModels.isName(name) ? name : "run"
+    }
+
+    /// Takes no more requests and lets those that are under way have their answers.
+    ///
+    /// - Returns: whether all were answered within `grace`.
+    @discardableResult
+    package func drain(grace: Duration) -> Bool {
+        follower?.stop()
+        http.drain()
+        let deadline = ContinuousClock.now + grace
+        var isEmpty = false
+        while ContinuousClock.now < deadline {
+            // An error means that it has stopped.
+            guard let count = try? http.connectionCount(), count > 0 else {
+                isEmpty = true
+                break
+            }
+            Thread.sleep(forTimeInterval: 0.02)
+        }
+        http.stop()
+        engine.stop()
+        threads.stop()
+        return isEmpty
+    }
+}
+
+/// The way to the site's thread, which others are given before there is one.
+private final class SiteBox: Sendable {
+    /// The site lives on the server's thread: it is only used within `HTTPServer.post`.
+    private struct Site: @unchecked Sendable { let value: ServeSite }
+    private let site = Mutex<Site?>(nil)
+    private let server = Mutex<HTTPServer?>(nil)
+
+    func take(_ site: ServeSite) {
+        let site = Site(value: site)
+        self.site.withLock { $0 = site }
+    }
+    func take(_ server: HTTPServer) { self.server.withLock { $0 = server } }
+
+    func post(_ body: @escaping @Sendable (ServeSite) -> Void) {
+        guard let server = server.withLock({ $0 }), let site = site.withLock({ $0 }) else { return }
+        server.post { body(site.value) }
+    }
+}

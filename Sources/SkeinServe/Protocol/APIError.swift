@@ -1,0 +1,160 @@
+import SkeinBasics
+import SkeinHTTP
+import SkeinModels
+
+/// What a client hears in place of an answer, in the shape of OpenAI's errors.
+struct APIError: Error, Equatable, Sendable {
+    /// The kind of error, as OpenAI's clients know it.
+    enum Kind: String, Sendable {
+        case invalidRequest = "invalid_request_error"
+        case authentication = "authentication_error"
+        case permission = "permission_error"
+        case notFound = "not_found_error"
+        case rateLimit = "rate_limit_error"
+        case server = "server_error"
+    }
+
+    var status: HTTPStatus
+    var kind: Kind
+    /// What happened and how to mend it.
+    var message: String
+    /// The field of the request that it is about, such as `messages[0].content`.
+    var param: String?
+    /// A word for programs.
+    var code: String?
+    /// Seconds after which another try may succeed.
+    var retryAfter: Int?
+
+    init(
+        _ status: HTTPStatus, _ kind: Kind, _ message: String, param: String? = nil,
+        code: String? = nil, retryAfter: Int? = nil
+    ) {
+        self.status = status
+        self.kind = kind
+        self.message = message
+        self.param = param
+        self.code = code
+        self.retryAfter = retryAfter
+    }
+
+    /// A field that is not what it should be.
+    static func invalid(
+        _ param: String?, _ what: String, code: String? = nil
+    ) -> APIError {
+        APIError(.badRequest, .invalidRequest, what, param: param, code: code)
+    }
+
+    static func unknownModel(_ name: String, known: [String]) -> APIError {
+        let some = known.prefix(8).joined(separator: ", ") + (known.count > 8 ? ", ..." : "")
+        return APIError(
+            .notFound, .notFound,
+            "there is no model \(printable(name)) here: GET /v1/models lists those that are "
+                + "served (\(some))",
+            param: "model", code: "model_not_found")
+    }
+
+    static func contextExceeded(tokens: Int, limit: Int, param: String) -> APIError {
+        invalid(
+            param,
+            "the prompt has \(tokens) tokens, and prompt and answer together may have \(limit): "
+                + "send a shorter prompt, or start skein serve with a larger --context",
+            code: "context_length_exceeded")
+    }
+
+    static func overloaded(_ what: String, retryAfter: Int) -> APIError {
+        APIError(
+            .tooManyRequests, .rateLimit, "\(what): try again in \(retryAfter) s",
+            code: "rate_limit_exceeded", retryAfter: retryAfter)
+    }
+
+    static let stopping = APIError(
+        .serviceUnavailable, .server, "the server is shutting down: try another one, or later",
+        code: "shutting_down", retryAfter: 5)
+
+    /// An error that explains itself; one of input is the client's, any other the server's.
+    init(_ error: any Error, param: String? = nil) {
+        guard let explained = error as? any Explained else {
+            self.init(.internalError, .server, "an error of skein's own: \(error)", param: param)
+            return
+        }
+        let explanation = explained.explanation
+        let parts = [explanation.what, explanation.place, explanation.remedy]
+        let isInput = explanation.status == .badData || explanation.status == .usage
+        self.init(
+            isInput ? .badRequest : .internalError, isInput ? .invalidRequest : .server,
+            parts.filter { !$0.isEmpty }.joined(separator: ": "), param: param)
+    }
+
+    /// The body, an object with `error`.
+    var json: JSONLine.Value {
+        .object([
+            (
+                "error",
+                .object([
+                    ("message", .string(message)), ("type", .string(kind.rawValue)),
+                    ("param", param.map { .string($0) } ?? .null),
+                    ("code", code.map { .string($0) } ?? .null),
+                ])
+            )
+        ])
+    }
+
+    var response: HTTPResponse {
+        var response = HTTPResponse(json: json, status)
+        if let retryAfter { response.headers.append(("Retry-After", String(retryAfter))) }
+        if status == .unauthorized {
+            response.headers.append(("WWW-Authenticate", "Bearer realm=\"skein\""))
+        }
+        return response
+    }
+
+    /// A text of a client's as it may stand in an error: short, and without control characters.
+    static func printable(_ text: String) -> String {
+        let short = text.prefix(80)
+        let safe = String(
+            String.UnicodeScalarView(short.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }))
+        return "\"\(safe)\(short.endIndex < text.endIndex ? "..." : "")\""
+    }
+}
+
+extension HTTPResponse {
+    init(json: JSONLine.Value, _ status: HTTPStatus = .ok) {
+        self.init(
+            status, contentType: "application/json",
+            body: Array((JSONLine.render(json) + "\n").utf8))
+    }
+}
+
+extension APIError {
+    /// A schema or an expression that cannot be enforced; the place in it is a JSON pointer.
+    init(form explanation: Explanation, param: String) {
+        let place = explanation.place.isEmpty ? "" : " (at \(explanation.place))"
+        self = .invalid(
+            param, "\(explanation.what)\(place): \(explanation.remedy)", code: "invalid_schema")
+    }
+}
+
+extension APIError {
+    /// Why an answer never fits.
+    init(refusal: BatchDecoder.Admission) {
+        switch refusal {
+        case .tooLong(let tokens, let limit):
+            self = .contextExceeded(tokens: tokens, limit: limit, param: "prompt")
+        case .tooLarge(let needed, let limit):
+            self = .invalid(
+                "max_tokens",
+                "the answer's keys and values may take \(Figures.bytes(needed)), and there are "
+                    + "\(Figures.bytes(limit)): ask for fewer tokens, or start skein serve with a "
+                    + "larger --cache-memory", code: "context_length_exceeded")
+        case .unknownToken(let token, let limit):
+            self = .invalid(
+                "prompt", "\(token) is no token: ids are from 0 to \(limit - 1)")
+        case .emptyPrompt: self = .invalid("prompt", "a prompt has at least one token")
+        case .rankTooLarge(let rank, let limit):
+            self = .invalid(
+                "model", "the adapter's rank is \(rank), and there is room for \(limit)")
+        case .admitted, .full:
+            self = APIError(.internalError, .server, "an error of skein's own: no refusal")
+        }
+    }
+}

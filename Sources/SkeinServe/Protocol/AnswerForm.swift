@@ -1,0 +1,104 @@
+import SkeinGrammar
+
+/// What an answer must be: any text, or what a schema or an expression allows.
+enum AnswerForm: Sendable, Equatable {
+    case text
+    /// A JSON Schema, and where the request has it.
+    case schema([UInt8], place: String)
+    case expression(String, place: String)
+
+    /// OpenAI's `response_format`, and vLLM's `structured_outputs` and `guided_json`, `guided_regex`,
+    /// `guided_choice`.
+    init(_ fields: FieldReader) throws(APIError) {
+        self = .text
+        if let format = try fields.object("response_format") {
+            self = try Self.responseFormat(format)
+        }
+        let other = try fields.object("structured_outputs")
+        let given: [(value: JSONText?, kind: String, place: String)] = [
+            (other?["json"], "json", "structured_outputs.json"),
+            (other?["regex"], "regex", "structured_outputs.regex"),
+            (other?["choice"], "choice", "structured_outputs.choice"),
+            (fields["guided_json"], "json", "guided_json"),
+            (fields["guided_regex"], "regex", "guided_regex"),
+            (fields["guided_choice"], "choice", "guided_choice"),
+        ]
+        for (value, kind, place) in given {
+            guard let value else { continue }
+            guard self == .text else {
+                throw .invalid(place, "\(place) and another form of the answer exclude each other")
+            }
+            switch kind {
+            case "json":
+                // Some clients send the schema as text.
+                self = .schema(Array((value.string ?? value.written).utf8), place: place)
+            case "regex":
+                guard let text = value.string else {
+                    throw .invalid(place, "\(place) is a regular expression")
+                }
+                self = .expression(text, place: place)
+            default: self = .expression(try Self.choice(value, place), place: place)
+            }
+        }
+    }
+
+    private static func responseFormat(_ format: FieldReader) throws(APIError) -> AnswerForm {
+        switch try format.string("type") {
+        case "text": return .text
+        case "json_object":
+            return .schema(Array(#"{"type":"object"}"#.utf8), place: "response_format")
+        case "json_schema":
+            guard let named = try format.object("json_schema"), let schema = named["schema"] else {
+                throw .invalid(
+                    "response_format.json_schema.schema",
+                    "response_format.json_schema has a name and a schema")
+            }
+            return .schema(
+                Array(schema.written.utf8), place: "response_format.json_schema.schema")
+        default: throw format.wrong("type", "text, json_object or json_schema")
+        }
+    }
+
+    /// One of these texts, as a regular expression.
+    private static func choice(_ value: JSONText, _ place: String) throws(APIError) -> String {
+        guard let items = value.list, !items.isEmpty else {
+            throw .invalid(place, "\(place) is a list of texts")
+        }
+        var words: [String] = []
+        for item in items {
+            guard let text = item.string else {
+                throw .invalid(place, "\(place) is a list of texts")
+            }
+            words.append(
+                String(
+                    text.unicodeScalars.reduce(into: String.UnicodeScalarView()) { out, scalar in
+                        if #"\^$.*+?()[]{}|/-"#.unicodeScalars.contains(scalar) { out.append("\\") }
+                        out.append(scalar)
+                    }))
+        }
+        return "(?:" + words.joined(separator: "|") + ")"
+    }
+
+    /// The grammar; nil for any text.
+    func grammar(_ grammars: GrammarCache) throws(APIError) -> CompiledGrammar? {
+        do throws(GrammarError) {
+            switch self {
+            case .text: return nil
+            case .schema(let source, _): return try grammars.schema(source)
+            case .expression(let text, _): return try grammars.expression(text)
+            }
+        } catch {
+            throw problem(error)
+        }
+    }
+
+    /// An error of the form's own, with the place in the request.
+    func problem(_ error: GrammarError) -> APIError {
+        switch self {
+        case .text: return APIError(error)
+        case .schema(_, let place): return APIError(form: error.explanation, param: place)
+        case .expression(_, let place):
+            return APIError(form: error.explanation(of: "expression"), param: place)
+        }
+    }
+}

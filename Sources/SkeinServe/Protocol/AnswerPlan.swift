@@ -1,0 +1,46 @@
+/// A request that was understood: what is to be made, and how the answer is told.
+struct AnswerPlan: Sendable {
+    var jobs: [AnswerJob]
+    var format: AnswerFormat
+}
+
+/// How the answers of a request are told.
+struct AnswerFormat: Sendable {
+    enum Kind: Sendable, Equatable {
+        case chat
+        case completion
+    }
+
+    var kind: Kind
+    /// Of the answer, such as `chatcmpl-...`.
+    var id: String
+    var model: String
+    /// Seconds since 1970.
+    var created: Int
+    var streams: Bool
+    var includesUsage: Bool
+    /// How many answers: prompts times choices.
+    var answers: Int
+    /// Answers to one prompt, which count its tokens once.
+    var choices: Int
+    /// What each answer begins with: the prompt that is echoed; empty if none is.
+    var echoes: [String]
+    /// Likeliest tokens that were asked for; nil: no log-probabilities.
+    var logprobs: Int?
+
+    init(
+        _ kind: Kind, id: String, model: String, created: Int, sampling: SamplingRequest,
+        prompts: Int, echoes: [String], logprobs: Int?
+    ) {
+        self.kind = kind
+        self.id = id
+        self.model = model
+        self.created = created
+        streams = sampling.streams
+        includesUsage = sampling.includesUsage
+        choices = sampling.choices
+        answers = prompts * sampling.choices
+        self.echoes = echoes
+        self.logprobs = logprobs
+    }
+}

@@ -1,0 +1,249 @@
+import SkeinBasics
+
+/// Makes the JSON of an answer, chunk by chunk or whole.
+struct AnswerWriter {
+    let format: AnswerFormat
+    let names: TokenNames
+    private var choices: [Choice]
+
+    private struct Choice {
+        var text: String
+        var records: [TokenRecord] = []
+        var promptRecords: [TokenRecord] = []
+        var calls: [Call] = []
+        var end: AnswerEnd?
+        var hasBegun = false
+        /// Characters so far, for `text_offset`.
+        var offset = 0
+    }
+
+    private struct Call {
+        var id: String
+        var name: String
+        var arguments = ""
+    }
+
+    init(_ format: AnswerFormat, _ names: TokenNames) {
+        self.format = format
+        self.names = names
+        choices = (0..<format.answers).map { Choice(text: format.echoes[$0 / format.choices]) }
+    }
+
+    var isComplete: Bool { choices.allSatisfy { $0.end != nil } }
+
+    // MARK: Chunks
+
+    /// The chunks of a stream that a piece makes.
+    mutating func chunks(_ index: Int, _ piece: AnswerPiece) -> [JSONLine.Value] {
+        var chunks = beginning(index)
+        switch format.kind {
+        case .chat:
+            if !piece.text.isEmpty || !piece.tokens.isEmpty {
+                chunks.append(
+                    chatChunk(
+                        index, [("content", .string(piece.text))],
+                        logprobs: format.logprobs == nil ? nil : names.chat(piece.tokens)))
+            }
+            for event in piece.tools {
+                if let delta = delta(event) { chunks.append(chatChunk(index, [delta])) }
+            }
+        case .completion:
+            let records = piece.promptTokens + piece.tokens
+            let logprobs = format.logprobs.map {
+                names.completion(records, top: $0, offset: &choices[index].offset)
+            }
+            chunks.append(completionChunk(index, piece.text, logprobs: logprobs))
+        }
+        return chunks
+    }
+
+    /// The last chunk of an answer.
+    mutating func lastChunks(_ index: Int, _ end: AnswerEnd) -> [JSONLine.Value] {
+        let chunks = beginning(index)
+        choices[index].end = end
+        switch format.kind {
+        case .chat: return chunks + [chatChunk(index, [], finish: end.reason)]
+        case .completion: return chunks + [completionChunk(index, "", finish: end.reason)]
+        }
+    }
+
+    /// What was used, when the stream is to say so.
+    var usageChunk: JSONLine.Value? {
+        guard format.includesUsage else { return nil }
+        return .object(head(isChunk: true) + [("choices", .array([])), ("usage", usage)])
+    }
+
+    private mutating func beginning(_ index: Int) -> [JSONLine.Value] {
+        guard !choices[index].hasBegun else { return [] }
+        choices[index].hasBegun = true
+        switch format.kind {
+        case .chat:
+            return [chatChunk(index, [("role", .string("assistant")), ("content", .string(""))])]
+        case .completion:
+            let echo = choices[index].text
+            return echo.isEmpty ? [] : [completionChunk(index, echo)]
+        }
+    }
+
+    private func delta(_ event: ToolEvent) -> JSONLine.Field? {
+        switch event {
+        case .text: nil
+        case .callBegan(let index, let id, let name):
+            (
+                "tool_calls",
+                .array([
+                    .object([
+                        ("index", .integer(index)), ("id", .string(id)),
+                        ("type", .string("function")),
+                        (
+                            "function",
+                            .object([("name", .string(name)), ("arguments", .string(""))])
+                        ),
+                    ])
+                ])
+            )
+        case .arguments(let index, let piece):
+            (
+                "tool_calls",
+                .array([
+                    .object([
+                        ("index", .integer(index)),
+                        ("function", .object([("arguments", .string(piece))])),
+                    ])
+                ])
+            )
+        }
+    }
+
+    private func chatChunk(
+        _ index: Int, _ delta: [JSONLine.Field], logprobs: JSONLine.Value? = nil,
+        finish: FinishReason? = nil
+    ) -> JSONLine.Value {
+        chunk([
+            ("index", .integer(index)), ("delta", .object(delta)),
+            ("logprobs", logprobs ?? .null),
+            ("finish_reason", finish.map { .string($0.rawValue) } ?? .null),
+        ])
+    }
+
+    private func completionChunk(
+        _ index: Int, _ text: String, logprobs: JSONLine.Value? = nil, finish: FinishReason? = nil
+    ) -> JSONLine.Value {
+        chunk([
+            ("index", .integer(index)), ("text", .string(text)),
+            ("logprobs", logprobs ?? .null),
+            ("finish_reason", finish.map { .string($0.rawValue) } ?? .null),
+        ])
+    }
+
+    private func chunk(_ choice: [JSONLine.Field]) -> JSONLine.Value {
+        var fields = head(isChunk: true) + [("choices", .array([.object(choice)]))]
+        if format.includesUsage { fields.append(("usage", .null)) }
+        return .object(fields)
+    }
+
+    private func head(isChunk: Bool) -> [JSONLine.Field] {
+        let object =
+            switch format.kind {
+            case .chat: isChunk ? "chat.completion.chunk" : "chat.completion"
+            case .completion: "text_completion"
+            }
+        return [
+            ("id", .string(format.id)), ("object", .string(object)),
+            ("created", .integer(format.created)), ("model", .string(format.model)),
+        ]
+    }
+
+    // MARK: Whole answers
+
+    /// Keeps a piece for the whole answer.
+    mutating func keep(_ index: Int, _ piece: AnswerPiece) {
+        choices[index].text += piece.text
+        choices[index].records += piece.tokens
+        choices[index].promptRecords += piece.promptTokens
+        for event in piece.tools {
+            switch event {
+            case .text: break
+            case .callBegan(_, let id, let name):
+                choices[index].calls.append(Call(id: id, name: name))
+            case .arguments(let call, let more):
+                if choices[index].calls.indices.contains(call) {
+                    choices[index].calls[call].arguments += more
+                }
+            }
+        }
+    }
+
+    mutating func keep(_ index: Int, _ end: AnswerEnd) { choices[index].end = end }
+
+    var whole: JSONLine.Value {
+        .object(
+            head(isChunk: false) + [
+                ("choices", .array(choices.indices.map { wholeChoice($0) })), ("usage", usage),
+            ])
+    }
+
+    private func wholeChoice(_ index: Int) -> JSONLine.Value {
+        let choice = choices[index]
+        let finish: JSONLine.Field = (
+            "finish_reason", choice.end.map { .string($0.reason.rawValue) } ?? .null
+        )
+        switch format.kind {
+        case .completion:
+            var offset = 0
+            let logprobs = format.logprobs.map {
+                names.completion(choice.promptRecords + choice.records, top: $0, offset: &offset)
+            }
+            return .object([
+                ("index", .integer(index)), ("text", .string(choice.text)),
+                ("logprobs", logprobs ?? .null), finish,
+            ])
+        case .chat:
+            let isCall = !choice.calls.isEmpty
+            var message: [JSONLine.Field] = [
+                ("role", .string("assistant")),
+                ("content", isCall && choice.text.isEmpty ? .null : .string(choice.text)),
+                ("refusal", .null),
+            ]
+            if isCall {
+                message.append(
+                    (
+                        "tool_calls",
+                        .array(
+                            choice.calls.map { call in
+                                .object([
+                                    ("id", .string(call.id)), ("type", .string("function")),
+                                    (
+                                        "function",
+                                        .object([
+                                            ("name", .string(call.name)),
+                                            ("arguments", .string(call.arguments)),
+                                        ])
+                                    ),
+                                ])
+                            })
+                    ))
+            }
+            return .object([
+                ("index", .integer(index)), ("message", .object(message)),
+                (
+                    "logprobs", format.logprobs == nil ? .null : names.chat(choice.records)
+                ), finish,
+            ])
+        }
+    }
+
+    /// A prompt counts once, however many answers it has.
+    var usage: JSONLine.Value {
+        let ends = choices.map(\.end)
+        let firsts = stride(from: 0, to: ends.count, by: format.choices).compactMap { ends[$0] }
+        let prompt = firsts.reduce(0) { $0 + $1.promptTokens }
+        let cached = firsts.reduce(0) { $0 + $1.cachedTokens }
+        let answer = ends.reduce(0) { $0 + ($1?.answerTokens ?? 0) }
+        return .object([
+            ("prompt_tokens", .integer(prompt)), ("completion_tokens", .integer(answer)),
+            ("total_tokens", .integer(prompt + answer)),
+            ("prompt_tokens_details", .object([("cached_tokens", .integer(cached))])),
+        ])
+    }
+}

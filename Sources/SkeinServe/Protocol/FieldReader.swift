@@ -1,0 +1,135 @@
+import SkeinGrammar
+import SkeinText
+
+/// Reads the fields of a request's JSON object. A field that is null counts as missing, as clients
+/// mean it; one that nobody asks for is ignored, as other servers do.
+struct FieldReader {
+    private let object: JSONText
+    /// Where the object stands in the request, such as `messages[0].`.
+    private let prefix: String
+
+    init(_ object: JSONText, at place: String = "") {
+        self.object = object
+        prefix = place.isEmpty ? "" : place + "."
+    }
+
+    /// Reads a request's body.
+    init(body: [UInt8]) throws(APIError) {
+        let json: JSONText
+        do {
+            json = try JSONTextReader.read(body, limit: Limits.bodyBytes, takesLast: true)
+        } catch {
+            switch error {
+            case .malformed(let offset):
+                throw .invalid(
+                    nil, "the body is no JSON (RFC 8259, UTF-8): byte \(offset) does not belong",
+                    code: "invalid_json")
+            case .tooDeep(let limit):
+                throw .invalid(
+                    nil, "the body's JSON is nested deeper than \(limit)", code: "invalid_json")
+            default:
+                throw .invalid(
+                    nil, "the body is longer than \(Limits.bodyBytes) bytes", code: "invalid_json")
+            }
+        }
+        guard json.fields != nil else {
+            throw .invalid(nil, "the body is a JSON object", code: "invalid_json")
+        }
+        self.init(json)
+    }
+
+    func place(_ name: String) -> String { prefix + name }
+
+    /// The field; nil if it is missing or null.
+    subscript(_ name: String) -> JSONText? {
+        guard let value = object[name] else { return nil }
+        if case .null = value { return nil }
+        return value
+    }
+
+    func wrong(_ name: String, _ expected: String) -> APIError {
+        .invalid(place(name), "\(place(name)) is \(expected)")
+    }
+
+    func bool(_ name: String) throws(APIError) -> Bool? {
+        guard let value = self[name] else { return nil }
+        guard case .bool(let flag) = value else { throw wrong(name, "true or false") }
+        return flag
+    }
+
+    func string(_ name: String) throws(APIError) -> String? {
+        guard let value = self[name] else { return nil }
+        guard let text = value.string else { throw wrong(name, "a string") }
+        return text
+    }
+
+    func integer(_ name: String, _ range: ClosedRange<Int>) throws(APIError) -> Int? {
+        guard let value = self[name] else { return nil }
+        guard let number = value.integer, range.contains(number) else {
+            throw wrong(name, "a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    func number(_ name: String, _ range: ClosedRange<Double>) throws(APIError) -> Double? {
+        guard let value = self[name] else { return nil }
+        guard let number = value.double, range.contains(number) else {
+            func short(_ bound: Double) -> String {
+                bound == bound.rounded() ? String(Int(bound)) : String(bound)
+            }
+            throw wrong(
+                name, "a number from \(short(range.lowerBound)) to \(short(range.upperBound))")
+        }
+        return number
+    }
+
+    /// A string, or a list of strings.
+    func strings(_ name: String, atMost limit: Int) throws(APIError) -> [String]? {
+        guard let value = self[name] else { return nil }
+        if let text = value.string { return [text] }
+        guard let items = value.list, items.count <= limit else {
+            throw wrong(name, "a string or a list of at most \(limit) strings")
+        }
+        var texts: [String] = []
+        for item in items {
+            guard let text = item.string else { throw wrong(name, "a list of strings") }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    func object(_ name: String) throws(APIError) -> FieldReader? {
+        guard let value = self[name] else { return nil }
+        guard value.fields != nil else { throw wrong(name, "an object") }
+        return FieldReader(value, at: place(name))
+    }
+}
+
+extension JSONText {
+    /// A number that is whole, however it is written; nil for anything else.
+    var integer: Int? {
+        guard case .number(let text) = self else { return nil }
+        return Int(text) ?? Double(text).flatMap { Int(exactly: $0) }
+    }
+
+    /// A finite number.
+    var double: Double? {
+        guard case .number(let text) = self, let value = Double(text), value.isFinite else {
+            return nil
+        }
+        return value
+    }
+
+    /// The value as chat templates take it: numbers become what Python's reader makes of them.
+    var chatJSON: ChatJSON {
+        switch self {
+        case .null: .null
+        case .bool(let flag): .bool(flag)
+        case .number(let text): Int(text).map { .integer($0) } ?? .number(Double(text) ?? 0)
+        case .text(let text): .text(text)
+        case .list(let items): .list(items.map(\.chatJSON))
+        case .object(let fields):
+            .object(fields.map { ChatMessage.Field(name: $0.name, value: $0.value.chatJSON) })
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import SkeinGrammar
+import SkeinModels
+
+/// What a request says of how tokens are picked and when an answer ends; the same at all endpoints.
+struct SamplingRequest: Sendable {
+    var sampler: Sampler
+    /// Added to the logits of tokens before one is picked.
+    var bias: [Int32: Float] = [:]
+    /// Answers to the same prompt.
+    var choices = 1
+    /// Texts before which an answer ends.
+    var stops: [String] = []
+    /// nil: as many as the server gives by default.
+    var maximumTokens: Int?
+    /// Goes on behind an end of turn, to measure.
+    var ignoresEnd = false
+    var streams = false
+    /// Whether the last chunk of a stream says what was used.
+    var includesUsage = false
+
+    /// OpenAI's names, and for what OpenAI has no name vLLM's (`top_k`, `min_p`,
+    /// `repetition_penalty`, `ignore_eos`).
+    init(_ fields: FieldReader, randomSeed: () -> UInt64) throws(APIError) {
+        sampler = Sampler(
+            temperature: Float(try fields.number("temperature", 0...100) ?? 1),
+            topK: max(0, try fields.integer("top_k", -1...1_048_576) ?? 0),
+            topP: Float(try fields.number("top_p", 0...1) ?? 1),
+            minP: Float(try fields.number("min_p", 0...1) ?? 0),
+            penalties: TokenPenalties(
+                repetition: Float(try fields.number("repetition_penalty", 0...100) ?? 1),
+                presence: Float(try fields.number("presence_penalty", -100...100) ?? 0),
+                frequency: Float(try fields.number("frequency_penalty", -100...100) ?? 0)))
+        // Smaller ones are no normal Floats, by which logits are divided.
+        if sampler.temperature < 1e-6 { sampler.temperature = 0 }
+        guard sampler.penalties.repetition > 0 else {
+            throw fields.wrong("repetition_penalty", "above 0 and at most 100")
+        }
+        if let seed = try fields.integer("seed", Int.min...Int.max) {
+            sampler.seed = UInt64(bitPattern: Int64(seed))
+        } else {
+            sampler.seed = randomSeed()
+        }
+        choices = try fields.integer("n", 1...Limits.choices) ?? 1
+        stops = try fields.strings("stop", atMost: Limits.stops) ?? []
+        guard stops.allSatisfy({ !$0.isEmpty && $0.utf8.count <= Limits.stopBytes }) else {
+            throw fields.wrong("stop", "texts of 1 to \(Limits.stopBytes) bytes")
+        }
+        let older = try fields.integer("max_tokens", 0...Limits.tokens)
+        maximumTokens =
+            try fields.integer("max_completion_tokens", 0...Limits.tokens) ?? older
+        ignoresEnd = try fields.bool("ignore_eos") ?? false
+        streams = try fields.bool("stream") ?? false
+        if let options = try fields.object("stream_options") {
+            includesUsage = try options.bool("include_usage") ?? false
+        }
+        bias = try Self.bias(fields)
+    }
+
+    private static func bias(_ fields: FieldReader) throws(APIError) -> [Int32: Float] {
+        guard let value = fields["logit_bias"] else { return [:] }
+        guard let entries = value.fields, entries.count <= Limits.biases else {
+            throw fields.wrong(
+                "logit_bias", "an object of at most \(Limits.biases) token ids and their biases")
+        }
+        var bias: [Int32: Float] = [:]
+        for entry in entries {
+            guard let token = Int32(entry.name), token >= 0, let number = entry.value.double,
+                (-100...100).contains(number)
+            else {
+                throw fields.wrong(
+                    "logit_bias", "token ids with numbers from -100 to 100, such as {\"50\": -100}")
+            }
+            bias[token] = Float(number)
+        }
+        return bias
+    }
+}

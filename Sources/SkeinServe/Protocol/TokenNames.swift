@@ -1,0 +1,87 @@
+import SkeinBasics
+import SkeinText
+
+/// Tokens as they stand in log-probabilities.
+struct TokenNames: Sendable {
+    let tokenizer: Tokenizer
+
+    /// The token's text; one that is not whole characters is named by its bytes, as OpenAI has it.
+    func name(_ token: Int32) -> String {
+        let bytes = tokenizer.bytes(of: token)
+        if bytes.isEmpty { return tokenizer.piece(token) ?? "" }
+        return String(validating: bytes, as: UTF8.self)
+            ?? "bytes:" + bytes.map { "\\x" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    /// OpenAI's `logprobs` of a chat's answer.
+    func chat(_ records: [TokenRecord]) -> JSONLine.Value {
+        func entry(_ token: Int32, _ logprob: Float?) -> [JSONLine.Field] {
+            [
+                ("token", .string(name(token))), ("logprob", number(logprob)),
+                ("bytes", .array(tokenizer.bytes(of: token).map { .integer(Int($0)) })),
+            ]
+        }
+        return .object([
+            (
+                "content",
+                .array(
+                    records.map { record in
+                        .object(
+                            entry(record.token, record.logprob) + [
+                                (
+                                    "top_logprobs",
+                                    .array(
+                                        record.top.map {
+                                            .object(entry($0.token, $0.logprob))
+                                        })
+                                )
+                            ])
+                    })
+            ), ("refusal", .null),
+        ])
+    }
+
+    /// OpenAI's `logprobs` of a completion.
+    ///
+    /// - Parameters:
+    ///   - records: in the order in which they stand in the text.
+    ///   - count: of the likeliest tokens; the token itself is always among them.
+    ///   - offset: characters before the first one; moved on.
+    func completion(
+        _ records: [TokenRecord], top count: Int, offset: inout Int
+    ) -> JSONLine.Value {
+        var offsets: [JSONLine.Value] = []
+        for record in records {
+            offsets.append(.integer(offset))
+            offset += tokenizer.decode([record.token]).unicodeScalars.count
+        }
+        let top: JSONLine.Value =
+            count == 0
+            ? .null
+            : .array(
+                records.map { record in
+                    guard let own = record.logprob else { return .null }
+                    var fields: [JSONLine.Field] = []
+                    let all = record.top.contains { $0.token == record.token }
+                        ? record.top : record.top + [.init(token: record.token, logprob: own)]
+                    for candidate in all {
+                        let name = name(candidate.token)
+                        // Of equal names the likelier token counts.
+                        if fields.contains(where: { $0.0 == name }) { continue }
+                        fields.append((name, number(candidate.logprob)))
+                    }
+                    return .object(fields)
+                })
+        return .object([
+            ("tokens", .array(records.map { .string(name($0.token)) })),
+            ("token_logprobs", .array(records.map { number($0.logprob) })),
+            ("top_logprobs", top), ("text_offset", .array(offsets)),
+        ])
+    }
+
+    /// OpenAI writes -9999 for what is impossible; JSON has no infinity.
+    private func number(_ logprob: Float?) -> JSONLine.Value {
+        guard let logprob else { return .null }
+        return .number(logprob.isFinite ? Double(logprob) : -9999)
+    }
+}

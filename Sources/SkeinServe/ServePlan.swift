@@ -1,0 +1,63 @@
+import Foundation
+import SkeinBasics
+import SkeinModels
+import SkeinTensors
+import SkeinTraining
+
+/// What a server will hold, stated before anything is loaded.
+struct ServePlan: Sendable {
+    var batch: BatchPlan
+    var prefixBytes: Int
+    var threads: Int
+    /// Weights, activations and rotary tables, keys and values, beginnings of prompts.
+    var weightBytes: Int
+    var otherBytes: Int
+
+    /// Without `--context`: what people talk about at once, and not the memory of the longest rows.
+    static let usualContext = 4096
+    static let usualPrefixBytes = 1 << 30
+
+    /// - Throws: `ServeError.contextTooLong`, `.memory`.
+    init(_ model: ModelDirectory, _ options: OpenAIServer.Options) throws(ServeError) {
+        let configuration = model.configuration
+        threads = options.threads ?? ProcessInfo.processInfo.activeProcessorCount
+        let limit = configuration.contextLength
+        if let context = options.context, context > limit {
+            throw .contextTooLong(tokens: context, limit: limit)
+        }
+        weightBytes = model.weightBytes
+        let usable = SystemMemory.usable
+        let free = usable.map { max(0, $0 - model.weightBytes) }
+        batch = BatchPlan(
+            model: configuration, sequences: options.parallel,
+            context: options.context ?? min(limit, Self.usualContext),
+            rows: max(16, options.parallel), rank: options.maximumRank, compute: options.compute,
+            cacheType: options.cacheType)
+        if let given = options.cacheBytes {
+            batch.cacheBytes = given
+        } else if let free {
+            // At least one row must fit.
+            batch.cacheBytes = max(
+                min(batch.cacheBytes, free / 4),
+                batch.sequenceBytes(batch.context, of: configuration))
+        }
+        prefixBytes =
+            options.prefixBytes ?? min(Self.usualPrefixBytes, free.map { $0 / 8 } ?? .max)
+        otherBytes =
+            batch.memoryBytes(of: configuration, threads: threads) - batch.cacheBytes
+        if let usable, totalBytes > usable {
+            throw .memory(needed: totalBytes, available: usable)
+        }
+    }
+
+    var totalBytes: Int { weightBytes + otherBytes + batch.cacheBytes + prefixBytes }
+
+    func log(_ log: Log) {
+        log.info(
+            "memory: weights \(Figures.bytes(weightBytes)), activations "
+                + "\(Figures.bytes(otherBytes)), keys and values up to "
+                + "\(Figures.bytes(batch.cacheBytes)) (\(batch.sequences) answers, \(batch.context) "
+                + "tokens each, \(batch.cacheType.rawValue)), prefix cache up to "
+                + Figures.bytes(prefixBytes))
+    }
+}

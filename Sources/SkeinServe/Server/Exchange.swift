@@ -1,0 +1,123 @@
+import SkeinBasics
+import SkeinHTTP
+
+/// One request from its last byte to the end of its answer. Lives on the server's thread.
+final class Exchange {
+    let id: RequestID
+    let endpoint: String
+    private let reply: HTTPReply
+    /// Headers that let another site's page read the answer.
+    private let headers: [(name: String, value: String)]
+    private let began: ContinuousClock.Instant
+    private var writer: AnswerWriter?
+    private var stream: EventStream?
+    /// When each answer had its last tokens.
+    private var lastToken: [ContinuousClock.Instant?] = []
+    /// What it ended with; nil: it goes on.
+    private(set) var status: HTTPStatus?
+    private(set) var answerTokens = 0
+    private(set) var promptTokens = 0
+    private(set) var cachedTokens = 0
+
+    init(
+        _ id: RequestID, endpoint: String, reply: HTTPReply,
+        headers: [(name: String, value: String)]
+    ) {
+        self.id = id
+        self.endpoint = endpoint
+        self.reply = reply
+        self.headers = headers
+        began = .now
+    }
+
+    var isOpen: Bool { reply.isOpen }
+    var seconds: Double { (.now - began) / .seconds(1) }
+
+    /// Learns how the answer is told.
+    func plan(_ format: AnswerFormat, _ names: TokenNames) {
+        writer = AnswerWriter(format, names)
+        lastToken = Array(repeating: nil, count: format.answers)
+    }
+
+    /// Answers at once.
+    func respond(_ response: HTTPResponse) {
+        guard status == nil else { return }
+        status = response.status
+        var response = response
+        response.headers += headers
+        reply.respond(response)
+    }
+
+    func fail(_ error: APIError) {
+        guard status == nil else { return }
+        guard let stream else { return respond(error.response) }
+        // The status has been sent; a client sees the error in the stream.
+        status = error.status
+        stream.send(nil, JSONLine.render(error.json))
+        stream.send(nil, "[DONE]")
+        stream.end()
+    }
+
+    /// Takes what the engine tells.
+    func take(_ event: AnswerEvent, _ metrics: inout ServeMetrics) {
+        guard status == nil, var writer else { return }
+        self.writer = nil
+        defer { if self.writer == nil { self.writer = writer } }
+        let index = event.choice
+        switch event.content {
+        case .failed(let error): fail(error)
+        case .piece(let piece):
+            note(index, &metrics)
+            guard writer.format.streams else { return writer.keep(index, piece) }
+            send(writer.chunks(index, piece))
+        case .finished(let end):
+            note(end, index, writer.format, &metrics)
+            if writer.format.streams {
+                send(writer.lastChunks(index, end))
+            } else {
+                writer.keep(index, end)
+            }
+            if writer.isComplete { finish(writer) }
+        }
+    }
+
+    private func finish(_ writer: AnswerWriter) {
+        guard writer.format.streams, let stream else {
+            return respond(HTTPResponse(json: writer.whole))
+        }
+        status = .ok
+        if let usage = writer.usageChunk { stream.send(nil, JSONLine.render(usage)) }
+        stream.send(nil, "[DONE]")
+        stream.end()
+    }
+
+    private func send(_ chunks: [JSONLine.Value]) {
+        let stream = self.stream ?? reply.beginEvents(headers: headers)
+        if self.stream == nil {
+            self.stream = stream
+        }
+        for chunk in chunks { stream.send(nil, JSONLine.render(chunk)) }
+    }
+
+    private func note(_ index: Int, _ metrics: inout ServeMetrics) {
+        let now = ContinuousClock.now
+        if let last = lastToken[index] {
+            metrics.nextToken.add((now - last) / .seconds(1))
+        } else {
+            metrics.firstToken.add((now - began) / .seconds(1))
+        }
+        lastToken[index] = now
+    }
+
+    private func note(
+        _ end: AnswerEnd, _ index: Int, _ format: AnswerFormat, _ metrics: inout ServeMetrics
+    ) {
+        answerTokens += end.answerTokens
+        metrics.answerTokens += end.answerTokens
+        guard index % format.choices == 0 else { return }
+        promptTokens += end.promptTokens
+        cachedTokens += end.cachedTokens
+        metrics.promptTokens += end.promptTokens
+        metrics.cachedTokens += end.cachedTokens
+    }
+}

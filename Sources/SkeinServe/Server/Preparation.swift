@@ -1,0 +1,253 @@
+import Foundation
+import SkeinBasics
+import SkeinGrammar
+import SkeinHTTP
+import SkeinModels
+import SkeinText
+import SkeinTraining
+
+/// Makes jobs of requests: reads them, renders conversations, cuts texts into tokens, compiles
+/// grammars. Pure but for the models, which it asks by name; any thread may call.
+struct Preparation: Sendable {
+    let models: ServedModels
+    let tokenizer: Tokenizer
+    let grammars: GrammarCache
+    let chat: ChatPrompts
+    /// Tokens of prompt and answer together.
+    let context: Int
+    /// Tokens of an answer whose request does not say how many.
+    let defaultTokens: Int
+
+    func chat(_ body: [UInt8], id: RequestID, _ names: RequestNames) throws(APIError) -> AnswerPlan {
+        let request = try ChatRequest(FieldReader(body: body), randomSeed: names.randomSeed)
+        let model = try models.model(named: request.model)
+        let usesTools = !request.tools.isEmpty && request.toolChoice != .none
+        if usesTools, request.form != .text {
+            throw .invalid(
+                "response_format", "tools and a form of the answer exclude each other: leave one out")
+        }
+        let prompt = try chat.prompt(request, tokenizer)
+        let limit = try limit(request.sampling, prompt: prompt.count, param: "messages")
+        let guide: AnswerGuide
+        if usesTools {
+            do {
+                guide = .tools(
+                    try ToolGuide(
+                        chat.format, tools: request.tools, choice: request.toolChoice,
+                        parallel: request.parallelCalls, grammars: grammars, tokenizer: tokenizer,
+                        limit: limit, idSeed: names.text(id)))
+            } catch {
+                throw (error as? ToolProblem).map { APIError($0) } ?? APIError(error)
+            }
+        } else {
+            guide = try self.guide(request.form, limit: limit)
+        }
+        let plan = AnswerFormat(
+            .chat, id: "chatcmpl-" + names.text(id), model: model.answeringName,
+            created: names.created, sampling: request.sampling, prompts: 1, echoes: [""],
+            logprobs: request.logprobs)
+        return AnswerPlan(
+            jobs: jobs(
+                id, model, [prompt], [limit], request.sampling, [guide],
+                logprobs: request.logprobs, tellsPrompt: false), format: plan)
+    }
+
+    func completion(
+        _ body: [UInt8], id: RequestID, _ names: RequestNames
+    ) throws(APIError) -> AnswerPlan {
+        let request = try CompletionRequest(FieldReader(body: body), randomSeed: names.randomSeed)
+        let model = try models.model(named: request.model)
+        guard request.prompts.count * request.sampling.choices <= Limits.answers else {
+            throw .invalid("n", "a request has at most \(Limits.answers) answers")
+        }
+        var (prompts, echoes): ([[Int32]], [String]) = ([], [])
+        var (limits, guides): ([Int], [AnswerGuide]) = ([], [])
+        for prompt in request.prompts {
+            let tokens: [Int32]
+            switch prompt {
+            case .text(let text): tokens = try self.tokens(text)
+            case .tokens(let ids): tokens = ids
+            }
+            guard !tokens.isEmpty else {
+                throw .invalid("prompt", "a prompt has at least one token")
+            }
+            let limit = try limit(request.sampling, prompt: tokens.count, param: "prompt")
+            prompts.append(tokens)
+            limits.append(limit)
+            guides.append(try guide(request.form, limit: limit))
+            switch prompt {
+            case _ where !request.echoes: echoes.append("")
+            case .text(let text): echoes.append(text)
+            case .tokens(let ids): echoes.append(tokenizer.decode(ids))
+            }
+        }
+        let format = AnswerFormat(
+            .completion, id: "cmpl-" + names.text(id), model: model.answeringName,
+            created: names.created, sampling: request.sampling, prompts: prompts.count,
+            echoes: echoes, logprobs: request.logprobs)
+        return AnswerPlan(
+            jobs: jobs(
+                id, model, prompts, limits, request.sampling, guides, logprobs: request.logprobs,
+                tellsPrompt: request.echoes && request.logprobs != nil), format: format)
+    }
+
+    /// The answers of a request, those to one prompt one after another; each has a seed of its own.
+    private func jobs(
+        _ id: RequestID, _ model: ServedModel, _ prompts: [[Int32]], _ limits: [Int],
+        _ sampling: SamplingRequest, _ guides: [AnswerGuide], logprobs: Int?, tellsPrompt: Bool
+    ) -> [AnswerJob] {
+        var jobs: [AnswerJob] = []
+        for (place, prompt) in prompts.enumerated() {
+            for choice in 0..<sampling.choices {
+                var sampler = sampling.sampler
+                sampler.seed &+= UInt64(choice)
+                jobs.append(
+                    AnswerJob(
+                        request: id, choice: jobs.count, prompt: prompt,
+                        maximumTokens: limits[place], adapter: model.projections,
+                        sampler: sampler, bias: sampling.bias, stops: sampling.stops,
+                        ignoresEnd: sampling.ignoresEnd, guide: guides[place],
+                        logprobs: logprobs, tellsPrompt: tellsPrompt))
+            }
+        }
+        return jobs
+    }
+
+    /// Tokens that an answer may have.
+    private func limit(
+        _ sampling: SamplingRequest, prompt: Int, param: String
+    ) throws(APIError) -> Int {
+        let room = context - prompt
+        guard room > 0 || (room == 0 && sampling.maximumTokens == 0) else {
+            throw .contextExceeded(tokens: prompt, limit: context, param: param)
+        }
+        return min(sampling.maximumTokens ?? defaultTokens, room)
+    }
+
+    private func guide(_ form: AnswerForm, limit: Int) throws(APIError) -> AnswerGuide {
+        guard let grammar = try form.grammar(grammars) else { return .free }
+        do throws(GrammarError) {
+            return .value(try GrammarMatcher(grammar, limit: limit))
+        } catch {
+            throw form.problem(error)
+        }
+    }
+
+    private func tokens(_ text: String) throws(APIError) -> [Int32] {
+        do {
+            return try tokenizer.ids(ofWhole: text)
+        } catch {
+            throw APIError(error, param: "prompt")
+        }
+    }
+
+    // MARK: Tokens and texts
+
+    /// `{"prompt": TEXT}` as vLLM has it, `{"content": TEXT}` as llama.cpp has it, or `messages`.
+    func tokenize(_ body: [UInt8]) throws(APIError) -> JSONLine.Value {
+        let fields = try FieldReader(body: body)
+        let tokens: [Int32]
+        if fields["messages"] != nil {
+            var request = try ChatRequest(fields, randomSeed: { 0 })
+            if try fields.bool("add_generation_prompt") == false { request.addsPrompt = false }
+            tokens = try chat.prompt(request, tokenizer)
+        } else {
+            let other = try fields.string("content")
+            guard let text = try fields.string("prompt") ?? other else {
+                throw fields.wrong("prompt", "a text")
+            }
+            let adds = try fields.bool("add_special_tokens") ?? true
+            do {
+                tokens = try adds ? tokenizer.ids(ofWhole: text) : tokenizer.ids(of: text)
+            } catch {
+                throw APIError(error, param: "prompt")
+            }
+        }
+        return .object([
+            ("count", .integer(tokens.count)), ("max_model_len", .integer(context)),
+            ("tokens", .array(tokens.map { .integer(Int($0)) })),
+        ])
+    }
+
+    func detokenize(_ body: [UInt8]) throws(APIError) -> JSONLine.Value {
+        let fields = try FieldReader(body: body)
+        guard let items = fields["tokens"]?.list else { throw fields.wrong("tokens", "a list") }
+        var tokens: [Int32] = []
+        for item in items {
+            guard let token = item.integer, (0..<tokenizer.vocabularySize).contains(token) else {
+                throw fields.wrong(
+                    "tokens", "a list of ids from 0 to \(tokenizer.vocabularySize - 1)")
+            }
+            tokens.append(Int32(token))
+        }
+        let text = tokenizer.decode(tokens)
+        // vLLM's name and llama.cpp's.
+        return .object([("prompt", .string(text)), ("content", .string(text))])
+    }
+
+    // MARK: Adapters
+
+    func loadAdapter(_ body: [UInt8]) throws(APIError) -> HTTPAnswerText {
+        let fields = try FieldReader(body: body)
+        guard let name = try fields.string("lora_name"), let path = try fields.string("lora_path")
+        else {
+            throw .invalid(nil, "lora_name and lora_path say which adapter, and from where")
+        }
+        guard let root = models.root else { throw .withoutRoot }
+        do {
+            try models.load(name, path: try root.resolve(path))
+        } catch {
+            if case ServeError.nameTaken? = error as? ServeError {
+                throw APIError(
+                    .badRequest, .invalidRequest,
+                    "the name \(APIError.printable(name)) is taken: unload it first, or use another",
+                    param: "lora_name", code: "name_taken")
+            }
+            throw APIError(error, param: "lora_path")
+        }
+        return HTTPAnswerText(text: "Success: LoRA adapter '\(name)' added successfully.")
+    }
+
+    func unloadAdapter(_ body: [UInt8]) throws(APIError) -> HTTPAnswerText {
+        let fields = try FieldReader(body: body)
+        guard let name = try fields.string("lora_name") else {
+            throw fields.wrong("lora_name", "the name of an adapter")
+        }
+        guard models.root != nil else { throw .withoutRoot }
+        guard models.unload(name) else {
+            throw .unknownModel(name, known: models.list.dropFirst().map(\.id))
+        }
+        return HTTPAnswerText(text: "Success: LoRA adapter '\(name)' removed successfully.")
+    }
+}
+
+/// A plain text for a client, in vLLM's words where its clients look for them.
+struct HTTPAnswerText: Sendable {
+    var text: String
+}
+
+extension APIError {
+    static let withoutRoot = APIError(
+        .forbidden, .permission,
+        "adapters are not loaded at run time here: start skein serve with --adapter-root",
+        code: "adapter_root_missing")
+}
+
+/// What differs from request to request and is nobody's input.
+struct RequestNames: Sendable {
+    /// Tells the requests of one start of a server from those of others.
+    let start: UInt64
+    /// Seconds since 1970.
+    let created: Int
+    let seed: UInt64
+
+    var randomSeed: () -> UInt64 { { seed } }
+
+    func text(_ id: RequestID) -> String {
+        func hex(_ number: UInt64) -> String {
+            let digits = String(number, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }
+        return hex(start) + hex(id.number)
+    }
+}

@@ -1,0 +1,122 @@
+import SkeinBasics
+import SkeinHTTP
+
+/// Who may ask. Pure.
+struct ServeAccess: Sendable {
+    /// None: anybody who can reach the address.
+    let keys: APIKeys
+    /// The host that the user gave.
+    let host: String?
+    /// The other site whose pages may ask (`--cors-origin`); `*`: any.
+    let origin: String?
+
+    /// What needs no key: whether the server is there, and the page, which holds nothing.
+    private static let open: Set<String> = ["/", "/health"]
+
+    /// Why a request is refused; nil if it is not.
+    func refusal(of request: HTTPRequest) -> APIError? {
+        if keys.isEmpty, let name = request.header("host"), !isOwn(name) {
+            // A page of another site whose name was pointed here would be read as that site's own.
+            return APIError(
+                .misdirected, .permission,
+                "this is not \(APIError.printable(name)): use the address that skein printed, or "
+                    + "start it with --api-key-file")
+        }
+        if Self.open.contains(request.path) { return nil }
+        if let problem = crossSite(request) { return problem }
+        if keys.isEmpty { return nil }
+        guard let given = request.bearer ?? request.header("x-api-key"), keys.contains(given) else {
+            return APIError(
+                .unauthorized, .authentication,
+                "the API key is missing or wrong: send Authorization: Bearer KEY",
+                code: "invalid_api_key")
+        }
+        return nil
+    }
+
+    /// Pages of other sites may not ask unless the user said so: a browser would send them on.
+    private func crossSite(_ request: HTTPRequest) -> APIError? {
+        let from = request.header("origin")
+        if let from, allows(from) { return nil }
+        let isForeign =
+            request.header("sec-fetch-site") == "cross-site"
+            || from.map { !isSame($0, as: request.header("host")) } ?? false
+        guard isForeign else { return nil }
+        return APIError(
+            .forbidden, .permission,
+            "pages of other sites may not ask here: start skein serve with --cors-origin ORIGIN",
+            code: "cross_origin")
+    }
+
+    private func isSame(_ origin: String, as host: String?) -> Bool {
+        guard let host else { return false }
+        return ["http://", "https://"].contains { $0 + host.lowercased() == origin.lowercased() }
+    }
+
+    private func allows(_ from: String) -> Bool { origin == "*" || origin == from }
+
+    /// What tells a browser that a page of another site may read an answer.
+    func headers(for request: HTTPRequest) -> [(name: String, value: String)] {
+        guard let from = request.header("origin"), allows(from) else { return [] }
+        return [
+            ("Access-Control-Allow-Origin", from), ("Vary", "Origin"),
+            ("Cross-Origin-Resource-Policy", "cross-origin"),
+        ]
+    }
+
+    /// The answer to a browser that asks whether a page may ask.
+    func preflight(_ request: HTTPRequest) -> HTTPResponse {
+        guard let from = request.header("origin"), allows(from) else {
+            return APIError(
+                .forbidden, .permission, "pages of other sites may not ask here",
+                code: "cross_origin"
+            ).response
+        }
+        return HTTPResponse(
+            .noContent,
+            headers: headers(for: request) + [
+                ("Access-Control-Allow-Methods", "GET, POST, OPTIONS"),
+                ("Access-Control-Allow-Headers", "Authorization, Content-Type, X-Api-Key"),
+                ("Access-Control-Max-Age", "600"),
+            ])
+    }
+
+    private func isOwn(_ header: String) -> Bool { OwnHost.isOwn(header, named: host) }
+}
+
+/// The keys that a server takes.
+package struct APIKeys: Sendable, Equatable {
+    private let keys: [[UInt8]]
+
+    package static let none = APIKeys(keys: [])
+
+    private init(keys: [[UInt8]]) { self.keys = keys }
+
+    /// Reads a file with one key a line; empty lines and those that begin with # count for nothing.
+    ///
+    /// - Throws: `ServeError.badKey`.
+    package init(text: [UInt8], path: String) throws(ServeError) {
+        var keys: [[UInt8]] = []
+        let lines = text.split(separator: 0x0A, omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+            let key = Array(line.last == 0x0D ? line.dropLast() : line)
+            if key.isEmpty || key.first == UInt8(ascii: "#") { continue }
+            guard key.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+                throw .badKey(path: path, line: index + 1)
+            }
+            keys.append(key)
+        }
+        guard !keys.isEmpty else { throw .badKey(path: path, line: nil) }
+        self.keys = keys
+    }
+
+    package var isEmpty: Bool { keys.isEmpty }
+
+    /// Whether it is one of the keys, in a time that depends on the lengths alone.
+    func contains(_ given: String) -> Bool {
+        let bytes = Array(given.utf8)
+        return keys.reduce(false) { found, key in
+            ConstantTime.areEqual(key, bytes) || found
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import SkeinBasics
+
+/// Counts what happens to requests. Lives on the server's thread.
+struct ServeMetrics {
+    /// Bounds of the histograms, in seconds.
+    static let firstTokenBounds = [
+        0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160,
+    ]
+    static let nextTokenBounds = [
+        0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 2.5,
+    ]
+
+    struct Histogram {
+        let bounds: [Double]
+        private(set) var counts: [Int]
+        private(set) var sum = 0.0
+
+        init(_ bounds: [Double]) {
+            self.bounds = bounds
+            counts = Array(repeating: 0, count: bounds.count + 1)
+        }
+
+        mutating func add(_ value: Double) {
+            counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1
+            sum += value
+        }
+    }
+
+    /// By endpoint and status.
+    private(set) var requests: [(endpoint: String, status: Int, count: Int)] = []
+    var promptTokens = 0
+    var cachedTokens = 0
+    var answerTokens = 0
+    /// Requests whose client went away.
+    var abandoned = 0
+    var firstToken = Histogram(firstTokenBounds)
+    var nextToken = Histogram(nextTokenBounds)
+
+    mutating func count(_ endpoint: String, _ status: Int) {
+        if let place = requests.firstIndex(where: { $0.endpoint == endpoint && $0.status == status })
+        {
+            requests[place].count += 1
+        } else {
+            requests.append((endpoint, status, 1))
+        }
+    }
+
+    /// As Prometheus reads it (text format 0.0.4).
+    func text(
+        _ engine: AnswerEngine.Figures, _ prefixes: PrefixFigures, open: Int, cacheLimit: Int
+    ) -> String {
+        var out = ""
+        func family(_ name: String, _ kind: String, _ help: String, _ lines: [String]) {
+            out += "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
+            out += lines.map { name + $0 + "\n" }.joined()
+        }
+        func single(_ name: String, _ kind: String, _ help: String, _ value: Int) {
+            family(name, kind, help, [" \(value)"])
+        }
+        family(
+            "skein_serve_requests_total", "counter", "Requests answered, by endpoint and status.",
+            requests.map { "{endpoint=\"\($0.endpoint)\",status=\"\($0.status)\"} \($0.count)" })
+        single(
+            "skein_serve_requests_abandoned_total", "counter",
+            "Requests whose client went away before the answer was complete.", abandoned)
+        single("skein_serve_requests_open", "gauge", "Requests being answered or waiting.", open)
+        single(
+            "skein_serve_answers_running", "gauge", "Answers being decoded.", engine.running)
+        single(
+            "skein_serve_answers_waiting", "gauge", "Answers that wait for room.", engine.waiting)
+        single("skein_serve_prompt_tokens_total", "counter", "Tokens of prompts.", promptTokens)
+        single(
+            "skein_serve_prompt_tokens_cached_total", "counter",
+            "Tokens of prompts that the prefix cache had.", cachedTokens)
+        single(
+            "skein_serve_answer_tokens_total", "counter", "Tokens of answers.", answerTokens)
+        single(
+            "skein_serve_guessed_tokens_total", "counter", "Tokens that were guessed ahead.",
+            engine.guessedTokens)
+        single(
+            "skein_serve_guessed_tokens_right_total", "counter", "Guessed tokens that were right.",
+            engine.rightGuesses)
+        single(
+            "skein_serve_cache_bytes", "gauge", "Keys and values of answers under way.",
+            engine.cacheBytes)
+        single(
+            "skein_serve_cache_limit_bytes", "gauge", "What they may take at most.", cacheLimit)
+        single(
+            "skein_serve_prefix_cache_bytes", "gauge", "Beginnings of prompts that are kept.",
+            prefixes.bytes)
+        single(
+            "skein_serve_prefix_cache_limit_bytes", "gauge", "What they may take at most.",
+            prefixes.limit)
+        single(
+            "skein_serve_prefix_cache_evicted_total", "counter", "Blocks that made room.",
+            prefixes.evicted)
+        for (name, help, histogram) in [
+            (
+                "skein_serve_time_to_first_token_seconds",
+                "From a request's last byte to the first token of an answer.", firstToken
+            ),
+            (
+                "skein_serve_time_between_tokens_seconds",
+                "Between the steps that brought tokens of one answer.", nextToken
+            ),
+        ] {
+            var lines: [String] = []
+            var total = 0
+            for (index, bound) in histogram.bounds.enumerated() {
+                total += histogram.counts[index]
+                lines.append("_bucket{le=\"\(bound)\"} \(total)")
+            }
+            total += histogram.counts[histogram.bounds.count]
+            lines.append("_bucket{le=\"+Inf\"} \(total)")
+            lines.append("_sum \(histogram.sum)")
+            lines.append("_count \(total)")
+            family(name, "histogram", help, lines)
+        }
+        return out
+    }
+}
+
+/// What the prefix cache holds, for metrics.
+struct PrefixFigures: Sendable {
+    var bytes = 0
+    var limit = 0
+    var evicted = 0
+}

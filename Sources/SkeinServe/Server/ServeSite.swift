@@ -1,0 +1,328 @@
+import Foundation
+import SkeinBasics
+import SkeinHTTP
+import SkeinModels
+
+/// What the server answers. Lives on the server's thread: long work goes to other threads, and their
+/// results come back with `post`.
+final class ServeSite: HTTPSite {
+    /// The parts that answer, made before the site.
+    struct Parts: Sendable {
+        var preparation: Preparation
+        var engine: AnswerEngine
+        var threads: PreparationThreads
+        var access: ServeAccess
+        var prefixes: PrefixCache?
+        /// Requests that may be answered or wait at once.
+        var requests: Int
+        var cacheLimit: Int
+        var log: Log
+        /// Whether each request is a line in the log.
+        var logsRequests: Bool
+    }
+
+    private let parts: Parts
+    /// Runs something on the server's thread.
+    private let post: @Sendable (@escaping @Sendable (ServeSite) -> Void) -> Void
+    private var exchanges: [RequestID: Exchange] = [:]
+    private var metrics = ServeMetrics()
+    private var next: UInt64 = 0
+    private let start = UInt64.random(in: 0 ... .max)
+    private var isStopping = false
+    /// Bytes of bodies that wait to be read.
+    private var waitingBytes = 0
+    private var logRate = LineRate(burst: Limits.logLines, interval: .milliseconds(50))
+    private let born = ContinuousClock.now
+    private let page = ChatPage()
+
+    init(
+        _ parts: Parts,
+        post: @escaping @Sendable (@escaping @Sendable (ServeSite) -> Void) -> Void
+    ) {
+        self.parts = parts
+        self.post = post
+    }
+
+    // MARK: Routes
+
+    private enum Route {
+        case page, health, models, metrics
+        case model(String)
+        /// Takes a body and answers later.
+        case work(Work)
+    }
+
+    private enum Work: String {
+        case chat = "/v1/chat/completions"
+        case completion = "/v1/completions"
+        case tokenize = "/tokenize"
+        case detokenize = "/detokenize"
+        case loadAdapter = "/v1/load_lora_adapter"
+        case unloadAdapter = "/v1/unload_lora_adapter"
+    }
+
+    private func route(_ path: String) -> Route? {
+        switch path {
+        case "/": return .page
+        case "/health", "/healthz": return .health
+        case "/v1/models": return .models
+        case "/metrics": return .metrics
+        default: break
+        }
+        if let work = Work(rawValue: path) { return .work(work) }
+        if path.hasPrefix("/v1/models/") {
+            let name = path.dropFirst("/v1/models/".count)
+            return .model(String(name).removingPercentEncoding ?? String(name))
+        }
+        return nil
+    }
+
+    func bodyLimit(for head: HTTPRequest) -> Int {
+        guard case .work? = route(head.path), head.method == "POST",
+            parts.access.refusal(of: head) == nil
+        else { return 0 }
+        return Limits.bodyBytes
+    }
+
+    func refusal(_ status: HTTPStatus, _ words: String) -> HTTPResponse {
+        let isServers = status.rawValue >= 500
+        return APIError(
+            status, isServers ? .server : .invalidRequest, words,
+            retryAfter: status == .serviceUnavailable ? 1 : nil
+        ).response
+    }
+
+    func answer(_ request: HTTPRequest) -> HTTPAnswer {
+        if request.method == "OPTIONS" { return .response(parts.access.preflight(request)) }
+        if let refusal = parts.access.refusal(of: request) {
+            return answer(request, "-", refusal.response)
+        }
+        guard let route = route(request.path) else {
+            return answer(
+                request, "-",
+                APIError(
+                    .notFound, .notFound,
+                    "there is nothing at \(APIError.printable(request.path)): docs/SERVING.md "
+                        + "lists what is served", code: "unknown_path"
+                ).response)
+        }
+        if case .work(let work) = route {
+            guard request.method == "POST" else { return answer(request, "-", wrongMethod("POST")) }
+            return begin(work, request)
+        }
+        guard ["GET", "HEAD"].contains(request.method) else {
+            return answer(request, "-", wrongMethod("GET"))
+        }
+        switch route {
+        case .page:
+            return answer(
+                request, "/",
+                HTTPResponse(
+                    .ok, contentType: ChatPage.contentType, headers: page.headers, body: page.html))
+        case .health:
+            return answer(
+                request, "/health",
+                isStopping
+                    ? APIError.stopping.response
+                    : HTTPResponse(json: .object([("status", .string("ok"))])))
+        case .models: return answer(request, "/v1/models", models)
+        case .model(let name): return answer(request, "/v1/models", model(name))
+        case .metrics: return answer(request, "/metrics", metricsText)
+        case .work: return answer(request, "-", wrongMethod("POST"))
+        }
+    }
+
+    private func answer(
+        _ request: HTTPRequest, _ endpoint: String, _ response: HTTPResponse
+    ) -> HTTPAnswer {
+        metrics.count(endpoint, response.status.rawValue)
+        var response = response
+        response.headers += parts.access.headers(for: request)
+        return .response(response)
+    }
+
+    private func wrongMethod(_ allowed: String) -> HTTPResponse {
+        var response = APIError(
+            .methodNotAllowed, .invalidRequest, "this path takes \(allowed)"
+        ).response
+        response.headers.append(("Allow", allowed))
+        return response
+    }
+
+    // MARK: What is answered at once
+
+    private var models: HTTPResponse {
+        HTTPResponse(
+            json: .object([
+                ("object", .string("list")),
+                ("data", .array(parts.preparation.models.list.map(entry))),
+            ]))
+    }
+
+    private func model(_ name: String) -> HTTPResponse {
+        let all = parts.preparation.models.list
+        guard let found = all.first(where: { $0.id == name }) else {
+            return APIError.unknownModel(name, known: all.map(\.id)).response
+        }
+        return HTTPResponse(json: entry(found))
+    }
+
+    private func entry(_ model: ServedModel) -> JSONLine.Value {
+        .object([
+            ("id", .string(model.id)), ("object", .string("model")),
+            ("created", .integer(model.created)), ("owned_by", .string("skein")),
+            ("root", .string(model.root)), ("parent", model.parent.map { .string($0) } ?? .null),
+            ("step", model.step.map { .integer($0) } ?? .null),
+            ("max_model_len", .integer(parts.preparation.context)),
+        ])
+    }
+
+    private var metricsText: HTTPResponse {
+        var prefixes = PrefixFigures()
+        if let cache = parts.prefixes {
+            let usage = cache.usage
+            prefixes = PrefixFigures(
+                bytes: usage.bytes, limit: cache.byteLimit, evicted: usage.evicted)
+        }
+        return HTTPResponse(
+            contentType: "text/plain; version=0.0.4; charset=utf-8",
+            body: Array(
+                metrics.text(
+                    parts.engine.figures, prefixes, open: exchanges.count,
+                    cacheLimit: parts.cacheLimit
+                ).utf8))
+    }
+
+    // MARK: What is answered later
+
+    private func begin(_ work: Work, _ request: HTTPRequest) -> HTTPAnswer {
+        if isStopping { return answer(request, work.rawValue, APIError.stopping.response) }
+        guard exchanges.count < parts.requests,
+            waitingBytes + request.body.count <= Limits.bodiesBytes
+        else {
+            let error = APIError.overloaded(
+                "\(exchanges.count) requests are being answered or wait", retryAfter: retryAfter)
+            return answer(request, work.rawValue, error.response)
+        }
+        return .later { [self] reply in begin(work, request, reply) }
+    }
+
+    /// Seconds until a place may be free: what has been needed so far, at most a minute.
+    private var retryAfter: Int {
+        let figures = parts.engine.figures
+        let waiting = Double(figures.waiting) / Double(max(1, figures.running))
+        return Int(min(60, max(1, waiting * meanSeconds)))
+    }
+
+    private var finished = 0
+    private var finishedSeconds = 0.0
+    private var meanSeconds: Double { finished == 0 ? 1 : finishedSeconds / Double(finished) }
+
+    private func begin(_ work: Work, _ request: HTTPRequest, _ reply: HTTPReply) {
+        let id = RequestID(number: next)
+        next += 1
+        let exchange = Exchange(
+            id, endpoint: work.rawValue, reply: reply,
+            headers: parts.access.headers(for: request))
+        exchanges[id] = exchange
+        reply.onEnd = { [weak self] in self?.isGone(id) }
+        let names = RequestNames(
+            start: start, created: Int(Date().timeIntervalSince1970),
+            seed: UInt64.random(in: 0...UInt64(Int64.max)))
+        let body = request.body
+        waitingBytes += body.count
+        let (preparation, post) = (parts.preparation, post)
+        parts.threads.run {
+            let prepared = Self.prepare(work, body, id, names, preparation)
+            post { site in
+                site.waitingBytes -= body.count
+                site.go(on: id, prepared)
+            }
+        }
+    }
+
+    private enum Prepared: Sendable {
+        case plan(AnswerPlan)
+        case json(JSONLine.Value)
+        case text(HTTPAnswerText)
+        case error(APIError)
+    }
+
+    private static func prepare(
+        _ work: Work, _ body: [UInt8], _ id: RequestID, _ names: RequestNames,
+        _ preparation: Preparation
+    ) -> Prepared {
+        do throws(APIError) {
+            switch work {
+            case .chat: return .plan(try preparation.chat(body, id: id, names))
+            case .completion: return .plan(try preparation.completion(body, id: id, names))
+            case .tokenize: return .json(try preparation.tokenize(body))
+            case .detokenize: return .json(try preparation.detokenize(body))
+            case .loadAdapter: return .text(try preparation.loadAdapter(body))
+            case .unloadAdapter: return .text(try preparation.unloadAdapter(body))
+            }
+        } catch {
+            return .error(error)
+        }
+    }
+
+    private func go(on id: RequestID, _ prepared: Prepared) {
+        // Its client may be gone.
+        guard let exchange = exchanges[id] else { return }
+        switch prepared {
+        case .error(let error): exchange.fail(error)
+        case .json(let value): exchange.respond(HTTPResponse(json: value))
+        case .text(let text):
+            exchange.respond(HTTPResponse(body: Array((text.text + "\n").utf8)))
+        case .plan(let plan):
+            exchange.plan(plan.format, TokenNames(tokenizer: parts.preparation.tokenizer))
+            parts.engine.submit(plan.jobs)
+            return
+        }
+        close(exchange)
+    }
+
+    /// Takes what the engine tells.
+    func take(_ events: [AnswerEvent]) {
+        for event in events {
+            guard let exchange = exchanges[event.request] else { continue }
+            exchange.take(event, &metrics)
+            if exchange.status != nil { close(exchange) }
+        }
+    }
+
+    private func isGone(_ id: RequestID) {
+        guard let exchange = exchanges[id] else { return }
+        parts.engine.cancel(id)
+        metrics.abandoned += 1
+        exchanges[id] = nil
+        note(exchange, "gone")
+    }
+
+    private func close(_ exchange: Exchange) {
+        exchanges[exchange.id] = nil
+        finished += 1
+        finishedSeconds += exchange.seconds
+        let status = exchange.status?.rawValue ?? 0
+        metrics.count(exchange.endpoint, status)
+        note(exchange, String(status))
+    }
+
+    private func note(_ exchange: Exchange, _ status: String) {
+        guard parts.logsRequests, let leftOut = logRate.admit(at: .now - born) else { return }
+        if leftOut > 0 { parts.log.info("\(leftOut) requests were not logged") }
+        parts.log.info(
+            "POST \(exchange.endpoint) \(status) in \(Figures.fixed(exchange.seconds, 2)) s: "
+                + "\(exchange.promptTokens) prompt tokens (\(exchange.cachedTokens) cached), "
+                + "\(exchange.answerTokens) answer tokens",
+            [
+                ("endpoint", .string(exchange.endpoint)), ("status", .string(status)),
+                ("seconds", .number(exchange.seconds)),
+                ("prompt_tokens", .integer(exchange.promptTokens)),
+                ("cached_tokens", .integer(exchange.cachedTokens)),
+                ("answer_tokens", .integer(exchange.answerTokens)),
+            ])
+    }
+
+    func finish() { isStopping = true }
+}
