@@ -16,6 +16,13 @@ package final class TokenMask: Sendable {
         self.need = need
     }
 
+    /// A few tokens among which no grammar decides, of a vocabulary of `size`.
+    package convenience init(_ tokens: [Int32], size: Int, allowsEnd: Bool) {
+        var set = TokenSet(size: size)
+        for token in tokens { set.insert(token) }
+        self.init(tokens: set, allowsEnd: allowsEnd, need: 0)
+    }
+
     /// The only possible token, if the turn cannot end here and nothing else is allowed.
     package var only: Int32? { count == 1 && !allowsEnd ? tokens.first : nil }
 }

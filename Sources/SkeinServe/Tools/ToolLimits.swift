@@ -1,0 +1,16 @@
+/// What a client's tools and calls may take.
+enum ToolLimits {
+    /// Tools of one request, as OpenAI has it.
+    static let tools = 128
+    /// Bytes of a tool's name, as OpenAI has it.
+    static let nameBytes = 64
+    /// Bytes of all definitions together: half of what the grammar of all calls may have.
+    static let definitionBytes = 1 << 19
+    /// Calls of one message or answer.
+    static let calls = 128
+    /// Schemas that are found impossible one by one; each takes up to a second. After so many, all that
+    /// need not be enforced are not.
+    static let impossibleSchemas = 4
+    /// Bytes of white space before a call that are held back and then dropped.
+    static let heldSpace = 64
+}
