@@ -183,7 +183,6 @@ def talk(browser, server):
           "markup in a prompt is text")
 
     stopping(chat)
-    page.click("#clear")
     check(chat.turn(NAME) is None and page.is_disabled("#again"), "cleared")
     compare(chat, base)
     schema(chat)
@@ -249,7 +248,7 @@ def looks(page):
             check(width <= size[0], f"{words}: nothing is wider than the screen ({width} of {size[0]})")
             found = [(one["id"], [node["target"] for node in one["nodes"]][:3]) for one in Axe().run(page)["violations"]]
             check(not found, f"{words}: axe-core finds nothing {found}")
-        if IMAGES:
+        if IMAGES and name in ("chat-page", "chat-page-phone"):
             page.evaluate("() => { for (const log of document.querySelectorAll('.log')) log.scrollTop = 0; }")
             page.screenshot(path=f"{IMAGES}/{name}.png")
     page.emulate_media(color_scheme="light")
@@ -358,7 +357,13 @@ def trouble(browser, server):
     }""", list(stream(HOSTILE, "é", "🦢")))
     chat.send(QUESTION)
     check(chat.turn(NAME)["text"] == HOSTILE + "é🦢", "a stream that is cut after each byte is the same text")
-    chat.quiet("trouble", r"Failed to load resource: the server responded with a status of (400|429|502)")
+    page.route("**/v1/models", lambda route: route.abort(), times=1)
+    page.reload()
+    check(wait("the page notices", lambda: page.is_visible("#reload")), "a server that is away: " + page.inner_text("#link"))
+    check(page.is_disabled("#send"), "nothing can be sent")
+    page.click("#reload")
+    check(chat.loaded() and not page.is_visible("#reload"), "and it is found again")
+    chat.quiet("trouble", r"net::ERR_FAILED|Failed to load resource: the server responded with a status of (400|429|502)")
 
 
 def locked(browser):

@@ -11,6 +11,7 @@ enum ChatScript {
           $("reload").hidden = state !== "lost";
         }
         function say(words) { $("news").textContent = words; }
+        const hasFingers = () => matchMedia("(pointer: coarse)").matches;
         function askForKey(problem) {
           $("ask-why").textContent = key === null ? "This server asks for an API key."
             : "The server refuses this API key: " + problem.message;
@@ -27,7 +28,9 @@ enum ChatScript {
             const list = (await (await call("v1/models")).json()).data;
             chat.models = list.map(one => ({ id: String(one.id), parent: one.parent ?? null }));
           } catch (problem) {
-            if (problem.status === 401) askForKey(problem); else link("lost", problem.message);
+            if (problem.status === 401) askForKey(problem);
+            else link("lost", problem instanceof Trouble ? problem.message
+              : "The server does not list its models: " + problem.message);
             return false;
           }
           $("ask").hidden = true; $("forget-line").hidden = key === null;
@@ -39,11 +42,12 @@ enum ChatScript {
         function offer() {
           const before = $("model").value;
           const group = (label, models) => models.length
-            ? [tag("optgroup", { label }, ...models.map(one => tag("option", { value: one.id }, one.id)))]
-            : [];
+            ? [tag("optgroup", { label },
+              ...models.map(one => tag("option", { value: one.id }, one.id)))] : [];
           const adapters = chat.models.filter(one => one.parent !== null);
           const bases = chat.models.filter(one => one.parent === null);
-          $("model").replaceChildren(...group("Base models", bases), ...group("Adapters", adapters));
+          $("model").replaceChildren(...group("Base models", bases),
+            ...group("Adapters", adapters));
           const wanted = chat.models.find(one => one.id === before) ?? adapters[0] ?? bases[0];
           if (wanted) $("model").value = wanted.id;
           show();
@@ -65,24 +69,28 @@ enum ChatScript {
         }
         function show() {
           const model = picked();
-          const canCompare = model && (model.parent === null ? adapterOf(model) : named(model.parent));
+          const isBase = model?.parent === null;
+          const canCompare = model && (isBase ? adapterOf(model) : named(model.parent));
           $("both-label").hidden = !canCompare;
-          if (!canCompare || model.parent === null) $("both").checked = false;
+          if (!canCompare || isBase) $("both").checked = false;
           $("columns").replaceChildren(...shown().map(one => one.node));
           for (const one of shown()) one.show(true);
           update();
         }
-        // A button that goes while it has the focus hands it to the one in its place.
+        // A button that goes while it has the focus hands it to what is needed next.
         function update() {
-          const isRunning = chat.running !== null, isEmpty = shown().every(one => !one.turns.length);
+          const isRunning = chat.running !== null;
+          const isEmpty = shown().every(one => !one.turns.length);
           const had = document.activeElement;
           $("send").hidden = isRunning; $("stop").hidden = !isRunning;
           $("send").disabled = !chat.models.length;
           $("again").disabled = $("clear").disabled = isRunning || isEmpty;
           $("model").disabled = $("both").disabled = isRunning || !chat.models.length;
-          for (const button of document.querySelectorAll(".trouble button")) button.disabled = isRunning;
-          if (had && had !== document.body && (had.hidden || had.disabled || !had.isConnected))
-            (isRunning ? $("stop") : had.id === "clear" ? $("prompt") : $("send")).focus();
+          for (const button of document.querySelectorAll(".trouble button"))
+            button.disabled = isRunning;
+          // Where fingers type, a message that has the focus would call the keyboard up.
+          if (had !== document.body && (had.hidden || had.disabled || !had.isConnected))
+            (isRunning ? $("stop") : hasFingers() ? $("send") : $("prompt")).focus();
         }
 
         // The settings as the request has them, or null when one of them is not valid.
@@ -108,11 +116,12 @@ enum ChatScript {
           if ($("temperature").value) options.temperature = Number($("temperature").value);
           if ($("max-tokens").value) options.max_tokens = Number($("max-tokens").value);
           // Always one that is said: columns are compared, and an answer can be had again.
-          options.seed = $("seed").value ? Number($("seed").value) : Math.floor(Math.random() * 2 ** 31);
+          options.seed = $("seed").value ? Number($("seed").value)
+            : Math.floor(Math.random() * 2 ** 31);
           return options;
         }
-        // All turns of a round run at once, with the same settings and seed. `make` gives the turns,
-        // and is not called when the settings are wrong or another round runs.
+        // All turns of a round run at once, with the same settings and seed. `make` gives the
+        // turns, and is not called when the settings are wrong or another round runs.
         async function round(turns, make = () => turns) {
           if (chat.running) return;
           const options = settings();
@@ -139,8 +148,7 @@ enum ChatScript {
         $("controls").addEventListener("submit", event => event.preventDefault());
         $("prompt").addEventListener("keydown", event => {
           // Where fingers type there is no Shift+Enter, and Enter in an input method picks a word.
-          if (event.key !== "Enter" || event.shiftKey || event.isComposing
-            || matchMedia("(pointer: coarse)").matches) return;
+          if (event.key !== "Enter" || event.shiftKey || event.isComposing || hasFingers()) return;
           event.preventDefault();
           send();
         });
@@ -156,8 +164,9 @@ enum ChatScript {
         });
         $("model").addEventListener("change", show);
         $("both").addEventListener("change", () => {
+          const model = picked();
           // The base model beside itself says nothing: its first adapter comes beside it.
-          if ($("both").checked && picked().parent === null) $("model").value = adapterOf(picked()).id;
+          if ($("both").checked && model.parent === null) $("model").value = adapterOf(model).id;
           show();
         });
         $("schema").addEventListener("input", () => $("schema").setCustomValidity(""));
@@ -173,6 +182,7 @@ enum ChatScript {
           const refused = lastTurns().filter(turn => turn.problem?.status === 401);
           if (refused.length) round(refused);
         });
+        update();
         load();
         """#
 }

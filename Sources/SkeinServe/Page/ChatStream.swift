@@ -23,7 +23,8 @@ enum ChatStream {
           // An error in OpenAI's shape, or whatever a proxy in between answers.
           static of(error, text, status, reason, after) {
             const said = typeof error === "string" ? error : error?.message;
-            const words = typeof said === "string" && said.trim() || text.trim().slice(0, 500) || reason;
+            const words = typeof said === "string" && said.trim()
+              || text.trim().slice(0, 500) || reason;
             const parts = [status ? "HTTP " + status : "", error?.type, error?.code,
               error?.param ? "parameter " + error.param : ""];
             return new Trouble(words || "The server gave no reason.", status,
@@ -32,7 +33,7 @@ enum ChatStream {
           static async ofAnswer(answer) {
             const text = await answer.text().catch(() => "");
             let error = null;
-            try { error = JSON.parse(text).error; } catch { /* not JSON: the text itself is shown */ }
+            try { error = JSON.parse(text).error; } catch { /* not JSON: the text is shown */ }
             return Trouble.of(error, text, answer.status, answer.statusText,
               seconds(answer.headers.get("Retry-After")));
           }
@@ -57,7 +58,8 @@ enum ChatStream {
               body: body ? JSON.stringify(body) : null, signal });
           } catch (problem) {
             if (signal?.aborted) throw problem;
-            throw new Trouble("The server cannot be reached. Is it still running?", 0, problem.message);
+            throw new Trouble("The server cannot be reached. Is it still running?", 0,
+              problem.message);
           }
           if (!answer.ok) throw await Trouble.ofAnswer(answer);
           return answer;
@@ -78,7 +80,8 @@ enum ChatStream {
               sending();
               return await call(path, body, signal);
             } catch (problem) {
-              const isFull = problem.status === 429 || problem.status === 503 && problem.after !== null;
+              const isFull = problem.status === 429
+                || problem.status === 503 && problem.after !== null;
               const wanted = problem.after ?? 2 ** (attempt - 1);
               if (!isFull || attempt === mostTries || wanted > longestPause) throw problem;
               for (let left = Math.max(1, Math.ceil(wanted)); left > 0; left--) {

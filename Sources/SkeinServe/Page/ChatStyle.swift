@@ -49,10 +49,12 @@ enum ChatStyle {
           gap: .6rem; max-height: 45dvh; overflow-y: auto; padding: .3rem; background: var(--card);
           border: 1px solid var(--line); border-radius: .5rem; font-size: .9rem; }
         .settings input { width: 100%; } .settings .wide { grid-column: 1 / -1; margin: 0; }
-        #ask { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; padding: .6rem .8rem;
-          background: var(--card); border: 2px solid var(--one); border-radius: .5rem; }
+        #ask { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center;
+          padding: .6rem .8rem; background: var(--card); border: 2px solid var(--one);
+          border-radius: .5rem; }
         #ask p { flex-basis: 100%; margin: 0; }
-        .columns { flex: 1; min-height: 0; display: grid; gap: .6rem; grid-auto-rows: minmax(0, 1fr);
+        .columns { flex: 1; min-height: 0; display: grid; gap: .6rem;
+          grid-auto-rows: minmax(0, 1fr);
           grid-template-columns: repeat(auto-fit, minmax(min(100%, 19rem), 1fr)); }
         .column { display: flex; flex-direction: column; min-width: 0; min-height: 0;
           background: var(--card); border: 1px solid var(--line); border-radius: .5rem;
@@ -61,19 +63,21 @@ enum ChatStyle {
         .log > .empty { color: var(--quiet); margin: 0; }
         .turn { margin: 0 0 1rem; }
         .turn p { margin: 0 0 .5rem; white-space: pre-wrap; overflow-wrap: anywhere; }
-        .user { background: var(--mine); border-radius: .6rem; padding: .45rem .7rem; width: fit-content;
-          max-width: 92%; margin: 0 0 .5rem auto; }
+        .user { background: var(--mine); border-radius: .6rem; padding: .45rem .7rem;
+          width: fit-content; max-width: 92%; margin: 0 0 .5rem auto; }
         .user p { margin: 0; }
-        pre { margin: 0 0 .5rem; padding: .5rem .7rem; background: var(--code); border-radius: .4rem;
-          white-space: pre-wrap; overflow-wrap: anywhere; }
+        pre { margin: 0 0 .5rem; padding: .5rem .7rem; background: var(--code);
+          border-radius: .4rem; white-space: pre-wrap; overflow-wrap: anywhere; }
         p code { background: var(--code); border-radius: .2rem; padding: 0 .2em; }
         .turn .facts { color: var(--quiet); font-size: .8rem; margin: 0;
           font-variant-numeric: tabular-nums; }
         .turn .note { font-size: .9rem; border-left: 3px solid var(--one); padding-left: .6rem; }
-        .turn .trouble { border-left: 3px solid var(--bad); padding-left: .6rem; margin: 0 0 .5rem; }
-        .trouble p { margin: 0 0 .3rem; } .trouble .detail { color: var(--quiet); font-size: .8rem; }
-        .turn[aria-busy=true] .words > :last-child::after, .turn[aria-busy=true] .words:empty::after {
-          content: "▍"; color: var(--one); }
+        .turn .trouble { border-left: 3px solid var(--bad); padding-left: .6rem;
+          margin: 0 0 .5rem; }
+        .trouble p { margin: 0 0 .3rem; }
+        .trouble .detail { color: var(--quiet); font-size: .8rem; }
+        .turn[aria-busy=true] .words > :last-child::after,
+        .turn[aria-busy=true] .words:empty::after { content: "▍"; color: var(--one); }
         #compose { padding-bottom: max(.7rem, env(safe-area-inset-bottom)); }
         #prompt { margin-bottom: .4rem; max-height: 30dvh; }
         [hidden] { display: none !important; }
@@ -81,6 +85,7 @@ enum ChatStyle {
         /* A screen that is too low for parts that scroll on their own (a phone on its side, 400 %
            zoom) scrolls as a whole. */
         @media (max-height: 34rem) { body { height: auto; min-height: 100dvh; }
-          .settings { max-height: none; } .columns { grid-auto-rows: auto; } .log { min-height: 8rem; } }
+          .settings { max-height: none; } .columns { grid-auto-rows: auto; }
+          .log { min-height: 8rem; } }
         """#
 }

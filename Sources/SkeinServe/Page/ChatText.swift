@@ -8,8 +8,8 @@ enum ChatText {
           node.append(...children);
           return node;
         }
-        // Paragraphs are parted by empty lines; code stands between fences of ``` or ~~~, the last of
-        // which may be yet to come.
+        // Paragraphs are parted by empty lines; code stands between fences of ``` or ~~~, the last
+        // of which may be yet to come.
         function blocks(text) {
           const found = [];
           let lines = [], fence = null;

@@ -1,8 +1,9 @@
-/// The part of the chat page's script that holds conversations: a turn is a prompt and its answer, a
-/// conversation the turns with one model and the column that shows them.
+/// The part of the chat page's script that holds conversations: a turn is a prompt and its answer,
+/// a conversation the turns with one model and the column that shows them.
 enum ChatTurns {
     static let text = #"""
-        const count = (number, one, many) => number.toLocaleString("en") + " " + (number === 1 ? one : many);
+        const count = (number, one, many) =>
+          number.toLocaleString("en") + " " + (number === 1 ? one : many);
 
         class Turn {
           constructor(conversation, prompt) {
@@ -24,7 +25,9 @@ enum ChatTurns {
           }
           get isRunning() { return this.state === "waiting" || this.state === "streaming"; }
           // What later turns are told of: an answer that failed would be taken for a whole one.
-          get isPart() { return this.text !== "" && (this.state === "done" || this.state === "stopped"); }
+          get isPart() {
+            return this.text !== "" && (this.state === "done" || this.state === "stopped");
+          }
 
           body() {
             const { system, schema, ...rest } = this.options;
@@ -47,7 +50,12 @@ enum ChatTurns {
             try {
               const answer = await callPatiently("v1/chat/completions", this.body(), signal,
                 () => { this.pause = null; this.sentAt = performance.now(); this.drawSoon(); },
-                (left, why) => { this.pause = { left, why }; this.drawSoon(); });
+                (left, why) => {
+                  const isNews = this.pause === null;
+                  this.pause = { left, why };
+                  if (isNews) say(this.conversation.model.id + ": " + this.remark());
+                  this.drawSoon();
+                });
               this.state = "streaming";
               for await (const data of events(answer.body)) {
                 if (data === "[DONE]") { isWhole = true; break; }
@@ -66,15 +74,15 @@ enum ChatTurns {
           }
           take(data) {
             let event = null;
-            try { event = JSON.parse(data); } catch {
-              throw new Trouble("The server sent something that is not JSON.", 0, data.slice(0, 200));
+            try { event = JSON.parse(data) ?? {}; } catch {
+              throw new Trouble("The server sent what is not JSON.", 0, data.slice(0, 200));
             }
             if (event.error) throw Trouble.of(event.error, "", 0, "", null);
             if (event.usage) this.usage = event.usage;
             const choice = event.choices?.[0];
             if (choice?.finish_reason) this.finish = choice.finish_reason;
             const piece = choice?.delta?.content;
-            if (!piece) return;
+            if (typeof piece !== "string" || piece === "") return;
             this.lastAt = performance.now(); this.firstAt ??= this.lastAt;
             this.pieces += 1; this.text += piece;
             this.drawSoon();
@@ -99,8 +107,10 @@ enum ChatTurns {
           remark() {
             if (this.pause) return this.pause.why.trim().replace(/([^.!?])$/, "$1.")
               + " Trying again in " + count(this.pause.left, "second", "seconds") + ".";
-            if (this.finish === "length") return "Cut off: the answer has reached the limit of tokens"
-              + (this.options.max_tokens ? " (max tokens: " + this.options.max_tokens + ")" : "") + ".";
+            const most = this.options?.max_tokens;
+            if (this.finish === "length")
+              return "Cut off: the answer has reached the limit of tokens"
+              + (most ? " (max tokens: " + most + ")" : "") + ".";
             if (this.finish === "content_filter") return "Cut off by a content filter.";
             if (this.state === "stopped") return this.text ? "Stopped: the answer is not whole."
               : "Stopped before there was an answer.";
@@ -110,14 +120,16 @@ enum ChatTurns {
             if (this.sentAt === null) return [];
             const parts = [], tokens = this.usage?.completion_tokens ?? this.pieces;
             const cached = this.usage?.prompt_tokens_details?.cached_tokens;
-            // Only the server counts tokens; the pieces of an answer that is not whole are about as many.
-            if (tokens) parts.push((this.usage ? "" : "about ") + count(tokens, "token", "tokens"));
+            // Only the server counts tokens; the pieces of an answer are about as many.
+            const isCounted = Number.isInteger(this.usage?.completion_tokens);
+            if (tokens) parts.push((isCounted ? "" : "about ") + count(tokens, "token", "tokens"));
             const span = (this.lastAt - this.firstAt) / 1000;
             if (tokens > 1 && span > 0) parts.push(((tokens - 1) / span).toFixed(1) + " tokens/s");
             if (this.firstAt !== null)
               parts.push("first after " + ((this.firstAt - this.sentAt) / 1000).toFixed(2) + " s");
-            if (this.usage) parts.push("prompt " + count(this.usage.prompt_tokens, "token", "tokens")
-              + (Number.isInteger(cached) ? ", " + cached.toLocaleString("en") + " of them cached" : ""));
+            const read = this.usage?.prompt_tokens;
+            if (Number.isInteger(read)) parts.push("prompt " + count(read, "token", "tokens")
+              + (Number.isInteger(cached) ? ", " + cached + " of them cached" : ""));
             if (this.finish) parts.push("finish_reason " + this.finish);
             parts.push("seed " + this.options.seed);
             return parts;
@@ -129,8 +141,9 @@ enum ChatTurns {
             if (!this.problem) { this.trouble.replaceChildren(); return; }
             const retry = tag("button", { type: "button" }, "Try again");
             retry.addEventListener("click", () => round([this]));
-            this.trouble.replaceChildren(tag("p", {}, this.problem.message),
-              ...(this.problem.detail ? [tag("p", { class: "detail" }, this.problem.detail)] : []), retry);
+            const { message, detail } = this.problem;
+            this.trouble.replaceChildren(tag("p", {}, message),
+              ...(detail ? [tag("p", { class: "detail" }, detail)] : []), retry);
           }
           // What a screen reader says once the turn is over.
           get spoken() {
@@ -146,9 +159,9 @@ enum ChatTurns {
             this.empty = tag("p", { class: "empty" }, "Nothing has been said yet.");
             this.log = tag("div", { class: "log", tabindex: "0", role: "region",
               "aria-labelledby": "column-" + number }, this.empty);
-            this.node = tag("section", { class: "column", "aria-labelledby": "column-" + number },
-              tag("h2", { id: "column-" + number }, model.id, " ",
-                tag("span", {}, model.parent === null ? "base model" : "adapter of " + model.parent)),
+            this.node = tag("div", { class: "column" },
+              tag("h2", { id: "column-" + number }, model.id, " ", tag("span", {},
+                model.parent === null ? "base model" : "adapter of " + model.parent)),
               this.log);
             this.node.dataset.model = model.id;
           }
@@ -158,7 +171,9 @@ enum ChatTurns {
             return turn;
           }
           clear() { this.turns = []; this.log.replaceChildren(this.empty); }
-          isAtEnd() { return this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 48; }
+          isAtEnd() {
+            return this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 48;
+          }
           scrollToEnd() { this.log.scrollTop = this.log.scrollHeight; }
           show(atEnd) {
             for (const turn of this.turns) turn.draw();
