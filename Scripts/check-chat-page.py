@@ -223,7 +223,9 @@ def compare(chat, base):
             check((turns[model]["text"], turns[model]["finish"]) == wanted, f"{model} beside the other is the API's answer {wanted}")
             history.append(assistant(turns[model]["text"]))
         one, other = turns.values()
-        check(one["firstAt"] < other["lastAt"] and other["firstAt"] < one["lastAt"], "both stream at the same time")
+        # Of an answer of few tokens all may have come before the other's prompt is read.
+        if min(one["pieces"], other["pieces"]) > 16:
+            check(one["firstAt"] < other["lastAt"] and other["firstAt"] < one["lastAt"], "both stream at the same time")
     check(histories[base] != histories[NAME], "each has its own history")
     looks(page)
     page.uncheck("#both")
@@ -236,7 +238,7 @@ def compare(chat, base):
 
 
 def looks(page):
-    for scheme, size, name in (("light", (1200, 760), "chat-page"), ("dark", (1200, 760), "chat-page-dark"),
+    for scheme, size, name in (("light", (1100, 720), "chat-page"), ("dark", (1100, 720), "chat-page-dark"),
                                ("light", (390, 844), "chat-page-phone-light"), ("dark", (390, 844), "chat-page-phone"),
                                ("light", (320, 256), "chat-page-zoomed")):
         page.emulate_media(color_scheme=scheme)

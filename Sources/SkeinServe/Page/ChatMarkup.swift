@@ -55,7 +55,7 @@ enum ChatMarkup {
               <button type="button" id="again">Regenerate</button>
               <button type="button" id="clear">Clear</button>
               <span id="keys" class="hint">Enter sends, Shift+Enter starts a new line, Escape stops.
-                Nothing is kept once the page is closed.</span>
+                Conversations are gone once the page is closed.</span>
             </div>
           </form>
           <p id="news" class="hidden" role="status"></p>
