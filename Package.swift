@@ -95,12 +95,6 @@ let package = Package(
                 "SkeinTraining", "SkeinCoordination", "SkeinSockets", "SkeinNodes", "SkeinLaunch",
                 "SkeinHub", "SkeinExports", "SkeinBench", "SkeinGrammar", "SkeinServe",
             ]),
-        room(
-            "Serve",
-            [
-                "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTraining", "SkeinGrammar",
-            ]),
         .executableTarget(
             name: "SkeinTool", dependencies: ["SkeinCommands"], swiftSettings: strict),
         // The only code that talks to the Hub: it loads libcurl and libssl, and `skein` does not.
@@ -150,7 +144,6 @@ let package = Package(
                 "Skein", "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
                 "SkeinTraining", "SkeinCoordination", "SkeinNodes", "SkeinLaunch",
             ]),
-        tests(of: "Serve", ["SkeinBasics", "SkeinFormats", "SkeinText", "SkeinGrammar"]),
         tests(
             of: "",
             [
