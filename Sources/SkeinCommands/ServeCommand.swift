@@ -160,7 +160,7 @@ struct ServeCommand: Command {
                 "anybody who reaches \(server.address) may use the model: give --api-key-file")
         }
         log.info("listening on \(server.url)", [("url", .string(server.url))])
-        stopped.wait { $0 ? true : nil }
+        _ = stopped.wait { $0 ? true : nil }
         if !server.drain(grace: grace) {
             log.warning("some answers were cut off after \(grace)")
         }
