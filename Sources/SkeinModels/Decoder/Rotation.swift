@@ -21,23 +21,54 @@ struct Rotation: Sendable {
                 }
             )
         }
+        let scales = growths(of: design).map {
+            (
+                growth: $0,
+                scale: PositionScale(
+                    beta: $0.beta, original: $0.original, positions: positions)
+            )
+        }
         return design.blocks.map { block in
             let index = block.rotaryTable
             return Rotation(
                 table: index.map { tables[$0].short }, long: index.flatMap { tables[$0].long },
                 longFrom: index.map { design.rotaryTables[$0].longFrom } ?? 0,
-                growth: block.queryGrowth.map {
-                    PositionScale(beta: $0.beta, original: $0.original, positions: positions)
-                })
+                growth: scales.first { $0.growth == block.queryGrowth }?.scale)
         }
     }
 
-    /// Bytes of the tables of all layers.
-    static func byteCount(_ model: ModelConfiguration, positions: Int) -> Int {
-        model.design.rotaryTables.reduce(0) { sum, table in
-            sum + (table.longDivisors == nil ? 1 : 2) * positions * table.dimension
-                * MemoryLayout<Float>.stride
+    /// Each growth of queries that some layer has, once.
+    private static func growths(of design: DecoderDesign) -> [BlockDesign.QueryGrowth] {
+        design.blocks.reduce(into: []) { growths, block in
+            if let growth = block.queryGrowth, !growths.contains(growth) { growths.append(growth) }
         }
+    }
+
+    /// Bytes of the tables of all layers: cosines and sines, and growths of queries.
+    static func byteCount(_ model: ModelConfiguration, positions: Int) -> Int {
+        let perPosition = model.design.rotaryTables.reduce(growths(of: model.design).count) {
+            $0 + ($1.longDivisors == nil ? 1 : 2) * $1.dimension
+        }
+        return perPosition.saturatingTimes(positions).saturatingTimes(MemoryLayout<Float>.stride)
+    }
+
+    /// Bytes that these rotations hold, each table once.
+    static func heldBytes(_ rotations: [Rotation]) -> Int {
+        var seen: Set<Int> = []
+        var floats = 0
+        func count(_ numbers: [Float]?) {
+            guard let numbers else { return }
+            let address = numbers.withUnsafeBufferPointer { Int(bitPattern: $0.baseAddress) }
+            if seen.insert(address).inserted { floats += numbers.count }
+        }
+        for rotation in rotations {
+            for table in [rotation.table, rotation.long] {
+                count(table?.cosines)
+                count(table?.sines)
+            }
+            count(rotation.growth?.factors)
+        }
+        return floats * MemoryLayout<Float>.stride
     }
 
     /// Whether rows of some lengths are turned differently from others.

@@ -1,22 +1,31 @@
-/// One step: a part of the prompts, then the answers.
+/// One step: a part of the prompts, then one pass of answers.
 extension BatchDecoder {
-    /// Reads a part of the prompts, then the next tokens of all answers.
+    /// Reads a part of the prompts, then the next tokens of answers: at most `plan.rows` of them.
     ///
-    /// `each` may feed the sequence, let it leave and admit others; what it is fed before the answers
-    /// are read is read with them. `check` is called before each layer; what it throws ends the step,
-    /// and what was not read is read by the next one. What `each` throws ends it, too; logits that
-    /// were not given then are lost.
+    /// Each sequence that waits gets a row before any gets a second one; those who had rows longest
+    /// ago come first, and long runs share what is left. The next step reads the rest; logits come
+    /// when their token is read.
+    ///
+    /// `each` may feed the sequence, cut it, let it leave and admit others; what is fed before the
+    /// answers are read is read with them. `check` is called before each layer; what it throws ends
+    /// the step, and what was not read is read by the next one. What `each` throws ends it, too;
+    /// logits that were not given then are lost. A step within a step does nothing.
     @discardableResult
     package func step(
         check: () throws -> Void, _ each: (Logits) throws -> Void
     ) rethrows -> Step {
         var step = Step()
+        if isStepping { return step }
+        isStepping = true
+        defer { isStepping = false }
         try readPrompts(&step, check: check, each)
         let began = clock()
         try readAnswers(&step, check: check, each)
         pace.noteAnswers(seconds: clock() - began)
         return step
     }
+
+    // MARK: Prompts
 
     private func readPrompts(
         _ step: inout Step, check: () throws -> Void, _ each: (Logits) throws -> Void
@@ -27,107 +36,158 @@ extension BatchDecoder {
         left = min(left, pass.blockTokens)
         while left > 0, let id = order.first(where: { members[$0]?.isPrompting ?? false }) {
             let began = clock()
-            let read = try readPrompt(of: id, most: left, check: check, each)
-            pace.noteBlock(read, seconds: clock() - began)
-            step.promptTokens += read
-            left -= read
+            let part = try readPrompt(of: id, most: left, check: check)
+            pace.noteBlock(part.tokens, seconds: clock() - began)
+            step.promptTokens += part.tokens
+            left -= PromptPace.charge(part.tokens)
             // The others' turn.
             if let place = order.firstIndex(of: id) { order.append(order.remove(at: place)) }
+            if part.hasLogits {
+                try each(Logits(id: id, index: part.index, values: pass.logits(0)))
+            }
         }
     }
 
-    /// Reads one block of a sequence's prompt; the tokens read.
+    /// A part of a prompt that was read.
+    private struct PromptPart {
+        var tokens = 0
+        /// Whether its last token's logits are wanted, and which of the fed tokens that is.
+        var hasLogits = false
+        var index: Int?
+    }
+
+    /// Reads one block of a sequence's prompt; holds nothing of it afterwards, so that it can leave.
     private func readPrompt(
-        of id: SequenceID, most: Int, check: () throws -> Void, _ each: (Logits) throws -> Void
-    ) rethrows -> Int {
-        guard var member = members[id] else { return 0 }
-        let sequence = member.sequence
-        if let prompt = member.unread {
-            member.cachedTokens = sequence.reuse(
+        of id: SequenceID, most: Int, check: () throws -> Void
+    ) rethrows -> PromptPart {
+        if let prompt = members[id]?.unread {
+            let cached = members[id]?.sequence.reuse(
                 for: prompt, from: prefixes, compute: plan.compute)
-            member.prompt = prompt[member.cachedTokens...]
-            member.unread = nil
-            members[id] = member
+            members[id]?.cachedTokens = cached ?? 0
+            members[id]?.prompt = prompt[(cached ?? 0)...]
+            members[id]?.unread = nil
         }
+        guard let member = members[id] else { return PromptPart() }
+        let sequence = member.sequence
         let block = member.prompt.prefix(min(most, pass.blockTokens(after: sequence.count)))
         let isLast = block.count == member.prompt.count
         let wantsLogits = isLast && (member.wantsEach || member.answer.isEmpty)
-        try pass.readPrompt(block, of: sequence, wantsLogits: wantsLogits, check: check)
+        try reading {
+            try pass.readPrompt(block, of: sequence, wantsLogits: wantsLogits, check: check)
+        }
         if let prefixes { sequence.store(in: prefixes) }
-        let index = member.promptIndex
-        member.prompt.removeFirst(block.count)
-        if isLast { member.promptIndex = nil }
-        members[id] = member
-        if wantsLogits { try each(Logits(id: id, index: index, values: pass.logits(0))) }
-        return block.count
+        // `check` may have let it leave.
+        members[id]?.prompt = isLast ? [] : member.prompt[block.endIndex...]
+        if isLast { members[id]?.promptIndex = nil }
+        return PromptPart(
+            tokens: block.count, hasLogits: wantsLogits && members[id] != nil,
+            index: member.promptIndex)
     }
 
-    /// Reads what was fed: all of it, in as many passes as there are rows.
+    /// Runs `body` while no sequence may be cut.
+    private func reading(_ body: () throws -> Void) rethrows {
+        isReading = true
+        defer { isReading = false }
+        try body()
+    }
+
+    // MARK: Answers
+
+    /// Tokens of one sequence that are read in this step, as a slice of what it was fed.
+    private typealias Rows = (id: SequenceID, tokens: ArraySlice<Int32>)
+
     private func readAnswers(
         _ step: inout Step, check: () throws -> Void, _ each: (Logits) throws -> Void
     ) rethrows {
-        // What is fed meanwhile is for the next step.
-        var waiting = order.filter { !(members[$0]?.answer.isEmpty ?? true) }
-        while !waiting.isEmpty {
-            var some: [(id: SequenceID, tokens: ArraySlice<Int32>)] = []
-            var left = plan.rows
-            var rest: [SequenceID] = []
-            for id in waiting {
-                guard let member = members[id], member.prompt.isEmpty else { continue }
-                let tokens = member.sequence.rowsTurnedAlike(
-                    member.answer, most: min(left, plan.rows))
-                if tokens.isEmpty && left > 0 {
-                    readAgain(id)
-                    continue
-                }
-                left -= tokens.count
-                if !tokens.isEmpty { some.append((id, tokens)) }
-                if tokens.count < member.answer.count { rest.append(id) }
-            }
-            waiting = rest
-            if some.isEmpty { continue }
-            try readRows(some, &step, check: check, each)
+        let rows = nextRows()
+        if rows.isEmpty { return }
+        let wanted = try read(rows, check: check)
+        step.answerTokens += rows.reduce(0) { $0 + $1.tokens.count }
+        defer { for row in rows { members[row.id]?.owed = 0..<0 } }
+        for (place, row) in wanted.enumerated() {
+            // One that left, or was cut before this token, does not get it.
+            guard let owed = members[row.id]?.owed, owed.contains(row.position) else { continue }
+            members[row.id]?.owed = row.position + 1..<owed.upperBound
+            try each(Logits(id: row.id, index: row.index, values: pass.logits(place)))
         }
     }
 
-    private func readRows(
-        _ some: [(id: SequenceID, tokens: ArraySlice<Int32>)], _ step: inout Step,
-        check: () throws -> Void, _ each: (Logits) throws -> Void
-    ) rethrows {
-        let items = some.compactMap { item in
-            members[item.id].map { (sequence: $0.sequence, tokens: item.tokens) }
+    /// The rows of this step.
+    private func nextRows() -> [Rows] {
+        let waiting = order.enumerated().compactMap { place, id in
+            members[id].flatMap { member in
+                member.answer.isEmpty || member.isPrompting
+                    ? nil : (turn: (member.lastTurn, place), id: id, count: member.answer.count)
+            }
+        }.sorted { $0.turn < $1.turn }.prefix(plan.rows)
+        let shares = Self.shares(of: plan.rows, among: waiting.map(\.count))
+        var rows: [Rows] = []
+        for (one, most) in zip(waiting, shares) {
+            guard let member = members[one.id] else { continue }
+            let tokens = member.sequence.rowsTurnedAlike(member.answer, most: most)
+            if tokens.isEmpty { readAgain(one.id) } else { rows.append((one.id, tokens)) }
+        }
+        return rows
+    }
+
+    /// One row for each, then one more for each that wants more, until none are left; `counts`: how
+    /// many each wants, of at most `rows` sequences.
+    static func shares(of rows: Int, among counts: [Int]) -> [Int] {
+        var shares = counts.map { _ in 0 }
+        var left = rows
+        while left > 0 {
+            let before = left
+            for place in counts.indices where left > 0 && shares[place] < counts[place] {
+                shares[place] += 1
+                left -= 1
+            }
+            if left == before { break }
+        }
+        return shares
+    }
+
+    /// Reads some rows; those whose logits are wanted, in the order of `pass.logits`. Holds nothing
+    /// of the sequences afterwards, so that they can leave.
+    private func read(
+        _ rows: [Rows], check: () throws -> Void
+    ) rethrows -> [(id: SequenceID, index: Int, position: Int)] {
+        let items = rows.compactMap { row in
+            members[row.id].map { (sequence: $0.sequence, tokens: row.tokens) }
         }
         for item in items { item.sequence.plan(item.tokens.count) }
         let batch = RowBatch(items)
-        let wanted = batch.rows.indices.filter { index in
-            let row = batch.rows[index]
-            guard let member = members[some[row.item].id] else { return false }
+        let places = batch.rows.indices.filter { place in
+            let row = batch.rows[place]
+            guard let member = members[rows[row.item].id] else { return false }
             return member.wantsEach
-                || some[row.item].tokens.startIndex + row.index + 1 == member.answer.endIndex
+                || rows[row.item].tokens.startIndex + row.index + 1 == member.answer.endIndex
         }
-        try pass.readRows(batch, wanted: wanted, check: check)
-        step.answerTokens += batch.rows.count
-        for item in some { members[item.id]?.answer.removeFirst(item.tokens.count) }
-        for (place, index) in wanted.enumerated() {
-            let row = batch.rows[index]
-            let item = some[row.item]
-            // One that left after its first row gets no others.
-            guard members[item.id] != nil else { continue }
-            try each(
-                Logits(
-                    id: item.id, index: item.tokens.startIndex + row.index,
-                    values: pass.logits(place)))
+        try reading { try pass.readRows(batch, wanted: places, check: check) }
+        for row in rows {
+            guard let answer = members[row.id]?.answer else { continue }
+            let rest = answer[row.tokens.endIndex...]
+            members[row.id]?.answer = rest.isEmpty ? [] : rest
+            turns += 1
+            members[row.id]?.lastTurn = turns
+        }
+        return places.map { place in
+            let row = batch.rows[place]
+            let (id, tokens) = rows[row.item]
+            let owed = members[id]?.owed ?? 0..<0
+            let first = owed.isEmpty ? row.position : owed.lowerBound
+            members[id]?.owed = first..<(row.position + 1)
+            return (id, tokens.startIndex + row.index, row.position)
         }
     }
 
     /// From its next token on the row is turned otherwise: all of it is read again, as a prompt.
     private func readAgain(_ id: SequenceID) {
-        guard var member = members[id], let next = member.answer.first else { return }
+        guard let member = members[id], let next = member.answer.first else { return }
         let all = member.sequence.restart() + [next]
         member.sequence.plan(all.count)
-        member.promptIndex = member.answer.startIndex
-        member.prompt = all[...]
-        member.answer.removeFirst()
-        members[id] = member
+        members[id]?.promptIndex = member.answer.startIndex
+        members[id]?.prompt = all[...]
+        let rest = member.answer.dropFirst()
+        members[id]?.answer = rest.isEmpty ? [] : rest
     }
 }

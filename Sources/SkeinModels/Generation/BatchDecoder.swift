@@ -3,11 +3,12 @@ import SkeinTensors
 /// Reads many sequences over one copy of the weights: different lengths, different adapters, joining
 /// and leaving between any two tokens.
 ///
-/// A step reads a part of the prompts that wait and the next tokens of all answers, whose rows share
-/// one read of the weights. What a sequence gets never depends on who else is there, on how its
-/// prompt was cut or on the number of threads: it is what `DecoderSession` gives it alone. Whoever
-/// steps picks the tokens, from the logits, and feeds them. Not Sendable: one thread owns it; others
-/// give it what they want through that thread. `BatchPlan` bounds and states its memory.
+/// A step reads a part of the prompts that wait and the next tokens of answers, whose rows share one
+/// read of the weights. What a sequence gets never depends on who else is there, on how its prompt
+/// was cut or on the number of threads: it is what `DecoderSession` gives it alone. Whoever steps
+/// picks the tokens, from the logits, and feeds them. No order of calls traps: what cannot be done
+/// is refused, with a reason. Not Sendable: one thread owns it; others give it what they want through
+/// that thread. `BatchPlan` bounds and states its memory.
 package final class BatchDecoder {
     /// A sequence from its admission until it leaves.
     package struct SequenceID: Hashable, Sendable {
@@ -21,13 +22,28 @@ package final class BatchDecoder {
         case full(neededBytes: Int, freeBytes: Int, freeSequences: Int)
         /// Never: the row is longer than the plan's context.
         case tooLong(tokens: Int, limit: Int)
-        /// Never: it alone needs more than all keys and values may take.
+        /// Never: it alone needs more than all sequences may take.
         case tooLarge(neededBytes: Int, limit: Int)
         /// Never: the adapter's rank is above the plan's.
         case rankTooLarge(rank: Int, limit: Int)
         /// A prompt has at least one token.
         case emptyPrompt
         /// Never: the model has no such token.
+        case unknownToken(Int32, limit: Int)
+    }
+
+    /// Whether a sequence takes the tokens that it is fed; if not, nothing has changed.
+    package enum Feeding: Equatable, Sendable {
+        case fed
+        /// It has left, or never joined.
+        case unknownSequence
+        /// What it has been given before is still to be read, or logits of it are still to be given.
+        case busy
+        /// Nothing was fed.
+        case noTokens
+        /// More tokens than it was admitted for.
+        case tooLong(tokens: Int, room: Int)
+        /// The model has no such token.
         case unknownToken(Int32, limit: Int)
     }
 
@@ -51,13 +67,18 @@ package final class BatchDecoder {
         let bytes: Int
         /// The prompt from its first token, until reading begins.
         var unread: [Int32]?
-        /// What is still to be read as a prompt, and in `answer` the token that its logits are for.
+        /// What is still to be read as a prompt.
         var prompt: ArraySlice<Int32> = []
+        /// Which fed token ends `prompt`, when a row is read again because of it; nil: none.
         var promptIndex: Int?
-        /// What was fed and is still to be read.
+        /// What was fed and is still to be read; an index is that of the token among those fed.
         var answer: ArraySlice<Int32> = []
         var wantsEach = false
         var cachedTokens = 0
+        /// Positions that were read and whose logits this step still has to give.
+        var owed = 0..<0
+        /// When it last had rows: of all turns so far, the number of its last.
+        var lastTurn = 0
 
         var isPrompting: Bool { unread != nil || !prompt.isEmpty }
         var isIdle: Bool { !isPrompting && answer.isEmpty }
@@ -66,16 +87,22 @@ package final class BatchDecoder {
     package let plan: BatchPlan
     package let prefixes: PrefixCache?
     let pass: GenerationPass
-    private let rotations: [Rotation]
+    let rotations: [Rotation]
     var members: [SequenceID: Member] = [:]
     /// In the order in which prompts get their parts; those without a prompt are skipped.
     var order: [SequenceID] = []
     private var admitted = 0
+    /// Turns of all members so far.
+    var turns = 0
+    /// A step within a step would read into the logits that the outer one gives.
+    var isStepping = false
+    /// Between `willRead` and `didRead` no sequence may change.
+    var isReading = false
     var pace = PromptPace()
     /// Seconds since some moment.
     let clock: () -> Double
 
-    /// Bytes of keys and values of the members.
+    /// Bytes that the plan counts for the members.
     package private(set) var cacheBytesInUse = 0
 
     /// - Parameters:
@@ -90,12 +117,12 @@ package final class BatchDecoder {
         prefixes: PrefixCache? = nil, clock: @escaping () -> Double = BatchDecoder.seconds
     ) {
         self.clock = clock
-        self.plan = plan
+        self.plan = plan.bounded
         self.prefixes = prefixes
         pass = GenerationPass(
-            weights: weights, compute: plan.compute, cacheType: plan.cacheType, team: team,
-            rows: plan.rows, capacity: plan.context, rank: plan.rank)
-        rotations = Rotation.ofLayers(weights.configuration, positions: plan.context)
+            weights: weights, compute: self.plan.compute, cacheType: self.plan.cacheType,
+            team: team, rows: self.plan.rows, capacity: self.plan.context, rank: self.plan.rank)
+        rotations = Rotation.ofLayers(weights.configuration, positions: self.plan.context)
     }
 
     /// Seconds since the process first asked.
@@ -103,12 +130,33 @@ package final class BatchDecoder {
     private static let began = ContinuousClock.now
 
     package var count: Int { members.count }
-    /// Whether a step has something to read.
+    /// Whether a step has nothing to read.
     package var isIdle: Bool {
         members.values.allSatisfy(\.isIdle)
     }
     /// Tokens computed so far, those that were read again included.
     package var tokensComputed: Int { pass.tokensComputed }
+
+    /// What is held at most, adapters apart.
+    package var memory: MemoryStatement {
+        plan.memory(
+            of: pass.model, threads: pass.team.threadCount, weights: pass.weights,
+            prefixBytes: prefixes?.byteLimit ?? 0)
+    }
+
+    /// What is held now, counted and not planned, by the same kinds.
+    var heldMemory: MemoryStatement {
+        let token = MemoryLayout<Int32>.stride
+        return MemoryStatement(
+            weightBytes: pass.weights.byteCount, activationBytes: pass.memory.byteCount,
+            tableBytes: Rotation.heldBytes(rotations),
+            cacheBytes: members.values.reduce(0) { sum, member in
+                // A slice holds the whole array.
+                let prompt = member.unread?.count ?? member.prompt.endIndex
+                return sum + member.sequence.heldBytes
+                    + (prompt + member.answer.endIndex) * token
+            }, prefixBytes: prefixes?.usage.bytes ?? 0)
+    }
 
     /// Lets a sequence join, if it fits until its last token.
     ///
@@ -123,9 +171,8 @@ package final class BatchDecoder {
         precondition(adapter.weights === pass.weights, "one copy of the weights")
         let (tokens, overflows) = prompt.count.addingReportingOverflow(max(0, maximumTokens))
         if prompt.isEmpty { return .emptyPrompt }
-        let vocabulary = pass.model.vocabularySize
-        if let unknown = prompt.first(where: { $0 < 0 || Int($0) >= vocabulary }) {
-            return .unknownToken(unknown, limit: vocabulary)
+        if let unknown = unknownToken(in: prompt) {
+            return .unknownToken(unknown, limit: pass.model.vocabularySize)
         }
         if overflows || tokens > plan.context {
             return .tooLong(tokens: overflows ? .max : tokens, limit: plan.context)
@@ -151,46 +198,18 @@ package final class BatchDecoder {
         return .admitted(id)
     }
 
-    /// Gives a sequence's memory back. Not for a sequence that is not there; in a step only from the
-    /// closure that gets logits.
+    /// Gives a sequence's memory back, at once if nothing of it is being read: whoever joins in the
+    /// same closure takes its place and not more. What of it was unread is dropped, and it gets no
+    /// further logits. Nothing for a sequence that is not there.
     package func leave(_ id: SequenceID) {
         guard let member = members.removeValue(forKey: id) else { return }
         order.removeAll { $0 == id }
         cacheBytesInUse -= member.bytes
     }
 
-    /// The next tokens of a sequence whose logits were given, at least one, with room for them.
-    ///
-    /// - Parameters:
-    ///   - id: a member.
-    ///   - tokens: more than one are a forced run, or a guess.
-    ///   - wantsEach: whether the logits of each are wanted, and not only of the last.
-    package func feed(_ id: SequenceID, _ tokens: [Int32], wantsEach: Bool = false) {
-        guard var member = members[id] else { return }
-        precondition(
-            member.isIdle && !tokens.isEmpty && tokens.count <= member.sequence.room,
-            "a sequence is fed what fits, once what it was fed has been read")
-        member.answer = tokens[...]
-        member.wantsEach = wantsEach
-        members[id] = member
+    /// The first of `tokens` that the model does not have.
+    func unknownToken(in tokens: [Int32]) -> Int32? {
+        let limit = pass.model.vocabularySize
+        return tokens.first { $0 < 0 || Int($0) >= limit }
     }
-
-    /// Tokens of a guess that a member may be fed so that `truncate` leaves no trace of them.
-    package func guessRoom(of id: SequenceID) -> Int { members[id]?.sequence.guessRoom ?? 0 }
-
-    /// Forgets a sequence's last tokens, for example a guess that was wrong, once they were read.
-    ///
-    /// - Returns: whether it could; always within `guessRoom`.
-    package func truncate(_ id: SequenceID, to tokens: Int) -> Bool {
-        guard let member = members[id], member.sequence.canTruncate(to: tokens) else {
-            return false
-        }
-        member.sequence.truncate(to: tokens)
-        return true
-    }
-
-    /// Tokens of a member that were read: of its prompt, and what it was fed.
-    package func tokenCount(of id: SequenceID) -> Int { members[id]?.sequence.count ?? 0 }
-    /// Tokens of a member's prompt that were not computed, once reading has begun.
-    package func cachedTokens(of id: SequenceID) -> Int { members[id]?.cachedTokens ?? 0 }
 }

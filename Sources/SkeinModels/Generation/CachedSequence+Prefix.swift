@@ -25,9 +25,9 @@ extension CachedSequence {
         let turns = turns(of: length)
         let root = PrefixName(
             model: cache.model, adapter: projections.digest, compute: compute,
-            cacheType: cacheType, turns: turns)
-        let names = PrefixName.blocks(of: Array(prompt[..<max(0, most)]), root: root)
-        let blocks = cache.count(of: names, tokens: prompt)
+            cacheType: cacheType, turns: turns, byteCounts: blockByteCounts)
+        let names = PrefixName.blocks(of: prompt[..<max(0, most)], root: root)
+        let blocks = cache.count(of: names, tokens: prompt, byteCount: blockBytes)
         if blocks * PrefixCache.blockTokens > own {
             truncate(to: 0)
             restore(names[..<blocks], of: prompt, from: cache)
@@ -45,7 +45,9 @@ extension CachedSequence {
     ) {
         let size = PrefixCache.blockTokens
         // Another thread may have made some leave since they were counted.
-        let found = cache.restore(Array(names), tokens: prompt) { index, count, bytes in
+        let found = cache.restore(
+            Array(names), tokens: prompt, byteCount: blockBytes
+        ) { index, count, bytes in
             guard var from = bytes.baseAddress else { return }
             let end = (index + 1) * size
             for (layer, attention) in attentions.enumerated() {
@@ -60,17 +62,26 @@ extension CachedSequence {
         didRestore(prompt[..<(found * size)])
     }
 
+    /// Bytes of a block's keys and values, for each layer.
+    private var blockByteCounts: [Int] {
+        attentions.map { $0.byteCount(tokens: PrefixCache.blockTokens) }
+    }
+    private var blockBytes: Int { blockByteCounts.reduce(0, +) }
+
     /// Offers the blocks that have become whole since the last call; `reuse` came before.
     func store(in cache: PrefixCache) {
         guard var chain = prefixChain else { return }
         let size = PrefixCache.blockTokens
-        let byteCount = attentions.reduce(0) { $0 + $1.byteCount(tokens: size) }
+        let byteCount = blockBytes
         while (chain.names.count + 1) * size <= exactCount {
             let range = chain.names.count * size..<(chain.names.count + 1) * size
-            let name = PrefixName(after: chain.names.last ?? chain.root, tokens: tokens[range])
+            let before = chain.names.last
+            let name = PrefixName(after: before ?? chain.root, tokens: tokens[range])
             chain.names.append(name)
             guard attentions.allSatisfy({ holds(range, in: $0) }) else { continue }
-            cache.store(name, tokens: tokens[range], byteCount: byteCount) { to in
+            cache.store(
+                name, after: before, tokens: tokens[range], byteCount: byteCount
+            ) { to in
                 var to = to
                 for (layer, attention) in attentions.enumerated() {
                     attention.copy(

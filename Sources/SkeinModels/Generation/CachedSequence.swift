@@ -24,7 +24,8 @@ package final class CachedSequence {
     package private(set) var tokens: [Int32] = []
     /// Leading tokens that prompt kernels have read.
     package private(set) var exactCount = 0
-    /// `count`, with what a block that was not finished wrote: where a window was written over.
+    /// Tokens up to which slots of the cache were written, also by a block that was interrupted and
+    /// does not count: what a window's ring held there is lost.
     private var writtenCount = 0
     /// Tokens of the row as far as it was known when the cached keys were turned.
     private(set) var rowLength = 0
@@ -53,6 +54,7 @@ package final class CachedSequence {
             return count
         }
         cache = FloatBuffer(count: count)
+        tokens.reserveCapacity(capacity)
     }
 
     /// How each layer attends; `appended`: tokens whose keys are cached before the first attends.
@@ -83,7 +85,7 @@ package final class CachedSequence {
 
     /// Whether the cache still has what the token after the first `tokens` sees.
     package func canTruncate(to tokens: Int) -> Bool {
-        guard tokens <= count else { return false }
+        guard tokens >= 0 && tokens <= count else { return false }
         return tokens == 0
             || attentions.allSatisfy { $0.holds(whatIsSeenAt: tokens, of: writtenCount) }
     }
@@ -119,6 +121,8 @@ package final class CachedSequence {
     }
 
     /// `tokens` are in the cache.
+    ///
+    /// `asPrompt`: prompt kernels have read them, and nothing else entered their keys and values.
     func didRead(_ tokens: some Collection<Int32>, asPrompt: Bool) {
         if asPrompt, exactCount == count { exactCount += tokens.count }
         self.tokens += tokens
@@ -126,7 +130,8 @@ package final class CachedSequence {
 
     /// `tokens` were put into the empty cache as prompt kernels had computed them.
     func didRestore(_ tokens: ArraySlice<Int32>) {
-        self.tokens = Array(tokens)
+        self.tokens.removeAll(keepingCapacity: true)
+        self.tokens += tokens
         exactCount = count
         writtenCount = count
     }
@@ -140,17 +145,24 @@ package final class CachedSequence {
 
     /// Whether what is cached was turned otherwise than a row that `tokens` more make.
     func isTurnedOtherwise(before tokens: Int) -> Bool {
-        let length = max(expectedLength, count + tokens)
-        return tokens > 0 && count > 0 && rotations.contains { $0.differs(rowLength, length) }
+        tokens > 0 && count > 0 && areTurned(rowLength, otherwiseThan: tokens)
     }
 
-    /// The first of `tokens`, at most `most`, before which nothing has to be turned again.
+    /// The first of `tokens`, at most `most`, before which nothing has to be turned again; none if it
+    /// has to be before the first. A function of the row and not of `most`: rows that are read one by
+    /// one end where those that are read together do.
     func rowsTurnedAlike(_ tokens: ArraySlice<Int32>, most: Int) -> ArraySlice<Int32> {
         var rows = tokens.prefix(most)
-        if rotations.contains(where: \.dependsOnLength) {
-            while isTurnedOtherwise(before: rows.count) { rows.removeLast() }
-        }
+        guard rotations.contains(where: \.dependsOnLength) else { return rows }
+        let before = count > 0 ? rowLength : max(expectedLength, 1)
+        while !rows.isEmpty, areTurned(before, otherwiseThan: rows.count) { rows.removeLast() }
         return rows
+    }
+
+    /// Whether a row of one length is turned otherwise than this one with `tokens` more.
+    private func areTurned(_ length: Int, otherwiseThan tokens: Int) -> Bool {
+        let new = max(expectedLength, count + tokens)
+        return rotations.contains { $0.differs(length, new) }
     }
 
     /// Tokens of a guess that may be read and truncated again without a trace: those before which
@@ -165,11 +177,21 @@ package final class CachedSequence {
 
     /// Empties the cache; what it held must be read again, as a prompt.
     func restart() -> [Int32] {
-        defer {
-            truncate(to: 0)
-            // Blocks of a row that is turned otherwise have other names.
-            prefixChain = nil
-        }
-        return tokens
+        let old = tokens
+        truncate(to: 0)
+        // The caller has the old array; a row grows in one that never moves.
+        tokens = []
+        tokens.reserveCapacity(capacity)
+        // Blocks of a row that is turned otherwise have other names.
+        prefixChain = nil
+        return old
+    }
+
+    /// Bytes that this object holds now: keys and values, tokens, and the names of its blocks.
+    var heldBytes: Int {
+        cache.count * MemoryLayout<Float>.stride + tokens.capacity * MemoryLayout<Int32>.stride
+            + attentions.capacity * MemoryLayout<CachedAttention>.stride
+            + places.capacity * MemoryLayout<Int>.stride
+            + (prefixChain?.names.count ?? 0) * PrefixName.heldBytes
     }
 }

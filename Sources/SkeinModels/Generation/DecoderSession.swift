@@ -9,7 +9,9 @@ package final class DecoderSession {
     /// once.
     package enum Reading: Sendable {
         /// As a prompt: pieces of the weights as floats, multiplied with all tokens of a block. Keys,
-        /// values and logits do not depend on how the prompt is cut into calls.
+        /// values and logits do not depend on how the prompt is cut into calls, as long as they are
+        /// finite: a token whose values are not may make those before it, in its block of 32, not
+        /// finite too (`CachedAttention.attend(block:)`). Nothing of such a block is kept for others.
         case prompt
         /// As an answer: each token by itself with the packed weights. They do not depend on how
         /// many tokens a call has.
@@ -20,6 +22,9 @@ package final class DecoderSession {
     package let sequence: CachedSequence
     /// Where beginnings of prompts are kept and found; nil: nowhere.
     package let prefixes: PrefixCache?
+    /// Tokens of the session behind those that `sequence` holds: they were being read again, because
+    /// the row is turned otherwise now (longrope), when a `check` ended it.
+    var unread: [Int32] = []
 
     static func blockTokens(_ compute: ComputeType) -> Int {
         GenerationPass.blockTokens(compute)
@@ -39,7 +44,8 @@ package final class DecoderSession {
     ///   - team: the threads that compute; nobody else may use them at the same time.
     ///   - compute: for a prompt's products with the weights; an answer is multiplied in fp32.
     ///   - cacheType: how keys and values are held.
-    ///   - answerRows: tokens of an answer that are read together, at most.
+    ///   - answerRows: tokens of an answer that are read together, 1 to the tokens of a block (256 in
+    ///     fp32); others become the nearest of these.
     ///   - prefixes: of the same model.
     package convenience init(
         weights: GenerationWeights, adapter: AdapterParameters?, capacity: Int, team: ComputeTeam,
@@ -84,10 +90,10 @@ package final class DecoderSession {
     }
 
     var model: ModelConfiguration { pass.model }
-    /// Tokens that the cache holds.
-    var count: Int { sequence.count }
+    /// Tokens that were appended.
+    package var count: Int { sequence.count + unread.count }
     /// Tokens that still fit.
-    package var room: Int { sequence.room }
+    package var room: Int { sequence.capacity - count }
     /// Tokens that the row will have at least: the caller reads them in parts and wants them as if
     /// they were read at once.
     package var expectedLength: Int {
@@ -103,27 +109,38 @@ package final class DecoderSession {
         sequence.attentions.reduce(pass.weights.bytesPerToken) { $0 + $1.byteCount(keys: keys) }
     }
 
-    /// Whether the cache still has what the token after the first `tokens` sees.
-    package func canTruncate(to tokens: Int) -> Bool { sequence.canTruncate(to: tokens) }
+    /// Whether the session can go back to its first `tokens` tokens: whether the cache still has what
+    /// the next one sees.
+    package func canTruncate(to tokens: Int) -> Bool {
+        tokens <= count && (tokens > sequence.count || sequence.canTruncate(to: tokens))
+    }
 
     /// Tokens of a guess that may be read and truncated again without a trace.
-    package var guessRoom: Int { sequence.guessRoom }
+    package var guessRoom: Int { unread.isEmpty ? sequence.guessRoom : 0 }
 
-    /// Forgets the last tokens, to continue from an earlier place.
-    package func truncate(to tokens: Int) { sequence.truncate(to: tokens) }
+    /// Forgets the last tokens, to continue from an earlier place, which `canTruncate` allows.
+    package func truncate(to tokens: Int) {
+        precondition(canTruncate(to: tokens), "a window has forgotten what came before")
+        unread = Array(unread.prefix(max(0, tokens - sequence.count)))
+        if tokens < sequence.count { sequence.truncate(to: tokens) }
+    }
 
     /// The `check` of a caller that wants what it asks for.
     package static func uninterrupted() {}
 
-    /// Appends `tokens` (at least one, at most `room`) and returns the last one's logits, [V].
+    /// Appends `tokens` (at least one, at most `room`, each of the model's vocabulary) and returns the
+    /// last one's logits, [V].
     package func logits(after tokens: [Int32], as reading: Reading = .prompt) -> [Float] {
         withLogits(after: tokens, as: reading, check: Self.uninterrupted) { Array($0) }
     }
 
     /// Appends `tokens` and calls `body` with the last one's logits, [V], without a copy.
     ///
-    /// `check` is called before each layer of each block; what it throws ends the reading, and the
-    /// blocks that were not finished are not part of the session.
+    /// `tokens` are at least one, at most `room`, each of the model's vocabulary: the caller knows
+    /// these limits, and other tokens are a bug of its own that ends the process. `check` is called
+    /// before each layer of each block; what it throws ends the reading. Of `tokens` those that are
+    /// beyond `count` then were not read; with the rest of them the bits are those of an
+    /// uninterrupted call.
     package func withLogits<Result>(
         after tokens: [Int32], as reading: Reading = .prompt, check: () throws -> Void,
         _ body: (UnsafeBufferPointer<Float>) throws -> Result
@@ -136,11 +153,15 @@ package final class DecoderSession {
     ///
     /// What it shares with what the session holds, and with `prefixes`, is not computed again. An
     /// answer in it counts as new: it was read as an answer, and is read as a prompt now. The prompt
-    /// fits `capacity`. `check` is that of `withLogits(after:)`.
+    /// has at least one token and at most `capacity`, each of the model's vocabulary, as in
+    /// `withLogits(after:)`. What `check` throws ends the reading; the same call goes on from there.
     package func withLogits<Result>(
         ofPrompt prompt: [Int32], check: () throws -> Void,
         _ body: (UnsafeBufferPointer<Float>) throws -> Result
     ) rethrows -> Result {
+        precondition(
+            !prompt.isEmpty && prompt.count <= sequence.capacity, "a prompt fits the session")
+        unread = []
         let known = sequence.reuse(for: prompt, from: prefixes, compute: pass.compute)
         return try withLogits(after: Array(prompt[known...]), check: check, body)
     }
@@ -165,60 +186,5 @@ package final class DecoderSession {
             hidden.append(Array(UnsafeBufferPointer(start: $0, count: width)))
         }
         return (Array(pass.logits(0)), Array(hidden.suffix(model.layerCount + 2)))
-    }
-
-    /// `observe` gets the last token's residual stream at every stage.
-    private func append(
-        _ tokens: [Int32], as reading: Reading, check: () throws -> Void,
-        observe: (UnsafePointer<Float>) -> Void = { _ in }
-    ) rethrows {
-        switch reading {
-        case .prompt: try appendPrompt(tokens, check: check, observe: observe)
-        case .answer: try appendAnswer(tokens, check: check, observe: observe) { _, _ in }
-        }
-    }
-
-    private func appendPrompt(
-        _ tokens: [Int32], check: () throws -> Void,
-        observe: (UnsafePointer<Float>) -> Void = { _ in }
-    ) rethrows {
-        precondition(!tokens.isEmpty && tokens.count <= room, "tokens fit the cache")
-        var all = tokens
-        if sequence.isTurnedOtherwise(before: tokens.count) { all = sequence.restart() + tokens }
-        sequence.plan(all.count)
-        var rest = all[...]
-        while !rest.isEmpty {
-            let block = rest.prefix(pass.blockTokens(after: sequence.count))
-            rest = rest[block.endIndex...]
-            try pass.readPrompt(
-                block, of: sequence, wantsLogits: rest.isEmpty, check: check, observe: observe)
-            if let prefixes { sequence.store(in: prefixes) }
-        }
-    }
-
-    /// `wantsEach`: all logits are computed and given to `each`, not only those of the last token.
-    private func appendAnswer(
-        _ tokens: [Int32], check: () throws -> Void,
-        observe: (UnsafePointer<Float>) -> Void = { _ in }, wantsEach: Bool = false,
-        each: (Int, UnsafeBufferPointer<Float>) throws -> Void
-    ) rethrows {
-        precondition(!tokens.isEmpty && tokens.count <= room, "tokens fit the cache")
-        var rest = tokens[...]
-        while !rest.isEmpty {
-            let rows = sequence.rowsTurnedAlike(rest, most: pass.rows)
-            if rows.isEmpty {
-                // From this token on the row is turned otherwise: all of it is read again.
-                try appendPrompt([rest.removeFirst()], check: check, observe: observe)
-                if wantsEach { try each(rest.startIndex - 1, pass.logits(0)) }
-                continue
-            }
-            rest = rest[rows.endIndex...]
-            sequence.plan(rows.count)
-            let wanted = wantsEach ? Array(0..<rows.count) : rest.isEmpty ? [rows.count - 1] : []
-            try pass.readRows(
-                RowBatch([(sequence, rows)]), wanted: wanted, check: check, observe: observe)
-            guard wantsEach else { continue }
-            for (i, index) in rows.indices.enumerated() { try each(index, pass.logits(i)) }
-        }
     }
 }

@@ -2,8 +2,8 @@ import SkeinTensors
 
 /// Activations of one block of tokens, and each thread's scratch.
 ///
-/// Letters: `T` tokens of a block, or rows if they are more, `B` rows of answers, `D` width, `F` feed-forward, `H`, `G` query and key/value heads,
-/// `N` head dimension, `R` rank, `V` vocabulary.
+/// Letters: `T` tokens of a block, or rows if they are more, `B` rows of answers, `D` width, `F`
+/// feed-forward, `H`, `G` query and key/value heads, `N` head dimension, `R` rank, `V` vocabulary.
 struct GenerationMemory {
     /// [T, D], the residual stream.
     let residual: UnsafeMutablePointer<Float>
@@ -71,9 +71,20 @@ struct GenerationMemory {
         attention: Int, threads: Int
     ) -> Int {
         var arena = Arena()
-        _ = carve(&arena, model, compute, tokens, rows, rank, attention, threads)
-        return arena.used
+        _ = carve(&arena, model, compute, tokens, rows, rank, attention, 0)
+        // Scratch apart: `threads` may be any number.
+        let shared = arena.used
+        _ = arena.take(ownCount(attention))
+        return shared.saturatingPlus((arena.used - shared).saturatingTimes(threads))
     }
+
+    /// Floats that a thread needs.
+    private static func ownCount(_ attention: Int) -> Int {
+        max(InterleavedMatrix.scratchCount, attention)
+    }
+
+    /// Bytes of all that.
+    var byteCount: Int { buffer.count * MemoryLayout<Float>.stride }
 
     private static func carve(
         _ arena: inout Arena, _ model: ModelConfiguration, _ compute: ComputeType, _ block: Int,
@@ -92,7 +103,7 @@ struct GenerationMemory {
             compute == .fp32 ? 0 : (RoundedRows.bytes(rows: tokens, columns: widest) + 3) / 4,
             model.design.blocks.allSatisfy(\.addsProducts) ? 0 : tokens * model.width,
         ]
-        let own = max(InterleavedMatrix.scratchCount, attention)
-        return (sizes + Array(repeating: own, count: threads)).map { arena.take($0) }
+        let own = Array(repeating: ownCount(attention), count: threads)
+        return (sizes + own).map { arena.take($0) }
     }
 }

@@ -19,7 +19,7 @@ final class GenerationPass {
     private(set) var tokensComputed = 0
 
     /// Shapes and ranges:
-    ///   - rows: of answers that are read together, at most.
+    ///   - rows: of answers that are read together, at most; 1 to the tokens of a block.
     ///   - capacity: tokens of the longest sequence.
     init(
         weights: GenerationWeights, compute: ComputeType, cacheType: CacheType, team: ComputeTeam,
@@ -31,7 +31,8 @@ final class GenerationPass {
         self.team = team
         memory = GenerationMemory(
             weights.configuration, compute: compute,
-            tokens: Self.blockTokens(compute, capacity: capacity), rows: rows, rank: rank,
+            tokens: Self.blockTokens(compute, capacity: capacity),
+            rows: Self.rows(rows, compute), rank: rank,
             attention: Self.attentionCount(
                 weights.configuration, compute, cacheType, capacity: capacity),
             threads: team.threadCount)
@@ -43,11 +44,17 @@ final class GenerationPass {
         capacity: Int, rank: Int, threads: Int
     ) -> Int {
         let floats = GenerationMemory.count(
-            model, compute: compute, tokens: blockTokens(compute, capacity: capacity), rows: rows,
-            rank: rank,
+            model, compute: compute, tokens: blockTokens(compute, capacity: capacity),
+            rows: Self.rows(rows, compute), rank: rank,
             attention: attentionCount(model, compute, cacheType, capacity: capacity),
             threads: threads)
-        return floats * MemoryLayout<Float>.stride
+        return floats.saturatingTimes(MemoryLayout<Float>.stride)
+    }
+
+    /// The nearest number of rows that can be read together. More than the tokens of a block would
+    /// write over what the first of them still sees in a window's ring.
+    static func rows(_ rows: Int, _ compute: ComputeType) -> Int {
+        min(max(1, rows), blockTokens(compute))
     }
 
     /// Floats of scratch that a thread needs to attend in any layer.
@@ -98,7 +105,10 @@ final class GenerationPass {
             if wantsLogits { observe(last) }
             readBlock(layer, of: sequence, tokens: tokens.count, wantsLast: wantsLogits)
         }
-        sequence.didRead(tokens, asPrompt: true)
+        // A value that is not finite reaches tokens before it: what they depend on has no name.
+        let residual = UnsafeBufferPointer(
+            start: memory.residual, count: tokens.count * model.width)
+        sequence.didRead(tokens, asPrompt: Sampler.areFinite(residual))
         tokensComputed += tokens.count
         guard wantsLogits else { return }
         observe(last)

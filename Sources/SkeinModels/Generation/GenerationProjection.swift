@@ -1,6 +1,5 @@
 import SkeinBasics
 import SkeinTensors
-import Synchronization
 
 /// One projection for generation: y = W x + bias + scale * B (A x).
 struct GenerationProjection: @unchecked Sendable {
@@ -112,7 +111,9 @@ package final class GenerationProjections: Sendable {
     /// The largest R; 0 without an adapter.
     package let rank: Int
     private let memory: InterleavedMemory?
-    private let cachedDigest = Mutex<SHA256.Digest?>(nil)
+    /// SHA-256 of the adapter's numbers, ranks and scales. Made with the rest: in a step everybody
+    /// would wait for it.
+    let digest: SHA256.Digest
 
     /// `adapter`: nil for the base model.
     package convenience init(_ weights: GenerationWeights, adapter: AdapterParameters?) {
@@ -130,6 +131,7 @@ package final class GenerationProjections: Sendable {
             }
             rank = 0
             memory = nil
+            digest = Self.digest(of: layers, nil)
             return
         }
         precondition(parameters.count == adapter.layout.count, "parameters of another adapter")
@@ -166,24 +168,28 @@ package final class GenerationProjections: Sendable {
         }
         rank = adapter.configuration.largestRank
         self.memory = memory
+        digest = Self.digest(of: layers, memory)
     }
 
-    /// SHA-256 of the adapter's numbers, ranks and scales; made once, when first asked for.
-    var digest: SHA256.Digest {
-        cachedDigest.withLock { digest in
-            if let digest { return digest }
-            var hash = SHA256()
-            let facts = layers.joined().map { projection in
-                projection.adapter.map { "\($0.a.rows) \($0.scale.bitPattern)" } ?? "none"
-            }
-            hash.update(facts.joined(separator: "; "))
-            if let memory {
-                hash.update(
-                    UnsafeRawBufferPointer(start: memory.base, count: memory.byteCount))
-            }
-            let made = hash.finish()
-            digest = made
-            return made
+    private static func digest(
+        of layers: [[GenerationProjection]], _ memory: InterleavedMemory?
+    ) -> SHA256.Digest {
+        var hash = SHA256()
+        let facts = layers.joined().map { projection in
+            projection.adapter.map { "\($0.a.rows) \($0.scale.bitPattern)" } ?? "none"
+        }
+        hash.update(facts.joined(separator: "; "))
+        if let memory {
+            hash.update(UnsafeRawBufferPointer(start: memory.base, count: memory.byteCount))
+        }
+        return hash.finish()
+    }
+
+    /// Bytes of the adapter's packed matrices and of the tables that find them; the weights are not
+    /// among them.
+    package var byteCount: Int {
+        layers.reduce(memory?.byteCount ?? 0) {
+            $0 + $1.count * (MemoryLayout<GenerationProjection>.stride + MemoryLayout<Int>.stride)
         }
     }
 

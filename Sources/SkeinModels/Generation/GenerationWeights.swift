@@ -91,6 +91,19 @@ package final class GenerationWeights: Sendable {
         }
     }
 
+    /// Bytes of all that is held: matrices, norms and biases.
+    package var byteCount: Int {
+        let vectors = blocks.reduce(finalNorm.count) { sum, block in
+            let norms = [
+                block.vectors.beforeAttention, block.vectors.afterAttention,
+                block.vectors.beforeFeedForward, block.vectors.afterFeedForward,
+                block.vectors.query, block.vectors.key,
+            ]
+            return (norms + block.vectors.biases).reduce(sum) { $0 + ($1?.count ?? 0) }
+        }
+        return memory.byteCount + vectors * MemoryLayout<Float>.stride
+    }
+
     /// Bytes of weights that one token reads: all but the embedding's other rows.
     package var bytesPerToken: Int {
         blocks.reduce(head.byteCount) { sum, block in

@@ -7,8 +7,10 @@ import Synchronization
 /// A block's name is a hash over everything that its bits depend on: the model, the adapter, the
 /// number formats, how the row is turned, and all tokens up to its end. Only what a prompt's kernels
 /// computed is kept, and a prompt's bits do not depend on how it was cut: so whether a block is here
-/// changes what is computed, never what comes out. Blocks that were not used for longest leave first;
-/// `byteLimit` is never exceeded, not even for a moment. Any thread may call.
+/// changes what is computed, never what comes out. Blocks that were not used for longest leave first,
+/// of a row always its last, because a block without those before it is of no use: of a row that is
+/// longer than the limit the beginning stays. `byteLimit` is never exceeded, not even for a moment.
+/// Any thread may call.
 package final class PrefixCache: Sendable {
     /// Tokens of a block.
     package static let blockTokens = 64
@@ -31,31 +33,9 @@ package final class PrefixCache: Sendable {
         package var evicted = 0
     }
 
-    private struct Block {
-        let tokens: [Int32]
-        let bytes: [UInt8]
-        var lastUse: UInt64
-    }
-
     private struct State {
-        var blocks: [PrefixName: Block] = [:]
+        var table = PrefixTable()
         var usage = Usage()
-        var uses: UInt64 = 0
-
-        mutating func touch(_ name: PrefixName) {
-            uses += 1
-            blocks[name]?.lastUse = uses
-        }
-
-        mutating func evictOldest() {
-            guard let oldest = blocks.min(by: { $0.value.lastUse < $1.value.lastUse }) else {
-                return
-            }
-            blocks[oldest.key] = nil
-            usage.blocks -= 1
-            usage.bytes -= oldest.value.bytes.count + PrefixCache.blockOverhead
-            usage.evicted += 1
-        }
     }
 
     private let state = Mutex(State())
@@ -72,68 +52,90 @@ package final class PrefixCache: Sendable {
     /// Forgets all blocks.
     package func removeAll() {
         state.withLock { state in
-            state.blocks = [:]
+            state.table = PrefixTable()
             state.usage.blocks = 0
             state.usage.bytes = 0
         }
     }
 
-    /// How many of these blocks, from the first on, are here.
-    func count(of names: [PrefixName], tokens: [Int32]) -> Int {
-        state.withLock { state in
-            names.indices.prefix { Self.matches(state.blocks[names[$0]], $0, tokens) }.count
-        }
+    /// How many of these blocks, from the first on, are here. Arguments as in `restore`.
+    func count(of names: [PrefixName], tokens: [Int32], byteCount: Int) -> Int {
+        state.withLock { Self.found(names, tokens, byteCount, in: $0.table).count }
     }
 
     /// Calls `body` with the index and the bytes of each of these blocks, as far as they are here
     /// without a gap, and with how many they are.
     ///
     /// Shapes and ranges:
+    ///   - names: of a row's blocks from its first on.
     ///   - tokens: of the row, at least 64 for each name; a block with other tokens does not match,
     ///     whatever its name.
+    ///   - byteCount: of a block; one of another size does not match either, so that a reader never
+    ///     reads behind its end.
     @discardableResult
     func restore(
-        _ names: [PrefixName], tokens: [Int32],
+        _ names: [PrefixName], tokens: [Int32], byteCount: Int,
         _ body: (_ index: Int, _ count: Int, UnsafeRawBufferPointer) -> Void
     ) -> Int {
         state.withLock { state in
-            let found = names.indices.prefix {
-                Self.matches(state.blocks[names[$0]], $0, tokens)
-            }
+            let found = Self.found(names, tokens, byteCount, in: state.table)
             for index in found {
-                state.blocks[names[index]]?.bytes.withUnsafeBytes { body(index, found.count, $0) }
+                state.table.block(names[index])?.bytes.withUnsafeBytes {
+                    body(index, found.count, $0)
+                }
             }
-            // The first blocks of a row are of use to more rows than the last: they leave later.
-            for index in found.reversed() { state.touch(names[index]) }
+            if let last = found.last, let place = state.table.place(of: names[last]) {
+                state.table.use(place)
+            }
             state.usage.hits += found.count
             return found.count
         }
     }
 
-    private static func matches(_ block: Block?, _ index: Int, _ tokens: [Int32]) -> Bool {
-        let range = index * blockTokens..<(index + 1) * blockTokens
-        return block.map { $0.tokens[...] == tokens[range] } ?? false
+    private static func found(
+        _ names: [PrefixName], _ tokens: [Int32], _ byteCount: Int, in table: PrefixTable
+    ) -> Range<Int> {
+        names.indices.prefix { index in
+            let range = index * blockTokens..<(index + 1) * blockTokens
+            return table.block(names[index]).map {
+                $0.bytes.count == byteCount && $0.tokens[...] == tokens[range]
+            } ?? false
+        }
     }
 
-    /// Keeps a block unless it is here already or larger than the limit.
+    /// Keeps a block unless it is here already, the one before it is not, or there is no room but
+    /// that of blocks before it.
     ///
-    /// `fill` writes `byteCount` bytes.
+    /// Shapes and ranges:
+    ///   - parent: the block before it; nil: it is a row's first.
+    ///   - fill: writes `byteCount` bytes.
     func store(
-        _ name: PrefixName, tokens: ArraySlice<Int32>, byteCount: Int,
+        _ name: PrefixName, after parent: PrefixName?, tokens: ArraySlice<Int32>, byteCount: Int,
         fill: (UnsafeMutableRawPointer) -> Void
     ) {
         let needed = byteCount + Self.blockOverhead
         guard needed <= byteLimit else { return }
         state.withLock { state in
-            if state.blocks[name] != nil { return state.touch(name) }
-            while state.usage.bytes + needed > byteLimit { state.evictOldest() }
-            state.uses += 1
-            state.blocks[name] = Block(
-                tokens: Array(tokens),
-                bytes: [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
-                    if let base = buffer.baseAddress { fill(UnsafeMutableRawPointer(base)) }
-                    count = byteCount
-                }, lastUse: state.uses)
+            if let place = state.table.place(of: name) { return state.table.use(place) }
+            let before = parent.flatMap { state.table.place(of: $0) }
+            if parent != nil {
+                guard let before else { return }
+                // Those before it are the youngest now: if the next to leave is its parent, there
+                // are no others.
+                state.table.use(before)
+            }
+            while state.usage.bytes + needed > byteLimit {
+                guard state.table.oldest != before else { return }
+                guard let old = state.table.removeOldest() else { return }
+                state.usage.blocks -= 1
+                state.usage.bytes -= old.bytes.count + Self.blockOverhead
+                state.usage.evicted += 1
+            }
+            let bytes = [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
+                if let base = buffer.baseAddress { fill(UnsafeMutableRawPointer(base)) }
+                count = byteCount
+            }
+            state.table.add(name, after: before, tokens: Array(tokens), bytes: bytes)
             state.usage.blocks += 1
             state.usage.bytes += needed
             state.usage.stored += 1

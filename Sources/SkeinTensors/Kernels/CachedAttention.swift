@@ -5,9 +5,9 @@ import CSkeinKernels
 /// Letters: `H` query heads, `G` key/value heads, `N` head dimension, `C` tokens that fit, `S` slots
 /// for them. For each key/value head the cache holds keys as [S / 16, N, 16], so that 16 scores are
 /// computed side by side and none needs a sum across lanes, and values as [S, N]; `S` and the values'
-/// `N` are rounded up to 16. They are held as a `CacheType` says. Without a window S is C; with one, token t lies in slot t mod S, and S
-/// is what the tokens appended at once see. No product depends on the others of the call, so heads
-/// and queries can be split at will.
+/// `N` are rounded up to 16. They are held as a `CacheType` says. Without a window S is C; with one,
+/// token t lies in slot t mod S, and S is what the tokens appended at once see. No product depends on
+/// the others of the call, so heads and queries can be split at will.
 package struct CachedAttention: Sendable {
     package let shape: AttentionShape
     /// How keys and values are held.
@@ -173,6 +173,9 @@ package struct CachedAttention: Sendable {
     }
 
     /// A query head of up to `block` tokens, each over itself and the tokens before it in the window.
+    ///
+    /// The probability of a later token of the block is 0, and is multiplied with its value: one that
+    /// is not finite makes those before it not finite, too. Finite results do not depend on it.
     ///
     /// Shapes and ranges:
     ///   - q: [tokens, H * N], rotated.

@@ -9,8 +9,8 @@ package struct RotaryEmbedding: Sendable {
     /// The smallest divisor of a frequency.
     package static let leastDivisor: Float = 0.25
 
-    private let cosines: [Float]
-    private let sines: [Float]
+    package let cosines: [Float]
+    package let sines: [Float]
     private let half: Int
     private let headDimension: Int
     /// Positions 0 ..< `positions` have a table entry.

@@ -54,6 +54,26 @@ enum GenerationCase: Sendable, CustomTestStringConvertible {
         }
     }
 
+    /// The packed weights of the model and two threads; `longFrom`: rows of more tokens are turned
+    /// otherwise.
+    func openWeights(
+        longFrom: Int? = nil, _ body: (GenerationWeights, ComputeTeam) throws -> Void
+    ) throws {
+        try open { model, _ in
+            var model = model
+            if let longFrom {
+                for index in model.configuration.design.rotaryTables.indices {
+                    let half = model.configuration.design.rotaryTables[index].dimension / 2
+                    model.configuration.design.rotaryTables[index].longDivisors =
+                        [Float](repeating: 3, count: half)
+                    model.configuration.design.rotaryTables[index].longFrom = longFrom
+                }
+            }
+            let team = ComputeTeam(threadCount: 2)
+            try body(GenerationWeights(model: model, team: team), team)
+        }
+    }
+
     static func adapter(
         _ model: ModelConfiguration, rank: Int, seed: UInt64
     ) -> AdapterParameters {
@@ -71,6 +91,27 @@ enum GenerationCase: Sendable, CustomTestStringConvertible {
     /// Any tokens of a model.
     static func tokens(_ count: Int, of model: ModelConfiguration, seed: Int = 5) -> [Int32] {
         (0..<count).map { Int32(($0 * 37 + $0 * $0 % 11 + seed) % model.vocabularySize) }
+    }
+}
+
+extension BatchDecoder {
+    /// A member with the base model; nil if it does not fit.
+    func join(
+        _ prompt: [Int32], _ maximumTokens: Int, _ adapter: GenerationProjections
+    ) -> SequenceID? {
+        let admission = admit(prompt: prompt, maximumTokens: maximumTokens, adapter: adapter)
+        guard case .admitted(let id) = admission else { return nil }
+        return id
+    }
+
+    /// Steps until nothing is left to read; the last logits of each sequence.
+    @discardableResult
+    func drain() -> [SequenceID: [Float]] {
+        var last: [SequenceID: [Float]] = [:]
+        while !isIdle {
+            step(check: DecoderSession.uninterrupted) { last[$0.id] = Array($0.values) }
+        }
+        return last
     }
 }
 

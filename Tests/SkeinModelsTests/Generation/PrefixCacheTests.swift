@@ -144,28 +144,34 @@ import Testing
     private func name(_ byte: UInt8, turns: [Bool] = [false, false]) -> PrefixName {
         PrefixName(
             model: SHA256.digest(of: [byte]), adapter: Self.model, compute: .fp32,
-            cacheType: .fp32, turns: turns)
+            cacheType: .fp32, turns: turns, byteCounts: [1000])
     }
 
     @Test("a name is that of all tokens before it; a block with other tokens does not match")
     func names() {
         let tokens = (0..<200).map { Int32($0) }
-        let names = PrefixName.blocks(of: tokens, root: name(1))
+        let names = PrefixName.blocks(of: tokens[...], root: name(1))
         #expect(names.count == 3)
         #expect(Set(names).count == 3)
-        #expect(PrefixName.blocks(of: Array(tokens[..<127]), root: name(1)) == [names[0]])
-        #expect(PrefixName.blocks(of: tokens, root: name(2))[0] != names[0])
-        #expect(PrefixName.blocks(of: tokens, root: name(1, turns: [false, true]))[0] != names[0])
+        #expect(PrefixName.blocks(of: tokens[..<127], root: name(1)) == [names[0]])
+        #expect(PrefixName.blocks(of: tokens[...], root: name(2))[0] != names[0])
+        #expect(
+            PrefixName.blocks(of: tokens[...], root: name(1, turns: [false, true]))[0] != names[0])
         var changed = tokens
         changed[0] = 7
-        let others = PrefixName.blocks(of: changed, root: name(1))
+        let others = PrefixName.blocks(of: changed[...], root: name(1))
         #expect(Set(others).isDisjoint(with: names))
         let cache = PrefixCache(model: Self.model, byteLimit: 1 << 20)
-        cache.store(names[0], tokens: tokens[..<64], byteCount: 10) { _ in }
-        #expect(cache.count(of: names, tokens: tokens) == 1)
+        cache.store(names[0], after: nil, tokens: tokens[..<64], byteCount: 10) { _ in }
+        #expect(cache.count(of: names, tokens: tokens, byteCount: 10) == 1)
         // A name that were right by accident, or damaged, would still not match.
-        #expect(cache.count(of: names, tokens: changed) == 0)
-        #expect(cache.restore(names, tokens: changed) { _, _, _ in } == 0)
+        #expect(cache.count(of: names, tokens: changed, byteCount: 10) == 0)
+        #expect(cache.restore(names, tokens: changed, byteCount: 10) { _, _, _ in } == 0)
+        // A block of another size is not read, whatever its name.
+        for bytes in [9, 11] {
+            #expect(cache.count(of: names, tokens: tokens, byteCount: bytes) == 0)
+            #expect(cache.restore(names, tokens: tokens, byteCount: bytes) { _, _, _ in } == 0)
+        }
     }
 
     @Test("the limit is never exceeded, and what was used last stays")
@@ -175,10 +181,10 @@ import Testing
         let tokens = (0..<64).map { Int32($0) }
         let names = (0..<40).map { name(UInt8($0)) }
         func isThere(_ number: Int) -> Bool {
-            cache.count(of: [names[number]], tokens: tokens) == 1
+            cache.count(of: [names[number]], tokens: tokens, byteCount: 1000) == 1
         }
         for number in 0..<40 {
-            cache.store(names[number], tokens: tokens[...], byteCount: 1000) { to in
+            cache.store(names[number], after: nil, tokens: tokens[...], byteCount: 1000) { to in
                 // The others have left before the memory is taken.
                 to.storeBytes(of: UInt8(number), as: UInt8.self)
             }
@@ -186,13 +192,14 @@ import Testing
             #expect(cache.usage.blocks == min(number + 1, 5))
             // Block 0 is used again and again.
             var first: UInt8?
-            #expect(cache.restore([names[0]], tokens: tokens) { first = $2[0] } == 1)
+            #expect(
+                cache.restore([names[0]], tokens: tokens, byteCount: 1000) { first = $2[0] } == 1)
             #expect(first == 0)
         }
         #expect((0..<40).filter(isThere) == [0, 36, 37, 38, 39])
         #expect(cache.usage.evicted == 35)
         let small = PrefixCache(model: Self.model, byteLimit: size - 1)
-        small.store(names[0], tokens: tokens[...], byteCount: 1000) { _ in
+        small.store(names[0], after: nil, tokens: tokens[...], byteCount: 1000) { _ in
             Issue.record("larger than the limit")
         }
         #expect(small.usage == PrefixCache.Usage())
@@ -230,10 +237,14 @@ import Testing
         let wrong = Atomic<Int>(0)
         team.run(4000) { piece, _ in
             let number = piece * 31 % 64
-            cache.store(names[number], tokens: tokens[...], byteCount: 500 + number) {
+            cache.store(
+                names[number], after: nil, tokens: tokens[...], byteCount: 500 + number
+            ) {
                 $0.initializeMemory(as: UInt8.self, repeating: UInt8(number), count: 500 + number)
             }
-            _ = cache.restore([names[number]], tokens: tokens) { _, _, bytes in
+            _ = cache.restore(
+                [names[number]], tokens: tokens, byteCount: 500 + number
+            ) { _, _, bytes in
                 let isRight = bytes.count == 500 + number && bytes.allSatisfy { $0 == number }
                 if !isRight { wrong.add(1, ordering: .relaxed) }
             }
