@@ -9,16 +9,19 @@ enum HTTPHead {
 
     /// The request of a whole head, which ends with an empty line.
     static func request(_ head: [UInt8]) throws(HTTPProblem) -> HTTPRequest {
-        var lines = head.split(separator: 0x0A, omittingEmptySubsequences: false).map { line in
-            line.last == 0x0D ? line.dropLast() : line
-        }
-        // The empty line, and what follows its end.
-        lines.removeLast(2)
+        var lines = head.split(separator: 0x0A, omittingEmptySubsequences: false)
+        // What follows the last line's end.
+        lines.removeLast()
+        let returns = lines.count { $0.last == 0x0D }
+        let isMixed = returns > 0 && returns < lines.count
+        lines = lines.dropLast().map { $0.last == 0x0D ? $0.dropLast() : $0 }
         guard let first = lines.first else { throw .malformed("there is no request line") }
         guard first.count <= Limits.requestLineBytes else { throw .requestLineTooLong }
         guard head.count <= Limits.headBytes, lines.count - 1 <= Limits.headers else {
             throw .headersTooLong
         }
+        // A proxy may have taken the lone line feed, and what follows it, for part of a value.
+        guard !isMixed else { throw .malformed("some lines end with CR LF and some with LF") }
         var request = try requestLine(first)
         for line in lines.dropFirst() { request.headers.append(try header(line)) }
         try check(&request)

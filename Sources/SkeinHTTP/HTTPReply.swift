@@ -2,7 +2,7 @@
 ///
 /// Whoever is given one answers it at some time: nothing else ends the wait of a client that stays.
 package final class HTTPReply {
-    private weak var connection: HTTPConnection?
+    private(set) weak var connection: HTTPConnection?
 
     /// Called once when the client is gone before the answer was given whole, by `respond` or by the
     /// `end` of its events, or when the server stops. A client that ends only its own side counts as

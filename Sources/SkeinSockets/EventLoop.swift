@@ -179,7 +179,7 @@ package final class EventLoop: @unchecked Sendable {
     /// Cancels an alarm; does nothing if it has gone off.
     package func cancel(_ alarm: Alarm) {
         preconditionOnLoop()
-        alarms.remove(alarm)
+        withExtendedLifetime(alarms.remove(alarm)) {}
     }
 
     /// Sets a state machine's timer.

@@ -74,6 +74,14 @@ struct HTTPRequestTests {
             "GET / HTTP/1.1\r\nHost: a\rb\r\n\r\n",
             .malformed("a header has a control character")
         ),
+        (
+            "GET / HTTP/1.1\r\nHost: a\nX: b\r\n\r\n",
+            .malformed("some lines end with CR LF and some with LF")
+        ),
+        (
+            "GET / HTTP/1.1\r\nHost: a\r\n\n",
+            .malformed("some lines end with CR LF and some with LF")
+        ),
         ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc", .bodyNotAllowed),
         ("GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n", .bodyNotAllowed),
         (
@@ -109,6 +117,25 @@ struct HTTPRequestTests {
         #expect(throws: HTTPProblem.headersTooLong) {
             let more = String(repeating: "X:y\r\n", count: 65)
             return try first("GET / HTTP/1.1\r\nHost: h\r\n" + more + "\r\n")
+        }
+    }
+
+    @Test("a first line and headers of just the limit are read, and of one byte more are not")
+    func edges() throws {
+        func head(line: Int, total: Int) -> String {
+            let first =
+                "GET /" + String(repeating: "a", count: line - 14) + " HTTP/1.1\r\nHost: h\r\n"
+            return first + "X: " + String(repeating: "b", count: total - first.utf8.count - 7)
+                + "\r\n\r\n"
+        }
+        for size in [1, 100, 1 << 20] {
+            #expect(try first(head(line: 8192, total: 16384), size: size) != nil)
+            #expect(throws: HTTPProblem.requestLineTooLong) {
+                try first(head(line: 8193, total: 16384), size: size)
+            }
+            #expect(throws: HTTPProblem.headersTooLong) {
+                try first(head(line: 8192, total: 16385), size: size)
+            }
         }
     }
 

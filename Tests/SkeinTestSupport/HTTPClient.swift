@@ -19,6 +19,7 @@ package final class HTTPClient {
     private var bytes: [UInt8] = []
     private var hasEnded = false
     private var isStream = false
+    private var isChunked = false
 
     /// Connects to a port of this machine.
     package init(port: UInt16, receiveBytes: Int32? = nil) throws {
@@ -76,6 +77,18 @@ package final class HTTPClient {
         return true
     }
 
+    /// Ends this side: nothing more is sent.
+    package func endWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// Ends the connection with a reset when this is dropped, as a process that was killed with
+    /// unread bytes does.
+    package func resetsWhenDropped() {
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(
+            descriptor, SOL_SOCKET, SO_LINGER, &linger,
+            socklen_t(MemoryLayout.size(ofValue: linger)))
+    }
+
     /// The next whole answer; nil: the connection has ended before it.
     package func response(isHead: Bool = false) throws -> Response? {
         guard let (status, headers) = try head() else { return nil }
@@ -101,24 +114,45 @@ package final class HTTPClient {
         return (status ?? 0, headers)
     }
 
-    /// The next server-sent event, without its empty line; nil: the stream has ended.
+    /// The next server-sent event, without its empty line; nil: the stream has ended, and after one
+    /// in chunks another answer may follow.
     package func event() throws -> String? {
         if !isStream {
-            guard let (status, _) = try head(), status == 200 else {
+            guard let (status, headers) = try head(), status == 200 else {
                 throw Failure(what: "no stream")
             }
             isStream = true
+            isChunked = headers["transfer-encoding"] == "chunked"
         }
         while true {
-            guard let text = try part() else { return nil }
+            guard let text = isChunked ? try chunk() : try part() else {
+                if isChunked { isStream = false }
+                return nil
+            }
             // A comment keeps the connection.
             if !text.hasPrefix(":") { return text }
         }
     }
 
+    /// The event in the next chunk, for servers that send each in one; nil: the last chunk has come.
+    private func chunk() throws -> String? {
+        guard let line = try part("\r\n") else { throw Failure(what: "no last chunk") }
+        guard let size = Int(line, radix: 16) else { throw Failure(what: "no size: \(line)") }
+        while bytes.count < size + 2 {
+            guard try more() else { throw Failure(what: "half a chunk") }
+        }
+        defer { bytes.removeFirst(size + 2) }
+        guard bytes[size] == 0x0D, bytes[size + 1] == 0x0A else {
+            throw Failure(what: "a chunk of another size")
+        }
+        return size == 0 ? nil : String(decoding: bytes[..<max(0, size - 2)], as: UTF8.self)
+    }
+
     /// The bytes before the next empty line.
-    private func part() throws -> String? {
-        let end = isStream ? Array("\n\n".utf8) : Array("\r\n\r\n".utf8)
+    private func part() throws -> String? { try part(isStream ? "\n\n" : "\r\n\r\n") }
+
+    private func part(_ mark: String) throws -> String? {
+        let end = Array(mark.utf8)
         // Bytes in which no part ends.
         var searched = 0
         while true {
