@@ -32,6 +32,8 @@ extension ToolFormat {
     /// The format that a template explains to the model without writing calls itself.
     private static func spelled(in source: String) -> ToolFormat? {
         func has(_ word: String) -> Bool { source.utf8.place(of: word.utf8) != nil }
+        // It writes calls in a way that is not known here.
+        if has("tool_calls") { return nil }
         if has("<|tool_call|>"), has("JSON list") { return .granite }
         let others = ["<function=", "<parameter=", "<arg_key>", "<|tool_call|>"]
         if has("<tool_call>"), has("arguments"), !others.contains(where: has) { return .hermes }

@@ -1,0 +1,79 @@
+import SkeinGrammar
+
+@testable import SkeinServe
+@testable import SkeinText
+
+/// Byte-level tokenizers that are made for tests.
+struct TestTokenizer {
+    let tokenizer: Tokenizer
+    let grammars: GrammarCache
+    /// Ends a turn.
+    let end: Int32
+
+    init(_ tokenizer: Tokenizer, end: Int32) {
+        self.tokenizer = tokenizer
+        self.end = end
+        grammars = GrammarCache(TokenVocabulary(tokens: tokenizer.writtenTokens), count: 64)
+    }
+
+    /// Every byte, some longer tokens, and added ones.
+    init(words: [[UInt8]], added: [(text: String, isSpecial: Bool)] = []) throws {
+        let bytes = (0...255).map { [UInt8($0)] } + words
+        var pieces = bytes.map { bytes in
+            String(decoding: bytes.flatMap { ByteAlphabet.spelling(of: $0) }, as: UTF8.self)
+        }
+        let all = added + [("<|im_end|>", true)]
+        pieces += all.map(\.text)
+        var definition = TokenizerDefinition(
+            source: "test", pieces: pieces, merges: [], preTokenizer: .whole)
+        definition.firstRankedID = 256
+        definition.ignoresMerges = true
+        definition.addedTokens = all.enumerated().map { index, token in
+            TokenizerDefinition.AddedToken(
+                id: Int32(bytes.count + index), isSpecial: token.isSpecial)
+        }
+        definition.endID = Int32(pieces.count - 1)
+        self.init(try Tokenizer(definition), end: Int32(pieces.count - 1))
+    }
+
+    /// Longer tokens by merging neighbours of a text again and again, as training does.
+    static func merged(
+        from text: String, count: Int, using random: inout TestRandom
+    ) -> [[UInt8]] {
+        var parts = Array(text.utf8).map { [$0] }
+        var words: [[UInt8]] = []
+        var seen: Set<[UInt8]> = []
+        while words.count < count, parts.count > 1 {
+            let place = Int.random(in: 0..<parts.count - 1, using: &random)
+            let joined = parts[place] + parts[place + 1]
+            guard joined.count <= 24 else {
+                if parts.allSatisfy({ $0.count > 12 }) { break }
+                parts.remove(at: place)
+                continue
+            }
+            parts[place] = joined
+            parts.remove(at: place + 1)
+            if seen.insert(joined).inserted { words.append(joined) }
+        }
+        return words
+    }
+
+    /// The token of some bytes, if there is one.
+    func token(_ bytes: [UInt8]) -> Int32? {
+        let piece = String(decoding: bytes.flatMap { ByteAlphabet.spelling(of: $0) }, as: UTF8.self)
+        return tokenizer.id(of: piece)
+    }
+
+    func text(_ tokens: [Int32]) -> String {
+        var stream = TokenText(tokenizer, skippingSpecialTokens: true)
+        return tokens.map { stream.text(of: $0) }.joined() + stream.rest()
+    }
+}
+
+extension ToolFormat {
+    /// All formats, with names for messages.
+    static let tested: [(name: String, format: ToolFormat)] = [
+        ("hermes", .hermes), ("llama", .llama), ("mistral", .mistral), ("granite", .granite),
+        ("phi", .phi), ("described", .described),
+    ]
+}
