@@ -130,9 +130,12 @@ enum ChatScript {
           const made = make();
           update();
           say("Waiting for the answer.");
-          await Promise.all(made.map(turn => turn.run(options, running.signal)));
+          const ends = await Promise.allSettled(
+            made.map(turn => turn.run(options, running.signal)));
           chat.running = null;
           update();
+          // A turn keeps its problems to itself: these are mistakes of this script.
+          for (const end of ends) if (end.status === "rejected") console.error(end.reason);
           say(made.map(turn => turn.spoken).join("\n"));
           const refused = made.find(turn => turn.problem?.status === 401);
           if (refused) askForKey(refused.problem);
