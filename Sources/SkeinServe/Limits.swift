@@ -1,7 +1,16 @@
 /// Bounds on what a server takes from its clients, each with its arithmetic.
 enum Limits {
-    /// Bytes of a request's body: a context of a million tokens at four bytes each, twice.
+    /// Bytes of a request's body at most, whatever the context.
     static let bodyBytes = 8 << 20
+
+    /// Bytes of a request's body for each token of the context, and the least limit: text is some four
+    /// bytes a token, escaped in JSON at most six times that. Reading a body of a mebibyte takes up to
+    /// a second (600,000 distinct names).
+    static let bodyBytesPerToken = 64
+    static let leastBodyBytes = 1 << 20
+
+    /// Bytes of the body of a request that is refused in any case.
+    static let refusedBodyBytes = 1 << 20
 
     /// Bytes of bodies that are being received, and of those that wait to be read.
     static let bodiesBytes = 64 << 20

@@ -106,18 +106,26 @@ package final class OpenAIServer: Sendable {
                 log.info("adapter \(adapter.name): \(adapter.path)")
             }
             threads = try PreparationThreads(count: 2)
+            let written = tokenizer.writtenTokens
             let preparation = Preparation(
                 models: models, tokenizer: tokenizer,
+                vocabularySize: model.configuration.vocabularySize,
                 grammars: GrammarCache(
-                    TokenVocabulary(tokens: tokenizer.writtenTokens), count: Limits.grammars),
+                    TokenVocabulary(tokens: written), count: Limits.grammars),
                 chat: ChatPrompts(model, options.chat, tokenizer), context: plan.batch.context,
-                defaultTokens: options.defaultTokens)
+                defaultTokens: options.defaultTokens,
+                longestToken: written.reduce(1) { max($0, $1?.count ?? 0) })
             let parts = ServeSite.Parts(
                 preparation: preparation, engine: engine, threads: threads,
                 access: ServeAccess(
                     keys: options.keys, host: name.host, origin: options.corsOrigin),
                 prefixes: prefixes, requests: options.parallel + options.queue,
-                cacheLimit: plan.batch.cacheBytes, log: log, logsRequests: options.logsRequests)
+                cacheLimit: plan.batch.cacheBytes,
+                bodyBytes: min(
+                    Limits.bodyBytes,
+                    max(
+                        Limits.leastBodyBytes, plan.batch.context * Limits.bodyBytesPerToken)),
+                log: log, logsRequests: options.logsRequests)
             var settings = HTTPServer.Settings()
             let descriptors = HTTPServer.raiseDescriptorLimit(to: options.connections + 256)
             settings.connections = max(16, min(options.connections, descriptors - 256))

@@ -36,7 +36,7 @@ extension BatchDecoder {
         left = min(left, pass.blockTokens)
         while left > 0, let id = order.first(where: { members[$0]?.isPrompting ?? false }) {
             let began = clock()
-            let part = try readPrompt(of: id, most: left, check: check)
+            let part = try readPrompt(of: id, most: left, check: check, each)
             pace.noteBlock(part.tokens, seconds: clock() - began)
             step.promptTokens += part.tokens
             left -= PromptPace.charge(part.tokens)
@@ -58,11 +58,12 @@ extension BatchDecoder {
 
     /// Reads one block of a sequence's prompt; holds nothing of it afterwards, so that it can leave.
     private func readPrompt(
-        of id: SequenceID, most: Int, check: () throws -> Void
+        of id: SequenceID, most: Int, check: () throws -> Void, _ each: (Logits) throws -> Void
     ) rethrows -> PromptPart {
         if let prompt = members[id]?.unread {
             let cached = members[id]?.sequence.reuse(
-                for: prompt, from: prefixes, compute: plan.compute)
+                for: prompt, from: members[id]?.tellsPrompt == true ? nil : prefixes,
+                compute: plan.compute)
             members[id]?.cachedTokens = cached ?? 0
             members[id]?.prompt = prompt[(cached ?? 0)...]
             members[id]?.unread = nil
@@ -71,6 +72,9 @@ extension BatchDecoder {
         let sequence = member.sequence
         let block = member.prompt.prefix(min(most, pass.blockTokens(after: sequence.count)))
         let isLast = block.count == member.prompt.count
+        if member.tellsPrompt {
+            return try tellPrompt(block, of: id, member, isLast: isLast, check: check, each)
+        }
         let wantsLogits = isLast && (member.wantsEach || member.answer.isEmpty)
         try reading {
             try pass.readPrompt(block, of: sequence, wantsLogits: wantsLogits, check: check)
@@ -82,6 +86,32 @@ extension BatchDecoder {
         return PromptPart(
             tokens: block.count, hasLogits: wantsLogits && members[id] != nil,
             index: member.promptIndex)
+    }
+
+    /// Reads one block of a prompt all of whose logits are wanted, and gives them.
+    private func tellPrompt(
+        _ block: ArraySlice<Int32>, of id: SequenceID, _ member: Member, isLast: Bool,
+        check: () throws -> Void, _ each: (Logits) throws -> Void
+    ) rethrows -> PromptPart {
+        let before = member.sequence.count
+        // Whoever gets them may let the sequence leave, or feed it after the last.
+        members[id]?.prompt = isLast ? [] : member.prompt[block.endIndex...]
+        if isLast { members[id]?.tellsPrompt = false }
+        do {
+            try pass.readPrompt(block, of: member.sequence, check: check) { position, values in
+                guard members[id] != nil else { return }
+                try each(
+                    Logits(id: id, index: nil, promptPosition: position, values: values))
+            }
+        } catch {
+            // Where nothing was read, the next step reads it.
+            if member.sequence.count == before {
+                members[id]?.prompt = member.prompt
+                members[id]?.tellsPrompt = true
+            }
+            throw error
+        }
+        return PromptPart(tokens: block.count)
     }
 
     /// Runs `body` while no sequence may be cut.

@@ -52,6 +52,8 @@ package final class BatchDecoder {
         package let id: SequenceID
         /// Of the fed tokens the one that this is for; nil: the prompt's last.
         package let index: Int?
+        /// The token's position in a prompt all of whose logits are wanted; nil: it is no such token.
+        package var promptPosition: Int? = nil
         /// [V], valid only while the closure runs that gets it.
         package let values: UnsafeBufferPointer<Float>
     }
@@ -74,6 +76,8 @@ package final class BatchDecoder {
         /// What was fed and is still to be read; an index is that of the token among those fed.
         var answer: ArraySlice<Int32> = []
         var wantsEach = false
+        /// Whether the logits of all tokens of the prompt are wanted, which is still being read.
+        var tellsPrompt = false
         var cachedTokens = 0
         /// Positions that were read and whose logits this step still has to give.
         var owed = 0..<0
@@ -164,9 +168,12 @@ package final class BatchDecoder {
     ///   - prompt: read by the steps that follow.
     ///   - maximumTokens: of the answer, forced tokens and guesses included.
     ///   - adapter: of these weights.
+    ///   - tellsPrompt: whether the logits of all tokens of the prompt are wanted, and not only of the
+    ///     last; then all of them are computed, whatever the prefix cache has.
     /// - Returns: its name, or why it does not fit.
     package func admit(
-        prompt: [Int32], maximumTokens: Int, adapter: GenerationProjections
+        prompt: [Int32], maximumTokens: Int, adapter: GenerationProjections,
+        tellsPrompt: Bool = false
     ) -> Admission {
         precondition(adapter.weights === pass.weights, "one copy of the weights")
         let (tokens, overflows) = prompt.count.addingReportingOverflow(max(0, maximumTokens))
@@ -192,7 +199,8 @@ package final class BatchDecoder {
         let sequence = CachedSequence(
             pass.model, adapter, rotations: rotations, type: plan.cacheType, capacity: tokens,
             appended: pass.blockTokens)
-        members[id] = Member(sequence: sequence, bytes: bytes, unread: prompt)
+        members[id] = Member(
+            sequence: sequence, bytes: bytes, unread: prompt, tellsPrompt: tellsPrompt)
         order.append(id)
         cacheBytesInUse += bytes
         return .admitted(id)

@@ -29,7 +29,8 @@ extension GenerationPass {
             store(layer, of: sequence, tokens: tokens, rotatesQueries: false)
             let last = memory.residual + (tokens - 1) * model.width
             if wantsLast {
-                let batch = RowBatch(cached: sequence, position: sequence.count + tokens - 1)
+                let position = sequence.count + tokens - 1
+                let batch = RowBatch(cached: sequence, positions: position..<position + 1)
                 readRows(layer, batch, last, areCached: true)
             }
             return

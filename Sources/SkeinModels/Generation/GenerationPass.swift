@@ -115,6 +115,35 @@ final class GenerationPass {
         predict(last, rows: 1, observe: observe)
     }
 
+    /// Reads a part of a prompt and gives the logits of each of its tokens: those that the token gets
+    /// as the last one of a prompt.
+    ///
+    /// - Parameters:
+    ///   - tokens: at least one, at most `blockTokens`, with room in the sequence.
+    ///   - sequence: which they continue.
+    ///   - check: called before each layer; what it throws ends the reading, and the sequence is as
+    ///     it was.
+    ///   - each: gets a token's position and its logits, in `memory.logits`, when all of the block
+    ///     has been read.
+    func readPrompt(
+        _ tokens: ArraySlice<Int32>, of sequence: CachedSequence, check: () throws -> Void,
+        each: (Int, UnsafeBufferPointer<Float>) throws -> Void
+    ) rethrows {
+        let first = sequence.count
+        try readPrompt(tokens, of: sequence, wantsLogits: false, check: check)
+        // The residual stream is still that before the last layer, whose keys and values are there.
+        for start in stride(from: 0, to: tokens.count, by: rows) {
+            let count = min(rows, tokens.count - start)
+            let x = memory.residual + start * model.width
+            let positions = first + start..<first + start + count
+            readRows(
+                model.layerCount - 1, RowBatch(cached: sequence, positions: positions), x,
+                areCached: true)
+            predict(x, rows: count, observe: { _ in })
+            for row in 0..<count { try each(positions.lowerBound + row, logits(row)) }
+        }
+    }
+
     /// Reads the next tokens of answers, each after those before it of the same sequence.
     ///
     /// - Parameters:

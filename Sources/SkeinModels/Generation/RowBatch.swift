@@ -47,10 +47,12 @@ struct RowBatch {
         counts = tokens.map { ($0.sequence, $0.tokens.count) }
     }
 
-    /// A token that is in the cache already.
-    init(cached sequence: CachedSequence, position: Int) {
-        rows = [Row(sequence: sequence, token: 0, position: position, item: 0, index: 0)]
-        runs = [Run(projections: sequence.projections, rows: 0..<1)]
+    /// Tokens that are in the cache already.
+    init(cached sequence: CachedSequence, positions: Range<Int>) {
+        rows = positions.map {
+            Row(sequence: sequence, token: 0, position: $0, item: 0, index: $0 - positions.lowerBound)
+        }
+        runs = [Run(projections: sequence.projections, rows: 0..<positions.count)]
         counts = []
     }
 }

@@ -85,7 +85,8 @@ final class FiguresBox: Sendable {
 /// What others have for the engine's thread.
 final class Inbox: Sendable {
     struct Mail: Sendable {
-        var jobs: [AnswerJob] = []
+        /// Those of each request.
+        var jobs: [[AnswerJob]] = []
         var cancellations: [RequestID] = []
         var stops = false
 
@@ -96,7 +97,7 @@ final class Inbox: Sendable {
     /// Whether somebody cancelled; cheap enough to ask in the middle of a step.
     private let hasCancellations = Atomic<Bool>(false)
 
-    func put(jobs: [AnswerJob]) { mail.change { $0.jobs += jobs } }
+    func put(jobs: [AnswerJob]) { mail.change { $0.jobs.append(jobs) } }
 
     func put(cancellation: RequestID) {
         mail.change { $0.cancellations.append(cancellation) }

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinGrammar
+import SkeinHTTP
 import SkeinModels
 import SkeinTensors
 import SkeinText
@@ -26,17 +27,14 @@ final class EngineLoop {
         var right = 0
         /// Tokens that had been read before what was fed last.
         var base = 0
-        /// The step in which a guess was found wrong.
-        var wrongIn = -1
         /// Whether it only waits for its prompt to be read.
         var endsWithPrompt: FinishReason?
     }
 
-    /// In the order in which they came; all of the first must fit before the next one is looked at.
-    private var waiting: [RunningAnswer] = []
+    /// The first must fit before the next one is looked at.
+    private var waiting = WaitingAnswers()
     private var running: [BatchDecoder.SequenceID: Member] = [:]
     private var events: [AnswerEvent] = []
-    private var steps = 0
     private var known = AnswerEngine.Figures()
 
     init(
@@ -56,7 +54,7 @@ final class EngineLoop {
         while true {
             let mail = inbox.take(waits: running.isEmpty && waiting.isEmpty)
             if mail.stops { return }
-            waiting += mail.jobs.map { RunningAnswer($0, tokenizer) }
+            for jobs in mail.jobs { waiting.append(jobs.map { RunningAnswer($0, tokenizer) }) }
             drop(mail.cancellations)
             admit()
             step()
@@ -78,7 +76,7 @@ final class EngineLoop {
     private func drop(_ requests: [RequestID]) {
         guard !requests.isEmpty else { return }
         let gone = Set(requests)
-        waiting.removeAll { gone.contains($0.job.request) }
+        waiting.remove(gone)
         for (id, member) in running where gone.contains(member.answer.job.request) {
             leave(id)
         }
@@ -93,13 +91,24 @@ final class EngineLoop {
 
     private func admit() {
         while let answer = waiting.first {
-            guard begin(answer) else { return }
-            waiting.removeFirst()
+            switch begin(answer) {
+            case .full: return
+            case .begun: waiting.removeFirst()
+            // Nothing of its request waits any longer.
+            case .failed(let error): fail(answer, error)
+            }
         }
     }
 
-    /// Lets an answer begin, or end at once; false: there is no room now.
-    private func begin(_ answer: RunningAnswer) -> Bool {
+    private enum Beginning {
+        /// Or it has ended already.
+        case begun
+        /// There is no room now.
+        case full
+        case failed(APIError)
+    }
+
+    private func begin(_ answer: RunningAnswer) -> Beginning {
         let job = answer.job
         do {
             // Tokens that must come first are read with the prompt.
@@ -112,7 +121,7 @@ final class EngineLoop {
                 // Nobody wants to know anything of the prompt.
                 guard job.tellsPrompt else {
                     finish(answer, reason, promptTokens: job.prompt.count, cached: 0)
-                    return true
+                    return .begun
                 }
             }
             let left = job.maximumTokens - (prompt.count - job.prompt.count)
@@ -125,15 +134,12 @@ final class EngineLoop {
                     answer: answer, promptTokens: prompt.count,
                     lookup: guesses && answer.isFree ? PromptLookup(prompt: prompt) : nil,
                     endsWithPrompt: ends)
-                return true
-            case .full: return false
-            case let refusal:
-                fail(answer, APIError(refusal: refusal))
-                return true
+                return .begun
+            case .full: return .full
+            case let refusal: return .failed(APIError(refusal: refusal))
             }
         } catch {
-            fail(answer, APIError(error))
-            return true
+            return .failed(APIError(error))
         }
     }
 
@@ -143,7 +149,6 @@ final class EngineLoop {
 
     private func step() {
         guard !running.isEmpty, !batch.isIdle else { return }
-        steps += 1
         do {
             try batch.step(check: { [inbox] in
                 // One that is alone is not computed further for nobody.
@@ -174,8 +179,6 @@ final class EngineLoop {
     private func go(on logits: BatchDecoder.Logits, _ member: Member) throws {
         var member = member
         let id = logits.id
-        // What was computed behind a wrong guess says nothing.
-        if member.wrongIn == steps { return }
         let before = member.answer.tokens.count
         let outcome = try member.answer.advance(logits.values)
         for token in member.answer.tokens[before...] { member.lookup?.append(token) }
@@ -192,16 +195,16 @@ final class EngineLoop {
                 running[id] = member
                 return
             }
-            member.wrongIn = steps
             _ = batch.truncate(id, to: member.base + 1 + member.right)
         }
         member.lookup?.note(right: member.right, of: member.guess.count)
-        feed(id, tokens, &member)
+        guess(id, tokens, &member)
         running[id] = member
+        feed(id, tokens, member)
     }
 
-    /// Feeds what was picked, and a guess at what follows where rows are free.
-    private func feed(
+    /// Guesses what follows what was picked, where rows are free.
+    private func guess(
         _ id: BatchDecoder.SequenceID, _ tokens: [Int32], _ member: inout Member
     ) {
         member.right = 0
@@ -215,7 +218,16 @@ final class EngineLoop {
             member.guess = member.lookup?.guess(atMost: room) ?? []
             known.guessedTokens += member.guess.count
         }
-        batch.feed(id, tokens + member.guess, wantsEach: !member.guess.isEmpty)
+    }
+
+    private func feed(_ id: BatchDecoder.SequenceID, _ tokens: [Int32], _ member: Member) {
+        let feeding = batch.feed(id, tokens + member.guess, wantsEach: !member.guess.isEmpty)
+        guard feeding != .fed else { return }
+        // Its tokens were counted when it was admitted.
+        leave(id)
+        fail(
+            member.answer,
+            APIError(.internalError, .server, "an error of skein's own: not fed: \(feeding)"))
     }
 
     /// With more answers than this their rows are worth more than guesses.

@@ -48,7 +48,7 @@ package final class ServedModels: Sendable {
         self.weights = weights
         self.settings = settings
         base = ServedModel(
-            id: name, root: model.path, parent: nil, created: Self.now, step: nil,
+            id: name, root: FilePath.name(of: model.path), parent: nil, created: Self.now, step: nil,
             projections: GenerationProjections(weights, adapter: nil))
         state.withLock { $0.models = [base] }
     }
@@ -138,8 +138,16 @@ package final class ServedModels: Sendable {
                 adapter: path, rank: projections.rank, limit: settings.rank)
         }
         return ServedModel(
-            id: name, root: path, parent: base.id, created: Self.now, step: step,
+            id: name, root: shown(path), parent: base.id, created: Self.now, step: step,
             projections: projections)
+    }
+
+    /// A path as clients see it: what lies around it is none of their business.
+    private func shown(_ path: String) -> String {
+        if let root, path.hasPrefix(root.path + "/") {
+            return String(path.dropFirst(root.path.count + 1))
+        }
+        return FilePath.name(of: path)
     }
 
     // MARK: Checkpoints of runs

@@ -53,10 +53,12 @@ struct APIError: Error, Equatable, Sendable {
             param: "model", code: "model_not_found")
     }
 
-    static func contextExceeded(tokens: Int, limit: Int, param: String) -> APIError {
+    static func contextExceeded(
+        tokens: Int, limit: Int, param: String, isAtLeast: Bool = false
+    ) -> APIError {
         invalid(
             param,
-            "the prompt has \(tokens) tokens, and prompt and answer together may have \(limit): "
+            "the prompt has \(isAtLeast ? "at least " : "")\(tokens) tokens, and prompt and answer together may have \(limit): "
                 + "send a shorter prompt, or start skein serve with a larger --context",
             code: "context_length_exceeded")
     }

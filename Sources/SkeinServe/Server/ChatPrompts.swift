@@ -21,7 +21,9 @@ struct ChatPrompts: Sendable {
                 return nil
             }
             return (
-                try ChatTemplate(source: source.text, name: source.name, date: settings.today),
+                // Clients see the name in errors: it has no path.
+                try ChatTemplate(
+                    source: source.text, name: "the chat template", date: settings.today),
                 source.text
             )
         }

@@ -1,5 +1,6 @@
 import SkeinBasics
 import SkeinHTTP
+import Synchronization
 
 /// One request from its last byte to the end of its answer. Lives on the server's thread.
 final class Exchange {
@@ -8,6 +9,8 @@ final class Exchange {
     private let reply: HTTPReply
     /// Headers that let another site's page read the answer.
     private let headers: [(name: String, value: String)]
+    /// Whether its client still waits; other threads ask.
+    let isWanted = WantedFlag()
     private let began: ContinuousClock.Instant
     private var writer: AnswerWriter?
     private var stream: EventStream?
@@ -38,6 +41,9 @@ final class Exchange {
         writer = AnswerWriter(format, names)
         lastToken = Array(repeating: nil, count: format.answers)
     }
+
+    /// Whether the engine has its jobs.
+    var isPlanned: Bool { writer != nil }
 
     /// Answers at once.
     func respond(_ response: HTTPResponse) {
@@ -120,4 +126,12 @@ final class Exchange {
         metrics.promptTokens += end.promptTokens
         metrics.cachedTokens += end.cachedTokens
     }
+}
+
+/// Whether somebody waits for a piece of work.
+final class WantedFlag: Sendable {
+    private let value = Atomic<Bool>(true)
+
+    var isSet: Bool { value.load(ordering: .relaxed) }
+    func clear() { value.store(false, ordering: .relaxed) }
 }

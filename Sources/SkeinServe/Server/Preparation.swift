@@ -11,12 +11,16 @@ import SkeinTraining
 struct Preparation: Sendable {
     let models: ServedModels
     let tokenizer: Tokenizer
+    /// Of the model: ids below it have an embedding.
+    let vocabularySize: Int
     let grammars: GrammarCache
     let chat: ChatPrompts
     /// Tokens of prompt and answer together.
     let context: Int
     /// Tokens of an answer whose request does not say how many.
     let defaultTokens: Int
+    /// Bytes of the longest token.
+    let longestToken: Int
 
     func chat(_ body: [UInt8], id: RequestID, _ names: RequestNames) throws(APIError) -> AnswerPlan {
         let request = try ChatRequest(FieldReader(body: body), randomSeed: names.randomSeed)
@@ -26,6 +30,7 @@ struct Preparation: Sendable {
             throw .invalid(
                 "response_format", "tools and a form of the answer exclude each other: leave one out")
         }
+        try checkLength(of: request.messages)
         let prompt = try chat.prompt(request, tokenizer)
         let limit = try limit(request.sampling, prompt: prompt.count, param: "messages")
         let guide: AnswerGuide
@@ -66,7 +71,12 @@ struct Preparation: Sendable {
             let tokens: [Int32]
             switch prompt {
             case .text(let text): tokens = try self.tokens(text)
-            case .tokens(let ids): tokens = ids
+            case .tokens(let ids):
+                guard ids.allSatisfy({ Int($0) < vocabularySize }) else {
+                    throw .invalid(
+                        "prompt", "token ids are from 0 to \(vocabularySize - 1)")
+                }
+                tokens = ids
             }
             guard !tokens.isEmpty else {
                 throw .invalid("prompt", "a prompt has at least one token")
@@ -134,11 +144,32 @@ struct Preparation: Sendable {
     }
 
     private func tokens(_ text: String) throws(APIError) -> [Int32] {
+        try checkLength(text.utf8.count, param: "prompt")
         do {
             return try tokenizer.ids(ofWhole: text)
         } catch {
             throw APIError(error, param: "prompt")
         }
+    }
+
+    /// Refuses texts that cannot fit, before a second is spent on cutting them into tokens.
+    private func checkLength(_ bytes: Int, param: String) throws(APIError) {
+        guard bytes > mostBytes else { return }
+        throw .contextExceeded(
+            tokens: bytes / max(1, longestToken), limit: context, param: param, isAtLeast: true)
+    }
+
+    private func checkLength(of messages: [ChatMessage]) throws(APIError) {
+        let bytes = messages.reduce(0) { sum, message in
+            message.fields.reduce(sum) { $0 + ($1.value.string?.utf8.count ?? 0) }
+        }
+        try checkLength(bytes, param: "messages")
+    }
+
+    /// Bytes of a text that may fit: some normalizers make it shorter.
+    private var mostBytes: Int {
+        let (bytes, overflows) = context.multipliedReportingOverflow(by: 2 * longestToken)
+        return overflows ? .max : max(bytes, 1 << 16)
     }
 
     // MARK: Tokens and texts
@@ -150,12 +181,14 @@ struct Preparation: Sendable {
         if fields["messages"] != nil {
             var request = try ChatRequest(fields, randomSeed: { 0 })
             if try fields.bool("add_generation_prompt") == false { request.addsPrompt = false }
+            try checkLength(of: request.messages)
             tokens = try chat.prompt(request, tokenizer)
         } else {
             let other = try fields.string("content")
             guard let text = try fields.string("prompt") ?? other else {
                 throw fields.wrong("prompt", "a text")
             }
+            try checkLength(text.utf8.count, param: "prompt")
             let adds = try fields.bool("add_special_tokens") ?? true
             do {
                 tokens = try adds ? tokenizer.ids(ofWhole: text) : tokenizer.ids(of: text)

@@ -16,6 +16,8 @@ final class ServeSite: HTTPSite {
         /// Requests that may be answered or wait at once.
         var requests: Int
         var cacheLimit: Int
+        /// Of a request's body.
+        var bodyBytes: Int
         var log: Log
         /// Whether each request is a line in the log.
         var logsRequests: Bool
@@ -31,6 +33,8 @@ final class ServeSite: HTTPSite {
     private var isStopping = false
     /// Bytes of bodies that wait to be read.
     private var waitingBytes = 0
+    /// Requests whose clients went away while they wait to be read.
+    private var unwantedWorks = 0
     private var logRate = LineRate(burst: Limits.logLines, interval: .milliseconds(50))
     private let born = ContinuousClock.now
     private let page = ChatPage()
@@ -80,8 +84,11 @@ final class ServeSite: HTTPSite {
     func bodyLimit(for head: HTTPRequest) -> Int {
         guard case .work? = route(head.path), head.method == "POST",
             parts.access.refusal(of: head) == nil
-        else { return 0 }
-        return Limits.bodyBytes
+        else {
+            // Read and thrown away, so that the client hears what is wrong.
+            return Limits.refusedBodyBytes
+        }
+        return parts.bodyBytes
     }
 
     func refusal(_ status: HTTPStatus, _ words: String) -> HTTPResponse {
@@ -197,7 +204,7 @@ final class ServeSite: HTTPSite {
 
     private func begin(_ work: Work, _ request: HTTPRequest) -> HTTPAnswer {
         if isStopping { return answer(request, work.rawValue, APIError.stopping.response) }
-        guard exchanges.count < parts.requests,
+        guard exchanges.count + unwantedWorks < parts.requests,
             waitingBytes + request.body.count <= Limits.bodiesBytes
         else {
             let error = APIError.overloaded(
@@ -231,12 +238,14 @@ final class ServeSite: HTTPSite {
             seed: UInt64.random(in: 0...UInt64(Int64.max)))
         let body = request.body
         waitingBytes += body.count
-        let (preparation, post) = (parts.preparation, post)
+        let (preparation, post, isWanted) = (parts.preparation, post, exchange.isWanted)
         parts.threads.run {
-            let prepared = Self.prepare(work, body, id, names, preparation)
+            let prepared =
+                isWanted.isSet ? Self.prepare(work, body, id, names, preparation) : nil
             post { site in
                 site.waitingBytes -= body.count
-                site.go(on: id, prepared)
+                if site.exchanges[id] == nil { site.unwantedWorks -= 1 }
+                if let prepared { site.go(on: id, prepared) }
             }
         }
     }
@@ -293,6 +302,8 @@ final class ServeSite: HTTPSite {
 
     private func isGone(_ id: RequestID) {
         guard let exchange = exchanges[id] else { return }
+        exchange.isWanted.clear()
+        if !exchange.isPlanned { unwantedWorks += 1 }
         parts.engine.cancel(id)
         metrics.abandoned += 1
         exchanges[id] = nil
