@@ -35,6 +35,13 @@ enum AnswerGuide: Sendable {
     case value(GrammarMatcher)
     /// Text and calls of tools.
     case tools(ToolGuide)
+
+    /// The guide of one of several answers to a prompt, whose calls have names of their own.
+    func naming(choice: Int) -> AnswerGuide {
+        guard choice > 0, case .tools(var tools) = self else { return self }
+        tools.idSeed += "-\(choice)"
+        return .tools(tools)
+    }
 }
 
 /// Why an answer ended, in OpenAI's words.

@@ -128,7 +128,10 @@ final class RunningAnswer {
             switch try tools.next() {
             case .free: return .free
             case .forced(let run): return .forced(run)
-            case .choice(let all, let fitting, _): return .choice(all: all, fitting: fitting)
+            case .choice(let all, let fitting, _):
+                // That no further call fits cuts nothing short: what there is is whole.
+                if case .between = tools.state { return .choice(all: fitting, fitting: fitting) }
+                return .choice(all: all, fitting: fitting)
             case .end:
                 tools.isCutShort = isCutShort
                 return .end(reason(tools.finish))

@@ -116,7 +116,8 @@ struct Preparation: Sendable {
                         request: id, choice: jobs.count, prompt: prompt,
                         maximumTokens: limits[place], adapter: model.projections,
                         sampler: sampler, bias: sampling.bias, stops: sampling.stops,
-                        ignoresEnd: sampling.ignoresEnd, guide: guides[place],
+                        ignoresEnd: sampling.ignoresEnd,
+                        guide: guides[place].naming(choice: choice),
                         logprobs: logprobs, tellsPrompt: tellsPrompt))
             }
         }

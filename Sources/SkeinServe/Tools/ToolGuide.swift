@@ -51,7 +51,7 @@ struct ToolGuide: Sendable {
     let parts: CallTokens
     let isParallel: Bool
     let limit: Int
-    let idSeed: String
+    var idSeed: String
     /// nil: there are no tools to call.
     let grammar: CompiledGrammar?
 
