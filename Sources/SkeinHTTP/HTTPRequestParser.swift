@@ -4,24 +4,25 @@
 /// Strict where leniency lets two programs understand one request differently: a space before a
 /// colon, a folded header, a bare carriage return, two lengths, a length beside a transfer coding and
 /// unknown codings are refused. `HTTPHead` reads heads, `HTTPBody` reads bodies.
-package struct HTTPRequestParser: Sendable {
+package struct HTTPRequestParser {
     private var bytes: [UInt8] = []
     /// Bytes of `bytes` in which no head ends.
     private var searched = 0
-    /// A request whose head is complete and whose body is not.
-    private var pending: (request: HTTPRequest, body: HTTPBody)?
+    /// A head that is complete, and its body that is not.
+    private var head: HTTPRequest?
+    private var body: HTTPBody?
     private var owesContinue = false
 
     package init() {}
 
     /// Whether a request has begun and is not complete.
-    package var isInside: Bool { !bytes.isEmpty || pending != nil }
+    package var isInside: Bool { !bytes.isEmpty || isInBody }
 
     /// Whether the head of the request is complete and its body is not.
-    var isInBody: Bool { pending != nil }
+    var isInBody: Bool { body != nil }
 
     /// Bytes of the body that have come.
-    var bodyBytes: Int { pending?.body.bytes.count ?? 0 }
+    var bodyBytes: Int { body?.bytes.count ?? 0 }
 
     /// Bytes that have come and are not part of a body yet.
     var heldBytes: Int { bytes.count }
@@ -48,21 +49,21 @@ package struct HTTPRequestParser: Sendable {
     package mutating func next(
         bodyLimit: (HTTPRequest) -> Int = { _ in 0 }
     ) throws(HTTPProblem) -> HTTPRequest? {
-        if pending == nil {
+        if body == nil {
             guard let head = try nextHead() else { return nil }
-            guard let body = try HTTPBody(of: head, limit: bodyLimit) else { return head }
-            pending = (head, body)
+            body = try HTTPBody(of: head, limit: bodyLimit)
+            guard body != nil else { return head }
+            self.head = head
             owesContinue =
                 head.minorVersion > 0 && head.header("expect") != nil && bytes.isEmpty
         }
         if !bytes.isEmpty { owesContinue = false }
-        guard let used = try pending?.body.take(bytes) else { return nil }
-        drop(used)
-        guard let (request, body) = pending, body.isComplete else { return nil }
-        pending = nil
-        var whole = request
-        whole.body = body.bytes
-        return whole
+        guard let body, var request = head else { return nil }
+        drop(try body.take(bytes))
+        guard body.isComplete else { return nil }
+        (head, self.body) = (nil, nil)
+        request.body = body.bytes
+        return request
     }
 
     private mutating func nextHead() throws(HTTPProblem) -> HTTPRequest? {

@@ -95,6 +95,9 @@ package final class HTTPServer: Sendable {
     /// Clients that are connected now.
     package func connectionCount() throws -> Int { try listening.call { $0.count } }
 
+    /// Bytes of bodies that are being received now.
+    package func bodyBytes() throws -> Int { try listening.call { $0.bodyBytes } }
+
     /// Runs `body` on the server's thread and waits for its result.
     ///
     /// - Throws: `SocketError.stopped`.

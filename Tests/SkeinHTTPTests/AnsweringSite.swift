@@ -2,6 +2,7 @@ import Foundation
 import SkeinBasics
 import SkeinSockets
 import SkeinTestSupport
+import Synchronization
 import Testing
 
 @testable import SkeinHTTP
@@ -99,8 +100,22 @@ final class AnsweringServer: Sendable {
     }
 
     func client() throws -> HTTPClient { try HTTPClient(port: port) }
+
+    /// How often the server's thread has woken up.
+    func turns() throws -> Int {
+        try (site.loop as? EventLoop).map { loop in try loop.call { loop.turns } } ?? 0
+    }
 }
 
 enum Pause {
     static func short() { usleep(2000) }
+}
+
+/// A number that several threads may change.
+final class Counter: Sendable {
+    private let number = Mutex(0)
+
+    var value: Int { number.withLock { $0 } }
+
+    func add() { number.withLock { $0 += 1 } }
 }

@@ -206,7 +206,7 @@ struct HTTPBodyTests {
                 head.headers.append(("content-length", "100000"))
                 return head
             })
-        var body = try #require(try HTTPBody(of: head) { _ in 1 << 20 })
+        let body = try #require(try HTTPBody(of: head) { _ in 1 << 20 })
         for _ in 0..<100 { #expect(try body.take([UInt8](repeating: 2, count: 1000)) == 1000) }
         #expect(body.isComplete && body.bytes.count == 100_000)
         #expect(body.bytes.capacity < 110_000)

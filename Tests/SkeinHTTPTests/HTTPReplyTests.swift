@@ -3,41 +3,236 @@ import Testing
 
 @testable import SkeinHTTP
 
-@Suite("answers that come later", .timeLimit(.minutes(10)))
-struct HTTPReplyTests {
-    static func post(_ path: String, _ body: String, _ more: String = "") -> String {
-        "POST \(path) HTTP/1.1\r\nHost: h\r\n\(more)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
-    }
-
+/// The bytes of requests.
+enum Ask {
     static func get(_ path: String, _ more: String = "") -> String {
         "GET \(path) HTTP/1.1\r\nHost: h\r\n\(more)\r\n"
     }
 
-    @Test("a body is given to the site whole, by its length and in chunks")
-    func bodies() throws {
-        let server = try AnsweringServer()
-        let client = try server.client()
-        try client.send(Self.post("/", "hello"))
-        #expect(try client.response()?.text == "got hello")
-        try client.send(
-            "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: Chunked\r\n\r\n5\r\nhello\r\n"
-                + "6;a=b\r\n world\r\n0\r\nX: y\r\n\r\n" + Self.get("/next"))
-        #expect(try client.response()?.text == "got hello world")
-        #expect(try client.response()?.text == "got ")
+    static func post(_ path: String, _ body: String, _ more: String = "") -> String {
+        head(path, "\(more)Content-Length: \(body.utf8.count)") + body
     }
 
+    static func head(_ path: String, _ headers: String, version: String = "1.1") -> String {
+        "POST \(path) HTTP/\(version)\r\nHost: h\r\n\(headers)\r\n\r\n"
+    }
+}
+
+@Suite("answers that come later", .timeLimit(.minutes(10)))
+struct HTTPReplyTests {
     @Test("an answer comes when the site gives it, and the connection can be used again")
     func later() throws {
         let server = try AnsweringServer()
         let client = try server.client()
         for number in 1...3 {
-            try client.send(Self.post("/later", "x"))
+            try client.send(Ask.post("/later", "x"))
             try server.wait { $0.replies.count == number }
-            try server.call { $0.replies[number - 1].respond(HTTPResponse(.ok, line: "\(number)")) }
+            try server.call { site in
+                let reply = site.replies[number - 1]
+                #expect(reply.isOpen)
+                reply.respond(HTTPResponse(.ok, line: "\(number)"))
+                // Only the first answer counts.
+                #expect(!reply.isOpen)
+                reply.respond(HTTPResponse(.ok, line: "again"))
+                reply.beginEvents().send(nil, "again")
+            }
             #expect(try client.response()?.text == "\(number)\n")
         }
-        try client.send(Self.post("/now", "x"))
+        try client.send(Ask.post("/now", "x"))
         #expect(try client.response()?.text == "at once\n")
         #expect(try server.call { $0.gone } == 0)
+    }
+
+    @Test("an answer of events ends, and the connection can be used again")
+    func events() throws {
+        let server = try AnsweringServer()
+        let client = try server.client()
+        for number in 0..<3 {
+            try client.send(Ask.post("/later", "x"))
+            try server.wait { $0.replies.count == number + 1 }
+            try server.call { site in
+                let stream = site.replies[number].beginEvents(headers: [("X-Request", "7")])
+                stream.onEnd = { site.goneStreams += 1 }
+                site.streams.append(stream)
+                stream.send(nil, "{\"a\":1}")
+                stream.send("named", "{}")
+            }
+            #expect(try client.event() == "data: {\"a\":1}")
+            #expect(try client.event() == "event: named\ndata: {}")
+            try server.call { site in
+                site.streams[number].send(nil, "[DONE]")
+                site.streams[number].end()
+                site.streams[number].send(nil, "too late")
+                #expect(!site.replies[number].isOpen)
+            }
+            #expect(try client.event() == "data: [DONE]")
+            #expect(try client.event() == nil)
+        }
+        try client.send(Ask.get("/"))
+        #expect(try client.response()?.text == "got ")
+        #expect(try server.call { $0.gone + $0.goneStreams } == 0)
+    }
+
+    @Test("events for HTTP/1.0 end with the connection")
+    func oldEvents() throws {
+        let server = try AnsweringServer()
+        let client = try server.client()
+        try client.send(
+            Ask.head("/later", "Connection: keep-alive\r\nContent-Length: 1", version: "1.0") + "x")
+        try server.wait { $0.replies.count == 1 }
+        try server.call { site in
+            let stream = site.replies[0].beginEvents()
+            stream.send(nil, "1")
+            stream.end()
+        }
+        #expect(try client.event() == "data: 1")
+        #expect(try client.event() == nil)
+        #expect(try client.isClosed())
+    }
+
+    @Test("an answer of events to HEAD has a head only")
+    func headEvents() throws {
+        let server = try AnsweringServer()
+        let client = try server.client()
+        try client.send("HEAD /later HTTP/1.1\r\nHost: h\r\n\r\n")
+        try server.wait { $0.replies.count == 1 }
+        try server.call { site in
+            let stream = site.replies[0].beginEvents()
+            stream.send(nil, "1")
+            stream.end()
+        }
+        #expect(try client.response(isHead: true)?.headers["transfer-encoding"] == "chunked")
+        try client.send(Ask.get("/"))
+        #expect(try client.response()?.text == "got ")
+    }
+
+    enum Leaving: CaseIterable, Sendable {
+        case closes
+        case endsItsSide
+        case resets
+    }
+
+    @Test(
+        "the site hears at once that a client is gone, while it waits and while it gets events",
+        arguments: Leaving.allCases, [false, true])
+    func gone(leaving: Leaving, isStreaming: Bool) throws {
+        let server = try AnsweringServer()
+        var client: HTTPClient? = try server.client()
+        try client?.send(Ask.post("/later", "x"))
+        try server.wait { $0.replies.count == 1 }
+        if isStreaming {
+            try server.call { site in
+                let stream = site.replies[0].beginEvents()
+                stream.onEnd = { site.goneStreams += 1 }
+                site.streams.append(stream)
+                stream.send(nil, "1")
+            }
+            #expect(try client?.event() == "data: 1")
+        }
+        #expect(try server.call { $0.gone } == 0)
+        switch leaving {
+        case .closes: client = nil
+        case .endsItsSide: client?.endWriting()
+        case .resets:
+            client?.resetsWhenDropped()
+            client = nil
+        }
+        try server.wait { $0.gone == 1 }
+        try server.call { site in
+            #expect(site.goneStreams == (isStreaming ? 1 : 0) && !site.replies[0].isOpen)
+            site.replies[0].respond(HTTPResponse(.ok, line: "nobody hears this"))
+            for stream in site.streams + [site.replies[0].beginEvents()] {
+                stream.send(nil, "nor this")
+                #expect(!stream.isReady && stream.waitingBytes == 0)
+                stream.end()
+            }
+            #expect(site.gone == 1)
+        }
+        #expect(try server.server.connectionCount() == 0)
+    }
+
+    @Test("requests behind one that waits are held up to a limit, and answered in order")
+    func pipeline() throws {
+        let server = try AnsweringServer()
+        let client = try server.client()
+        let count = 3000
+        try client.send(Ask.post("/later", "x"))
+        try client.send((0..<count).map { Ask.post("/", "\($0)") }.joined())
+        try server.wait { site in
+            guard let connection = site.replies.first?.connection else { return false }
+            return connection.parser.heldBytes >= Limits.pipelineBytes
+        }
+        try server.call { site in
+            let held = site.replies[0].connection?.parser.heldBytes ?? 0
+            #expect(held < Limits.pipelineBytes + Limits.readBytes)
+            #expect(site.asked == ["/later"])
+            site.replies[0].respond(HTTPResponse(.ok, line: "first"))
+        }
+        #expect(try client.response()?.text == "first\n")
+        for number in 0..<count { #expect(try client.response()?.text == "got \(number)") }
+    }
+
+    @Test("a client that takes no events is dropped, and the site hears of it")
+    func slowReader() throws {
+        let server = try AnsweringServer()
+        let client = try HTTPClient(port: server.port, receiveBytes: 4096)
+        try client.send(Ask.post("/later", "x"))
+        try server.wait { $0.replies.count == 1 }
+        let waited = try server.call { site in
+            let stream = site.replies[0].beginEvents()
+            var most = 0
+            let event = String(repeating: "x", count: 10_000)
+            for _ in 0..<10_000 where site.gone == 0 {
+                stream.send(nil, event)
+                most = max(most, stream.waitingBytes)
+            }
+            return most
+        }
+        #expect(waited > Limits.streamBytes / 2 && waited <= Limits.streamBytes)
+        #expect(try server.call { $0.gone } == 1)
+        // One that piles up less is dropped when its time is over.
+        let other = try HTTPClient(port: server.port, receiveBytes: 4096)
+        try other.send(Ask.post("/later", "x"))
+        try server.wait { $0.replies.count == 2 }
+        try server.call { site in
+            let stream = site.replies[1].beginEvents()
+            while stream.waitingBytes < 100_000 {
+                stream.send(nil, String(repeating: "x", count: 10_000))
+            }
+        }
+        try server.wait { $0.gone == 2 }
+    }
+
+    @Test("a server that stops tells those that still answer")
+    func stop() throws {
+        let server = try AnsweringServer()
+        let clients = try (0..<2).map { _ in try server.client() }
+        let told = Counter()
+        for (number, client) in clients.enumerated() {
+            try client.send(Ask.post("/later", "x"))
+            try server.wait { $0.replies.count == number + 1 }
+        }
+        try server.call { site in
+            for reply in site.replies { reply.onEnd = { told.add() } }
+            site.replies[1].beginEvents().onEnd = { told.add() }
+        }
+        server.server.stop()
+        #expect(told.value == 3)
+        for client in clients { #expect(try client.isClosed()) }
+        server.server.post { told.add() }
+        server.server.drain()
+        #expect(told.value == 3)
+        #expect(throws: (any Error).self) { try server.server.connectionCount() }
+    }
+
+    @Test("what is posted runs on the server's thread, in order")
+    func post() throws {
+        let server = try AnsweringServer()
+        let told = Counter()
+        for number in 0..<10_000 {
+            server.server.post { if told.value == number { told.add() } }
+        }
+        try server.server.call {}
+        #expect(told.value == 10_000)
     }
 }
