@@ -106,12 +106,12 @@ struct ToolGuide: Sendable {
             throw ToolProblem(path: "tool_choice", flaw: .noTools)
         }
         guard !callable.isEmpty else {
-            parts = .none(tokenizer)
+            parts = try .none(tokenizer, grammars)
             isParallel = false
             grammar = nil
             return
         }
-        let parts = try CallTokens(format, tokenizer)
+        let parts = try CallTokens(format, tokenizer, grammars)
         self.parts = parts
         isParallel = !isOne && parts.callNext != nil && parts.callNext?.first != parts.listEnd.first
         let grammar = try ToolGrammar.make(callable, key: format.argumentsKey, grammars)

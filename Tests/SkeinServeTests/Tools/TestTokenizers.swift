@@ -1,4 +1,5 @@
 import SkeinGrammar
+import SkeinTestSupport
 
 @testable import SkeinServe
 @testable import SkeinText
@@ -7,13 +8,24 @@ import SkeinGrammar
 struct TestTokenizer {
     let tokenizer: Tokenizer
     let grammars: GrammarCache
-    /// Ends a turn.
-    let end: Int32
+    private let ids: [[UInt8]: Int32]
 
-    init(_ tokenizer: Tokenizer, end: Int32) {
+    init(_ tokenizer: Tokenizer) {
         self.tokenizer = tokenizer
-        self.end = end
-        grammars = GrammarCache(TokenVocabulary(tokens: tokenizer.writtenTokens), count: 64)
+        let written = tokenizer.writtenTokens
+        grammars = GrammarCache(TokenVocabulary(tokens: written), count: 64)
+        var ids: [[UInt8]: Int32] = [:]
+        for (id, bytes) in written.enumerated() {
+            if let bytes { ids[bytes] = ids[bytes] ?? Int32(id) }
+        }
+        self.ids = ids
+    }
+
+    /// One of the small tokenizers in Tests/Fixtures/tokenizers.
+    init(fixture name: String) throws {
+        self.init(
+            try Tokenizer(
+                tokenizerJSON: TestPaths.fixture("tokenizers/\(name).json"), tokenizerConfig: nil))
     }
 
     /// Every byte, some longer tokens, and added ones.
@@ -33,7 +45,7 @@ struct TestTokenizer {
                 id: Int32(bytes.count + index), isSpecial: token.isSpecial)
         }
         definition.endID = Int32(pieces.count - 1)
-        self.init(try Tokenizer(definition), end: Int32(pieces.count - 1))
+        self.init(try Tokenizer(definition))
     }
 
     /// Longer tokens by merging neighbours of a text again and again, as training does.
@@ -59,10 +71,7 @@ struct TestTokenizer {
     }
 
     /// The token of some bytes, if there is one.
-    func token(_ bytes: [UInt8]) -> Int32? {
-        let piece = String(decoding: bytes.flatMap { ByteAlphabet.spelling(of: $0) }, as: UTF8.self)
-        return tokenizer.id(of: piece)
-    }
+    func token(_ bytes: [UInt8]) -> Int32? { ids[bytes] }
 
     func text(_ tokens: [Int32]) -> String {
         var stream = TokenText(tokenizer, skippingSpecialTokens: true)
