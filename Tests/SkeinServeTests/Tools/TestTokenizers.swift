@@ -29,7 +29,10 @@ struct TestTokenizer {
     }
 
     /// Every byte, some longer tokens, and added ones.
-    init(words: [[UInt8]], added: [(text: String, isSpecial: Bool)] = []) throws {
+    init(
+        words: [[UInt8]], addsPrefixSpace: Bool = false,
+        added: [(text: String, isSpecial: Bool)] = []
+    ) throws {
         let bytes = (0...255).map { [UInt8($0)] } + words
         var pieces = bytes.map { bytes in
             String(decoding: bytes.flatMap { ByteAlphabet.spelling(of: $0) }, as: UTF8.self)
@@ -39,6 +42,7 @@ struct TestTokenizer {
         var definition = TokenizerDefinition(
             source: "test", pieces: pieces, merges: [], preTokenizer: .whole)
         definition.firstRankedID = 256
+        definition.addsPrefixSpace = addsPrefixSpace
         definition.ignoresMerges = true
         definition.addedTokens = all.enumerated().map { index, token in
             TokenizerDefinition.AddedToken(

@@ -1,4 +1,6 @@
 import Foundation
+import SkeinFormats
+import SkeinTestSupport
 import SkeinText
 import Testing
 
@@ -31,6 +33,24 @@ struct ToolFormatTests {
             let found = ToolFormat(template: template, tokens: Self.tokens)
             #expect(found == format, "\(template)")
         }
+    }
+
+    @Test(
+        "the fetched model is told of tools in a system message",
+        .enabled(if: TestPaths.model != nil, "needs SKEIN_TEST_MODEL"))
+    func fetchedModel() throws {
+        let metadata = try GGUFFile(path: #require(TestPaths.model)).metadata
+        guard case .string(let source)? = metadata["tokenizer.chat_template"] else {
+            Issue.record("the model has a template")
+            return
+        }
+        let tokens = try Tokenizer(ggufMetadata: metadata).templateTokens
+        #expect(ToolFormat(template: source, tokens: tokens) == .described(takesSystem: true))
+        let text = try Self.rendered(source, calls: 2)
+        for part in Self.hermesTurns + ["<|im_start|>system\nYou can call functions."] {
+            #expect(text.contains(part), "\(part)\n---\n\(text)")
+        }
+        #expect(!text.contains("You are a helpful AI assistant named SmolLM"))
     }
 
     private static func rendered(
