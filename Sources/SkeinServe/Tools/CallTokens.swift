@@ -9,6 +9,7 @@ struct CallTokens: Sendable {
     let listEnd: [Int32]
     /// A token in the middle of a text.
     let previous: Int32?
+    private let marker: String
     private let tokenizer: Tokenizer
     private let grammars: GrammarCache
 
@@ -27,8 +28,9 @@ struct CallTokens: Sendable {
         self.previous = previous
         self.tokenizer = tokenizer
         self.grammars = grammars
+        marker = format.marker
         func part(_ text: String) throws -> [Int32] {
-            let found = Self.tokens(of: text, tokenizer, previous, grammars)
+            let found = Self.tokens(of: text, marker: format.marker, tokenizer, previous, grammars)
             guard let found else {
                 throw ToolProblem(path: "tools", flaw: .cannotBeWritten(text))
             }
@@ -43,7 +45,8 @@ struct CallTokens: Sendable {
     /// The tokens of a part of a format, which is cut anew; nil if it cannot be.
     func tokens(of bytes: some Sequence<UInt8>) -> [Int32]? {
         Self.tokens(
-            of: String(decoding: Array(bytes), as: UTF8.self), tokenizer, previous, grammars)
+            of: String(decoding: Array(bytes), as: UTF8.self), marker: marker, tokenizer, previous,
+            grammars)
     }
 
     /// The tokens of text, which may begin within a character; nil if it cannot be cut.
@@ -56,12 +59,29 @@ struct CallTokens: Sendable {
 
     /// Markers may be added tokens, so text that spells one becomes it.
     private static func tokens(
-        of text: String, _ tokenizer: Tokenizer, _ previous: Int32?, _ grammars: GrammarCache
+        of text: String, marker: String, _ tokenizer: Tokenizer, _ previous: Int32?,
+        _ grammars: GrammarCache
     ) -> [Int32]? {
         if text.isEmpty { return [] }
-        let ids = try? tokenizer.ids(of: text, parsingSpecialTokens: true, after: previous)
-        if let ids, ids.flatMap({ tokenizer.bytes(of: $0) }) == Array(text.utf8) { return ids }
-        return longest(text, tokenizer, grammars)
+        func exact(_ text: String) -> [Int32]? {
+            let ids = try? tokenizer.ids(of: text, parsingSpecialTokens: true, after: previous)
+            guard let ids, ids.flatMap({ tokenizer.bytes(of: $0) }) == Array(text.utf8) else {
+                return nil
+            }
+            return ids
+        }
+        if let ids = exact(text) { return ids }
+        // Some tokenizers put a space after a special token, too.
+        guard let place = text.utf8.place(of: marker.utf8), let id = exact(marker), id.count == 1
+        else { return longest(text, tokenizer, grammars) }
+        let before = text.utf8.prefix(place)
+        let after = text.utf8.dropFirst(place + marker.utf8.count)
+        let parts = [before, after].map { part -> [Int32]? in
+            let part = String(decoding: Array(part), as: UTF8.self)
+            return part.isEmpty ? [] : exact(part) ?? longest(part, tokenizer, grammars)
+        }
+        guard let first = parts[0], let last = parts[1] else { return nil }
+        return first + id + last
     }
 
     /// At each place the longest token after which there is a way to the end: for tokenizers that put a

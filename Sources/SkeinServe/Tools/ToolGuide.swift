@@ -16,8 +16,8 @@ struct ToolGuide: Sendable {
         case free
         /// These, without asking the model.
         case forced([Int32])
-        /// A token of `fitting`, or the end where it is allowed. `all`: what would be allowed without
-        /// the limit; the same object unless the limit is near.
+        /// A token of `fitting`, or the end where it is allowed; then `fitting` may be empty. `all`: what
+        /// would be allowed without the limit; the same object unless the limit is near.
         case choice(all: TokenMask, fitting: TokenMask, endAllowed: Bool)
         /// The answer is complete.
         case end

@@ -36,7 +36,7 @@ struct RandomCallTests {
             let vocabulary = try TestTokenizer(
                 words: words.filter { $0 != Array(format.marker.utf8) },
                 added: isAdded ? [(format.marker, isSpecial)] : [])
-            for limit in [8, 13, 20, 31, 45, 60, 90, 140, 300] {
+            for limit in [0, 1, 4, 8, 13, 20, 31, 45, 60, 90, 140, 300] {
                 for choice in Self.choices {
                     let parallel = Bool.random(using: &random)
                     let run = RandomRun(

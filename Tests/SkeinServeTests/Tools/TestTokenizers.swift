@@ -83,6 +83,39 @@ struct TestTokenizer {
     }
 }
 
+extension TestTokenizer {
+    /// All pieces of a text are tokens.
+    static func pieces(of text: String, added: [(String, Bool)] = []) throws
+        -> TestTokenizer
+    {
+        let bytes = Array(text.utf8)
+        var words: Set<[UInt8]> = []
+        for start in bytes.indices {
+            for end in bytes.indices where end > start { words.insert(Array(bytes[start...end])) }
+        }
+        for (text, _) in added { words.remove(Array(text.utf8)) }
+        return try TestTokenizer(
+            words: words.sorted {
+                ($0.count, String(decoding: $0, as: UTF8.self)) < (
+                    $1.count, String(decoding: $1, as: UTF8.self)
+                )
+            },
+            added: added.map { (text: $0.0, isSpecial: $0.1) })
+    }
+}
+
+extension TestTools {
+    static func guide(
+        _ vocabulary: TestTokenizer, _ format: ToolFormat, _ choice: ToolChoice = .auto,
+        parallel: Bool = true, limit: Int = 1000
+    ) throws -> ToolGuide {
+        try ToolGuide(
+            format, tools: try all, choice: choice, parallel: parallel,
+            grammars: vocabulary.grammars, tokenizer: vocabulary.tokenizer, limit: limit,
+            idSeed: "request")
+    }
+}
+
 extension ToolFormat {
     /// All formats, with names for messages.
     static let tested: [(name: String, format: ToolFormat)] = [
