@@ -32,7 +32,9 @@ enum ToolGrammar {
                     path: "tools[\(tools[index].place)].function.parameters",
                     flaw: .cannotBeEnforced(inner))
             }
-            if let (index, _) = found, loose.count < ToolLimits.impossibleSchemas {
+            var isLarge = false
+            if case .tooLarge = error { isLarge = true }
+            if let (index, _) = found, !isLarge, loose.count < ToolLimits.impossibleSchemas {
                 loose.insert(index)
                 continue
             }

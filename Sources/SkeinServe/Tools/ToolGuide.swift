@@ -16,8 +16,8 @@ struct ToolGuide: Sendable {
         case free
         /// These, without asking the model.
         case forced([Int32])
-        /// A token of `fitting`, or the end where it is allowed. `all`: what would be allowed without
-        /// the limit; the same object unless the limit is near.
+        /// A token of `fitting`, or the end where it is allowed; then `fitting` may be empty. `all`: what
+        /// would be allowed without the limit; the same object unless the limit is near.
         case choice(all: TokenMask, fitting: TokenMask, endAllowed: Bool)
         /// The answer is complete.
         case end
@@ -106,12 +106,12 @@ struct ToolGuide: Sendable {
             throw ToolProblem(path: "tool_choice", flaw: .noTools)
         }
         guard !callable.isEmpty else {
-            parts = .none(tokenizer)
+            parts = try .none(tokenizer, grammars)
             isParallel = false
             grammar = nil
             return
         }
-        let parts = try CallTokens(format, tokenizer)
+        let parts = try CallTokens(format, tokenizer, grammars)
         self.parts = parts
         isParallel = !isOne && parts.callNext != nil && parts.callNext?.first != parts.listEnd.first
         let grammar = try ToolGrammar.make(callable, key: format.argumentsKey, grammars)

@@ -8,9 +8,9 @@ enum ToolLimits {
     static let definitionBytes = 1 << 19
     /// Calls of one message or answer.
     static let calls = 128
-    /// Schemas that are found impossible one by one; each takes up to a second. After so many, all that
-    /// need not be enforced are not.
-    static let impossibleSchemas = 4
+    /// Schemas that are found impossible one by one, at up to a second each. After so many, or one that is
+    /// too large, none is enforced that need not be.
+    static let impossibleSchemas = 8
     /// Bytes of white space before a call that are held back and then dropped.
     static let heldSpace = 64
 }

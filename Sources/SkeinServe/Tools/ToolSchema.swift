@@ -17,9 +17,7 @@ struct ToolSchema {
         return movedInside(.object(fields.filter { $0.name != "$id" && $0.name != "$schema" }))
     }
 
-    private static let values: Set<String> = [
-        "const", "enum", "default", "examples", "required", "type", "description", "title",
-    ]
+    private static let values: Set<String> = ["const", "enum", "default", "examples"]
     private static let named: Set<String> = [
         "properties", "$defs", "definitions", "patternProperties", "dependentSchemas",
     ]

@@ -44,6 +44,12 @@ struct RandomRun {
         }
     }
 
+    /// Writes an answer.
+    func events(_ corpus: String, using random: inout TestRandom) throws -> [ToolEvent] {
+        guard var guide = try guide() else { return [] }
+        return try write(&guide, corpus, using: &random).events
+    }
+
     /// Writes an answer and checks it.
     ///
     /// - Returns: how many calls it has.

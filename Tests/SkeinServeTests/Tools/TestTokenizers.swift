@@ -1,4 +1,5 @@
 import SkeinGrammar
+import SkeinTestSupport
 
 @testable import SkeinServe
 @testable import SkeinText
@@ -7,17 +8,31 @@ import SkeinGrammar
 struct TestTokenizer {
     let tokenizer: Tokenizer
     let grammars: GrammarCache
-    /// Ends a turn.
-    let end: Int32
+    private let ids: [[UInt8]: Int32]
 
-    init(_ tokenizer: Tokenizer, end: Int32) {
+    init(_ tokenizer: Tokenizer) {
         self.tokenizer = tokenizer
-        self.end = end
-        grammars = GrammarCache(TokenVocabulary(tokens: tokenizer.writtenTokens), count: 64)
+        let written = tokenizer.writtenTokens
+        grammars = GrammarCache(TokenVocabulary(tokens: written), count: 64)
+        var ids: [[UInt8]: Int32] = [:]
+        for (id, bytes) in written.enumerated() {
+            if let bytes { ids[bytes] = ids[bytes] ?? Int32(id) }
+        }
+        self.ids = ids
+    }
+
+    /// One of the small tokenizers in Tests/Fixtures/tokenizers.
+    init(fixture name: String) throws {
+        self.init(
+            try Tokenizer(
+                tokenizerJSON: TestPaths.fixture("tokenizers/\(name).json"), tokenizerConfig: nil))
     }
 
     /// Every byte, some longer tokens, and added ones.
-    init(words: [[UInt8]], added: [(text: String, isSpecial: Bool)] = []) throws {
+    init(
+        words: [[UInt8]], addsPrefixSpace: Bool = false,
+        added: [(text: String, isSpecial: Bool)] = []
+    ) throws {
         let bytes = (0...255).map { [UInt8($0)] } + words
         var pieces = bytes.map { bytes in
             String(decoding: bytes.flatMap { ByteAlphabet.spelling(of: $0) }, as: UTF8.self)
@@ -27,13 +42,14 @@ struct TestTokenizer {
         var definition = TokenizerDefinition(
             source: "test", pieces: pieces, merges: [], preTokenizer: .whole)
         definition.firstRankedID = 256
+        definition.addsPrefixSpace = addsPrefixSpace
         definition.ignoresMerges = true
         definition.addedTokens = all.enumerated().map { index, token in
             TokenizerDefinition.AddedToken(
                 id: Int32(bytes.count + index), isSpecial: token.isSpecial)
         }
         definition.endID = Int32(pieces.count - 1)
-        self.init(try Tokenizer(definition), end: Int32(pieces.count - 1))
+        self.init(try Tokenizer(definition))
     }
 
     /// Longer tokens by merging neighbours of a text again and again, as training does.
@@ -59,14 +75,44 @@ struct TestTokenizer {
     }
 
     /// The token of some bytes, if there is one.
-    func token(_ bytes: [UInt8]) -> Int32? {
-        let piece = String(decoding: bytes.flatMap { ByteAlphabet.spelling(of: $0) }, as: UTF8.self)
-        return tokenizer.id(of: piece)
-    }
+    func token(_ bytes: [UInt8]) -> Int32? { ids[bytes] }
 
     func text(_ tokens: [Int32]) -> String {
         var stream = TokenText(tokenizer, skippingSpecialTokens: true)
         return tokens.map { stream.text(of: $0) }.joined() + stream.rest()
+    }
+}
+
+extension TestTokenizer {
+    /// All pieces of a text are tokens.
+    static func pieces(of text: String, added: [(String, Bool)] = []) throws
+        -> TestTokenizer
+    {
+        let bytes = Array(text.utf8)
+        var words: Set<[UInt8]> = []
+        for start in bytes.indices {
+            for end in bytes.indices where end > start { words.insert(Array(bytes[start...end])) }
+        }
+        for (text, _) in added { words.remove(Array(text.utf8)) }
+        return try TestTokenizer(
+            words: words.sorted {
+                ($0.count, String(decoding: $0, as: UTF8.self)) < (
+                    $1.count, String(decoding: $1, as: UTF8.self)
+                )
+            },
+            added: added.map { (text: $0.0, isSpecial: $0.1) })
+    }
+}
+
+extension TestTools {
+    static func guide(
+        _ vocabulary: TestTokenizer, _ format: ToolFormat, _ choice: ToolChoice = .auto,
+        parallel: Bool = true, limit: Int = 1000
+    ) throws -> ToolGuide {
+        try ToolGuide(
+            format, tools: try all, choice: choice, parallel: parallel,
+            grammars: vocabulary.grammars, tokenizer: vocabulary.tokenizer, limit: limit,
+            idSeed: "request")
     }
 }
 

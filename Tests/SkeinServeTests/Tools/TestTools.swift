@@ -36,6 +36,29 @@ enum TestTools {
 
     static var all: [Tool] { get throws { try list(weather, get, tree, nothing) } }
 
+    /// A loop of two turns, as OpenAI's clients send it.
+    static func conversation(calls: Int) throws -> [ChatMessage] {
+        let second = #"""
+            ,{"id":"call_2","type":"function","function":{"name":"get","arguments":"{\"on\": true}"}}
+            """#
+        let answer =
+            #"{"role":"tool","tool_call_id":"call_2","content":[{"type":"text","text":"yes"}]},"#
+        let json = #"""
+            [{"role":"user","content":"Weather in Oslo?"},
+            {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function",
+            "function":{"name":"get_weather","arguments":"{\"place\": \"Oslo\", \"days\": 2}"}}
+            \#(calls > 1 ? second : "")]},
+            {"role":"tool","tool_call_id":"call_1","content":"rain"},
+            \#(calls > 1 ? answer : "")
+            {"role":"assistant","content":"It rains."},{"role":"user","content":"And Rome?"}]
+            """#
+        guard case .list(let items) = try chat(json) else { return [] }
+        return items.map { item in
+            guard case .object(let fields) = item else { return ChatMessage(fields: []) }
+            return ChatMessage(fields: fields)
+        }
+    }
+
     /// Whether arguments satisfy the schema of one of these tools, by a check of their own.
     static func accepts(_ name: String, _ arguments: JSONText) -> Bool {
         guard let fields = arguments.fields else { return false }

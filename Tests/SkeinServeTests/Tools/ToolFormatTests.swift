@@ -1,4 +1,6 @@
 import Foundation
+import SkeinFormats
+import SkeinTestSupport
 import SkeinText
 import Testing
 
@@ -33,27 +35,22 @@ struct ToolFormatTests {
         }
     }
 
-    /// A loop of two turns, as OpenAI's clients send it.
-    private static func conversation(calls: Int) throws -> [ChatMessage] {
-        let second = #"""
-            ,{"id":"call_2","type":"function","function":{"name":"get","arguments":"{\"on\": true}"}}
-            """#
-        let answer =
-            #"{"role":"tool","tool_call_id":"call_2","content":[{"type":"text","text":"yes"}]},"#
-        let json = #"""
-            [{"role":"user","content":"Weather in Oslo?"},
-            {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function",
-            "function":{"name":"get_weather","arguments":"{\"place\": \"Oslo\", \"days\": 2}"}}
-            \#(calls > 1 ? second : "")]},
-            {"role":"tool","tool_call_id":"call_1","content":"rain"},
-            \#(calls > 1 ? answer : "")
-            {"role":"assistant","content":"It rains."},{"role":"user","content":"And Rome?"}]
-            """#
-        guard case .list(let items) = try TestTools.chat(json) else { return [] }
-        return items.map { item in
-            guard case .object(let fields) = item else { return ChatMessage(fields: []) }
-            return ChatMessage(fields: fields)
+    @Test(
+        "the fetched model is told of tools in a system message",
+        .enabled(if: TestPaths.model != nil, "needs SKEIN_TEST_MODEL"))
+    func fetchedModel() throws {
+        let metadata = try GGUFFile(path: #require(TestPaths.model)).metadata
+        guard case .string(let source)? = metadata["tokenizer.chat_template"] else {
+            Issue.record("the model has a template")
+            return
         }
+        let tokens = try Tokenizer(ggufMetadata: metadata).templateTokens
+        #expect(ToolFormat(template: source, tokens: tokens) == .described(takesSystem: true))
+        let text = try Self.rendered(source, calls: 2)
+        for part in Self.hermesTurns + ["<|im_start|>system\nYou can call functions."] {
+            #expect(text.contains(part), "\(part)\n---\n\(text)")
+        }
+        #expect(!text.contains("You are a helpful AI assistant named SmolLM"))
     }
 
     private static func rendered(
@@ -61,7 +58,7 @@ struct ToolFormatTests {
     ) throws -> String {
         let format = ToolFormat(template: template, tokens: tokens)
         let (messages, tools) = try format.prepared(
-            messages: Array(try conversation(calls: calls).prefix(count)),
+            messages: Array(try TestTools.conversation(calls: calls).prefix(count)),
             tools: try TestTools.all, choice: choice)
         return try ChatTemplate(source: template, name: "t").render(
             messages, addGenerationPrompt: true, tokens: tokens, tools: tools
@@ -169,7 +166,7 @@ struct ToolFormatTests {
     @Test("a result has the name of its call, and a name that the model's template takes")
     func results() throws {
         let (messages, _) = try ToolFormat.mistral.prepared(
-            messages: try Self.conversation(calls: 2), tools: [], choice: .none)
+            messages: try TestTools.conversation(calls: 2), tools: [], choice: .none)
         #expect(messages[2]["name"] == .text("get_weather"))
         #expect(messages[3]["name"] == .text("get"))
         #expect(messages[3]["content"] == .text("yes"))
