@@ -159,6 +159,9 @@ package final class OpenAIServer: Sendable {
         return ServedModels.isName(name) ? name : "run"
     }
 
+    /// What the engine does now.
+    var figures: AnswerEngine.Figures { engine.figures }
+
     /// Takes no more requests and lets those that are under way have their answers.
     ///
     /// - Returns: whether all were answered within `grace`.
