@@ -105,10 +105,10 @@ import Testing
     func otherSizes() throws {
         let cache = PrefixCache(model: Self.model, byteLimit: 1 << 24)
         let prompt = [Int32](repeating: 1, count: 200)
-        for layers in [2, 3] {
+        for headDimension in [16, 32] {
             try TestPaths.withTemporaryDirectory { directory in
                 var tiny = TinyModel()
-                tiny.layerCount = layers
+                tiny.statedHeadDimension = headDimension
                 try tiny.writeGGUF(to: directory + "/tiny.gguf")
                 let team = ComputeTeam(threadCount: 1)
                 let weights = try GenerationWeights(
