@@ -14,8 +14,8 @@ package final class HTTPServer: Sendable {
         package var connections = 128
         /// Clients that follow events (`HTTPAnswer.events`); the next one is answered with 503.
         package var streams = 32
-        /// Bytes of all bodies that are being received; one that comes beyond them is refused with
-        /// 503.
+        /// Bytes of all bodies that are being received, which take up to twice as much memory; one
+        /// that comes beyond them is refused with 503.
         package var bodyBytes = 64 << 20
         /// Of the thread, for debuggers: at most 15 bytes.
         package var name = "skein-http"

@@ -20,6 +20,8 @@ package final class HTTPClient {
     private var hasEnded = false
     private var isStream = false
     private var isChunked = false
+    /// Comments between the events so far: a server sends them to keep a connection.
+    package private(set) var comments = 0
 
     /// Connects to a port of this machine.
     package init(port: UInt16, receiveBytes: Int32? = nil) throws {
@@ -129,8 +131,8 @@ package final class HTTPClient {
                 if isChunked { isStream = false }
                 return nil
             }
-            // A comment keeps the connection.
             if !text.hasPrefix(":") { return text }
+            comments += 1
         }
     }
 
