@@ -131,8 +131,8 @@ final class HTTPConnection {
             let wasInside = parser.isInside
             parser.take(bytes)
             readRequest()
-            // The first byte of a request begins its time; neither more bytes nor empty lines before
-            // it prolong that.
+            // The first byte of a request begins its time; neither more bytes nor empty lines
+            // before it prolong that.
             if case .reading = phase, !wasInside, parser.isInside, !parser.isInBody {
                 clients.line.join(slot)
                 setDeadline(Limits.requestTime)

@@ -136,7 +136,8 @@ package final class HTTPClient {
         }
     }
 
-    /// The event in the next chunk, for servers that send each in one; nil: the last chunk has come.
+    /// The event in the next chunk, for servers that send each in one; nil: the last chunk has
+    /// come.
     private func chunk() throws -> String? {
         guard let line = try part("\r\n") else { throw Failure(what: "no last chunk") }
         guard let size = Int(line, radix: 16) else { throw Failure(what: "no size: \(line)") }
