@@ -14,8 +14,8 @@ final class Clients {
     private var refused = WaitingLine()
     private(set) var isDraining = false
 
-    /// Those that may be dropped for others: they wait for a request, have begun none or the head of
-    /// one, or were answered for the last time. Who has waited longest is first.
+    /// Those that may be dropped for others: they wait for a request, have begun none or the head
+    /// of one, or were answered for the last time. Who has waited longest is first.
     var line = WaitingLine()
     /// How many follow events to which their connection belongs.
     var followers = 0

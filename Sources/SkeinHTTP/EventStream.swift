@@ -1,4 +1,5 @@
-/// A client that follows server-sent events (HTML standard, section 9.2). Lives on its loop's thread.
+/// A client that follows server-sent events (HTML standard, section 9.2). Lives on its loop's
+/// thread.
 package final class EventStream {
     private weak var connection: HTTPConnection?
 
@@ -11,12 +12,12 @@ package final class EventStream {
         self.connection = connection
     }
 
-    /// Whether it has taken what was sent: what waits for a slow client is bounded, and whoever sends
-    /// leaves out events that a later one replaces.
+    /// Whether it has taken what was sent: what waits for a slow client is bounded, and whoever
+    /// sends leaves out events that a later one replaces.
     package var isReady: Bool { connection?.hasRoom ?? false }
 
-    /// Bytes that were sent and that the system has not taken for the client. One that lets more than
-    /// `Limits.streamBytes` pile up, or takes nothing for `Limits.writeTime`, is dropped.
+    /// Bytes that were sent and that the system has not taken for the client. One that lets more
+    /// than `Limits.streamBytes` pile up, or takes nothing for `Limits.writeTime`, is dropped.
     package var waitingBytes: Int { connection?.waitingBytes ?? 0 }
 
     /// Sends one event; nothing once the client is gone or the stream has ended.

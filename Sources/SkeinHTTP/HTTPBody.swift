@@ -1,12 +1,12 @@
 /// Reads the body of one request, by its length or in chunks (RFC 9112, sections 6 and 7). Pure.
 ///
 /// Memory grows with the bytes that come, never with a length that somebody declared, and never
-/// beyond the limit. Lines between chunks end with both CR and LF, as in no other place: proxies that
-/// disagreed about a lone LF there have been made to smuggle requests. Extensions of chunks and
-/// trailers are checked, limited and thrown away.
+/// beyond the limit. Lines between chunks end with both CR and LF, as in no other place: proxies
+/// that disagreed about a lone LF there have been made to smuggle requests. Extensions of chunks
+/// and trailers are checked, limited and thrown away.
 ///
-/// A class, so that its bytes have one owner: inside of the parser's value, an optimized build copied
-/// them all for each piece that came (16 MiB took 4 s).
+/// A class, so that its bytes have one owner: inside of the parser's value, an optimized build
+/// copied them all for each piece that came (16 MiB took 4 s).
 final class HTTPBody {
     private(set) var bytes: [UInt8] = []
     private let limit: Int

@@ -88,8 +88,11 @@ extension HTTPConnection {
 
     /// Adds bytes to what waits, and writes what the system takes.
     func put(_ bytes: [UInt8]) {
-        if outbound.isEmpty { setDeadline(Limits.writeTime) }
+        let waits = !outbound.isEmpty
         outbound.append(bytes)
+        // What waits is written when the socket is ready.
+        guard !waits else { return }
+        setDeadline(Limits.writeTime)
         write()
     }
 

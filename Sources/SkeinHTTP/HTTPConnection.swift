@@ -101,14 +101,14 @@ final class HTTPConnection {
     }
 
     private func handle(_ readiness: Readiness) {
-        if readiness.contains(.write) { write() }
+        // Another connection's event may have changed what this one waits for.
+        if readiness.contains(.write), watched.contains(.write) { write() }
         if case .closed = phase { return }
         if readiness.contains(.broken) {
             // Both sides have ended, or the connection was reset.
             if case .lingering = phase { return read() }
             return close()
         }
-        // Another connection's event may have changed what this one waits for.
         if readiness.contains(.read), watched.contains(.read) { read() }
     }
 
@@ -131,8 +131,8 @@ final class HTTPConnection {
             let wasInside = parser.isInside
             parser.take(bytes)
             readRequest()
-            // The first byte of a request begins its time; neither more bytes nor empty lines before
-            // it prolong that.
+            // The first byte of a request begins its time; neither more bytes nor empty lines
+            // before it prolong that.
             if case .reading = phase, !wasInside, parser.isInside, !parser.isInBody {
                 clients.line.join(slot)
                 setDeadline(Limits.requestTime)
@@ -240,7 +240,7 @@ final class HTTPConnection {
         if deadline > loop.now { return setAlarm(at: deadline) }
         self.deadline = nil
         switch phase {
-        case .reading where parser.isInside:
+        case .reading where parser.isInside && outbound.isEmpty:
             refuse(.requestTimeout, "the request did not come in time")
         case .streaming where outbound.isEmpty:
             stream(Array(": still here\n\n".utf8))

@@ -91,11 +91,11 @@ enum HTTPHead {
         guard hosts == 1 || (hosts == 0 && request.minorVersion == 0) else {
             throw .malformed("a request has one Host header")
         }
-        for (name, value) in request.headers where name == "connection" {
-            let words = value.lowercased().split(separator: ",").map { $0.filter { $0 != " " } }
-            if words.contains("close") { request.keepsAlive = false }
-            if words.contains("keep-alive"), !words.contains("close") { request.keepsAlive = true }
+        let words = request.headers.filter { $0.name == "connection" }.flatMap { _, value in
+            value.lowercased().split(separator: ",").map { $0.filter { $0 != " " } }
         }
+        if words.contains("keep-alive") { request.keepsAlive = true }
+        if words.contains("close") { request.keepsAlive = false }
     }
 
     /// What follows the head. Anything that two programs could understand differently is refused:

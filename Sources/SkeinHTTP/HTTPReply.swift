@@ -4,9 +4,9 @@
 package final class HTTPReply {
     private(set) weak var connection: HTTPConnection?
 
-    /// Called once when the client is gone before the answer was given whole, by `respond` or by the
-    /// `end` of its events, or when the server stops. A client that ends only its own side counts as
-    /// gone. It may be called from within `send` of the events.
+    /// Called once when the client is gone before the answer was given whole, by `respond` or by
+    /// the `end` of its events, or when the server stops. A client that ends only its own side
+    /// counts as gone. It may be called from within `send` of the events.
     package var onEnd: () -> Void = {}
 
     init(_ connection: HTTPConnection) {
@@ -27,8 +27,8 @@ package final class HTTPReply {
     /// their end.
     ///
     /// - Parameter headers: beside those that every answer has.
-    /// - Returns: the stream; when the client is gone, or after `respond` or `beginEvents`, one that
-    ///   takes nothing.
+    /// - Returns: the stream; when the client is gone, or after `respond` or `beginEvents`, one
+    ///   that takes nothing.
     package func beginEvents(headers: [(name: String, value: String)] = []) -> EventStream {
         guard let connection, connection.awaitsAnswer else { return EventStream(nil) }
         return connection.sendEvents(headers: headers)

@@ -1,9 +1,9 @@
-/// Reads requests from bytes as they come (RFC 9112). Pure; holds at most `Limits.headBytes` and one
-/// piece that it was given, and the body.
+/// Reads requests from bytes as they come (RFC 9112). Pure; holds at most `Limits.headBytes` and
+/// one piece that it was given, and the body.
 ///
 /// Strict where leniency lets two programs understand one request differently: a space before a
-/// colon, a folded header, a bare carriage return, two lengths, a length beside a transfer coding and
-/// unknown codings are refused. `HTTPHead` reads heads, `HTTPBody` reads bodies.
+/// colon, a folded header, a bare carriage return, two lengths, a length beside a transfer coding
+/// and unknown codings are refused. `HTTPHead` reads heads, `HTTPBody` reads bodies.
 package struct HTTPRequestParser {
     private var bytes: [UInt8] = []
     /// Bytes of `bytes` in which no head ends.
@@ -85,7 +85,8 @@ package struct HTTPRequestParser {
         return try HTTPHead.request(head)
     }
 
-    /// Forgets the first bytes, and frees their memory after the last: an idle connection holds none.
+    /// Forgets the first bytes, and frees their memory after the last: an idle connection holds
+    /// none.
     private mutating func drop(_ count: Int) {
         if count == bytes.count { bytes = [] } else { bytes.removeFirst(count) }
         searched = 0

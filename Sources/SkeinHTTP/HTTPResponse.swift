@@ -20,8 +20,9 @@ package struct HTTPResponse: Sendable {
         self.init(status, body: Array((line + "\n").utf8))
     }
 
-    /// Headers of every answer that does not give them another value: browsers must not guess types,
-    /// keep copies, tell other sites where a link was followed, or let other sites embed what is here.
+    /// Headers of every answer that does not give them another value: browsers must not guess
+    /// types, keep copies, tell other sites where a link was followed, or let other sites embed
+    /// what is here.
     static let common: [(name: String, value: String)] = [
         ("X-Content-Type-Options", "nosniff"), ("Cache-Control", "no-store"),
         ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin"),

@@ -14,8 +14,8 @@ package final class HTTPServer: Sendable {
         package var connections = 128
         /// Clients that follow events (`HTTPAnswer.events`); the next one is answered with 503.
         package var streams = 32
-        /// Bytes of all bodies that are being received; one that comes beyond them is refused with
-        /// 503.
+        /// Bytes of all bodies that are being received, which take up to twice as much memory; one
+        /// that comes beyond them is refused with 503.
         package var bodyBytes = 64 << 20
         /// Of the thread, for debuggers: at most 15 bytes.
         package var name = "skein-http"
@@ -63,11 +63,12 @@ package final class HTTPServer: Sendable {
         }
     }
 
-    /// Lets the process's other threads go first: a flood of requests gets what they leave, or one or
-    /// two hundredths of a core that they want as well.
+    /// Lets the process's other threads go first: a flood of requests gets what they leave, or one
+    /// or two hundredths of a core that they want as well.
     private static func yieldToOthers() {
         #if os(Linux)
-            // On Linux this is the calling thread's alone. Without the right to it, nothing changes.
+            // On Linux this is the calling thread's alone. Without the right to it, nothing
+            // changes.
             _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
         #endif
     }
@@ -105,18 +106,18 @@ package final class HTTPServer: Sendable {
         try listening.call { _ in body() }
     }
 
-    /// Runs `body` on the server's thread, after everything posted before, and does not wait for it;
-    /// does nothing once the server has stopped.
+    /// Runs `body` on the server's thread, after everything posted before, and does not wait for
+    /// it; does nothing once the server has stopped.
     ///
-    /// Only while thousands of posts wait does it wait for the thread to take them: hold no lock that
-    /// the site may want.
+    /// Only while thousands of posts wait does it wait for the thread to take them: hold no lock
+    /// that the site may want.
     package func post(_ body: @escaping @Sendable () -> Void) {
         listening.post { _ in body() }
     }
 
     /// Stops listening, tells the site to finish, drops all clients that have no request under way
-    /// and lets the others have their answers: `connectionCount` reaches 0 once they have left. Does
-    /// not wait for that.
+    /// and lets the others have their answers: `connectionCount` reaches 0 once they have left.
+    /// Does not wait for that.
     package func drain() {
         listening.post { $0.drain() }
     }

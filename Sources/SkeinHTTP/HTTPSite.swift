@@ -1,8 +1,8 @@
 /// What answers requests. It lives on its server's thread.
 package protocol HTTPSite: AnyObject {
     /// Bytes that the body of a request with this head may have; 0: a body is refused, as it is
-    /// without this method. Asked once the head is complete, before any byte of the body is kept, and
-    /// only if the head announces a body.
+    /// without this method. Asked once the head is complete, before any byte of the body is kept,
+    /// and only if the head announces a body.
     func bodyLimit(for head: HTTPRequest) -> Int
 
     /// Answers at once, or says how it will.
@@ -11,8 +11,9 @@ package protocol HTTPSite: AnyObject {
     /// The server stops, or stops listening: the last events.
     func finish()
 
-    /// The answer to a request that is refused before the site sees it: it is too long or malformed,
-    /// does not come in time, or the server is full. Lets a site keep the shape of its errors.
+    /// The answer to a request that is refused before the site sees it: it is too long or
+    /// malformed, does not come in time, or the server is full. Lets a site keep the shape of its
+    /// errors.
     func refusal(_ status: HTTPStatus, _ words: String) -> HTTPResponse
 }
 

@@ -22,13 +22,13 @@ enum Limits {
     /// Bytes read from one connection before the loop serves the others again.
     static let readBytes = 16 << 10
 
-    /// Bytes of further requests that are held while an answer is under way; beyond them, nothing is
-    /// read. A dozen requests of a client that does not wait.
+    /// Bytes of further requests that are held while an answer is under way; beyond them, nothing
+    /// is read. A dozen requests of a client that does not wait.
     static let pipelineBytes = 16 << 10
 
     /// How long a client may take to send the head of a request, from its connection or its last
-    /// answer to the last header's end: a byte now and then does not count as progress. A body has as
-    /// long again, and more the longer it is.
+    /// answer to the last header's end: a byte now and then does not count as progress. A body has
+    /// as long again, and more the longer it is.
     static let requestTime = Duration.seconds(10)
 
     /// Bytes of a body that prolong its time by one second: 128 kbit/s, less than any link that
@@ -41,12 +41,13 @@ enum Limits {
     /// How long a client may take nothing of what waits for it.
     static let writeTime = Duration.seconds(10)
 
-    /// Bytes that may wait for a client that follows events when another event comes. One event alone
-    /// may be longer: whoever sends waits until it has left.
+    /// Bytes that may wait for a client that follows events when another event comes. One event
+    /// alone may be longer: whoever sends waits until it has left.
     static let streamBytes = 1 << 20
 
-    /// Written bytes that are kept in front of those that wait: a client that is always a little late
-    /// must not let them grow, and moving the others for each write would cost more than sending them.
+    /// Written bytes that are kept in front of those that wait: a client that is always a little
+    /// late must not let them grow, and moving the others for each write would cost more than
+    /// sending them.
     static let writtenBytes = 64 << 10
 
     /// How often a stream without events says that it is alive: below the 60 s after which proxies

@@ -10,9 +10,9 @@ package struct Alarm: Sendable, Hashable {
 
 /// A loop's alarms in the order in which they go off; at most a few for each connection.
 ///
-/// A binary heap, because a server has one alarm for each of thousands of idle connections: a sorted
-/// list moved 400 KB for each that was set. Cancelled alarms stay in the heap until they come to its
-/// front or are more than the others.
+/// A binary heap, because a server has one alarm for each of thousands of idle connections: a
+/// sorted list moved 400 KB for each that was set. Cancelled alarms stay in the heap until they
+/// come to its front or are more than the others.
 struct AlarmList {
     /// The next one is first, and it is never a cancelled one.
     private var heap: [Alarm] = []
@@ -33,8 +33,8 @@ struct AlarmList {
         return alarm
     }
 
-    /// - Returns: the action, if it has not gone off. Release it when no access to the list is under
-    ///   way: it may be the last to hold an object that cancels other alarms in its `deinit`.
+    /// - Returns: the action, if it has not gone off. Release it when no access to the list is
+    ///   under way: it may be the last to hold an object that cancels other alarms in its `deinit`.
     @discardableResult
     mutating func remove(_ alarm: Alarm) -> (() -> Void)? {
         guard let action = actions.removeValue(forKey: alarm.serial) else { return nil }

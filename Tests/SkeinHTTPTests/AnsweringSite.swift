@@ -7,7 +7,8 @@ import Testing
 
 @testable import SkeinHTTP
 
-/// A site for tests, driven from them by `HTTPServer.call`: what waits for an answer is in `replies`.
+/// A site for tests, driven from them by `HTTPServer.call`: what waits for an answer is in
+/// `replies`.
 final class AnsweringSite: HTTPSite {
     var replies: [HTTPReply] = []
     var streams: [EventStream] = []

@@ -1,3 +1,4 @@
+import Foundation
 import SkeinTestSupport
 import Testing
 
@@ -201,6 +202,36 @@ struct HTTPReplyTests {
             }
         }
         try server.wait { $0.gone == 2 }
+    }
+
+    @Test("a stream without events says that it is alive, and is not dropped")
+    func quiet() throws {
+        let server = try AnsweringServer()
+        let client = try server.client()
+        try client.send(Ask.post("/later", "x"))
+        try server.wait { $0.replies.count == 1 }
+        try server.call { $0.streams.append($0.replies[0].beginEvents()) }
+        sleep(17)
+        try server.call { site in
+            site.streams[0].send(nil, "1")
+            site.streams[0].end()
+        }
+        #expect(try client.event() == "data: 1")
+        #expect(try client.event() == nil)
+        #expect(client.comments >= 1)
+        #expect(try server.call { $0.gone } == 0)
+    }
+
+    @Test("a wait for the site has no end of its own")
+    func patience() throws {
+        let server = try AnsweringServer()
+        let client = try server.client()
+        try client.send(Ask.post("/later", "x"))
+        try server.wait { $0.replies.count == 1 }
+        // Longer than a request or a write may take.
+        sleep(12)
+        try server.call { $0.replies[0].respond(HTTPResponse(.ok, line: "at last")) }
+        #expect(try client.response()?.text == "at last\n")
     }
 
     @Test("a server that stops tells those that still answer")

@@ -49,6 +49,8 @@ struct HTTPRequestTests {
         #expect(try keeps("1.1", "Connection: Close") == false)
         #expect(try keeps("1.0", "X: y") == false)
         #expect(try keeps("1.0", "Connection: keep-alive") == true)
+        #expect(try keeps("1.1", "Connection: close\r\nConnection: keep-alive") == false)
+        #expect(try keeps("1.0", "Connection: x, Keep-Alive , close") == false)
     }
 
     static let malformed: [(String, HTTPProblem)] = [

@@ -20,6 +20,8 @@ package final class HTTPClient {
     private var hasEnded = false
     private var isStream = false
     private var isChunked = false
+    /// Comments between the events so far: a server sends them to keep a connection.
+    package private(set) var comments = 0
 
     /// Connects to a port of this machine.
     package init(port: UInt16, receiveBytes: Int32? = nil) throws {
@@ -129,12 +131,13 @@ package final class HTTPClient {
                 if isChunked { isStream = false }
                 return nil
             }
-            // A comment keeps the connection.
             if !text.hasPrefix(":") { return text }
+            comments += 1
         }
     }
 
-    /// The event in the next chunk, for servers that send each in one; nil: the last chunk has come.
+    /// The event in the next chunk, for servers that send each in one; nil: the last chunk has
+    /// come.
     private func chunk() throws -> String? {
         guard let line = try part("\r\n") else { throw Failure(what: "no last chunk") }
         guard let size = Int(line, radix: 16) else { throw Failure(what: "no size: \(line)") }
