@@ -10,7 +10,8 @@ package enum CommandLineTool {
     static let commands: [any Command.Type] = [
         TrainCommand.self, CoordinatorCommand.self, WorkerCommand.self, LaunchCommand.self,
         JoinCommand.self,
-        StatusCommand.self, EvaluateCommand.self, GenerateCommand.self, ServeCommand.self, TokenizeCommand.self,
+        StatusCommand.self, EvaluateCommand.self, GenerateCommand.self, ServeCommand.self,
+        TokenizeCommand.self,
         ExportCommand.self, FuseCommand.self, InspectCommand.self, ReportCommand.self,
         SyncCommand.self, PullCommand.self, BenchCommand.self, CompletionsCommand.self,
     ]

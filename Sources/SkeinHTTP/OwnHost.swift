@@ -9,6 +9,7 @@ package enum OwnHost {
     /// - Parameters:
     ///   - header: the value of `Host`.
     ///   - name: the host that the user gave; nil: none.
+    /// - Returns: false also for what is no host.
     package static func isOwn(_ header: String, named name: String?) -> Bool {
         guard let endpoint = Endpoint(header) else { return false }
         let host = endpoint.host.lowercased()

@@ -43,6 +43,9 @@ enum Limits {
     /// Characters of an adapter's name.
     static let nameBytes = 128
 
+    /// Files in an adapter's folder: each is looked at before one is read. A checkpoint has five.
+    static let adapterFiles = 256
+
     /// Schemas and expressions that stay compiled.
     static let grammars = 32
 

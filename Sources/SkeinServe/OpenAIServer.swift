@@ -59,6 +59,7 @@ package final class OpenAIServer: Sendable {
     }
 
     private let http: HTTPServer
+    private let box = SiteBox()
     private let engine: AnswerEngine
     private let threads: PreparationThreads
     private let follower: RunFollower?
@@ -83,8 +84,9 @@ package final class OpenAIServer: Sendable {
         let plan = try ServePlan(model, options)
         plan.log(log)
         let digest = Background("skein-hash") { model.contentDigest() }
-        let box = SiteBox()
-        let prefixes = plan.prefixBytes > 0
+        let box = box
+        let prefixes =
+            plan.prefixBytes > 0
             ? PrefixCache(model: digest.wait(), byteLimit: plan.prefixBytes) : nil
         engine = try AnswerEngine(
             AnswerEngine.Setup(
@@ -94,7 +96,7 @@ package final class OpenAIServer: Sendable {
             box.post { $0.take(events) }
         }
         let root = try options.adapterRoot.map { try AdapterRoot($0) }
-        let models = ServedModels(
+        let models = try ServedModels(
             model, name: options.name ?? Self.name(of: model.path), digest: digest.wait(),
             weights: engine.weights,
             settings: ServedModels.Settings(
@@ -178,6 +180,11 @@ package final class OpenAIServer: Sendable {
                 break
             }
             Thread.sleep(forTimeInterval: 0.02)
+        }
+        if !isEmpty {
+            // Whoever is cut off hears why.
+            box.post { $0.cutOff() }
+            http.stop(grace: .seconds(1))
         }
         http.stop()
         engine.stop()

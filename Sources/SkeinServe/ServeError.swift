@@ -20,6 +20,8 @@ package enum ServeError: Error, Equatable {
     case contextTooLong(tokens: Int, limit: Int)
     /// What would be held does not fit into this machine's memory.
     case memory(needed: Int, available: Int)
+    /// Not even one answer of the usual length would fit.
+    case cacheTooSmall(bytes: Int, needed: Int)
     /// The run has no checkpoint of that step.
     case noCheckpoint(run: String, step: String)
 }
@@ -68,10 +70,19 @@ extension ServeError: Explained {
                 place: "--context", remedy: "give at most \(limit)", status: .usage)
         case .memory(let needed, let available):
             Explanation(
-                what: "serving would take \(Figures.bytes(needed)), and \(Figures.bytes(available)) "
+                what:
+                    "serving would take \(Figures.bytes(needed)), and \(Figures.bytes(available)) "
                     + "are available",
                 remedy: "give a smaller --cache-memory, --prefix-memory, --context or --parallel, "
                     + "or --cache-type int8", status: .inputOutput)
+        case .cacheTooSmall(let bytes, let needed):
+            Explanation(
+                what: "keys and values of one answer take \(Figures.bytes(needed)), and they may "
+                    + "take \(Figures.bytes(bytes)) in all",
+                place: "--cache-memory",
+                remedy:
+                    "give at least \((needed + (1 << 20) - 1) >> 20), or a smaller --max-tokens "
+                    + "or --context", status: .usage)
         case .noCheckpoint(let run, let step):
             Explanation(
                 what: "\(run) has no checkpoint of step \(step)",

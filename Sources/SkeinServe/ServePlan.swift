@@ -41,6 +41,11 @@ struct ServePlan: Sendable {
                 min(batch.cacheBytes, free / 4),
                 batch.sequenceBytes(batch.context, of: configuration))
         }
+        let usual = batch.sequenceBytes(
+            min(batch.context, options.defaultTokens), of: configuration)
+        guard batch.cacheBytes >= usual else {
+            throw .cacheTooSmall(bytes: batch.cacheBytes, needed: usual)
+        }
         prefixBytes =
             options.prefixBytes ?? min(Self.usualPrefixBytes, free.map { $0 / 8 } ?? .max)
         otherBytes =

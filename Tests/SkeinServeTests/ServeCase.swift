@@ -62,9 +62,10 @@ final class ServeCase {
     deinit { server.drain(grace: .seconds(30)) }
 
     /// Runs `body` with a server that ends with it.
+    static func run(_ body: (ServeCase) throws -> Void) throws { try run({ _ in }, with: body) }
+
     static func run(
-        _ change: (inout OpenAIServer.Options) throws -> Void = { _ in },
-        _ body: (ServeCase) throws -> Void
+        _ change: (inout OpenAIServer.Options) throws -> Void, with body: (ServeCase) throws -> Void
     ) throws {
         try TestPaths.withTemporaryDirectory { directory in
             try body(ServeCase(in: directory, change: change))

@@ -50,7 +50,9 @@ struct RowBatch {
     /// Tokens that are in the cache already.
     init(cached sequence: CachedSequence, positions: Range<Int>) {
         rows = positions.map {
-            Row(sequence: sequence, token: 0, position: $0, item: 0, index: $0 - positions.lowerBound)
+            Row(
+                sequence: sequence, token: 0, position: $0, item: 0,
+                index: $0 - positions.lowerBound)
         }
         runs = [Run(projections: sequence.projections, rows: 0..<positions.count)]
         counts = []

@@ -149,13 +149,15 @@ final class EngineLoop {
 
     private func step() {
         guard !running.isEmpty, !batch.isIdle else { return }
+        // One that is alone is not computed further for nobody.
+        func check() throws {
+            if inbox.isCancelling, running.count == 1 { throw Cancelled() }
+        }
         do {
-            try batch.step(check: { [inbox] in
-                // One that is alone is not computed further for nobody.
-                if inbox.isCancelling, running.count == 1 { throw Cancelled() }
-            }) { logits in take(logits) }
+            try batch.step(check: check) { take($0) }
         } catch {
-            // What was not read is read by the next step, unless the answer is gone then.
+            // Only `check` throws: what was not read is read by the next step, unless the answer is
+            // gone then.
         }
         for (id, member) in running { tell(id, member.answer) }
     }
@@ -170,6 +172,12 @@ final class EngineLoop {
                 if let reason = member.endsWithPrompt { return end(logits.id, answer, reason) }
             }
             try go(on: logits, member)
+            // Whoever waits for the first token need not wait for the others' next ones.
+            if logits.index == nil, running[logits.id] != nil {
+                tell(logits.id, answer)
+                deliver(events)
+                events = []
+            }
         } catch {
             leave(logits.id)
             fail(answer, APIError(error))
@@ -266,7 +274,8 @@ final class EngineLoop {
                 content: .finished(
                     AnswerEnd(
                         reason: reason, promptTokens: promptTokens,
-                        cachedTokens: min(cached, promptTokens), answerTokens: answer.tokens.count))))
+                        cachedTokens: min(cached, promptTokens), answerTokens: answer.tokens.count))
+            ))
     }
 
     /// All other answers of the request end with it.

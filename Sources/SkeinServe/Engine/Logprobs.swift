@@ -6,6 +6,7 @@ enum Logprobs {
     ///   - token: the one that came.
     ///   - logits: [V], finite or not; those that are not count as they are.
     ///   - top: how many of the likeliest are told, of equal ones the lowest id first.
+    /// - Returns: minus infinity for an id that has no logit.
     static func record(
         _ token: Int32, _ logits: Slice<UnsafeBufferPointer<Float>>, top: Int
     ) -> TokenRecord {
@@ -18,7 +19,9 @@ enum Logprobs {
         var best: [Int] = []
         if top > 0 {
             for id in values.indices {
-                if best.count == top, let last = best.last, !(values[id] > values[last]) { continue }
+                if best.count == top, let last = best.last, !(values[id] > values[last]) {
+                    continue
+                }
                 let place = best.firstIndex { values[id] > values[$0] } ?? best.count
                 best.insert(id, at: place)
                 if best.count > top { best.removeLast() }

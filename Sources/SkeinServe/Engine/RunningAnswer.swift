@@ -73,6 +73,7 @@ final class RunningAnswer {
     /// Goes on until logits are needed.
     ///
     /// - Parameter logits: [V], of the last token that was read; nil: nothing was read yet.
+    /// - Returns: what to read next, or why the answer has ended.
     /// - Throws: `GenerationError.notFinite`, `GrammarError`, `ToolProblem`.
     func advance(_ logits: UnsafeBufferPointer<Float>?) throws -> Outcome {
         var logits = logits
@@ -249,7 +250,9 @@ final class RunningAnswer {
     /// Takes the logits of the prompt's token at `position`, which are about the next one.
     func recordPrompt(_ position: Int, _ logits: UnsafeBufferPointer<Float>) {
         guard let count = job.logprobs else { return }
-        if position == 0 { piece.promptTokens.append(TokenRecord(token: job.prompt[0], logprob: nil)) }
+        if position == 0 {
+            piece.promptTokens.append(TokenRecord(token: job.prompt[0], logprob: nil))
+        }
         guard position + 1 < job.prompt.count else { return }
         piece.promptTokens.append(
             Logprobs.record(

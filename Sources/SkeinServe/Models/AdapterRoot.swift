@@ -25,6 +25,25 @@ struct AdapterRoot: Sendable {
         return found
     }
 
+    /// The adapter that a client means: no file of it may lie elsewhere either.
+    ///
+    /// - Throws: `ServeError.outsideRoot`.
+    func resolveAdapter(_ name: String) throws(ServeError) -> String {
+        let found = try resolve(name)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: found)) ?? []
+        guard names.count <= Limits.adapterFiles else {
+            throw .outsideRoot(path: APIError.printable(name))
+        }
+        for file in names { _ = try resolve(FilePath.join(found, file)) }
+        return found
+    }
+
+    /// A path below the root without the root.
+    func relative(_ path: String) -> String {
+        path == "/" + path.drop { $0 == "/" } && self.path == "/"
+            ? String(path.dropFirst()) : String(path.dropFirst(self.path.count + 1))
+    }
+
     private static func resolved(_ path: String) throws -> String {
         guard let real = realpath(path, nil) else {
             throw FileError.failed(operation: "resolve", path: path, code: errno)

@@ -14,13 +14,13 @@ final class RunFollower: Sendable {
 
     private static let interval = Duration.seconds(1)
 
-    /// - Throws: `ServeError.noThread`.
+    /// - Throws: `ServeError.nameTaken`, `.noThread`.
     init(_ directory: String, name: String, models: ServedModels, log: Log) throws {
         self.models = models
         self.name = name
         self.directory = directory
         self.log = log
-        models.follow(name, in: directory)
+        try models.follow(name, in: directory)
         guard SystemThread.start("skein-follow", { [self] in follow() }) else {
             throw ServeError.noThread
         }

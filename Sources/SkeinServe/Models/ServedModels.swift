@@ -39,16 +39,19 @@ package final class ServedModels: Sendable {
     ///   - digest: of its files.
     ///   - weights: the one copy.
     ///   - settings: limits.
+    /// - Throws: `ServeError.badName`.
     init(
         _ model: ModelDirectory, name: String, digest: SHA256.Digest, weights: GenerationWeights,
         settings: Settings
-    ) {
+    ) throws(ServeError) {
+        guard Self.isName(name) else { throw .badName(name: APIError.printable(name)) }
         self.model = model
         self.digest = digest
         self.weights = weights
         self.settings = settings
         base = ServedModel(
-            id: name, root: FilePath.name(of: model.path), parent: nil, created: Self.now, step: nil,
+            id: name, root: FilePath.name(of: model.path), parent: nil, created: Self.now,
+            step: nil,
             projections: GenerationProjections(weights, adapter: nil))
         state.withLock { $0.models = [base] }
     }
@@ -113,7 +116,8 @@ package final class ServedModels: Sendable {
     /// - Returns: false if there is none of this name, or it is the base.
     func unload(_ name: String) -> Bool {
         state.withLock { state in
-            guard name != base.id, let place = state.models.firstIndex(where: { $0.id == name })
+            guard name != base.id, !isFollowed(name),
+                let place = state.models.firstIndex(where: { $0.id == name })
             else { return false }
             state.models.remove(at: place)
             return true
@@ -125,7 +129,9 @@ package final class ServedModels: Sendable {
 
     private func checkRoom(for name: String) throws(ServeError) {
         let models = state.withLock { $0.models }
-        if models.contains(where: { $0.id == name }) { throw .nameTaken(name: name) }
+        if models.contains(where: { $0.id == name }) || isFollowed(name) {
+            throw .nameTaken(name: name)
+        }
         if models.count > settings.adapters { throw .tooManyAdapters(limit: settings.adapters) }
     }
 
@@ -167,15 +173,21 @@ package final class ServedModels: Sendable {
     ) throws(APIError) -> ServedModel? {
         do {
             let directory: String
-            if let followed = followedRun.withLock({ $0 }), followed.name == name.run {
+            var run = name.run
+            let isFollowed = followedRun.withLock { $0?.name == run }
+            if isFollowed, let followed = followedRun.withLock({ $0 }) {
                 directory = followed.directory
             } else if let root {
                 directory = try root.resolve(name.run)
+                // One name for one run, however it is spelled.
+                run = root.relative(directory)
+                guard Self.isName(run) else { return nil }
             } else {
                 return nil
             }
-            let (step, path) = try name.find(in: directory)
-            let id = "\(name.run)@\(step)"
+            var (step, path) = try name.find(in: directory)
+            if !isFollowed, let root { path = try root.resolveAdapter(path) }
+            let id = "\(run)@\(step)"
             if let known = list.first(where: { $0.id == id }) {
                 touch(known)
                 return known
@@ -189,17 +201,28 @@ package final class ServedModels: Sendable {
             }
             return loaded
         } catch {
-            if case ServeError.outsideRoot? = error as? ServeError { return nil }
-            throw APIError(error, param: "model")
+            switch error as? ServeError {
+            case .outsideRoot?: return nil
+            case .noCheckpoint?:
+                throw .unknownModel(whole, known: list.map(\.id))
+            default: throw APIError(error, param: "model")
+            }
         }
     }
 
     /// The run whose checkpoints may be named without a root.
     private let followedRun = Mutex<(name: String, directory: String)?>(nil)
 
-    /// Lets requests name the checkpoints of a run.
-    func follow(_ name: String, in directory: String) {
+    /// Lets requests name the checkpoints of a run; its name is nobody else's from then on.
+    ///
+    /// - Throws: `ServeError.nameTaken`.
+    func follow(_ name: String, in directory: String) throws(ServeError) {
+        guard !list.contains(where: { $0.id == name }) else { throw .nameTaken(name: name) }
         followedRun.withLock { $0 = (name, directory) }
+    }
+
+    private func isFollowed(_ name: String) -> Bool {
+        followedRun.withLock { $0?.name == name }
     }
 
     /// Whether requests can name a model so. `@` is for checkpoints.

@@ -114,7 +114,8 @@ struct APIError: Error, Equatable, Sendable {
     static func printable(_ text: String) -> String {
         let short = text.prefix(80)
         let safe = String(
-            String.UnicodeScalarView(short.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }))
+            String.UnicodeScalarView(
+                short.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }))
         return "\"\(safe)\(short.endIndex < text.endIndex ? "..." : "")\""
     }
 }

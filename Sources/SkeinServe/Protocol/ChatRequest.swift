@@ -55,7 +55,8 @@ struct ChatRequest: Sendable {
 
     /// The messages, checked as far as templates need it; other fields are theirs to look at.
     static func messages(_ fields: FieldReader) throws(APIError) -> [ChatMessage] {
-        guard let list = fields["messages"]?.list, !list.isEmpty, list.count <= Limits.messages else {
+        guard let list = fields["messages"]?.list, !list.isEmpty, list.count <= Limits.messages
+        else {
             throw fields.wrong("messages", "a list of 1 to \(Limits.messages) messages")
         }
         var messages: [ChatMessage] = []

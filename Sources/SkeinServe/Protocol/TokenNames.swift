@@ -10,7 +10,8 @@ struct TokenNames: Sendable {
         let bytes = tokenizer.bytes(of: token)
         if bytes.isEmpty { return tokenizer.piece(token) ?? "" }
         return String(validating: bytes, as: UTF8.self)
-            ?? "bytes:" + bytes.map { "\\x" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            ?? "bytes:"
+            + bytes.map { "\\x" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     /// OpenAI's `logprobs` of a chat's answer.
@@ -47,6 +48,7 @@ struct TokenNames: Sendable {
     ///   - records: in the order in which they stand in the text.
     ///   - count: of the likeliest tokens; the token itself is always among them.
     ///   - offset: characters before the first one; moved on.
+    /// - Returns: an object.
     func completion(
         _ records: [TokenRecord], top count: Int, offset: inout Int
     ) -> JSONLine.Value {
@@ -62,7 +64,8 @@ struct TokenNames: Sendable {
                 records.map { record in
                     guard let own = record.logprob else { return .null }
                     var fields: [JSONLine.Field] = []
-                    let all = record.top.contains { $0.token == record.token }
+                    let all =
+                        record.top.contains { $0.token == record.token }
                         ? record.top : record.top + [.init(token: record.token, logprob: own)]
                     for candidate in all {
                         let name = name(candidate.token)

@@ -22,13 +22,15 @@ struct Preparation: Sendable {
     /// Bytes of the longest token.
     let longestToken: Int
 
-    func chat(_ body: [UInt8], id: RequestID, _ names: RequestNames) throws(APIError) -> AnswerPlan {
+    func chat(_ body: [UInt8], id: RequestID, _ names: RequestNames) throws(APIError) -> AnswerPlan
+    {
         let request = try ChatRequest(FieldReader(body: body), randomSeed: names.randomSeed)
         let model = try models.model(named: request.model)
         let usesTools = !request.tools.isEmpty && request.toolChoice != .none
         if usesTools, request.form != .text {
             throw .invalid(
-                "response_format", "tools and a form of the answer exclude each other: leave one out")
+                "response_format",
+                "tools and a form of the answer exclude each other: leave one out")
         }
         try checkLength(of: request.messages)
         let prompt = try chat.prompt(request, tokenizer)
@@ -229,15 +231,21 @@ struct Preparation: Sendable {
         }
         guard let root = models.root else { throw .withoutRoot }
         do {
-            try models.load(name, path: try root.resolve(path))
+            try models.load(name, path: try root.resolveAdapter(path))
         } catch {
-            if case ServeError.nameTaken? = error as? ServeError {
-                throw APIError(
-                    .badRequest, .invalidRequest,
+            switch error as? ServeError {
+            case .nameTaken?:
+                throw APIError.invalid(
+                    "lora_name",
                     "the name \(APIError.printable(name)) is taken: unload it first, or use another",
-                    param: "lora_name", code: "name_taken")
+                    code: "name_taken")
+            case .badName?: throw APIError(error, param: "lora_name")
+            case .tooManyAdapters?:
+                var problem = APIError(error)
+                problem.code = "too_many_adapters"
+                throw problem
+            default: throw APIError(error, param: "lora_path")
             }
-            throw APIError(error, param: "lora_path")
         }
         return HTTPAnswerText(text: "Success: LoRA adapter '\(name)' added successfully.")
     }

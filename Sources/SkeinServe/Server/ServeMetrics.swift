@@ -37,8 +37,8 @@ struct ServeMetrics {
     var nextToken = Histogram(nextTokenBounds)
 
     mutating func count(_ endpoint: String, _ status: Int) {
-        if let place = requests.firstIndex(where: { $0.endpoint == endpoint && $0.status == status })
-        {
+        if let place = requests.firstIndex(where: { $0.endpoint == endpoint && $0.status == status }
+        ) {
             requests[place].count += 1
         } else {
             requests.append((endpoint, status, 1))

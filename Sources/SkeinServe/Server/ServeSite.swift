@@ -336,4 +336,13 @@ final class ServeSite: HTTPSite {
     }
 
     func finish() { isStopping = true }
+
+    /// Ends all that is under way with an error: there is no more time.
+    func cutOff() {
+        for exchange in exchanges.values {
+            parts.engine.cancel(exchange.id)
+            exchange.fail(.stopping)
+            close(exchange)
+        }
+    }
 }

@@ -84,7 +84,8 @@ import Testing
                     #"{"lora_name":"\#(name)","lora_path":"\#(path)"}"#)
             }
             for path in [
-                "../out", "link", directory + "/out", "in/../../out", "/etc/passwd", "", "none", ".",
+                "../out", "link", directory + "/out", "in/../../out", "/etc/passwd", "", "none",
+                ".",
             ] {
                 let answer = try load("x", path)
                 #expect(answer.status == 400, "\(path): \(answer.text)")

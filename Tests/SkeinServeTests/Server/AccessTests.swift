@@ -24,7 +24,8 @@ import Testing
         let access = ServeAccess(keys: keys, host: nil, origin: nil)
         for key in ["alpha", "beta"] {
             #expect(status(access, request("/", [])) == 200)
-            #expect(status(access, request("/v1/models", [("authorization", "Bearer \(key)")])) == 200)
+            #expect(
+                status(access, request("/v1/models", [("authorization", "Bearer \(key)")])) == 200)
             #expect(status(access, request("/v1/models", [("x-api-key", key)])) == 200)
         }
         for headers in [
@@ -88,8 +89,9 @@ import Testing
 
     @Test("over the wire: a wrong key is 401 in OpenAI's shape, also with a body")
     func wire() throws {
-        try ServeCase.run({ $0.keys = try APIKeys(text: Array("secret".utf8), path: "k") }) {
-            server in
+        try ServeCase.run {
+            $0.keys = try APIKeys(text: Array("secret".utf8), path: "k")
+        } with: { server in
             for path in ["/v1/completions", "/v1/chat/completions", "/tokenize", "/v1/nowhere"] {
                 let answer = try server.ask("POST", path, #"{"prompt":"a"}"#)
                 #expect(answer.status == 401)

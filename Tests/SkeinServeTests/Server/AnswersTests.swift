@@ -189,7 +189,8 @@ import Testing
                             ]), as: UTF8.self)
                 ).json["tokens"] as? [Int])
             let other = try server.complete(
-                #""prompt":"the","max_tokens":1,"temperature":0,"logit_bias":{"\#(token[0])":-100}"#)
+                #""prompt":"the","max_tokens":1,"temperature":0,"logit_bias":{"\#(token[0])":-100}"#
+            )
             #expect(other.texts != first.texts)
             let forced = try server.complete(
                 #""prompt":"the","max_tokens":3,"temperature":2,"logit_bias":{"35":100}"#)

@@ -18,7 +18,7 @@ import Testing
             }.joined(separator: " ")
             let model = ["tiny", "a", "b"][Int(draw.y % 3)]
             var fields =
-                #""model":"\#(model)","max_tokens":\#(8 + draw.z % 40),"seed":\#(number)"#
+                #""model":"\#(model)","max_tokens":\#(24 + draw.z % 40),"seed":\#(number)"#
             switch draw.w % 5 {
             case 0: fields += #","temperature":0"#
             case 1:
@@ -139,7 +139,8 @@ import Testing
                 for turn in 0..<5 {
                     messages.append(
                         #"{"role":"user","content":"turn \#(turn) of the and in for you"}"#)
-                    let before = try server.ask("POST", "/tokenize", #"{"messages":[\#(messages.joined(separator: ","))]}"#)
+                    let before = try server.ask(
+                        "POST", "/tokenize", #"{"messages":[\#(messages.joined(separator: ","))]}"#)
                     let answer = try server.chat(
                         #""messages":[\#(messages.joined(separator: ","))],"max_tokens":20,"#
                             + #""seed":\#(turn)"#)

@@ -27,7 +27,11 @@ import Testing
                 (user + #","top_p":1.5"#, "top_p"), (user + #","n":0"#, "n"),
                 (user + #","n":65"#, "n"), (user + #","max_tokens":-1"#, "max_tokens"),
                 (user + #","stop":"""#, "stop"),
-                (user + #","stop":[\#(Array(repeating: #""a""#, count: 17).joined(separator: ","))]"#, "stop"),
+                (
+                    user
+                        + #","stop":[\#(Array(repeating: #""a""#, count: 17).joined(separator: ","))]"#,
+                    "stop"
+                ),
                 (user + #","logit_bias":{"a":1}"#, "logit_bias"),
                 (user + #","logit_bias":{"1":101}"#, "logit_bias"),
                 (user + #","seed":1.5"#, "seed"),
@@ -48,7 +52,10 @@ import Testing
                     user + #","tools":[\#(tool)],"response_format":{"type":"json_object"}"#,
                     "response_format"
                 ),
-                (user + #","tools":[\#(tool)],"tool_choice":"required","max_tokens":3"#, "max_completion_tokens"),
+                (
+                    user + #","tools":[\#(tool)],"tool_choice":"required","max_tokens":3"#,
+                    "max_completion_tokens"
+                ),
             ]
             for (fields, param) in chats {
                 let answer = try server.chat(fields)
@@ -66,7 +73,10 @@ import Testing
                 (#""prompt":"a","suffix":"b""#, "suffix"),
                 (#""prompt":"a","logprobs":21"#, "logprobs"),
                 (#""prompt":"a","guided_choice":[]"#, "guided_choice"),
-                (#""prompt":"a","guided_json":{"type":"string","minLength":50},"max_tokens":8"#, "guided_json"),
+                (
+                    #""prompt":"a","guided_json":{"type":"string","minLength":50},"max_tokens":8"#,
+                    "guided_json"
+                ),
             ]
             for (fields, param) in completions {
                 let answer = try server.complete(fields)
@@ -99,9 +109,13 @@ import Testing
         }
     }
 
-    @Test("a prompt longer than the context tells the count and the limit, before anything is computed")
+    @Test(
+        "a prompt longer than the context tells the count and the limit, before anything is computed"
+    )
     func context() throws {
-        try ServeCase.run({ $0.context = 64 }) { server in
+        try ServeCase.run {
+            $0.context = 64
+        } with: { server in
             let answer = try server.complete(
                 #""prompt":\#(Array(repeating: 40, count: 65))"#)
             #expect(answer.status == 400)
@@ -132,7 +146,8 @@ import Testing
                 ("GET", "/v2", "", 404), ("POST", "/v1/embeddings", "{}", 404),
                 ("GET", "/v1/models/none", "", 404), ("GET", "/v1/models/tiny", "", 200),
                 ("GET", "/health", "", 200), ("GET", "/", "", 200),
-                ("HEAD", "/health", "", 200), ("POST", "/v1/load_lora_adapter", #"{"lora_name":"a","lora_path":"/etc"}"#, 403),
+                ("HEAD", "/health", "", 200),
+                ("POST", "/v1/load_lora_adapter", #"{"lora_name":"a","lora_path":"/etc"}"#, 403),
             ] where method != "HEAD" {
                 let answer = try server.ask(method, path, body)
                 #expect(answer.status == status, "\(method) \(path): \(answer.text)")
@@ -142,10 +157,10 @@ import Testing
 
     @Test("more requests than may wait are refused with 429 and Retry-After, and none is lost")
     func flood() throws {
-        try ServeCase.run({
+        try ServeCase.run {
             $0.parallel = 1
             $0.queue = 2
-        }) { server in
+        } with: { server in
             // One that goes on until its client leaves, and two that wait.
             let long = #"{"stream":true,"prompt":"the","max_tokens":400,"ignore_eos":true}"#
             var waiting: [HTTPClient] = []
@@ -169,7 +184,10 @@ import Testing
     @Test("a failed answer takes nobody else's place")
     func failures() throws {
         // Room for one short row alone.
-        try ServeCase.run({ $0.cacheBytes = 300_000 }) { server in
+        try ServeCase.run {
+            $0.cacheBytes = 200_000
+            $0.defaultTokens = 16
+        } with: { server in
             let good = try server.client()
             try server.send(
                 "POST", "/v1/completions", #"{"prompt":"the in","max_tokens":8,"seed":1}"#,
@@ -184,7 +202,9 @@ import Testing
 
     @Test("the work of a client that leaves ends, also that of one who still waits")
     func leaving() throws {
-        try ServeCase.run({ $0.parallel = 1 }) { server in
+        try ServeCase.run {
+            $0.parallel = 1
+        } with: { server in
             do {
                 let first = try server.client()
                 let second = try server.client()
