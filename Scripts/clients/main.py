@@ -38,7 +38,7 @@ with Server(skein, model, "--adapter", "jargon=" + adapter, *threads) as server:
     if "lm_eval" in parts:
         import evaluate
 
-        evaluate.check(checks, server, pairs, directory)
+        evaluate.check(checks, server, program, pairs, directory)
 
 if "guarded" in parts:
     import openai_texts

@@ -42,16 +42,29 @@ async def check(checks, server):
             alone = [await whole(request) for request in requests()]
             together = await asyncio.gather(*[(whole, streamed)[i % 2](r) for i, r in enumerate(requests())])
             same(together, alone)
+        with checks("async: log-probabilities of prompts do not depend on company"):
+            prompts = [("The jargon of hackers is older than the net. " * (i + 1)).strip() for i in range(4)]
+            asked = [dict(model=("base", "jargon")[i % 2], prompt=p, max_tokens=1, temperature=0, echo=True, logprobs=2)
+                     for i, p in enumerate(prompts)]
+            alone = [(await client.completions.create(**r)).choices[0].logprobs for r in asked]
+            for found, prompt in zip(alone, prompts):
+                same(len([x for x in found.token_logprobs[:-1] if x is None]), 1)
+                assert "".join(found.tokens).startswith(prompt), found
+            together = await asyncio.gather(*[client.completions.create(**r) for r in asked])
+            same([answer.choices[0].logprobs for answer in together], alone)
         with checks("async: a cancelled request frees its place, and its company does not notice"):
+            expected = await whole({**next(requests()), "max_tokens": 48})
             long = dict(model="base", messages=[{"role": "user", "content": "Count."}], max_tokens=2000, extra_body={"ignore_eos": True})
             gone = [asyncio.create_task(whole(long)), asyncio.create_task(streamed(long))]
-            company = asyncio.create_task(whole(next(requests())))
-            await asyncio.sleep(0.3)
+            company = asyncio.create_task(whole({**next(requests()), "max_tokens": 48}))
+            while await asyncio.to_thread(server.metric, "skein_serve_answers_running") < 3:
+                assert not any(task.done() for task in gone)
+                await asyncio.sleep(0.02)
             for task in gone:
                 task.cancel()
             await asyncio.gather(*gone, return_exceptions=True)
             assert all(task.cancelled() for task in gone)
-            same(await company, alone[0])
+            same(await company, expected)
             await asyncio.to_thread(server.becomes_idle, 2)
         with checks("async: .stream() and parse"):
             arguments = dict(model="jargon", messages=[{"role": "user", "content": "A word."}], response_format=Word, max_tokens=60, seed=1)

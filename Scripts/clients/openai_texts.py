@@ -129,6 +129,35 @@ def run(checks, server, program, directory):
             same("".join(found.tokens), answer.choices[0].text)
             same(found.text_offset, [0, len(found.tokens[0])])
 
+    with checks("echo and logprobs: the prompt's log-probabilities are those of skein generate --logits"):
+        for name in ("base", "jargon"):
+            ids = server.post("/tokenize", {"prompt": PROMPT})["tokens"]
+            answer = completions.create(model=name, prompt=PROMPT, max_tokens=1, temperature=0, echo=True, logprobs=2)
+            found = answer.choices[0].logprobs
+            same("".join(found.tokens), answer.choices[0].text)
+            same((len(found.tokens), found.token_logprobs[0], found.top_logprobs[0]), (len(ids) + 1, None, None))
+            rows = program.logits(name, PROMPT, os.path.join(directory, "logits")).astype("float64")
+            for place, (row, token) in enumerate(zip(rows, ids[1:]), 1):
+                whole = row.max() + numpy.log(numpy.exp(row - row.max()).sum())
+                assert abs(found.token_logprobs[place] - (row[token] - whole)) < 1e-4, (place, found.token_logprobs[place])
+                assert abs(max(found.top_logprobs[place].values()) - (row.max() - whole)) < 1e-4, place
+            none = completions.create(model=name, prompt=PROMPT, max_tokens=0, temperature=0, echo=True, logprobs=2)
+            same(none.choices[0].text, PROMPT)
+            same(none.choices[0].logprobs.token_logprobs, found.token_logprobs[:-1])
+
+    with checks("echo and logprobs, where the answer is the end of the turn: that token is told, too"):
+        # lm_eval takes the last one away, whatever it is. `A.` ends what was asked for.
+        text = "<|im_start|>user\nSay A.<|im_end|>\n<|im_start|>assistant\nA."
+        ids = server.post("/tokenize", {"prompt": text})["tokens"]
+        answer = completions.create(model="base", prompt=text, max_tokens=1, temperature=0, echo=True, logprobs=1)
+        same(answer.choices[0].finish_reason, "stop")
+        same(len(answer.choices[0].logprobs.token_logprobs), len(ids) + 1)
+
+    with checks("lm_eval's tokenizer_backend=remote: /tokenizer_info has eos_token"):
+        import json
+
+        assert json.loads(server.get("/tokenizer_info"))["eos_token"]
+
     with checks("max_completion_tokens"):
         answer = chat.create(model="base", messages=MESSAGES, max_completion_tokens=5, temperature=0)
         same((answer.usage.completion_tokens, answer.choices[0].finish_reason), (5, "length"))
