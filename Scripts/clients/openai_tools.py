@@ -31,6 +31,16 @@ KINDS = {"Weather": Weather, "LookUp": LookUp}
 TOOLS = [openai.pydantic_function_tool(kind) for kind in KINDS.values()]
 
 
+# A conversation in which every question was answered by a call.
+EXAMPLES = []
+for place, word in enumerate(("bar", "kludge", "nybble")):
+    call = {"id": f"call_{place}", "type": "function", "function": {"name": "LookUp", "arguments": json.dumps({"word": word})}}
+    EXAMPLES += [{"role": "user", "content": f"Look up: {word}"}, {"role": "assistant", "content": None, "tool_calls": [call]},
+                 {"role": "tool", "tool_call_id": f"call_{place}", "content": f"{word}: a word without meaning"},
+                 {"role": "assistant", "content": f"{word}: a word without meaning"}]
+EXAMPLES.append({"role": "user", "content": "Look up: foo"})
+
+
 def named(name):
     return {"type": "function", "function": {"name": name}}
 
@@ -76,6 +86,19 @@ def run(checks, server):
             arguments_of(calls)
             assert calls or choice.message.content, choice
             assert not calls or choice.finish_reason in ("tool_calls", "length"), choice
+
+    with checks("tools, auto: after a conversation with calls the model calls by itself, streamed too"):
+        # It need not; of a few seeds some do.
+        for attempt in range(8):
+            arguments = dict(messages=EXAMPLES, tool_choice="auto", temperature=0.5, seed=attempt)
+            choice = ask(**arguments)
+            if choice.message.tool_calls:
+                break
+        arguments_of(choice.message.tool_calls or [])
+        assert choice.message.tool_calls, "8 seeds, and never a call"
+        stream = chat.create(model="jargon", tools=TOOLS, max_tokens=120, stream=True, **arguments)
+        same(joined(stream), (choice.message.content or "", [(c.function.name, c.function.arguments) for c in choice.message.tool_calls],
+                              choice.finish_reason))
 
     with checks("tools, required: at least one call, each valid"):
         for i in range(8):
