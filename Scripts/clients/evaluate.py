@@ -8,8 +8,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TASKS = ["jargon", "jargon_text"]
 # Completions of at most as many characters: four for each row are scored as a whole.
 LONGEST = 120
-
-
+# For a server with --api-key-file.
 KEY = os.environ.get("OPENAI_API_KEY")
 
 
@@ -109,19 +108,20 @@ def check(checks, server, program, pairs, directory, limit=100):
         print(table(results))
         for found in results.values():
             assert found["n-samples"]["jargon"]["effective"] == limit, found["n-samples"]
-            # By chance 0.25; the base knows which text fits the word more often than that.
-            assert 0.3 < found["results"]["jargon"]["acc_norm,none"] <= 1, found["results"]
+            # What is right is for the next checks; how clever so small a model is, for nobody's.
+            assert 0 < found["results"]["jargon"]["acc,none"] < 1, found["results"]
             assert 0 < found["results"]["jargon_text"]["chrf,none"] < 100, found["results"]
     for model in results:
         with checks(f"lm_eval: {model}: log-likelihoods are those of skein generate --logits"):
             (path,) = glob.glob(f"{directory}/results/{model}/**/samples_jargon_2*.jsonl", recursive=True)
             with open(path) as file:
-                sample = json.loads(file.readline())
-            for place in (sample["doc"]["label"], 0):
-                context, choice = sample["doc"]["context"], sample["doc"]["choices"][place]
-                expected = likelihood(server, program, model, context, choice, os.path.join(directory, "logits"))
+                samples = [json.loads(file.readline()) for _ in range(3)]
+            for sample in samples:
+                row = sample["doc"]
+                place = row["label"]
+                expected = likelihood(server, program, model, row["context"], row["choices"][place], os.path.join(directory, "logits"))
                 reported = float(sample["resps"][place][0][0])
-                assert abs(reported - expected) < 1e-3, f"{choice!r}: {reported}, expected {expected}"
+                assert abs(reported - expected) < 1e-3, f"{row['choices'][place]!r}: {reported}, expected {expected}"
 
 
 if __name__ == "__main__":
