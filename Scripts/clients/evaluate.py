@@ -33,10 +33,12 @@ def make_rows(server, pairs, directory, count):
     with open(pairs) as file:
         rows = [json.loads(line) for line in file]
     short = [row for row in rows if len(row["completion"]) <= LONGEST]
+    # Wrong texts, too, are of rows that training has not seen.
+    unseen = short[-max(count, 20):]
     chance = random.Random(0)
     with open(os.path.join(directory, "jargon.jsonl"), "w") as choices, open(os.path.join(directory, "jargon_text.jsonl"), "w") as texts:
         for place, row in enumerate(short[-count:]):
-            others = chance.sample([r["completion"] for r in short if r["completion"] != row["completion"]], 3)
+            others = chance.sample([r["completion"] for r in unseen if r["completion"] != row["completion"]], 3)
             label = chance.randrange(4)
             row = {"prompt": row["prompt"], "completion": row["completion"], "context": rendered(server, row["prompt"]),
                    "choices": others[:label] + [row["completion"]] + others[label:], "label": label}
