@@ -24,6 +24,10 @@ enum Limits {
     /// Answers of one request: prompts times choices.
     static let answers = 1024
 
+    /// Bytes of echoed prompts in all answers of a request: JSON of 4 MiB is written in 0.1 s, on the
+    /// thread that serves everybody.
+    static let echoBytes = 4 << 20
+
     /// Texts that end an answer, and the bytes of one. Each is looked for at every token.
     static let stops = 16
     static let stopBytes = 1024

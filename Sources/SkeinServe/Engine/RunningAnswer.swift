@@ -130,6 +130,9 @@ final class RunningAnswer {
             case .free: return .free
             case .forced(let run): return .forced(run)
             case .choice(let all, let fitting, _):
+                if fitting.count == 0, tokenizer.endOfTurnIDs.isEmpty {
+                    return .end(try endOfTurn(&tools))
+                }
                 // That no further call fits cuts nothing short: what there is is whole.
                 if case .between = tools.state { return .choice(all: fitting, fitting: fitting) }
                 return .choice(all: all, fitting: fitting)
@@ -179,11 +182,15 @@ final class RunningAnswer {
         case .free: return .stop
         case .value: return isCutShort ? .length : .stop
         case .tools(var tools):
-            tools.isCutShort = isCutShort
-            try tools.acceptEnd()
-            guide = .tools(tools)
-            return reason(tools.finish)
+            defer { guide = .tools(tools) }
+            return try endOfTurn(&tools)
         }
+    }
+
+    private func endOfTurn(_ tools: inout ToolGuide) throws -> FinishReason {
+        tools.isCutShort = isCutShort
+        try tools.acceptEnd()
+        return reason(tools.finish)
     }
 
     private func reason(_ finish: ToolFinish) -> FinishReason {

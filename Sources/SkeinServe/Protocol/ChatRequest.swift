@@ -76,10 +76,13 @@ struct ChatRequest: Sendable {
         guard let role = try reader.string("role"), roles.contains(role) else {
             throw reader.wrong("role", "one of " + roles.joined(separator: ", "))
         }
-        let calls = reader["tool_calls"]
+        if let calls = reader["tool_calls"], calls.list == nil {
+            throw reader.wrong("tool_calls", "a list")
+        }
         var content = try text(reader["content"], of: reader)
         if content == nil {
-            guard calls?.list?.isEmpty == false else { throw reader.wrong("content", "a string") }
+            // An answer that was empty comes back so.
+            guard role == "assistant" else { throw reader.wrong("content", "a string") }
             content = ""
         }
         var message = ChatMessage(fields: [

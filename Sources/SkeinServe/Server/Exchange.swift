@@ -38,12 +38,13 @@ final class Exchange {
 
     /// Learns how the answer is told.
     func plan(_ format: AnswerFormat, _ names: TokenNames) {
+        isPlanned = true
         writer = AnswerWriter(format, names)
         lastToken = Array(repeating: nil, count: format.answers)
     }
 
     /// Whether the engine has its jobs.
-    var isPlanned: Bool { writer != nil }
+    private(set) var isPlanned = false
 
     /// Answers at once.
     func respond(_ response: HTTPResponse) {
@@ -65,7 +66,7 @@ final class Exchange {
     }
 
     /// Takes what the engine tells.
-    func take(_ event: AnswerEvent, _ metrics: inout ServeMetrics) {
+    func take(_ event: AnswerEvent, _ metrics: ServeMetrics) {
         guard status == nil, var writer else { return }
         self.writer = nil
         defer { if self.writer == nil { self.writer = writer } }
@@ -73,11 +74,11 @@ final class Exchange {
         switch event.content {
         case .failed(let error): fail(error)
         case .piece(let piece):
-            note(index, &metrics)
+            note(index, metrics)
             guard writer.format.streams else { return writer.keep(index, piece) }
             send(writer.chunks(index, piece))
         case .finished(let end):
-            note(end, index, writer.format, &metrics)
+            note(end, index, writer.format, metrics)
             if writer.format.streams {
                 send(writer.lastChunks(index, end))
             } else {
@@ -105,7 +106,7 @@ final class Exchange {
         for chunk in chunks { stream.send(nil, JSONLine.render(chunk)) }
     }
 
-    private func note(_ index: Int, _ metrics: inout ServeMetrics) {
+    private func note(_ index: Int, _ metrics: ServeMetrics) {
         let now = ContinuousClock.now
         if let last = lastToken[index] {
             metrics.nextToken.add((now - last) / .seconds(1))
@@ -116,7 +117,7 @@ final class Exchange {
     }
 
     private func note(
-        _ end: AnswerEnd, _ index: Int, _ format: AnswerFormat, _ metrics: inout ServeMetrics
+        _ end: AnswerEnd, _ index: Int, _ format: AnswerFormat, _ metrics: ServeMetrics
     ) {
         answerTokens += end.answerTokens
         metrics.answerTokens += end.answerTokens

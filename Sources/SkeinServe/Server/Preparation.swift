@@ -93,6 +93,13 @@ struct Preparation: Sendable {
             case .tokens(let ids): echoes.append(tokenizer.decode(ids))
             }
         }
+        let echoed = echoes.reduce(0) { $0 + $1.utf8.count }
+        guard echoed * request.sampling.choices <= Limits.echoBytes else {
+            throw .invalid(
+                "echo",
+                "the echoed prompts have more than \(Limits.echoBytes) bytes in all answers: send "
+                    + "fewer prompts, or a smaller n")
+        }
         let format = AnswerFormat(
             .completion, id: "cmpl-" + names.text(id), model: model.answeringName,
             created: names.created, sampling: request.sampling, prompts: prompts.count,

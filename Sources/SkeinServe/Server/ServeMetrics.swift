@@ -1,7 +1,8 @@
 import SkeinBasics
 
-/// Counts what happens to requests. Lives on the server's thread.
-struct ServeMetrics {
+/// Counts what happens to requests. Lives on the server's thread. An object, not a value: a send to a
+/// client that has gone is heard of within the send, and counted.
+final class ServeMetrics {
     /// Bounds of the histograms, in seconds.
     static let firstTokenBounds = [
         0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160,
@@ -36,7 +37,7 @@ struct ServeMetrics {
     var firstToken = Histogram(firstTokenBounds)
     var nextToken = Histogram(nextTokenBounds)
 
-    mutating func count(_ endpoint: String, _ status: Int) {
+    func count(_ endpoint: String, _ status: Int) {
         if let place = requests.firstIndex(where: { $0.endpoint == endpoint && $0.status == status }
         ) {
             requests[place].count += 1

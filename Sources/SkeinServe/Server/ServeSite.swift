@@ -27,7 +27,7 @@ final class ServeSite: HTTPSite {
     /// Runs something on the server's thread.
     private let post: @Sendable (@escaping @Sendable (ServeSite) -> Void) -> Void
     private var exchanges: [RequestID: Exchange] = [:]
-    private var metrics = ServeMetrics()
+    private let metrics = ServeMetrics()
     private var next: UInt64 = 0
     private let start = UInt64.random(in: 0 ... .max)
     private var isStopping = false
@@ -295,7 +295,7 @@ final class ServeSite: HTTPSite {
     func take(_ events: [AnswerEvent]) {
         for event in events {
             guard let exchange = exchanges[event.request] else { continue }
-            exchange.take(event, &metrics)
+            exchange.take(event, metrics)
             if exchange.status != nil { close(exchange) }
         }
     }
