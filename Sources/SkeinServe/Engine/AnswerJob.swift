@@ -20,6 +20,9 @@ struct AnswerJob: Sendable {
     let logprobs: Int?
     /// Whether log-probabilities of the prompt's tokens are wanted, too.
     let tellsPrompt: Bool
+    /// Whether the token that ends the turn is among the log-probabilities, as in vLLM's completions:
+    /// lm-evaluation-harness takes the last one for an answer's, whatever it is.
+    let recordsEnd: Bool
 }
 
 /// A request while it is answered.

@@ -91,7 +91,10 @@ final class RunningAnswer {
                 guard let now = logits else { return .feed(feed) }
                 logits = nil
                 let token = try pick(now, among: nil, wanted: nil)
-                if stopTokens.contains(token) { return ended(try endOfTurn()) }
+                if stopTokens.contains(token) {
+                    if job.recordsEnd { record(token, now) }
+                    return ended(try endOfTurn())
+                }
                 record(token, now)
                 feed += try accept(token)
                 if filter.isStopped { return ended(.stop) }

@@ -9,6 +9,8 @@ struct ChatPrompts: Sendable {
     /// What a model has for conversations with tools; the plain one if it has no other.
     private let withTools: Result<ChatTemplate?, any Error>
     private let arguments: [ChatMessage.Field]
+    /// The template's text; nil if the model has none.
+    let source: String?
     /// How the model writes calls.
     let format: ToolFormat
     private let model: String
@@ -27,7 +29,12 @@ struct ChatPrompts: Sendable {
                 source.text
             )
         }
-        plain = Result { try template(false)?.0 }
+        let first = Result { try template(false) }
+        plain = first.map { $0?.0 }
+        switch first {
+        case .success(let found): source = found?.1
+        case .failure: source = nil
+        }
         let tools = Result { try template(true) }
         withTools = tools.map { $0?.0 }
         let text: String?

@@ -56,7 +56,7 @@ struct Preparation: Sendable {
         return AnswerPlan(
             jobs: jobs(
                 id, model, [prompt], [limit], request.sampling, [guide],
-                logprobs: request.logprobs, tellsPrompt: false), format: plan)
+                logprobs: request.logprobs, tellsPrompt: false, recordsEnd: false), format: plan)
     }
 
     func completion(
@@ -107,13 +107,15 @@ struct Preparation: Sendable {
         return AnswerPlan(
             jobs: jobs(
                 id, model, prompts, limits, request.sampling, guides, logprobs: request.logprobs,
-                tellsPrompt: request.echoes && request.logprobs != nil), format: format)
+                tellsPrompt: request.echoes && request.logprobs != nil, recordsEnd: true),
+            format: format)
     }
 
     /// The answers of a request, those to one prompt one after another; each has a seed of its own.
     private func jobs(
         _ id: RequestID, _ model: ServedModel, _ prompts: [[Int32]], _ limits: [Int],
-        _ sampling: SamplingRequest, _ guides: [AnswerGuide], logprobs: Int?, tellsPrompt: Bool
+        _ sampling: SamplingRequest, _ guides: [AnswerGuide], logprobs: Int?, tellsPrompt: Bool,
+        recordsEnd: Bool
     ) -> [AnswerJob] {
         var jobs: [AnswerJob] = []
         for (place, prompt) in prompts.enumerated() {
@@ -127,7 +129,7 @@ struct Preparation: Sendable {
                         sampler: sampler, bias: sampling.bias, stops: sampling.stops,
                         ignoresEnd: sampling.ignoresEnd,
                         guide: guides[place].naming(choice: choice),
-                        logprobs: logprobs, tellsPrompt: tellsPrompt))
+                        logprobs: logprobs, tellsPrompt: tellsPrompt, recordsEnd: recordsEnd))
             }
         }
         return jobs
@@ -209,6 +211,18 @@ struct Preparation: Sendable {
         return .object([
             ("count", .integer(tokens.count)), ("max_model_len", .integer(context)),
             ("tokens", .array(tokens.map { .integer(Int($0)) })),
+        ])
+    }
+
+    /// What programs that render conversations themselves want to know, under Hugging Face's names as
+    /// vLLM has it.
+    var tokenizerInfo: JSONLine.Value {
+        func text(_ text: String?) -> JSONLine.Value { text.map { .string($0) } ?? .null }
+        return .object([
+            ("bos_token", text(tokenizer.templateTokens.begin)),
+            ("eos_token", text(tokenizer.templateTokens.end)),
+            ("add_bos_token", .bool(tokenizer.addsBeginToken)),
+            ("model_max_length", .integer(context)), ("chat_template", text(chat.source)),
         ])
     }
 

@@ -50,7 +50,7 @@ final class ServeSite: HTTPSite {
     // MARK: Routes
 
     private enum Route {
-        case page, health, models, metrics
+        case page, health, models, metrics, tokenizerInfo
         case model(String)
         /// Takes a body and answers later.
         case work(Work)
@@ -71,6 +71,7 @@ final class ServeSite: HTTPSite {
         case "/health", "/healthz": return .health
         case "/v1/models": return .models
         case "/metrics": return .metrics
+        case "/tokenizer_info": return .tokenizerInfo
         default: break
         }
         if let work = Work(rawValue: path) { return .work(work) }
@@ -135,6 +136,9 @@ final class ServeSite: HTTPSite {
         case .models: return answer(request, "/v1/models", models)
         case .model(let name): return answer(request, "/v1/models", model(name))
         case .metrics: return answer(request, "/metrics", metricsText)
+        case .tokenizerInfo:
+            return answer(
+                request, "/tokenizer_info", HTTPResponse(json: parts.preparation.tokenizerInfo))
         case .work: return answer(request, "-", wrongMethod("POST"))
         }
     }

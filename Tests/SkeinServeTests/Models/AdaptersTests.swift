@@ -135,7 +135,7 @@ import Testing
             let latest = try say("r1@latest")
             #expect(latest.texts == twenty.texts)
             #expect(latest.json["model"] as? String == "r1@20")
-            #expect(try say("r1@30").status == 400)
+            #expect(try say("r1@30").status == 404)
             for name in ["../outside@10", "r1@-1", "r1@010", "r2@10", "@10", "r1@"] {
                 #expect(try say(name).status == 404, "\(name)")
             }
