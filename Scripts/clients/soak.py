@@ -31,6 +31,8 @@ class Soak:
         self.wrong = []
         self.first, self.between, self.first_in_crowd = Histogram(), Histogram(), Histogram()
         self.is_crowded = False
+        # The longest wait for a token: seconds, when, and what had come before it.
+        self.longest = (0, 0, "")
         self.samples = []
         self.is_over = False
         self.pool = []
@@ -135,6 +137,7 @@ class Soak:
                         (self.first_in_crowd if crowded or self.is_crowded else self.first).add(now - began)
                     else:
                         self.between.add(now - last)
+                        self.longest = max(self.longest, (now - last, now - self.started, whole.words))
                     last = now
         if not is_done or left:
             raise Wrong("a stream without [DONE]")
@@ -286,6 +289,7 @@ class Soak:
                  ("time between tokens", self.between.words),
                  ("problems", len(self.wrong))]
         print(table(rows))
+        print(f"the longest wait for a token: {self.longest[0]:.1f} s, at {self.longest[1]:.0f} s, after {self.longest[2]!r}")
         if self.options.json:
             with open(self.options.json, "w") as file:
                 json.dump({"seed": self.options.seed, "minutes": self.options.minutes, "counts": self.counts,

@@ -54,6 +54,11 @@ class StreamedAnswer:
             choice["finish"] = part["finish_reason"]
         return brings
 
+    @property
+    def words(self):
+        """What has come so far, shortened."""
+        return str([(c["text"][-80:], list(c["calls"].values())) for c in self.choices.values()])
+
     def answer(self):
         is_chat = bool(self.head) and self.head[3] == "chat.completion.chunk"
         choices = []
