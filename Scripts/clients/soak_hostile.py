@@ -73,7 +73,7 @@ async def huge_body(soak, rng):
 
 
 async def large_body(soak, rng):
-    await refusal(soak, COMPLETION, {**story(4), "prompt": rng.choice(["a", "ab ", "\u00e9"]) * (1 << 20)}, [400])
+    await refusal(soak, COMPLETION, {**story(4), "prompt": rng.choice(["a" * 900_000, "ab " * 300_000, "\u00e9" * 150_000])}, [400])
 
 
 async def huge_schema(soak, rng):

@@ -60,7 +60,7 @@ import Testing
     func overview() {
         let text = Self.text(of: "skein")
         for command in CommandLineTool.commands { #expect(text.contains(command.table.summary)) }
-        #expect(!text.contains("\n  serve "))
+        #expect(!text.contains("\n  quantize "))
     }
 
     @Test("a word longer than a line gets its own line")
