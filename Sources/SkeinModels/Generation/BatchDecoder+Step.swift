@@ -45,6 +45,8 @@ extension BatchDecoder {
             if part.hasLogits {
                 try each(Logits(id: id, index: part.index, values: pass.logits(0)))
             }
+            // Whoever was fed now waits for its next token: the rest of a block's time is not for others.
+            if !othersWait, members.values.contains(where: { !$0.answer.isEmpty }) { return }
         }
     }
 

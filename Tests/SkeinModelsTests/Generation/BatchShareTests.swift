@@ -39,6 +39,26 @@ import Testing
         }
     }
 
+    @Test("a first token is followed by the second, not by the rest of others' prompts")
+    func secondToken() throws {
+        try GenerationCase.tiny(.f32, isWindowed: false).openWeights { weights, team in
+            let model = weights.configuration
+            let base = GenerationProjections(weights, adapter: nil)
+            let plan = BatchPlan(model: model, sequences: 4, context: 1000)
+            let batch = BatchDecoder(weights: weights, plan: plan, team: team)
+            let short = try #require(batch.join([1, 2, 3], 20, base))
+            _ = try #require(batch.join(GenerationCase.tokens(600, of: model), 20, base))
+            var given = 0
+            let step = batch.step(check: DecoderSession.uninterrupted) {
+                #expect($0.id == short)
+                given += 1
+                if given == 1 { batch.feed(short, [4]) }
+            }
+            #expect(given == 2)
+            #expect(step == BatchDecoder.Step(promptTokens: 3, answerTokens: 1))
+        }
+    }
+
     @Test("more sequences than rows take turns")
     func turns() throws {
         try GenerationCase.tiny(.f32, isWindowed: false).openWeights { weights, team in
