@@ -159,7 +159,10 @@ final class EngineLoop {
             // Only `check` throws: what was not read is read by the next step, unless the answer is
             // gone then.
         }
-        for (id, member) in running { tell(id, member.answer) }
+        // What must come first is known before the prompt is read; it is told with what the model says.
+        for (id, member) in running where batch.unreadPromptTokens(of: id) == 0 {
+            tell(id, member.answer)
+        }
     }
 
     private func take(_ logits: BatchDecoder.Logits) {
