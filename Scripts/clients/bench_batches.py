@@ -1,5 +1,5 @@
 """Tokens/s of 1 to 16 answers at once: skein serve, llama.cpp's server with the same client, and llama.cpp's decoding without one."""
-import concurrent.futures, json, os, statistics, subprocess, threading, time, urllib.request
+import json, os, queue, statistics, subprocess, threading, time, urllib.request
 
 from peer_report import table
 from served import same
@@ -56,23 +56,30 @@ class Peer:
 
 def at_once(url, prompts, tokens, extra):
     """Seconds until all prompts have their answers, and the texts."""
-    gate = threading.Barrier(len(prompts) + 1)
+    gate, answers = threading.Barrier(len(prompts) + 1), queue.Queue()
 
-    def ask(prompt):
+    def ask(place, prompt):
         body = {"model": "base", "prompt": prompt, "max_tokens": tokens, "temperature": 0, "ignore_eos": True, **extra}
         request = urllib.request.Request(url + "/v1/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
         gate.wait()
-        with urllib.request.urlopen(request, timeout=600) as response:
-            answer = json.load(response)
-        same(answer["usage"]["completion_tokens"], tokens)
-        return answer["choices"][0]["text"]
+        try:
+            with urllib.request.urlopen(request, timeout=600) as response:
+                answers.put((place, json.load(response)))
+        except (OSError, ValueError) as error:
+            answers.put((place, error))
 
-    with concurrent.futures.ThreadPoolExecutor(len(prompts)) as pool:
-        futures = [pool.submit(ask, prompt) for prompt in prompts]
-        gate.wait()
-        began = time.perf_counter()
-        texts = [future.result() for future in futures]
-        return time.perf_counter() - began, texts
+    # Not a pool: a signal would wait for its threads.
+    for place, prompt in enumerate(prompts):
+        threading.Thread(target=ask, args=(place, prompt), daemon=True).start()
+    gate.wait()
+    began = time.perf_counter()
+    done = dict(answers.get() for _ in prompts)
+    seconds = time.perf_counter() - began
+    for answer in done.values():
+        if isinstance(answer, Exception):
+            raise answer
+        same(answer["usage"]["completion_tokens"], tokens)
+    return seconds, [done[place]["choices"][0]["text"] for place in range(len(prompts))]
 
 
 def measure(bench, way, setting, sizes=SIZES, tokens=None):
@@ -85,14 +92,14 @@ def measure(bench, way, setting, sizes=SIZES, tokens=None):
         server = Peer(bench, "raw" if way == "raw" else "serve", setting)
         extra = {"top_k": 1, "samplers": ["top_k"], "cache_prompt": False}
     with server:
-        def once(size):
+        def once(size, tokens=tokens):
             if way != "raw":
                 return at_once(server.url, PROMPTS[:size], tokens, extra)
             answer = server.raw(PROMPTS[:size], tokens)
             return answer["seconds"], answer["texts"]
 
         for size in sizes:
-            once(size) if size == sizes[0] or way == "raw" else None  # warms up; `raw` has a context for each size
+            once(size, 8)  # warms up; `raw` has a context for each size
             # One or two answers are soon done, so they are asked for twice.
             times = 2 if size <= 2 else 1
             done = [once(size) for _ in range(times)]
@@ -103,13 +110,17 @@ def measure(bench, way, setting, sizes=SIZES, tokens=None):
 def run(bench):
     if bench.options.peer_python in ("", "none"):
         raise SystemExit("error: no interpreter has xllamacpp\n  fix: start this with Scripts/bench-serve")
-    # What suits llama.cpp better, by its decoding of 8; each is tried twice.
-    tried = {setting: [] for setting in SETTINGS}
-    for setting in SETTINGS * 2:
-        tried[setting].append(measure(bench, "raw", setting, (8,), 32)[0][8])
-    setting = max(tried, key=lambda setting: max(tried[setting]))
-    tried = {", ".join(name): rates for name, rates in tried.items()}
-    bench.say(f"batches: llama.cpp's settings, tokens/s: {tried}")
+    if bench.options.peer_setting:
+        setting, tried = tuple(bench.options.peer_setting.split(",")), {}
+    else:
+        # What suits llama.cpp better, by its decoding of 8; each is tried twice. On a busy machine, threads that wait in a loop
+        # were now the fastest and now the slowest: the median decides.
+        tried = {setting: [] for setting in SETTINGS}
+        for setting in SETTINGS * 2:
+            tried[setting].append(measure(bench, "raw", setting, (8,), 32)[0][8])
+        setting = max(tried, key=lambda setting: statistics.median(tried[setting]))
+        tried = {", ".join(name): rates for name, rates in tried.items()}
+        bench.say(f"batches: llama.cpp's settings, tokens/s: {tried}")
     print(f"llama.cpp with {setting[0]} attention, OMP_WAIT_POLICY={setting[1]}", flush=True)
     rounds, alone = [], {}
     for number in range(bench.options.rounds):

@@ -1,4 +1,4 @@
-"""A conversation live, restarted before each turn and cold: equal texts, what a turn computes, and when its first token comes."""
+"""A conversation live, restarted before each turn and cold: equal answers, what a turn computes, and when its first token comes."""
 import statistics
 
 from bench_stream import Answer
@@ -25,7 +25,7 @@ def converse(turns, sampling, server_of):
     for turn in range(turns):
         messages.append({"role": "user", "content": question(turn)})
         with server_of() as server:
-            answers.append(Answer(server, messages, max_tokens=32, **sampling))
+            answers.append(Answer(server, messages, max_tokens=32, logprobs=True, **sampling))
         messages.append({"role": "assistant", "content": answers[-1].text})
     return messages, answers
 
@@ -52,7 +52,7 @@ def run(bench):
             for way, server_of in ways.items():
                 bench.say(f"prefix, {name}: {way}")
                 messages, done[way] = converse(turns, sampling, server_of)
-            report[name] = {way: [vars(answer) for answer in answers] for way, answers in done.items()}
+            report[name] = {way: [{**vars(answer), "picked": len(answer.picked)} for answer in answers] for way, answers in done.items()}
             check(bench, name, done)
             print_turns(name, done)
         report["first_token"] = first_token(bench, messages, live, cold)
@@ -61,10 +61,11 @@ def run(bench):
 
 def check(bench, name, done):
     for way in ("restarted", "cold"):
-        with bench.checks(f"prefix, {name}: {len(done['live'])} texts live and {way} are equal"):
-            differing = [turn + 1 for turn, pair in enumerate(zip(done["live"], done[way])) if pair[0].text != pair[1].text]
-            assert not differing, f"turns {differing} differ, first {done['live'][differing[0] - 1].text!r} and " \
-                f"{done[way][differing[0] - 1].text!r}"
+        with bench.checks(f"prefix, {name}: {len(done['live'])} answers live and {way}: equal tokens, log-probabilities and texts"):
+            pairs = [((live.text, live.picked), (other.text, other.picked)) for live, other in zip(done["live"], done[way])]
+            differing = [turn + 1 for turn, (live, other) in enumerate(pairs) if live != other]
+            assert not differing, f"turns {differing}, first {pairs[differing[0] - 1]}"
+            assert all(len(answer.picked) == answer.tokens for answer in done[way]), "log-probabilities are missing"
         with bench.checks(f"prefix, {name}: {way} has nothing cached"):
             assert not any(answer.cached for answer in done[way]), [answer.cached for answer in done[way]]
     with bench.checks(f"prefix, {name}: a turn computes at most its new tokens and {BLOCK}"):

@@ -48,6 +48,7 @@ def main():
     parser.add_argument("--compute", default="fp32", help="how skein multiplies prompts: fp32 or bf16 (fp32)")
     parser.add_argument("--turns", type=int, default=20, help="prefix: turns of the conversation (20)")
     parser.add_argument("--tokens", type=int, default=128, help="batches, speculation: tokens of an answer (128)")
+    parser.add_argument("--peer-setting", help="batches: llama.cpp's attention and waiting, as flash,passive (the faster is tried out)")
     parser.add_argument("--json", help="file for all numbers")
     options = parser.parse_args()
     for number in (signal.SIGTERM, signal.SIGINT):

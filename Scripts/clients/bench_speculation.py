@@ -1,4 +1,4 @@
-"""Answers that repeat their prompt, with and without guessing from it: equal texts, and the ratio of tokens/s."""
+"""Answers that repeat their prompt, with and without guessing from it: equal answers, and the ratio of tokens/s."""
 import os, re, statistics
 
 from bench_stream import Answer
@@ -41,8 +41,9 @@ def run(bench):
         servers = {"on": on, "off": off}
         for name, (prompt, sampling) in cases().items():
             messages = [{"role": "user", "content": prompt}]
-            ask = lambda way: Answer(servers[way], messages, max_tokens=options.tokens, ignore_eos=True, **sampling)
-            ask("on"), ask("off")  # prompts are cached from here on
+            ask = lambda way, **more: Answer(servers[way], messages, max_tokens=options.tokens, ignore_eos=True, **sampling, **more)
+            # Not measured: tokens and log-probabilities. Prompts are cached from here on.
+            first = {way: ask(way, logprobs=True) for way in servers}
             before = counts(on)
             found = {"on": [], "off": []}
             for number in range(options.rounds):
@@ -52,15 +53,18 @@ def run(bench):
             rates = {way: [answer.rate for answer in answers] for way, answers in found.items()}
             each = [a / b for a, b in zip(rates["on"], rates["off"])]
             ratio = statistics.median(rates["on"]) / statistics.median(rates["off"])
-            rows.append([name, str(found["on"][0].prompt), f"{statistics.median(rates['off']):.0f}", f"{statistics.median(rates['on']):.0f}",
+            rows.append([name, str(first["on"].prompt), *(f"{statistics.median(rates[way]):.0f}" for way in ("off", "on")),
                          f"{ratio:.2f} ({min(each):.2f} to {max(each):.2f})", f"{guessed:.0f}", f"{right:.0f}"])
-            with bench.checks(f"speculation, {name}: equal texts"):
-                texts = {answer.text for answers in found.values() for answer in answers}
+            with bench.checks(f"speculation, {name}: equal tokens, log-probabilities and texts"):
+                assert first["on"].picked == first["off"].picked, "the answers with log-probabilities differ"
+                same(len(first["on"].picked), options.tokens)
+                texts = {answer.text for answers in (*found.values(), first.values()) for answer in answers}
                 assert len(texts) == 1, texts
                 same({answer.tokens for answers in found.values() for answer in answers}, {options.tokens})
             report[name] = {"prompt": prompt, "ratio": ratio, "guessed": guessed, "right": right, "text": found["on"][0].text,
                             **{way: [{"rate": a.rate, "first": a.first, "seconds": a.seconds} for a in found[way]] for way in found}}
-    print(table(["prompt", "its tokens", "off, tokens/s", "on, tokens/s", "ratio", f"guessed of {options.tokens}", "right"], rows), flush=True)
+    head = ["prompt", "its tokens", "off, tokens/s", "on, tokens/s", "ratio", f"guessed of {options.tokens}", "right"]
+    print(table(head, rows), flush=True)
     return report
 
 

@@ -10,7 +10,7 @@ class Answer:
         connection = http.client.HTTPConnection(urllib.parse.urlsplit(server.url).netloc, timeout=600)
         began = time.perf_counter()
         first = last = None
-        self.text = ""
+        self.text, self.picked = "", []
         connection.request("POST", "/v1/chat/completions", json.dumps(body), {"Content-Type": "application/json"})
         response = connection.getresponse()
         if response.status != 200:
@@ -22,6 +22,8 @@ class Answer:
             if "error" in chunk:
                 raise RuntimeError(f"an error in the stream: {chunk}")
             for choice in chunk["choices"]:
+                # With "logprobs": each token's bytes and its log-probability.
+                self.picked += [(token["bytes"], token["logprob"]) for token in (choice.get("logprobs") or {}).get("content", [])]
                 if text := choice["delta"].get("content"):
                     last = time.perf_counter()
                     first = first or last
