@@ -248,6 +248,15 @@ class Soak:
 
     async def run(self):
         self.start()
+        try:
+            return await self.soak()
+        finally:
+            # Whatever went wrong, nothing is left behind.
+            if self.server.poll() is None:
+                self.server.kill()
+                self.server.wait()
+
+    async def soak(self):
         await self.record()
         alone = time.monotonic() - self.started
         print(f"{len(self.pool)} answers recorded alone in {alone:.0f} s", flush=True)

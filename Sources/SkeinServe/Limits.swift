@@ -41,10 +41,18 @@ enum Limits {
     /// Likeliest tokens with their log-probabilities at each place (OpenAI: 20 and 5).
     static let topLogprobs = 20
 
+    /// Tokens with log-probabilities in all answers of a request, the likeliest ones beside them
+    /// included: some 2 KB each while the answer is written.
+    static let logprobEntries = 1 << 17
+
+    /// The same for the prompt that a stream echoes: all of them come at once, and what waits for a
+    /// client that streams is bounded.
+    static let streamedLogprobEntries = 1 << 12
+
     /// Messages of a conversation.
     static let messages = 4096
 
-    /// Characters of an adapter's name.
+    /// Bytes of an adapter's name.
     static let nameBytes = 128
 
     /// Files in an adapter's folder: each is looked at before one is read. A checkpoint has five.
@@ -52,9 +60,6 @@ enum Limits {
 
     /// Schemas and expressions that stay compiled.
     static let grammars = 32
-
-    /// Bytes that may wait for a client that follows a stream; one that takes nothing is dropped.
-    static let streamBytes = 1 << 20
 
     /// Lines of requests in the log: the rest of a second is counted.
     static let logLines = 20

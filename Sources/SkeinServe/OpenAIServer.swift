@@ -81,6 +81,11 @@ package final class OpenAIServer: Sendable {
         try VocabularyError.check(tokenizer, against: model)
         let name = try NetworkAddress(parsing: options.listen)
         let addresses = try name.resolved(for: .listening)
+        let served = options.name ?? Self.name(of: model.path)
+        guard ServedModels.isName(served) else {
+            throw ServeError.badName(name: APIError.printable(served))
+        }
+        let root = try options.adapterRoot.map { try AdapterRoot($0) }
         let plan = try ServePlan(model, options)
         plan.log(log)
         let digest = Background("skein-hash") { model.contentDigest() }
@@ -95,19 +100,26 @@ package final class OpenAIServer: Sendable {
         ) { events in
             box.post { $0.take(events) }
         }
-        let root = try options.adapterRoot.map { try AdapterRoot($0) }
         let models = try ServedModels(
-            model, name: options.name ?? Self.name(of: model.path), digest: digest.wait(),
+            model, name: served, digest: digest.wait(),
             weights: engine.weights,
             settings: ServedModels.Settings(
                 adapters: max(options.maximumAdapters, options.adapters.count),
                 rank: plan.batch.rank, root: root, anyBase: options.anyBase))
+        var started: (threads: PreparationThreads?, follower: RunFollower?) = (nil, nil)
         do {
             for adapter in options.adapters {
                 try models.load(adapter.name, path: adapter.path)
                 log.info("adapter \(adapter.name): \(adapter.path)")
             }
             threads = try PreparationThreads(count: 2)
+            started.threads = threads
+            // Before anybody can ask: its name is nobody else's.
+            follower = try options.follow.map { directory in
+                try RunFollower(
+                    directory, name: Self.runName(of: directory), models: models, log: log)
+            }
+            started.follower = follower
             let written = tokenizer.writtenTokens
             let preparation = Preparation(
                 models: models, tokenizer: tokenizer,
@@ -140,11 +152,9 @@ package final class OpenAIServer: Sendable {
             }
             box.take(http)
             address = http.address
-            follower = try options.follow.map { directory in
-                try RunFollower(
-                    directory, name: Self.runName(of: directory), models: models, log: log)
-            }
         } catch {
+            started.follower?.stop()
+            started.threads?.stop()
             engine.stop()
             throw error
         }
@@ -189,6 +199,7 @@ package final class OpenAIServer: Sendable {
         http.stop()
         engine.stop()
         threads.stop()
+        box.clear()
         return isEmpty
     }
 }
@@ -198,16 +209,40 @@ private final class SiteBox: Sendable {
     /// The site lives on the server's thread: it is only used within `HTTPServer.post`.
     private struct Site: @unchecked Sendable { let value: ServeSite }
     private let site = Mutex<Site?>(nil)
-    private let server = Mutex<HTTPServer?>(nil)
+    private struct Way {
+        var server: HTTPServer?
+        /// What was posted before there was a server.
+        var early: [@Sendable (ServeSite) -> Void] = []
+        var isOver = false
+    }
+    private let way = Mutex(Way())
 
     func take(_ site: ServeSite) {
         let site = Site(value: site)
         self.site.withLock { $0 = site }
     }
-    func take(_ server: HTTPServer) { self.server.withLock { $0 = server } }
+    /// Those who were quick get what they asked for before they could be reached.
+    func take(_ server: HTTPServer) {
+        let early = way.withLock { way in
+            way.server = server
+            defer { way.early = [] }
+            return way.early
+        }
+        for body in early { post(body) }
+    }
 
     func post(_ body: @escaping @Sendable (ServeSite) -> Void) {
-        guard let server = server.withLock({ $0 }), let site = site.withLock({ $0 }) else { return }
-        server.post { body(site.value) }
+        let found: HTTPServer? = way.withLock { way in
+            if way.server == nil, !way.isOver { way.early.append(body) }
+            return way.server
+        }
+        guard let found, let site = site.withLock({ $0 }) else { return }
+        found.post { body(site.value) }
+    }
+
+    /// Lets go of what it leads to; nothing is posted any longer.
+    func clear() {
+        way.withLock { $0 = Way(isOver: true) }
+        site.withLock { $0 = nil }
     }
 }

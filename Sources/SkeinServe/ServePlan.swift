@@ -9,8 +9,8 @@ struct ServePlan: Sendable {
     var batch: BatchPlan
     var prefixBytes: Int
     var threads: Int
-    /// Weights, activations and rotary tables, keys and values, beginnings of prompts.
     var weightBytes: Int
+    /// Activations and rotary tables.
     var otherBytes: Int
 
     /// Without `--context`: what people talk about at once, and not the memory of the longest rows.

@@ -59,7 +59,7 @@ struct ServeTests {
         }
     }
 
-    @Test("what cannot be served is said before the model is loaded")
+    @Test("what cannot be served is said, with what to do about it")
     func refused() throws {
         try Workbench.with { bench in
             for (words, complaint) in [

@@ -46,13 +46,14 @@ final class ServeCase {
         let path = directory + "/tiny.gguf"
         if !FileManager.default.fileExists(atPath: path) {
             var tiny = TinyModel()
-            tiny.contextLength = 512
+            tiny.contextLength = 131_072
             try tiny.writeGGUF(to: path)
         }
         model = try ModelDirectory.open(path)
         var options = OpenAIServer.Options(listen: "127.0.0.1:0")
         options.threads = 2
         options.prefixBytes = 8 << 20
+        options.context = 512
         options.logsRequests = false
         try change(&options)
         server = try OpenAIServer(model, options, log: Log(to: { _, _ in }))
@@ -90,7 +91,7 @@ final class ServeCase {
     ) throws -> Answer {
         let client = try client()
         try send(method, path, body, headers: headers, to: client)
-        guard let response = try client.response() else {
+        guard let response = try client.response(isHead: method == "HEAD") else {
             return Answer(status: 0, headers: [:], text: "")
         }
         return Answer(status: response.status, headers: response.headers, text: response.text)

@@ -106,7 +106,13 @@ final class Inbox: Sendable {
 
     func stop() { mail.change { $0.stops = true } }
 
-    var isCancelling: Bool { hasCancellations.load(ordering: .acquiring) }
+    /// Whether all of these requests were cancelled. Cheap where none was.
+    func areCancelled(_ requests: some Sequence<RequestID>) -> Bool {
+        guard hasCancellations.load(ordering: .acquiring) else { return false }
+        return mail.change(waking: false) { mail in
+            requests.allSatisfy { mail.cancellations.contains($0) }
+        }
+    }
 
     /// Takes all that is there; with `waits`, once there is something.
     func take(waits: Bool) -> Mail {

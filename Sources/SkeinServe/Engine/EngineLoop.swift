@@ -149,9 +149,12 @@ final class EngineLoop {
 
     private func step() {
         guard !running.isEmpty, !batch.isIdle else { return }
-        // One that is alone is not computed further for nobody.
+        // When all clients are gone, nothing is computed further for nobody. As long as one is there,
+        // the step goes on: it would have to be done again.
         func check() throws {
-            if inbox.isCancelling, running.count == 1 { throw Cancelled() }
+            if inbox.areCancelled(running.values.lazy.map(\.answer.job.request)) {
+                throw Cancelled()
+            }
         }
         do {
             try batch.step(check: check) { take($0) }

@@ -17,7 +17,8 @@ final class RunningAnswer {
     private let tokenizer: Tokenizer
     private let stopTokens: Set<Int32>
     private var guide: AnswerGuide
-    private var uses: TokenUses
+    /// Made when its turn has come: many may wait.
+    private lazy var uses = TokenUses(prompt: job.sampler.penalties.isOff ? [] : job.prompt)
     /// Of the answer so far.
     private(set) var tokens: [Int32] = []
     private var text: TokenText
@@ -33,7 +34,6 @@ final class RunningAnswer {
         self.tokenizer = tokenizer
         stopTokens = job.ignoresEnd ? [] : tokenizer.endOfTurnIDs
         guide = job.guide
-        uses = TokenUses(prompt: job.sampler.penalties.isOff ? [] : job.prompt)
         text = TokenText(tokenizer, skippingSpecialTokens: true)
         filter = StopFilter(job.stops)
     }

@@ -40,8 +40,7 @@ struct AdapterRoot: Sendable {
 
     /// A path below the root without the root.
     func relative(_ path: String) -> String {
-        path == "/" + path.drop { $0 == "/" } && self.path == "/"
-            ? String(path.dropFirst()) : String(path.dropFirst(self.path.count + 1))
+        String(path.dropFirst(self.path == "/" ? 1 : self.path.count + 1))
     }
 
     private static func resolved(_ path: String) throws -> String {

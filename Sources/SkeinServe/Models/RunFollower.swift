@@ -47,7 +47,8 @@ final class RunFollower: Sendable {
                 } catch {
                     let what = (error as? any Explained)?.explanation.what ?? "\(error)"
                     log.warning("the checkpoint of step \(newest) cannot be served: \(what)")
-                    failed = newest
+                    // Too few descriptors, for example, will not last.
+                    if (error as? FileError)?.isPassing != true { failed = newest }
                 }
             }
             end.withLock { _ = end.wait(until: .now + Self.interval) }

@@ -197,7 +197,12 @@ package final class ServedModels: Sendable {
                 state.checkpoints.removeAll { $0.id == id }
                 state.checkpoints.append(loaded)
                 // The one that was not used for longest leaves.
-                if state.checkpoints.count > settings.adapters { state.checkpoints.removeFirst() }
+                let others = state.models.count - 1
+                while state.checkpoints.count > 1,
+                    others + state.checkpoints.count > settings.adapters
+                {
+                    state.checkpoints.removeFirst()
+                }
             }
             return loaded
         } catch {
@@ -205,7 +210,9 @@ package final class ServedModels: Sendable {
             case .outsideRoot?: return nil
             case .noCheckpoint?:
                 throw .unknownModel(whole, known: list.map(\.id))
-            default: throw APIError(error, param: "model")
+            default:
+                let problem = APIError(error, param: "model")
+                throw root.map { problem.hiding($0) } ?? problem
             }
         }
     }

@@ -1,3 +1,4 @@
+import Foundation
 import SkeinBasics
 import SkeinHTTP
 import SkeinModels
@@ -159,5 +160,16 @@ extension APIError {
         case .admitted, .full:
             self = APIError(.internalError, .server, "an error of skein's own: no refusal")
         }
+    }
+}
+
+extension APIError {
+    /// The error of a file below the root, without what lies above it; a file that cannot be read is the
+    /// client's choice.
+    func hiding(_ root: AdapterRoot) -> APIError {
+        var error = self
+        error.message = message.replacingOccurrences(of: root.path + "/", with: "")
+        if status == .internalError { (error.status, error.kind) = (.badRequest, .invalidRequest) }
+        return error
     }
 }

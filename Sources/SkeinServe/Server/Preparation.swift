@@ -100,6 +100,7 @@ struct Preparation: Sendable {
                 "the echoed prompts have more than \(Limits.echoBytes) bytes in all answers: send "
                     + "fewer prompts, or a smaller n")
         }
+        try checkLogprobs(request, prompts, limits)
         let format = AnswerFormat(
             .completion, id: "cmpl-" + names.text(id), model: model.answeringName,
             created: names.created, sampling: request.sampling, prompts: prompts.count,
@@ -109,6 +110,27 @@ struct Preparation: Sendable {
                 id, model, prompts, limits, request.sampling, guides, logprobs: request.logprobs,
                 tellsPrompt: request.echoes && request.logprobs != nil, recordsEnd: true),
             format: format)
+    }
+
+    private func checkLogprobs(
+        _ request: CompletionRequest, _ prompts: [[Int32]], _ limits: [Int]
+    ) throws(APIError) {
+        guard let top = request.logprobs else { return }
+        let echoed = request.echoes ? prompts.reduce(0) { $0 + $1.count } : 0
+        let tokens = (echoed + limits.reduce(0, +)) * request.sampling.choices
+        guard tokens * (1 + top) <= Limits.logprobEntries else {
+            throw .invalid(
+                "logprobs",
+                "\(tokens) tokens with log-probabilities of \(1 + top) each are more than "
+                    + "\(Limits.logprobEntries): send fewer prompts, or set max_tokens")
+        }
+        guard
+            !request.sampling.streams
+                || echoed * (1 + top) * request.sampling.choices <= Limits.streamedLogprobEntries
+        else {
+            throw .invalid(
+                "stream", "log-probabilities of long prompts are not streamed: leave stream out")
+        }
     }
 
     /// The answers of a request, those to one prompt one after another; each has a seed of its own.
@@ -230,12 +252,17 @@ struct Preparation: Sendable {
         let fields = try FieldReader(body: body)
         guard let items = fields["tokens"]?.list else { throw fields.wrong("tokens", "a list") }
         var tokens: [Int32] = []
+        var bytes = 0
         for item in items {
             guard let token = item.integer, (0..<tokenizer.vocabularySize).contains(token) else {
                 throw fields.wrong(
                     "tokens", "a list of ids from 0 to \(tokenizer.vocabularySize - 1)")
             }
             tokens.append(Int32(token))
+            bytes += tokenizer.bytes(of: Int32(token)).count
+            guard bytes <= Limits.echoBytes else {
+                throw fields.wrong("tokens", "the tokens of at most \(Limits.echoBytes) bytes")
+            }
         }
         let text = tokenizer.decode(tokens)
         // vLLM's name and llama.cpp's.
@@ -265,7 +292,7 @@ struct Preparation: Sendable {
                 var problem = APIError(error)
                 problem.code = "too_many_adapters"
                 throw problem
-            default: throw APIError(error, param: "lora_path")
+            default: throw APIError(error, param: "lora_path").hiding(root)
             }
         }
         return HTTPAnswerText(text: "Success: LoRA adapter '\(name)' added successfully.")

@@ -256,7 +256,8 @@ final class ServeSite: HTTPSite {
 
     private enum Prepared: Sendable {
         case plan(AnswerPlan)
-        case json(JSONLine.Value)
+        /// JSON, written already: that takes a while where there are many tokens.
+        case json(HTTPResponse)
         case text(HTTPAnswerText)
         case error(APIError)
     }
@@ -269,8 +270,8 @@ final class ServeSite: HTTPSite {
             switch work {
             case .chat: return .plan(try preparation.chat(body, id: id, names))
             case .completion: return .plan(try preparation.completion(body, id: id, names))
-            case .tokenize: return .json(try preparation.tokenize(body))
-            case .detokenize: return .json(try preparation.detokenize(body))
+            case .tokenize: return .json(HTTPResponse(json: try preparation.tokenize(body)))
+            case .detokenize: return .json(HTTPResponse(json: try preparation.detokenize(body)))
             case .loadAdapter: return .text(try preparation.loadAdapter(body))
             case .unloadAdapter: return .text(try preparation.unloadAdapter(body))
             }
@@ -284,7 +285,7 @@ final class ServeSite: HTTPSite {
         guard let exchange = exchanges[id] else { return }
         switch prepared {
         case .error(let error): exchange.fail(error)
-        case .json(let value): exchange.respond(HTTPResponse(json: value))
+        case .json(let response): exchange.respond(response)
         case .text(let text):
             exchange.respond(HTTPResponse(body: Array((text.text + "\n").utf8)))
         case .plan(let plan):
@@ -307,17 +308,19 @@ final class ServeSite: HTTPSite {
     private func isGone(_ id: RequestID) {
         guard let exchange = exchanges[id] else { return }
         exchange.isWanted.clear()
-        if !exchange.isPlanned { unwantedWorks += 1 }
-        parts.engine.cancel(id)
+        if exchange.isPlanned { parts.engine.cancel(id) } else { unwantedWorks += 1 }
         metrics.abandoned += 1
         exchanges[id] = nil
         note(exchange, "gone")
     }
 
     private func close(_ exchange: Exchange) {
-        exchanges[exchange.id] = nil
-        finished += 1
-        finishedSeconds += exchange.seconds
+        // A client may be found gone while it is answered.
+        guard exchanges.removeValue(forKey: exchange.id) != nil else { return }
+        if exchange.isPlanned {
+            finished += 1
+            finishedSeconds += exchange.seconds
+        }
         let status = exchange.status?.rawValue ?? 0
         metrics.count(exchange.endpoint, status)
         note(exchange, String(status))
@@ -344,7 +347,12 @@ final class ServeSite: HTTPSite {
     /// Ends all that is under way with an error: there is no more time.
     func cutOff() {
         for exchange in exchanges.values {
-            parts.engine.cancel(exchange.id)
+            if exchange.isPlanned {
+                parts.engine.cancel(exchange.id)
+            } else {
+                exchange.isWanted.clear()
+                unwantedWorks += 1
+            }
             exchange.fail(.stopping)
             close(exchange)
         }

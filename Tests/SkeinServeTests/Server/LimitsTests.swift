@@ -148,7 +148,7 @@ import Testing
                 ("GET", "/health", "", 200), ("GET", "/", "", 200),
                 ("HEAD", "/health", "", 200),
                 ("POST", "/v1/load_lora_adapter", #"{"lora_name":"a","lora_path":"/etc"}"#, 403),
-            ] where method != "HEAD" {
+            ] {
                 let answer = try server.ask(method, path, body)
                 #expect(answer.status == status, "\(method) \(path): \(answer.text)")
             }
@@ -160,9 +160,10 @@ import Testing
         try ServeCase.run {
             $0.parallel = 1
             $0.queue = 2
+            $0.context = 100_000
         } with: { server in
             // One that goes on until its client leaves, and two that wait.
-            let long = #"{"stream":true,"prompt":"the","max_tokens":400,"ignore_eos":true}"#
+            let long = #"{"stream":true,"prompt":"the","max_tokens":90000,"ignore_eos":true}"#
             var waiting: [HTTPClient] = []
             for _ in 0..<3 {
                 let client = try server.client()
@@ -171,13 +172,18 @@ import Testing
             }
             try Deadline.wait {
                 (try? server.metric("skein_serve_requests_open")) == 3
+                    && (try? server.metric("skein_serve_answers_waiting")) == 2
             }
             let refused = try server.complete(#""prompt":"a""#)
             #expect(refused.status == 429)
             #expect(refused.headers["retry-after"].flatMap { Int($0) } ?? 0 > 0)
             #expect(refused.error["type"] as? String == "rate_limit_error")
-            for client in waiting { while try client.event() != nil {} }
-            #expect(try server.complete(#""prompt":"a","max_tokens":2"#).status == 200)
+            waiting = []
+            try Deadline.wait {
+                (try? server.metric("skein_serve_requests_open")) == 0
+            }
+            let after = try server.complete(#""prompt":"a","max_tokens":2"#)
+            #expect(after.status == 200, "\(after.text)")
         }
     }
 
@@ -197,6 +203,10 @@ import Testing
             #expect(bad.status == 400)
             #expect(bad.error["param"] as? String == "max_tokens")
             #expect(try #require(try good.response()).status == 200)
+            for name in ["requests_open", "answers_running", "answers_waiting", "cache_bytes"] {
+                #expect(try server.metric("skein_serve_\(name)") == 0)
+            }
+            #expect(try server.complete(#""prompt":"a","max_tokens":60"#).status == 200)
         }
     }
 
@@ -208,7 +218,7 @@ import Testing
             do {
                 let first = try server.client()
                 let second = try server.client()
-                let long = #"{"stream":true,"prompt":"the","max_tokens":450,"ignore_eos":true}"#
+                let long = #"{"stream":true,"prompt":"the","max_tokens":90000,"ignore_eos":true}"#
                 try server.send("POST", "/v1/completions", long, to: first)
                 _ = try first.event()
                 try server.send("POST", "/v1/completions", long, to: second)
@@ -222,8 +232,47 @@ import Testing
                     && (try? server.metric("skein_serve_answers_waiting")) == 0
             }
             #expect(try server.metric("skein_serve_requests_abandoned_total") == 2)
-            // Far from all 900 tokens were computed.
-            #expect(server.computedTokens < 800)
+            // Far from all tokens were computed.
+            #expect(server.computedTokens < 100_000)
+        }
+    }
+
+    @Test("others who hang up do not stop the one answer that is under way")
+    func hangUps() throws {
+        try ServeCase.run {
+            $0.prefixBytes = 0
+        } with: { server in
+            let client = try server.client()
+            try server.send(
+                "POST", "/v1/completions",
+                #"{"prompt":\#(Array(repeating: 40, count: 400)),"max_tokens":60,"ignore_eos":true}"#,
+                to: client)
+            for _ in 0..<100 {
+                let other = try server.client()
+                try server.send("POST", "/tokenize", #"{"prompt":"a"}"#, to: other)
+            }
+            let answer = try #require(try client.response())
+            #expect(answer.status == 200)
+            // Each token once: 400 of the prompt, and 59 that were read to pick the next.
+            #expect(server.computedTokens == 459)
+            try Deadline.wait {
+                (try? server.metric("skein_serve_requests_open")) == 0
+            }
+        }
+    }
+
+    @Test("log-probabilities beyond a limit are refused, and those of long prompts in a stream")
+    func logprobs() throws {
+        try ServeCase.run { server in
+            let many = try server.complete(
+                #""prompt":\#(Array(repeating: "a", count: 200)),"n":5,"max_tokens":50,"logprobs":20"#
+            )
+            #expect(many.status == 400 && many.error["param"] as? String == "logprobs")
+            let streamed = try server.complete(
+                #""prompt":\#(Array(repeating: 40, count: 300)),"echo":true,"max_tokens":1,"#
+                    + #""logprobs":20,"stream":true"#)
+            #expect(streamed.status == 400 && streamed.error["param"] as? String == "stream")
+            #expect(server.computedTokens == 0)
         }
     }
 
