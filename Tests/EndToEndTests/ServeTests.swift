@@ -70,8 +70,8 @@ struct ServeTests {
                     Complaint(64, "--cache-memory")
                 ),
                 (["--adapter", "a=\(bench.path("none"))"], Complaint(65, "none")),
-                (["--api-key-file", bench.path("none")], Complaint(65, "none")),
-                (["--adapter-root", bench.path("none")], Complaint(65, "none")),
+                (["--api-key-file", bench.path("none")], Complaint(74, "none")),
+                (["--adapter-root", bench.path("none")], Complaint(74, "none")),
             ] {
                 let ending = try SkeinProcess.run(
                     ["serve", "--model", bench.model, "--listen", "127.0.0.1:0"] + words)
