@@ -65,10 +65,6 @@ struct ServeTests {
             for (words, complaint) in [
                 (["--adapter", "a"], Complaint(64, "NAME=PATH")),
                 (["--context", "999999"], Complaint(64, "at most", "--context")),
-                (
-                    ["--cache-memory", "1", "--max-tokens", "100000"],
-                    Complaint(64, "--cache-memory")
-                ),
                 (["--adapter", "a=\(bench.path("none"))"], Complaint(65, "none")),
                 (["--api-key-file", bench.path("none")], Complaint(74, "none")),
                 (["--adapter-root", bench.path("none")], Complaint(74, "none")),
