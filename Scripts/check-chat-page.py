@@ -311,7 +311,7 @@ def trouble(browser, server):
     check(chat.turn(NAME)["state"] == "done" and chat.turn(NAME)["text"] == wanted[0], "and is tried again")
 
     page.click("#clear")
-    next_answer(429, {"error": {"message": "All places are taken", "type": "rate_limit_error", "param": None, "code": None}}, {"Retry-After": "2"})
+    next_answer(429, {"error": {"message": "All places are taken", "type": "requests", "param": None, "code": None}}, {"Retry-After": "2"})
     chat.send(QUESTION, ends=False)
     wait("the page says so", lambda: "Trying again in 2 seconds" in chat.turn(NAME)["note"], 5)
     check(chat.turn(NAME)["note"] == "All places are taken. Trying again in 2 seconds.", "a full server: " + chat.turn(NAME)["note"])
@@ -398,7 +398,7 @@ def locked(browser):
         chat.loaded()
         check(not asks(), "the key lives as long as the tab")
         chat.set(max_tokens=8, seed=3)
-        refusal = json.dumps({"error": {"message": "no such key", "type": "authentication_error", "param": None, "code": "invalid_api_key"}})
+        refusal = json.dumps({"error": {"message": "no such key", "type": "invalid_request_error", "param": None, "code": "invalid_api_key"}})
         page.route("**/v1/chat/completions", lambda route: route.fulfill(status=401, body=refusal, content_type="application/json"), times=1)
         chat.send(QUESTION)
         check(wait("it asks again", asks, 5), "a key that is withdrawn is asked for: " + page.inner_text("#ask-why"))

@@ -147,6 +147,7 @@ struct ServeCommand: Command {
         if let keyFile {
             options.keys = try APIKeys(
                 text: BoundedInput.read(path: keyFile, limit: 1 << 20), path: keyFile)
+            if let warning = APIKeys.warning(of: keyFile) { io.log.warning(warning) }
         }
         let stopped = Condition(false)
         let log = io.log

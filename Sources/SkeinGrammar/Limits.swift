@@ -30,8 +30,9 @@ package enum GrammarLimits {
 }
 
 extension GrammarLimits {
-    /// States, and frames, of one grammar: some 200 bytes each, and their configurations.
+    /// States, and frames, of one grammar, with their configurations beside.
     static let states = 1 << 17
+    static let stateBytes = 200
     /// Configurations in all states of one grammar: 8 bytes each.
     static let configurations = 1 << 22
     /// Configurations of all states that are met in one walk over a trie: some 20 ns each where the

@@ -24,8 +24,12 @@ enum Limits {
     /// Answers of one request: prompts times choices.
     static let answers = 1024
 
-    /// Bytes of echoed prompts in all answers of a request: JSON of 4 MiB is written in 0.1 s, on the
-    /// thread that serves everybody.
+    /// Bytes of JSON of a whole answer, roughly, that the thread which serves everybody writes itself:
+    /// some milliseconds. Larger ones are written where requests are prepared.
+    static let writtenBytes = 64 << 10
+
+    /// Bytes of echoed prompts in all answers of a request. A stream's are written on the thread that
+    /// serves everybody, in some 10 ms.
     static let echoBytes = 4 << 20
 
     /// Texts that end an answer, and the bytes of one. Each is looked for at every token.
@@ -58,7 +62,7 @@ enum Limits {
     /// Files in an adapter's folder: each is looked at before one is read. A checkpoint has five.
     static let adapterFiles = 256
 
-    /// Schemas and expressions that stay compiled.
+    /// Schemas and expressions that stay compiled, if their bytes allow it (`ServePlan.grammarBytes`).
     static let grammars = 32
 
     /// Lines of requests in the log: the rest of a second is counted.

@@ -61,7 +61,7 @@ package final class OpenAIServer: Sendable {
     private let http: HTTPServer
     private let box = SiteBox()
     private let engine: AnswerEngine
-    private let threads: PreparationThreads
+    let threads: PreparationThreads
     private let follower: RunFollower?
     /// The bound address, `HOST:PORT`.
     package let address: String
@@ -74,11 +74,16 @@ package final class OpenAIServer: Sendable {
     /// - Parameters:
     ///   - model: the base.
     ///   - options: what is served.
+    ///   - sources: clocks and random numbers.
     ///   - log: what happens.
     /// - Throws: `ServeError`, `SocketError`; what reading the model and the adapters throws.
-    package init(_ model: ModelDirectory, _ options: Options, log: Log) throws {
+    package init(
+        _ model: ModelDirectory, _ options: Options, sources: ServeSources = ServeSources(),
+        log: Log
+    ) throws {
         let tokenizer = try Tokenizer(model: model.raw)
         try VocabularyError.check(tokenizer, against: model)
+        // What can be refused is refused before anything that takes long.
         let name = try NetworkAddress(parsing: options.listen)
         let addresses = try name.resolved(for: .listening)
         let served = options.name ?? Self.name(of: model.path)
@@ -89,6 +94,11 @@ package final class OpenAIServer: Sendable {
         let plan = try ServePlan(model, options)
         plan.log(log)
         let digest = Background("skein-hash") { model.contentDigest() }
+        let given = try GivenAdapters(
+            options.adapters,
+            besides: [served] + (options.follow.map { [Self.runName(of: $0)] } ?? []),
+            for: model, rank: plan.batch.rank)
+        if !options.anyBase, !given.adapters.isEmpty { try given.check(base: digest.wait()) }
         let box = box
         let prefixes =
             plan.prefixBytes > 0
@@ -105,12 +115,13 @@ package final class OpenAIServer: Sendable {
             weights: engine.weights,
             settings: ServedModels.Settings(
                 adapters: max(options.maximumAdapters, options.adapters.count),
-                rank: plan.batch.rank, root: root, anyBase: options.anyBase))
+                rank: plan.batch.rank, root: root, anyBase: options.anyBase,
+                date: sources.date))
         var started: (threads: PreparationThreads?, follower: RunFollower?) = (nil, nil)
         do {
-            for adapter in options.adapters {
-                try models.load(adapter.name, path: adapter.path)
-                log.info("adapter \(adapter.name): \(adapter.path)")
+            for (name, adapter) in given.adapters {
+                try models.add(name, adapter)
+                log.info("adapter \(name): \(adapter.path)")
             }
             threads = try PreparationThreads(count: 2)
             started.threads = threads
@@ -125,7 +136,8 @@ package final class OpenAIServer: Sendable {
                 models: models, tokenizer: tokenizer,
                 vocabularySize: model.configuration.vocabularySize,
                 grammars: GrammarCache(
-                    TokenVocabulary(tokens: written), count: Limits.grammars),
+                    TokenVocabulary(tokens: written), count: Limits.grammars,
+                    byteLimit: plan.grammarBytes),
                 chat: ChatPrompts(model, options.chat, tokenizer), context: plan.batch.context,
                 defaultTokens: options.defaultTokens,
                 longestToken: written.reduce(1) { max($0, $1?.count ?? 0) })
@@ -139,7 +151,7 @@ package final class OpenAIServer: Sendable {
                     Limits.bodyBytes,
                     max(
                         Limits.leastBodyBytes, plan.batch.context * Limits.bodyBytesPerToken)),
-                log: log, logsRequests: options.logsRequests)
+                sources: sources, log: log, logsRequests: options.logsRequests)
             var settings = HTTPServer.Settings()
             let descriptors = HTTPServer.raiseDescriptorLimit(to: options.connections + 256)
             settings.connections = max(16, min(options.connections, descriptors - 256))

@@ -12,6 +12,8 @@ package enum ServeError: Error, Equatable {
     case tooManyAdapters(limit: Int)
     /// A path that is not below `--adapter-root`.
     case outsideRoot(path: String)
+    /// A folder with more files than are looked at.
+    case tooManyFiles(path: String, limit: Int)
     /// A key file without keys, or with one that a header cannot carry.
     case badKey(path: String, line: Int?)
     /// The rank is above what the server has room for.
@@ -52,6 +54,10 @@ extension ServeError: Explained {
             Explanation(
                 what: "\(path) is not below --adapter-root",
                 remedy: "name an adapter relative to --adapter-root", status: .badData)
+        case .tooManyFiles(let path, let limit):
+            Explanation(
+                what: "the folder \(path) has more than \(limit) files",
+                remedy: "name a folder with an adapter and nothing else", status: .badData)
         case .badKey(let path, let line):
             Explanation(
                 what: line == nil

@@ -8,6 +8,8 @@ import SkeinTraining
 struct ServePlan: Sendable {
     var batch: BatchPlan
     var prefixBytes: Int
+    /// Of compiled schemas and their states.
+    var grammarBytes: Int
     var threads: Int
     var weightBytes: Int
     /// Activations and rotary tables.
@@ -16,6 +18,8 @@ struct ServePlan: Sendable {
     /// Without `--context`: what people talk about at once, and not the memory of the longest rows.
     static let usualContext = 4096
     static let usualPrefixBytes = 1 << 30
+    /// Room for four grammars that are used in all their states.
+    static let usualGrammarBytes = 512 << 20
 
     /// - Throws: `ServeError.contextTooLong`, `.memory`.
     init(_ model: ModelDirectory, _ options: OpenAIServer.Options) throws(ServeError) {
@@ -48,6 +52,7 @@ struct ServePlan: Sendable {
         }
         prefixBytes =
             options.prefixBytes ?? min(Self.usualPrefixBytes, free.map { $0 / 8 } ?? .max)
+        grammarBytes = min(Self.usualGrammarBytes, free.map { $0 / 8 } ?? .max)
         otherBytes =
             batch.memoryBytes(of: configuration, threads: threads) - batch.cacheBytes
         if let usable, totalBytes > usable {
@@ -55,7 +60,9 @@ struct ServePlan: Sendable {
         }
     }
 
-    var totalBytes: Int { weightBytes + otherBytes + batch.cacheBytes + prefixBytes }
+    var totalBytes: Int {
+        weightBytes + otherBytes + batch.cacheBytes + prefixBytes + grammarBytes
+    }
 
     func log(_ log: Log) {
         log.info(
@@ -63,6 +70,7 @@ struct ServePlan: Sendable {
                 + "\(Figures.bytes(otherBytes)), keys and values up to "
                 + "\(Figures.bytes(batch.cacheBytes)) (\(batch.sequences) answers, \(batch.context) "
                 + "tokens each, \(batch.cacheType.rawValue)), prefix cache up to "
-                + Figures.bytes(prefixBytes))
+                + "\(Figures.bytes(prefixBytes)), schemas up to \(Figures.bytes(grammarBytes)); "
+                + "adapters come on top")
     }
 }

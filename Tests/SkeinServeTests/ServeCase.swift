@@ -40,7 +40,9 @@ final class ServeCase {
     }
 
     init(
-        in directory: String, change: (inout OpenAIServer.Options) throws -> Void = { _ in }
+        in directory: String, sources: ServeSources = ServeSources(),
+        log: Log = Log(to: { _, _ in }),
+        change: (inout OpenAIServer.Options) throws -> Void = { _ in }
     ) throws {
         self.directory = directory
         let path = directory + "/tiny.gguf"
@@ -56,7 +58,8 @@ final class ServeCase {
         options.context = 512
         options.logsRequests = false
         try change(&options)
-        server = try OpenAIServer(model, options, log: Log(to: { _, _ in }))
+        server = try OpenAIServer(
+            model, options, sources: sources, log: log)
         port = UInt16(server.address.split(separator: ":").last ?? "") ?? 0
     }
 

@@ -7,6 +7,8 @@ import Synchronization
 package final class CompiledGrammar: Sendable {
     package let vocabulary: TokenVocabulary
     private let memory: Mutex<Memory>
+    /// What it shares with other grammars of its server; nil: it is alone.
+    private let shared: GrammarMemory?
 
     /// A state that is only valid as long as the automaton has not been reset since.
     struct Place {
@@ -27,6 +29,9 @@ package final class CompiledGrammar: Sendable {
             completion = ShortestCompletion(vocabulary, network)
         }
 
+        /// Of states and masks, roughly.
+        var byteCount: Int { automaton.byteCount + completion.byteCount + masks.weight }
+
         func reset() {
             automaton.reset()
             completion.reset()
@@ -37,20 +42,38 @@ package final class CompiledGrammar: Sendable {
 
     /// - Throws: `GrammarError` for what cannot be enforced.
     package convenience init(schema: [UInt8], _ vocabulary: TokenVocabulary) throws(GrammarError) {
-        try self.init(SchemaCompiler.network(of: schema), vocabulary)
+        try self.init(schema: schema, vocabulary, sharing: nil)
+    }
+
+    convenience init(
+        schema: [UInt8], _ vocabulary: TokenVocabulary, sharing memory: GrammarMemory?
+    ) throws(GrammarError) {
+        try self.init(SchemaCompiler.network(of: schema), vocabulary, sharing: memory)
     }
 
     /// The whole answer matches a regular expression (ECMA-262's syntax, without look-around).
     package convenience init(
         expression: String, _ vocabulary: TokenVocabulary
     ) throws(GrammarError) {
-        try self.init(ExpressionNetwork.network(of: expression), vocabulary)
+        try self.init(expression: expression, vocabulary, sharing: nil)
     }
 
-    init(_ network: ByteNetwork, _ vocabulary: TokenVocabulary) {
-        self.vocabulary = vocabulary
-        memory = Mutex(Memory(network, vocabulary))
+    convenience init(
+        expression: String, _ vocabulary: TokenVocabulary, sharing memory: GrammarMemory?
+    ) throws(GrammarError) {
+        try self.init(ExpressionNetwork.network(of: expression), vocabulary, sharing: memory)
     }
+
+    init(
+        _ network: ByteNetwork, _ vocabulary: TokenVocabulary, sharing shared: GrammarMemory? = nil
+    ) {
+        self.vocabulary = vocabulary
+        self.shared = shared
+        memory = Mutex(Memory(network, vocabulary))
+        shared?.add(self, networkBytes: network.byteCount)
+    }
+
+    deinit { shared?.remove(ObjectIdentifier(self)) }
 
     /// States made so far.
     var stateCount: Int { memory.withLock { $0.automaton.count } }
@@ -102,6 +125,16 @@ package final class CompiledGrammar: Sendable {
     /// Forgets all states and masks, which are made again when they are needed.
     func forget() { memory.withLock { $0.reset() } }
 
+    /// Forgets all states and masks, unless somebody makes some just now.
+    ///
+    /// - Returns: bytes of what is left; nil: somebody does.
+    func forgetIfIdle() -> Int? {
+        memory.withLockIfAvailable { memory in
+            memory.reset()
+            return memory.byteCount
+        }
+    }
+
     /// The bytes that must come next, as far as there is no choice.
     func forced(
         _ place: Place?, _ bytes: [UInt8], atMost limit: Int
@@ -141,8 +174,12 @@ package final class CompiledGrammar: Sendable {
     private func withRoom<Result: Sendable>(
         _ place: Place?, _ bytes: [UInt8], _ body: (Memory, GrammarAutomaton.State) -> Result?
     ) throws(GrammarError) -> Result {
+        var stateBytes = 0
         let result: Result? = memory.withLock { memory in
-            defer { memory.completion.isAlone = false }
+            defer {
+                memory.completion.isAlone = false
+                stateBytes = memory.byteCount
+            }
             if memory.automaton.isCrowded { memory.reset() }
             for attempt in 0..<2 {
                 memory.completion.isAlone = attempt == 1
@@ -158,6 +195,7 @@ package final class CompiledGrammar: Sendable {
             }
             return nil
         }
+        shared?.note(self, stateBytes: stateBytes)
         guard let result else { throw .tooComplex }
         return result
     }

@@ -78,6 +78,12 @@ final class GrammarAutomaton {
     /// States so far.
     var count: Int { states.count }
 
+    /// Bytes of states, frames, configurations and rows, roughly.
+    var byteCount: Int {
+        (states.count + frames.count) * GrammarLimits.stateBytes + configurations * 8
+            + tableCapacity * 1024 + rowsCapacity * 4
+    }
+
     /// Whether much of the room is taken, so that it is time to forget everything between two tokens.
     var isCrowded: Bool {
         2 * tableRows > GrammarLimits.tableRows || 2 * states.count > GrammarLimits.states

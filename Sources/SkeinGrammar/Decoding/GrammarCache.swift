@@ -9,13 +9,28 @@ package final class GrammarCache: Sendable {
 
     private let vocabulary: TokenVocabulary
     private let grammars: Mutex<RecentlyUsed<Source, CompiledGrammar>>
+    /// Of all grammars that came from here, those included that have left.
+    let memory: GrammarMemory
+    private let networkLimit: Int
 
     /// - Parameters:
     ///   - vocabulary: of the model.
-    ///   - count: grammars that are kept. Each takes up to some 100 MB if it is used in all its states.
-    package init(_ vocabulary: TokenVocabulary, count: Int) {
+    ///   - count: grammars that are kept.
+    ///   - byteLimit: what all grammars that come from here take together, as long as somebody has
+    ///     them: half of it for what was compiled, half for states and masks. nil: no limit.
+    package init(_ vocabulary: TokenVocabulary, count: Int, byteLimit: Int? = nil) {
         self.vocabulary = vocabulary
         grammars = Mutex(RecentlyUsed(limit: count))
+        networkLimit = (byteLimit ?? .max) / 2
+        memory = GrammarMemory(stateLimit: (byteLimit ?? .max) / 2)
+    }
+
+    /// Whether the grammars that somebody uses leave no room for another one. Whoever compiles all the
+    /// same exceeds the limit by what he compiles.
+    package var isCrowded: Bool {
+        guard memory.networkBytes >= networkLimit else { return false }
+        grammars.withLock { $0.removeAll() }
+        return memory.networkBytes >= networkLimit
     }
 
     /// - Throws: `GrammarError`.
@@ -33,10 +48,11 @@ package final class GrammarCache: Sendable {
         // Others need not wait meanwhile. Two may compile the same; the first one is kept.
         let made: CompiledGrammar
         switch source {
-        case .schema(let bytes): made = try CompiledGrammar(schema: bytes, vocabulary)
+        case .schema(let bytes):
+            made = try CompiledGrammar(schema: bytes, vocabulary, sharing: memory)
         case .expression(let bytes):
             made = try CompiledGrammar(
-                expression: String(decoding: bytes, as: UTF8.self), vocabulary)
+                expression: String(decoding: bytes, as: UTF8.self), vocabulary, sharing: memory)
         }
         return grammars.withLock { grammars in
             if let known = grammars.value(for: source) { return known }

@@ -32,6 +32,12 @@ final class ShortestCompletion {
         hasEveryByte = network.shortestBytes.allSatisfy { vocabulary.singles[Int($0)] >= 0 }
     }
 
+    /// Bytes of what is kept, roughly.
+    var byteCount: Int {
+        16 * (chains.count + searched.count) + 64 * successors.count + 4 * keptSuccessors
+            + 4 * seen.count
+    }
+
     /// Forgets everything: the automaton's states have new numbers.
     func reset() {
         chains = [:]

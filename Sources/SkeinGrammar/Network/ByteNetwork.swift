@@ -34,6 +34,11 @@ struct ByteNetwork: Sendable {
     let start: Node
     let end: Node
 
+    var byteCount: Int {
+        places.count * MemoryLayout<Place>.stride + edges.count * MemoryLayout<Edge>.stride
+            + skips.count * MemoryLayout<Node>.stride + calls.count * MemoryLayout<Call>.stride
+    }
+
     /// Every byte that stands on a shortest way to the end, of several the lowest.
     let shortestBytes: Set<UInt8>
 

@@ -1,3 +1,5 @@
+import SkeinBasics
+
 /// A JSON value as it was written: fields in order, numbers as their text.
 package indirect enum JSONText: Sendable {
     case null
@@ -60,24 +62,6 @@ extension String {
 }
 
 extension JSONText {
-    /// A text as a JSON string, as most programs write it: the short escapes where there are some, other
-    /// control characters as `\u00xx`, everything else as it is.
-    static func quoted(_ text: String) -> String {
-        var out = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": out += "\\\""
-            case "\\": out += "\\\\"
-            case "\u{8}": out += "\\b"
-            case "\u{C}": out += "\\f"
-            case "\n": out += "\\n"
-            case "\r": out += "\\r"
-            case "\t": out += "\\t"
-            case let control where control.value < 0x20:
-                out += "\\u00" + (control.value < 16 ? "0" : "") + String(control.value, radix: 16)
-            default: out.unicodeScalars.append(scalar)
-            }
-        }
-        return out + "\""
-    }
+    /// A text as a JSON string.
+    static func quoted(_ text: String) -> String { JSONLine.quote(text) }
 }

@@ -122,7 +122,7 @@ package struct LoRAConfiguration: Sendable, Equatable {
     }
 
     /// The largest of all ranks.
-    var largestRank: Int {
+    package var largestRank: Int {
         exceptions.values.reduce(rank) { max($0, $1?.rank ?? 0) }
     }
 }

@@ -241,7 +241,7 @@ final class EngineLoop {
         leave(id)
         fail(
             member.answer,
-            APIError(.internalError, .server, "an error of skein's own: not fed: \(feeding)"))
+            APIError(.internalError, "an error of skein's own: not fed: \(feeding)"))
     }
 
     /// With more answers than this their rows are worth more than guesses.

@@ -1,6 +1,5 @@
 import Foundation
 import SkeinBasics
-import SkeinTraining
 
 /// The directory below which clients may name adapters.
 struct AdapterRoot: Sendable {
@@ -15,24 +14,36 @@ struct AdapterRoot: Sendable {
     /// The file or folder that a client means: relative to the root, or absolute, with all links
     /// followed before it is compared.
     ///
-    /// - Throws: `ServeError.outsideRoot`, also for what does not exist: nobody outside learns what
-    ///   else is on this machine.
-    func resolve(_ name: String) throws(ServeError) -> String {
+    /// - Throws: `ServeError.outsideRoot`, whether there is something at the path or not: nobody outside
+    ///   learns what else is on this machine. `FileError` where what cannot be read is below the root.
+    func resolve(_ name: String) throws -> String {
+        let outside = ServeError.outsideRoot(path: APIError.printable(name))
+        guard !name.isEmpty, !name.utf8.contains(0) else { throw outside }
         let given = name.hasPrefix("/") ? name : FilePath.join(path, name)
-        guard !name.isEmpty, !name.utf8.contains(0), let found = try? Self.resolved(given),
-            found.hasPrefix(path == "/" ? "/" : path + "/")
-        else { throw .outsideRoot(path: APIError.printable(name)) }
+        let found: String
+        do {
+            found = try Self.resolved(given)
+        } catch {
+            guard failsBelow(given) else { throw outside }
+            throw error
+        }
+        guard isBelow(found) else { throw outside }
         return found
     }
 
     /// The adapter that a client means: no file of it may lie elsewhere either.
     ///
-    /// - Throws: `ServeError.outsideRoot`.
-    func resolveAdapter(_ name: String) throws(ServeError) -> String {
+    /// - Throws: as `resolve`; `ServeError.tooManyFiles`.
+    func resolveAdapter(_ name: String) throws -> String {
         let found = try resolve(name)
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: found)) ?? []
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: found, isDirectory: &isDirectory),
+            isDirectory.boolValue
+        else { return found }
+        let names = try DiskStore().names(in: found)
         guard names.count <= Limits.adapterFiles else {
-            throw .outsideRoot(path: APIError.printable(name))
+            throw ServeError.tooManyFiles(
+                path: APIError.printable(name), limit: Limits.adapterFiles)
         }
         for file in names { _ = try resolve(FilePath.join(found, file)) }
         return found
@@ -43,43 +54,33 @@ struct AdapterRoot: Sendable {
         String(path.dropFirst(self.path == "/" ? 1 : self.path.count + 1))
     }
 
+    private func isBelow(_ resolved: String) -> Bool {
+        resolved.hasPrefix(path == "/" ? "/" : path + "/")
+    }
+
+    /// Whether the first part of a path that cannot be resolved lies below the root, and is no link,
+    /// which may lead anywhere.
+    private func failsBelow(_ given: String) -> Bool {
+        var failed = given
+        while true {
+            let parent = (failed as NSString).deletingLastPathComponent
+            guard !parent.isEmpty, parent != failed else { return false }
+            guard let found = try? Self.resolved(parent) else {
+                failed = parent
+                continue
+            }
+            var status = stat()
+            let isLink =
+                lstat(failed, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+            return !isLink && (found == path || isBelow(found))
+        }
+    }
+
     private static func resolved(_ path: String) throws -> String {
         guard let real = realpath(path, nil) else {
             throw FileError.failed(operation: "resolve", path: path, code: errno)
         }
         defer { free(real) }
         return String(cString: real)
-    }
-}
-
-/// A part of a model's name that says which checkpoint of a run is meant: `RUN@50`, `RUN@latest`.
-struct CheckpointName: Sendable, Equatable {
-    var run: String
-    /// nil: the newest.
-    var step: Int?
-
-    init?(_ name: String) {
-        guard let at = name.lastIndex(of: "@"), at > name.startIndex else { return nil }
-        run = String(name[..<at])
-        let word = name[name.index(after: at)...]
-        if word == "latest" {
-            step = nil
-        } else if let number = Int(word), number >= 0, String(number) == word {
-            step = number
-        } else {
-            return nil
-        }
-    }
-
-    /// The step and the path of the checkpoint in a run's directory.
-    ///
-    /// - Throws: `ServeError.noCheckpoint`.
-    func find(in directory: String) throws(ServeError) -> (step: Int, path: String) {
-        let store = CheckpointStore(directory: FilePath.join(directory, "checkpoints"))
-        let steps = (try? store.steps()) ?? []
-        guard let found = step.map({ steps.contains($0) ? $0 : nil }) ?? steps.last else {
-            throw .noCheckpoint(run: run, step: step.map(String.init) ?? "latest")
-        }
-        return (found, store.path(ofStep: found))
     }
 }

@@ -32,26 +32,60 @@ final class RunFollower: Sendable {
     }
 
     private func follow() {
-        var served: Int?
-        // One that cannot be read is not tried again and again.
-        var failed: Int?
+        var state = State()
         while !isOver.change({ $0 }) {
-            let store = CheckpointStore(directory: FilePath.join(directory, "checkpoints"))
-            // While there is no run yet, there are no checkpoints either.
-            let newest = (try? store.steps())?.last
-            if let newest, newest != served, newest != failed {
-                do {
-                    try models.replace(name, path: store.path(ofStep: newest), step: newest)
-                    log.info("serving \(name) at step \(newest)")
-                    served = newest
-                } catch {
-                    let what = (error as? any Explained)?.explanation.what ?? "\(error)"
-                    log.warning("the checkpoint of step \(newest) cannot be served: \(what)")
-                    // Too few descriptors, for example, will not last.
-                    if (error as? FileError)?.isPassing != true { failed = newest }
-                }
-            }
+            look(&state)
             end.withLock { _ = end.wait(until: .now + Self.interval) }
         }
+    }
+
+    private struct State {
+        /// The checkpoint that was looked at last, for good.
+        var seen: Checkpoint?
+        /// What was said of an error; it is not said every second.
+        var said = ""
+    }
+
+    private struct Checkpoint: Equatable {
+        var step: Int
+        /// A run that is trained anew has another one of the same step.
+        var files: FileIdentity
+    }
+
+    private func look(_ state: inout State) {
+        let store = CheckpointStore(directory: FilePath.join(directory, "checkpoints"))
+        var step: Int?
+        do {
+            // While there is no run yet, there are no checkpoints either.
+            step = try store.steps().last
+            guard let step else { return }
+            let path = store.path(ofStep: step)
+            let newest = Checkpoint(step: step, files: try FileIdentity(of: path))
+            guard newest != state.seen else { return }
+            do {
+                try models.replace(name, path: path, step: step)
+                log.info("serving \(name) at step \(step)")
+            } catch {
+                // Too few descriptors, for example, will not last; anything else is not tried again.
+                if (error as? FileError)?.isPassing == true { throw error }
+                warn(step, error, &state)
+            }
+            state.seen = newest
+        } catch {
+            warn(step, error, &state)
+        }
+    }
+
+    private func warn(_ step: Int?, _ error: any Error, _ state: inout State) {
+        var cause = "\(error)"
+        if let explanation = (error as? any Explained)?.explanation {
+            cause = [explanation.what, explanation.place, explanation.remedy]
+                .filter { !$0.isEmpty }.joined(separator: ": ")
+        }
+        let text =
+            step.map { "the checkpoint of step \($0) of \(name) cannot be served: \(cause)" }
+            ?? "the checkpoints of \(name) cannot be looked for: \(cause)"
+        if text != state.said { log.warning(text) }
+        state.said = text
     }
 }

@@ -11,6 +11,8 @@ struct ServedModel: Sendable {
     let created: Int
     /// The step of the checkpoint, when it is one.
     let step: Int?
+    /// Which files the checkpoint was read from, when a request named it.
+    let files: FileIdentity?
     let projections: GenerationProjections
 
     /// What answers call it: with the step that made them, where the name alone does not tell.

@@ -16,6 +16,8 @@ package final class ServedModels: Sendable {
         var root: AdapterRoot?
         /// Takes adapters that say that they were made for another base.
         var anyBase = false
+        /// Seconds since 1970.
+        var date: @Sendable () -> Int = ServeSources().date
     }
 
     private struct State {
@@ -50,13 +52,11 @@ package final class ServedModels: Sendable {
         self.weights = weights
         self.settings = settings
         base = ServedModel(
-            id: name, root: FilePath.name(of: model.path), parent: nil, created: Self.now,
-            step: nil,
+            id: name, root: FilePath.name(of: model.path), parent: nil, created: settings.date(),
+            step: nil, files: nil,
             projections: GenerationProjections(weights, adapter: nil))
         state.withLock { $0.models = [base] }
     }
-
-    private static var now: Int { Int(Date().timeIntervalSince1970) }
 
     /// All that can be named without reading a file.
     var list: [ServedModel] { state.withLock { $0.models + $0.checkpoints } }
@@ -66,31 +66,45 @@ package final class ServedModels: Sendable {
     /// - Throws: an `APIError` that says which there are.
     func model(named name: String?) throws(APIError) -> ServedModel {
         guard let name, name != base.id else { return base }
-        if let found = list.first(where: { $0.id == name }) {
-            touch(found)
-            return found
-        }
+        if let found = state.withLock({ $0.models.first { $0.id == name } }) { return found }
         if let checkpoint = CheckpointName(name) {
             if let found = try self.checkpoint(checkpoint, name) { return found }
         }
-        throw .unknownModel(name, known: list.map(\.id))
+        throw unknown(name)
+    }
+
+    private func unknown(_ name: String) -> APIError {
+        // Its checkpoint may be gone since it was loaded.
+        state.withLock { $0.checkpoints.removeAll { $0.id == name } }
+        return .unknownModel(name, known: list.map(\.id))
     }
 
     /// Loads an adapter under a name.
     ///
     /// - Throws: `ServeError`; what `LoadedAdapter` throws.
     @discardableResult
-    func load(_ name: String, path: String, step: Int? = nil) throws -> ServedModel {
+    func load(_ name: String, path: String) throws -> ServedModel {
         guard Self.isName(name) else { throw ServeError.badName(name: APIError.printable(name)) }
         try checkRoom(for: name)
-        let loaded = try read(name, path: path, step: step)
-        try state.withLock { state in
+        return try add(read(name, path: path))
+    }
+
+    /// Takes an adapter that was read, checked and named already.
+    ///
+    /// - Throws: `ServeError.nameTaken`, `.tooManyAdapters`.
+    @discardableResult
+    func add(_ name: String, _ adapter: LoadedAdapter) throws(ServeError) -> ServedModel {
+        try add(served(name, adapter))
+    }
+
+    private func add(_ loaded: ServedModel) throws(ServeError) -> ServedModel {
+        try state.withLock { (state) throws(ServeError) in
             // Somebody else may have been faster.
-            guard !state.models.contains(where: { $0.id == name }) else {
-                throw ServeError.nameTaken(name: name)
+            guard !state.models.contains(where: { $0.id == loaded.id }) else {
+                throw .nameTaken(name: loaded.id)
             }
             guard state.models.count <= settings.adapters else {
-                throw ServeError.tooManyAdapters(limit: settings.adapters)
+                throw .tooManyAdapters(limit: settings.adapters)
             }
             state.models.append(loaded)
         }
@@ -135,17 +149,22 @@ package final class ServedModels: Sendable {
         if models.count > settings.adapters { throw .tooManyAdapters(limit: settings.adapters) }
     }
 
-    private func read(_ name: String, path: String, step: Int?) throws -> ServedModel {
+    private func read(
+        _ name: String, path: String, step: Int? = nil, files: FileIdentity? = nil
+    ) throws -> ServedModel {
         let adapter = try LoadedAdapter.read(path, for: model)
         if !settings.anyBase { try adapter.check(base: digest) }
-        let projections = GenerationProjections(weights, adapter: adapter.parameters)
-        guard projections.rank <= settings.rank else {
-            throw ServeError.rankTooLarge(
-                adapter: path, rank: projections.rank, limit: settings.rank)
-        }
-        return ServedModel(
-            id: name, root: shown(path), parent: base.id, created: Self.now, step: step,
-            projections: projections)
+        try adapter.check(rank: settings.rank)
+        return served(name, adapter, step: step, files: files)
+    }
+
+    private func served(
+        _ name: String, _ adapter: LoadedAdapter, step: Int? = nil, files: FileIdentity? = nil
+    ) -> ServedModel {
+        ServedModel(
+            id: name, root: shown(adapter.path), parent: base.id, created: settings.date(),
+            step: step, files: files,
+            projections: GenerationProjections(weights, adapter: adapter.parameters))
     }
 
     /// A path as clients see it: what lies around it is none of their business.
@@ -158,12 +177,17 @@ package final class ServedModels: Sendable {
 
     // MARK: Checkpoints of runs
 
-    private func touch(_ model: ServedModel) {
+    /// The checkpoint that was read from these files; it is the latest used one now.
+    private func known(_ id: String, _ files: FileIdentity) -> ServedModel? {
         state.withLock { state in
-            guard let place = state.checkpoints.firstIndex(where: { $0.id == model.id }) else {
-                return
-            }
-            state.checkpoints.append(state.checkpoints.remove(at: place))
+            guard
+                let place = state.checkpoints.firstIndex(where: {
+                    $0.id == id && $0.files == files
+                })
+            else { return nil }
+            let found = state.checkpoints.remove(at: place)
+            state.checkpoints.append(found)
+            return found
         }
     }
 
@@ -178,7 +202,8 @@ package final class ServedModels: Sendable {
             if isFollowed, let followed = followedRun.withLock({ $0 }) {
                 directory = followed.directory
             } else if let root {
-                directory = try root.resolve(name.run)
+                guard let found = try Self.run(name.run, below: root) else { return nil }
+                directory = found
                 // One name for one run, however it is spelled.
                 run = root.relative(directory)
                 guard Self.isName(run) else { return nil }
@@ -188,11 +213,11 @@ package final class ServedModels: Sendable {
             var (step, path) = try name.find(in: directory)
             if !isFollowed, let root { path = try root.resolveAdapter(path) }
             let id = "\(run)@\(step)"
-            if let known = list.first(where: { $0.id == id }) {
-                touch(known)
-                return known
-            }
-            let loaded = try read(id, path: path, step: step)
+            // The run may have been trained anew since. Asked before the files are read: if they change
+            // meanwhile, the next request reads them again.
+            let files = try FileIdentity(of: path)
+            if let known = known(id, files) { return known }
+            let loaded = try read(id, path: path, step: step, files: files)
             state.withLock { state in
                 state.checkpoints.removeAll { $0.id == id }
                 state.checkpoints.append(loaded)
@@ -206,13 +231,27 @@ package final class ServedModels: Sendable {
             }
             return loaded
         } catch {
-            switch error as? ServeError {
-            case .outsideRoot?: return nil
-            case .noCheckpoint?:
-                throw .unknownModel(whole, known: list.map(\.id))
+            switch error {
+            case ServeError.outsideRoot: return nil
+            case ServeError.noCheckpoint:
+                throw unknown(whole)
             default:
                 let problem = APIError(error, param: "model")
                 throw root.map { problem.hiding($0) } ?? problem
+            }
+        }
+    }
+
+    /// The directory of a run; nil: there is none.
+    private static func run(_ name: String, below root: AdapterRoot) throws -> String? {
+        do {
+            return try root.resolve(name)
+        } catch {
+            switch error {
+            case ServeError.outsideRoot, FileError.failed(_, _, ENOENT),
+                FileError.failed(_, _, ENOTDIR):
+                return nil
+            default: throw error
             }
         }
     }

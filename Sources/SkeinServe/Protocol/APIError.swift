@@ -5,18 +5,7 @@ import SkeinModels
 
 /// What a client hears in place of an answer, in the shape of OpenAI's errors.
 struct APIError: Error, Equatable, Sendable {
-    /// The kind of error, as OpenAI's clients know it.
-    enum Kind: String, Sendable {
-        case invalidRequest = "invalid_request_error"
-        case authentication = "authentication_error"
-        case permission = "permission_error"
-        case notFound = "not_found_error"
-        case rateLimit = "rate_limit_error"
-        case server = "server_error"
-    }
-
     var status: HTTPStatus
-    var kind: Kind
     /// What happened and how to mend it.
     var message: String
     /// The field of the request that it is about, such as `messages[0].content`.
@@ -27,28 +16,36 @@ struct APIError: Error, Equatable, Sendable {
     var retryAfter: Int?
 
     init(
-        _ status: HTTPStatus, _ kind: Kind, _ message: String, param: String? = nil,
-        code: String? = nil, retryAfter: Int? = nil
+        _ status: HTTPStatus, _ message: String, param: String? = nil, code: String? = nil,
+        retryAfter: Int? = nil
     ) {
         self.status = status
-        self.kind = kind
         self.message = message
         self.param = param
         self.code = code
         self.retryAfter = retryAfter
     }
 
+    /// `type` as OpenAI has it: one for all that the client can mend, whatever the status.
+    var type: String {
+        switch status {
+        case .tooManyRequests: "requests"
+        case _ where status.rawValue >= 500: "server_error"
+        default: "invalid_request_error"
+        }
+    }
+
     /// A field that is not what it should be.
     static func invalid(
         _ param: String?, _ what: String, code: String? = nil
     ) -> APIError {
-        APIError(.badRequest, .invalidRequest, what, param: param, code: code)
+        APIError(.badRequest, what, param: param, code: code)
     }
 
     static func unknownModel(_ name: String, known: [String]) -> APIError {
         let some = known.prefix(8).joined(separator: ", ") + (known.count > 8 ? ", ..." : "")
         return APIError(
-            .notFound, .notFound,
+            .notFound,
             "there is no model \(printable(name)) here: GET /v1/models lists those that are "
                 + "served (\(some))",
             param: "model", code: "model_not_found")
@@ -66,25 +63,25 @@ struct APIError: Error, Equatable, Sendable {
 
     static func overloaded(_ what: String, retryAfter: Int) -> APIError {
         APIError(
-            .tooManyRequests, .rateLimit, "\(what): try again in \(retryAfter) s",
+            .tooManyRequests, "\(what): try again in \(retryAfter) s",
             code: "rate_limit_exceeded", retryAfter: retryAfter)
     }
 
     static let stopping = APIError(
-        .serviceUnavailable, .server, "the server is shutting down: try another one, or later",
+        .serviceUnavailable, "the server is shutting down: try another one, or later",
         code: "shutting_down", retryAfter: 5)
 
     /// An error that explains itself; one of input is the client's, any other the server's.
     init(_ error: any Error, param: String? = nil) {
         guard let explained = error as? any Explained else {
-            self.init(.internalError, .server, "an error of skein's own: \(error)", param: param)
+            self.init(.internalError, "an error of skein's own: \(error)", param: param)
             return
         }
         let explanation = explained.explanation
         let parts = [explanation.what, explanation.place, explanation.remedy]
         let isInput = explanation.status == .badData || explanation.status == .usage
         self.init(
-            isInput ? .badRequest : .internalError, isInput ? .invalidRequest : .server,
+            isInput ? .badRequest : .internalError,
             parts.filter { !$0.isEmpty }.joined(separator: ": "), param: param)
     }
 
@@ -94,7 +91,7 @@ struct APIError: Error, Equatable, Sendable {
             (
                 "error",
                 .object([
-                    ("message", .string(message)), ("type", .string(kind.rawValue)),
+                    ("message", .string(message)), ("type", .string(type)),
                     ("param", param.map { .string($0) } ?? .null),
                     ("code", code.map { .string($0) } ?? .null),
                 ])
@@ -125,7 +122,7 @@ extension HTTPResponse {
     init(json: JSONLine.Value, _ status: HTTPStatus = .ok) {
         self.init(
             status, contentType: "application/json",
-            body: Array((JSONLine.render(json) + "\n").utf8))
+            body: JSONLine.utf8(json) + [UInt8(ascii: "\n")])
     }
 }
 
@@ -158,7 +155,7 @@ extension APIError {
             self = .invalid(
                 "model", "the adapter's rank is \(rank), and there is room for \(limit)")
         case .admitted, .full:
-            self = APIError(.internalError, .server, "an error of skein's own: no refusal")
+            self = APIError(.internalError, "an error of skein's own: no refusal")
         }
     }
 }
@@ -169,7 +166,7 @@ extension APIError {
     func hiding(_ root: AdapterRoot) -> APIError {
         var error = self
         error.message = message.replacingOccurrences(of: root.path + "/", with: "")
-        if status == .internalError { (error.status, error.kind) = (.badRequest, .invalidRequest) }
+        if status == .internalError { error.status = .badRequest }
         return error
     }
 }

@@ -11,6 +11,15 @@ struct AnswerFormat: Sendable {
         case completion
     }
 
+    /// A prompt that its answers begin with.
+    struct Echo: Sendable {
+        /// Empty if it is not echoed.
+        var text = ""
+        /// Tokens at the beginning of the prompt that the text does not show: the one that the model
+        /// expects before every text.
+        var hiddenTokens = 0
+    }
+
     var kind: Kind
     /// Of the answer, such as `chatcmpl-...`.
     var id: String
@@ -23,14 +32,14 @@ struct AnswerFormat: Sendable {
     var answers: Int
     /// Answers to one prompt, which count its tokens once.
     var choices: Int
-    /// What each answer begins with: the prompt that is echoed; empty if none is.
-    var echoes: [String]
+    /// What the answers to each prompt begin with.
+    var echoes: [Echo]
     /// Likeliest tokens that were asked for; nil: no log-probabilities.
     var logprobs: Int?
 
     init(
         _ kind: Kind, id: String, model: String, created: Int, sampling: SamplingRequest,
-        prompts: Int, echoes: [String], logprobs: Int?
+        prompts: Int, echoes: [Echo], logprobs: Int?
     ) {
         self.kind = kind
         self.id = id

@@ -1,10 +1,12 @@
 import SkeinBasics
 
 /// Makes the JSON of an answer, chunk by chunk or whole.
-struct AnswerWriter {
+struct AnswerWriter: Sendable {
     let format: AnswerFormat
     let names: TokenNames
     private var choices: [Choice]
+    /// Bytes of the whole answer's JSON, roughly.
+    private(set) var size: Int
 
     private struct Choice {
         var text: String
@@ -13,8 +15,8 @@ struct AnswerWriter {
         var calls: [Call] = []
         var end: AnswerEnd?
         var hasBegun = false
-        /// Characters so far, for `text_offset`.
-        var offset = 0
+        /// For `text_offset`; nil where nobody asks for it.
+        var offsets: AnswerOffsets?
     }
 
     private struct Call {
@@ -26,8 +28,18 @@ struct AnswerWriter {
     init(_ format: AnswerFormat, _ names: TokenNames) {
         self.format = format
         self.names = names
-        choices = (0..<format.answers).map { Choice(text: format.echoes[$0 / format.choices]) }
+        choices = (0..<format.answers).map { index in
+            let echo = format.echoes[index / format.choices]
+            return Choice(
+                text: echo.text,
+                offsets: format.logprobs.map { _ in AnswerOffsets(names.tokenizer, echo: echo) })
+        }
+        size = choices.reduce(0) { $0 + $1.text.utf8.count + Self.choiceBytes }
     }
+
+    /// JSON of one choice without its text, and of one token with its log-probability.
+    private static let choiceBytes = 128
+    private static let tokenBytes = 64
 
     var isComplete: Bool { choices.allSatisfy { $0.end != nil } }
 
@@ -48,9 +60,11 @@ struct AnswerWriter {
                 if let delta = delta(event) { chunks.append(chatChunk(index, [delta])) }
             }
         case .completion:
-            let records = piece.promptTokens + piece.tokens
             let logprobs = format.logprobs.map {
-                names.completion(records, top: $0, offset: &choices[index].offset)
+                names.completion(
+                    piece.promptTokens + piece.tokens, top: $0,
+                    offsets: choices[index].offsets?.next(
+                        prompt: piece.promptTokens, answer: piece.tokens) ?? [])
             }
             chunks.append(completionChunk(index, piece.text, logprobs: logprobs))
         }
@@ -161,12 +175,18 @@ struct AnswerWriter {
         choices[index].text += piece.text
         choices[index].records += piece.tokens
         choices[index].promptRecords += piece.promptTokens
+        size += piece.text.utf8.count
+        if let top = format.logprobs {
+            size += (piece.tokens.count + piece.promptTokens.count) * (1 + top) * Self.tokenBytes
+        }
         for event in piece.tools {
             switch event {
             case .text: break
             case .callBegan(_, let id, let name):
+                size += Self.choiceBytes
                 choices[index].calls.append(Call(id: id, name: name))
             case .arguments(let call, let more):
+                size += more.utf8.count
                 if choices[index].calls.indices.contains(call) {
                     choices[index].calls[call].arguments += more
                 }
@@ -190,9 +210,12 @@ struct AnswerWriter {
         )
         switch format.kind {
         case .completion:
-            var offset = 0
+            var offsets = choice.offsets
             let logprobs = format.logprobs.map {
-                names.completion(choice.promptRecords + choice.records, top: $0, offset: &offset)
+                names.completion(
+                    choice.promptRecords + choice.records, top: $0,
+                    offsets: offsets?.next(
+                        prompt: choice.promptRecords, answer: choice.records) ?? [])
             }
             return .object([
                 ("index", .integer(index)), ("text", .string(choice.text)),

@@ -24,9 +24,11 @@ struct ChatRequest: Sendable {
         messages = try Self.messages(fields)
         form = try AnswerForm(fields)
         (tools, toolChoice, parallelCalls) = try Self.tools(fields)
-        logprobs =
-            try fields.bool("logprobs") ?? false
-            ? fields.integer("top_logprobs", 0...Limits.topLogprobs) ?? 0 : nil
+        let top = try fields.integer("top_logprobs", 0...Limits.topLogprobs)
+        logprobs = try fields.bool("logprobs") ?? false ? top ?? 0 : nil
+        guard top == nil || logprobs != nil else {
+            throw .invalid("top_logprobs", "top_logprobs takes logprobs: true beside it")
+        }
         arguments = []
         if let given = fields["chat_template_kwargs"] {
             guard let found = given.fields else {

@@ -47,16 +47,11 @@ struct TokenNames: Sendable {
     /// - Parameters:
     ///   - records: in the order in which they stand in the text.
     ///   - count: of the likeliest tokens; the token itself is always among them.
-    ///   - offset: characters before the first one; moved on.
+    ///   - offsets: where they stand in the text.
     /// - Returns: an object.
     func completion(
-        _ records: [TokenRecord], top count: Int, offset: inout Int
+        _ records: [TokenRecord], top count: Int, offsets: [Int]
     ) -> JSONLine.Value {
-        var offsets: [JSONLine.Value] = []
-        for record in records {
-            offsets.append(.integer(offset))
-            offset += tokenizer.decode([record.token]).unicodeScalars.count
-        }
         let top: JSONLine.Value =
             count == 0
             ? .null
@@ -78,7 +73,7 @@ struct TokenNames: Sendable {
         return .object([
             ("tokens", .array(records.map { .string(name($0.token)) })),
             ("token_logprobs", .array(records.map { number($0.logprob) })),
-            ("top_logprobs", top), ("text_offset", .array(offsets)),
+            ("top_logprobs", top), ("text_offset", .array(offsets.map { .integer($0) })),
         ])
     }
 

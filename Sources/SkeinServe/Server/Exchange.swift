@@ -11,11 +11,16 @@ final class Exchange {
     private let headers: [(name: String, value: String)]
     /// Whether its client still waits; other threads ask.
     let isWanted = WantedFlag()
+    private let clock: @Sendable () -> ContinuousClock.Instant
     private let began: ContinuousClock.Instant
     private var writer: AnswerWriter?
     private var stream: EventStream?
     /// When each answer had its last tokens.
     private var lastToken: [ContinuousClock.Instant?] = []
+    /// An answer that is made, and too large to be written on this thread.
+    private var unwritten: AnswerWriter?
+    /// Whether a thread of `PreparationThreads` has work for it, or will.
+    var isWithThreads = false
     /// What it ended with; nil: it goes on.
     private(set) var status: HTTPStatus?
     private(set) var answerTokens = 0
@@ -24,17 +29,19 @@ final class Exchange {
 
     init(
         _ id: RequestID, endpoint: String, reply: HTTPReply,
-        headers: [(name: String, value: String)]
+        headers: [(name: String, value: String)],
+        clock: @escaping @Sendable () -> ContinuousClock.Instant
     ) {
         self.id = id
         self.endpoint = endpoint
         self.reply = reply
         self.headers = headers
-        began = .now
+        self.clock = clock
+        began = clock()
     }
 
     var isOpen: Bool { reply.isOpen }
-    var seconds: Double { (.now - began) / .seconds(1) }
+    var seconds: Double { (clock() - began) / .seconds(1) }
 
     /// Learns how the answer is told.
     func plan(_ format: AnswerFormat, _ names: TokenNames) {
@@ -90,12 +97,25 @@ final class Exchange {
 
     private func finish(_ writer: AnswerWriter) {
         guard writer.format.streams, let stream else {
-            return respond(HTTPResponse(json: writer.whole))
+            if writer.size > Limits.writtenBytes {
+                unwritten = writer
+            } else {
+                respond(HTTPResponse(json: writer.whole))
+            }
+            return
         }
         status = .ok
         if let usage = writer.usageChunk { stream.send(nil, JSONLine.render(usage)) }
         stream.send(nil, "[DONE]")
         stream.end()
+    }
+
+    /// The answer that others are to write; once.
+    func takeUnwritten() -> AnswerWriter? {
+        guard let large = unwritten else { return nil }
+        unwritten = nil
+        writer = nil
+        return large
     }
 
     private func send(_ chunks: [JSONLine.Value]) {
@@ -107,7 +127,7 @@ final class Exchange {
     }
 
     private func note(_ index: Int, _ metrics: ServeMetrics) {
-        let now = ContinuousClock.now
+        let now = clock()
         if let last = lastToken[index] {
             metrics.nextToken.add((now - last) / .seconds(1))
         } else {

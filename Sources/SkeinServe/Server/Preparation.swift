@@ -37,6 +37,7 @@ struct Preparation: Sendable {
         let limit = try limit(request.sampling, prompt: prompt.count, param: "messages")
         let guide: AnswerGuide
         if usesTools {
+            try checkGrammarRoom()
             do {
                 guide = .tools(
                     try ToolGuide(
@@ -51,7 +52,7 @@ struct Preparation: Sendable {
         }
         let plan = AnswerFormat(
             .chat, id: "chatcmpl-" + names.text(id), model: model.answeringName,
-            created: names.created, sampling: request.sampling, prompts: 1, echoes: [""],
+            created: names.created, sampling: request.sampling, prompts: 1, echoes: [.init()],
             logprobs: request.logprobs)
         return AnswerPlan(
             jobs: jobs(
@@ -67,7 +68,7 @@ struct Preparation: Sendable {
         guard request.prompts.count * request.sampling.choices <= Limits.answers else {
             throw .invalid("n", "a request has at most \(Limits.answers) answers")
         }
-        var (prompts, echoes): ([[Int32]], [String]) = ([], [])
+        var (prompts, echoes): ([[Int32]], [AnswerFormat.Echo]) = ([], [])
         var (limits, guides): ([Int], [AnswerGuide]) = ([], [])
         for prompt in request.prompts {
             let tokens: [Int32]
@@ -88,12 +89,13 @@ struct Preparation: Sendable {
             limits.append(limit)
             guides.append(try guide(request.form, limit: limit))
             switch prompt {
-            case _ where !request.echoes: echoes.append("")
-            case .text(let text): echoes.append(text)
-            case .tokens(let ids): echoes.append(tokenizer.decode(ids))
+            case _ where !request.echoes: echoes.append(.init())
+            case .text(let text):
+                echoes.append(.init(text: text, hiddenTokens: addedTokens(tokens, to: text)))
+            case .tokens(let ids): echoes.append(.init(text: tokenizer.decode(ids)))
             }
         }
-        let echoed = echoes.reduce(0) { $0 + $1.utf8.count }
+        let echoed = echoes.reduce(0) { $0 + $1.text.utf8.count }
         guard echoed * request.sampling.choices <= Limits.echoBytes else {
             throw .invalid(
                 "echo",
@@ -169,12 +171,20 @@ struct Preparation: Sendable {
     }
 
     private func guide(_ form: AnswerForm, limit: Int) throws(APIError) -> AnswerGuide {
+        if form == .text { return .free }
+        try checkGrammarRoom()
         guard let grammar = try form.grammar(grammars) else { return .free }
         do throws(GrammarError) {
             return .value(try GrammarMatcher(grammar, limit: limit))
         } catch {
             throw form.problem(error)
         }
+    }
+
+    /// Refuses a request that would need another grammar while those of others fill their room.
+    private func checkGrammarRoom() throws(APIError) {
+        guard grammars.isCrowded else { return }
+        throw .overloaded("the schemas of other requests take all room for them", retryAfter: 5)
     }
 
     private func tokens(_ text: String) throws(APIError) -> [Int32] {
@@ -184,6 +194,14 @@ struct Preparation: Sendable {
         } catch {
             throw APIError(error, param: "prompt")
         }
+    }
+
+    /// Tokens before those of a text that the text does not write.
+    private func addedTokens(_ tokens: [Int32], to text: String) -> Int {
+        guard tokenizer.addsBeginToken, let begin = tokenizer.beginID, tokens.first == begin,
+            !text.utf8.starts(with: tokenizer.bytes(of: begin))
+        else { return 0 }
+        return 1
     }
 
     /// Refuses texts that cannot fit, before a second is spent on cutting them into tokens.
@@ -318,7 +336,7 @@ struct HTTPAnswerText: Sendable {
 
 extension APIError {
     static let withoutRoot = APIError(
-        .forbidden, .permission,
+        .forbidden,
         "adapters are not loaded at run time here: start skein serve with --adapter-root",
         code: "adapter_root_missing")
 }

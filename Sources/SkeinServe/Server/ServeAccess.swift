@@ -1,3 +1,4 @@
+import Foundation
 import SkeinBasics
 import SkeinHTTP
 
@@ -18,7 +19,7 @@ struct ServeAccess: Sendable {
         if keys.isEmpty, let name = request.header("host"), !isOwn(name) {
             // A page of another site whose name was pointed here would be read as that site's own.
             return APIError(
-                .misdirected, .permission,
+                .misdirected,
                 "this is not \(APIError.printable(name)): use the address that skein printed, or "
                     + "start it with --api-key-file")
         }
@@ -27,7 +28,7 @@ struct ServeAccess: Sendable {
         if keys.isEmpty { return nil }
         guard let given = request.bearer ?? request.header("x-api-key"), keys.contains(given) else {
             return APIError(
-                .unauthorized, .authentication,
+                .unauthorized,
                 "the API key is missing or wrong: send Authorization: Bearer KEY",
                 code: "invalid_api_key")
         }
@@ -43,7 +44,7 @@ struct ServeAccess: Sendable {
             || from.map { !isSame($0, as: request.header("host")) } ?? false
         guard isForeign else { return nil }
         return APIError(
-            .forbidden, .permission,
+            .forbidden,
             "pages of other sites may not ask here: start skein serve with --cors-origin ORIGIN",
             code: "cross_origin")
     }
@@ -68,7 +69,7 @@ struct ServeAccess: Sendable {
     func preflight(_ request: HTTPRequest) -> HTTPResponse {
         guard let from = request.header("origin"), allows(from) else {
             return APIError(
-                .forbidden, .permission, "pages of other sites may not ask here",
+                .forbidden, "pages of other sites may not ask here",
                 code: "cross_origin"
             ).response
         }
@@ -108,6 +109,18 @@ package struct APIKeys: Sendable, Equatable {
         }
         guard !keys.isEmpty else { throw .badKey(path: path, line: nil) }
         self.keys = keys
+    }
+
+    /// What is to be said of a key file that others than its owner may read or change; nil: nothing. A
+    /// pipe is nobody's file.
+    package static func warning(of path: String) -> String? {
+        var status = stat()
+        guard stat(path, &status) == 0, FileKind(mode: status.st_mode) == .regular,
+            status.st_mode & 0o066 != 0
+        else { return nil }
+        let mode = String(status.st_mode & 0o777, radix: 8)
+        return "others can read or change the keys in \(path) (its mode is \(mode)): "
+            + "chmod 600 \(path)"
     }
 
     package var isEmpty: Bool { keys.isEmpty }

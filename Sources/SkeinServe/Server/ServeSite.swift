@@ -18,6 +18,7 @@ final class ServeSite: HTTPSite {
         var cacheLimit: Int
         /// Of a request's body.
         var bodyBytes: Int
+        var sources: ServeSources
         var log: Log
         /// Whether each request is a line in the log.
         var logsRequests: Bool
@@ -29,14 +30,15 @@ final class ServeSite: HTTPSite {
     private var exchanges: [RequestID: Exchange] = [:]
     private let metrics = ServeMetrics()
     private var next: UInt64 = 0
-    private let start = UInt64.random(in: 0 ... .max)
+    /// Tells this server's requests from those of its next start.
+    private let start: UInt64
     private var isStopping = false
     /// Bytes of bodies that wait to be read.
     private var waitingBytes = 0
-    /// Requests whose clients went away while they wait to be read.
+    /// Requests whose clients went away while other threads have work for them.
     private var unwantedWorks = 0
     private var logRate = LineRate(burst: Limits.logLines, interval: .milliseconds(50))
-    private let born = ContinuousClock.now
+    private let born: ContinuousClock.Instant
     private let page = ChatPage()
 
     init(
@@ -45,6 +47,8 @@ final class ServeSite: HTTPSite {
     ) {
         self.parts = parts
         self.post = post
+        start = parts.sources.random()
+        born = parts.sources.instant()
     }
 
     // MARK: Routes
@@ -93,10 +97,8 @@ final class ServeSite: HTTPSite {
     }
 
     func refusal(_ status: HTTPStatus, _ words: String) -> HTTPResponse {
-        let isServers = status.rawValue >= 500
-        return APIError(
-            status, isServers ? .server : .invalidRequest, words,
-            retryAfter: status == .serviceUnavailable ? 1 : nil
+        APIError(
+            status, words, retryAfter: status == .serviceUnavailable ? 1 : nil
         ).response
     }
 
@@ -109,7 +111,7 @@ final class ServeSite: HTTPSite {
             return answer(
                 request, "-",
                 APIError(
-                    .notFound, .notFound,
+                    .notFound,
                     "there is nothing at \(APIError.printable(request.path)): docs/SERVING.md "
                         + "lists what is served", code: "unknown_path"
                 ).response)
@@ -154,7 +156,7 @@ final class ServeSite: HTTPSite {
 
     private func wrongMethod(_ allowed: String) -> HTTPResponse {
         var response = APIError(
-            .methodNotAllowed, .invalidRequest, "this path takes \(allowed)"
+            .methodNotAllowed, "this path takes \(allowed)", code: "method_not_supported"
         ).response
         response.headers.append(("Allow", allowed))
         return response
@@ -234,22 +236,46 @@ final class ServeSite: HTTPSite {
         next += 1
         let exchange = Exchange(
             id, endpoint: work.rawValue, reply: reply,
-            headers: parts.access.headers(for: request))
+            headers: parts.access.headers(for: request), clock: parts.sources.instant)
         exchanges[id] = exchange
         reply.onEnd = { [weak self] in self?.isGone(id) }
         let names = RequestNames(
-            start: start, created: Int(Date().timeIntervalSince1970),
-            seed: UInt64.random(in: 0...UInt64(Int64.max)))
+            start: start, created: parts.sources.date(),
+            // Such as a client could give, too.
+            seed: parts.sources.random() >> 1)
         let body = request.body
-        waitingBytes += body.count
-        let (preparation, post, isWanted) = (parts.preparation, post, exchange.isWanted)
+        let preparation = parts.preparation
+        run(for: exchange, holding: body.count) {
+            Self.prepare(work, body, id, names, preparation)
+        } then: { site, exchange, prepared in
+            site.go(on: exchange, prepared)
+        }
+    }
+
+    /// Does long work for a request on another thread, unless its client has gone by then.
+    ///
+    /// - Parameters:
+    ///   - exchange: of the request.
+    ///   - bytes: of the body that is held until then.
+    ///   - work: what takes long.
+    ///   - then: on this thread, if the client is still there.
+    private func run<Result: Sendable>(
+        for exchange: Exchange, holding bytes: Int = 0, _ work: @escaping @Sendable () -> Result,
+        then: @escaping @Sendable (ServeSite, Exchange, Result) -> Void
+    ) {
+        waitingBytes += bytes
+        exchange.isWithThreads = true
+        let (id, isWanted, post) = (exchange.id, exchange.isWanted, post)
         parts.threads.run {
-            let prepared =
-                isWanted.isSet ? Self.prepare(work, body, id, names, preparation) : nil
+            let result = isWanted.isSet ? work() : nil
             post { site in
-                site.waitingBytes -= body.count
-                if site.exchanges[id] == nil { site.unwantedWorks -= 1 }
-                if let prepared { site.go(on: id, prepared) }
+                site.waitingBytes -= bytes
+                guard let exchange = site.exchanges[id] else {
+                    site.unwantedWorks -= 1
+                    return
+                }
+                exchange.isWithThreads = false
+                if let result { then(site, exchange, result) }
             }
         }
     }
@@ -280,9 +306,7 @@ final class ServeSite: HTTPSite {
         }
     }
 
-    private func go(on id: RequestID, _ prepared: Prepared) {
-        // Its client may be gone.
-        guard let exchange = exchanges[id] else { return }
+    private func go(on exchange: Exchange, _ prepared: Prepared) {
         switch prepared {
         case .error(let error): exchange.fail(error)
         case .json(let response): exchange.respond(response)
@@ -301,17 +325,34 @@ final class ServeSite: HTTPSite {
         for event in events {
             guard let exchange = exchanges[event.request] else { continue }
             exchange.take(event, metrics)
+            if let writer = exchange.takeUnwritten() { write(writer, for: exchange) }
             if exchange.status != nil { close(exchange) }
+        }
+    }
+
+    /// A large answer must not keep others waiting while it is written.
+    private func write(_ writer: AnswerWriter, for exchange: Exchange) {
+        run(for: exchange) {
+            HTTPResponse(json: writer.whole)
+        } then: { site, exchange, response in
+            exchange.respond(response)
+            site.close(exchange)
         }
     }
 
     private func isGone(_ id: RequestID) {
         guard let exchange = exchanges[id] else { return }
-        exchange.isWanted.clear()
-        if exchange.isPlanned { parts.engine.cancel(id) } else { unwantedWorks += 1 }
+        giveUp(exchange)
         metrics.abandoned += 1
         exchanges[id] = nil
         note(exchange, "gone")
+    }
+
+    /// Ends the work for a request, wherever it is.
+    private func giveUp(_ exchange: Exchange) {
+        exchange.isWanted.clear()
+        if exchange.isWithThreads { unwantedWorks += 1 }
+        if exchange.isPlanned { parts.engine.cancel(exchange.id) }
     }
 
     private func close(_ exchange: Exchange) {
@@ -327,7 +368,8 @@ final class ServeSite: HTTPSite {
     }
 
     private func note(_ exchange: Exchange, _ status: String) {
-        guard parts.logsRequests, let leftOut = logRate.admit(at: .now - born) else { return }
+        guard parts.logsRequests, let leftOut = logRate.admit(at: parts.sources.instant() - born)
+        else { return }
         if leftOut > 0 { parts.log.info("\(leftOut) requests were not logged") }
         parts.log.info(
             "POST \(exchange.endpoint) \(status) in \(Figures.fixed(exchange.seconds, 2)) s: "
@@ -347,12 +389,7 @@ final class ServeSite: HTTPSite {
     /// Ends all that is under way with an error: there is no more time.
     func cutOff() {
         for exchange in exchanges.values {
-            if exchange.isPlanned {
-                parts.engine.cancel(exchange.id)
-            } else {
-                exchange.isWanted.clear()
-                unwantedWorks += 1
-            }
+            giveUp(exchange)
             exchange.fail(.stopping)
             close(exchange)
         }

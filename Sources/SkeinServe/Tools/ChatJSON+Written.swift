@@ -1,4 +1,4 @@
-import SkeinGrammar
+import SkeinBasics
 import SkeinText
 
 extension ChatJSON {
@@ -9,14 +9,12 @@ extension ChatJSON {
         case .bool(let value): value ? "true" : "false"
         case .integer(let value): "\(value)"
         case .number(let value): value.isFinite ? "\(value)" : "null"
-        case .text(let text): Self.quoted(text)
+        case .text(let text): JSONLine.quote(text)
         case .list(let items): "[" + items.map(\.written).joined(separator: ", ") + "]"
         case .object(let fields):
             "{"
-                + fields.map { Self.quoted($0.name) + ": " + $0.value.written }
+                + fields.map { JSONLine.quote($0.name) + ": " + $0.value.written }
                 .joined(separator: ", ") + "}"
         }
     }
-
-    private static func quoted(_ text: String) -> String { JSONText.text(text).written }
 }

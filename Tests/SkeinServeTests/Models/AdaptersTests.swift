@@ -1,6 +1,10 @@
 import Foundation
+import SkeinBasics
+import SkeinFormats
+import SkeinModels
 import SkeinTestSupport
 import SkeinTraining
+import Synchronization
 import Testing
 
 @testable import SkeinServe
@@ -61,6 +65,45 @@ import Testing
         }
     }
 
+    @Test("names and adapters of the start are checked without the base's weights")
+    func given() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/tiny.gguf"
+            try TinyModel().writeGGUF(to: path)
+            let model = try ModelDirectory.open(path)
+            let zeros = String(repeating: "0", count: 64)
+            let a = try ServeCase.writeAdapter(
+                directory + "/a", model: model, seed: 1, rank: 9, base: zeros)
+            func given(_ names: [String], _ path: String, rank: Int = 9) throws -> GivenAdapters {
+                try GivenAdapters(
+                    names.map { .init(name: $0, path: path) }, besides: ["tiny", "run"],
+                    for: model, rank: rank)
+            }
+            for name in ["tiny", "run"] {
+                #expect(throws: ServeError.nameTaken(name: name)) { try given([name], a) }
+            }
+            // Names come first: they cost nothing.
+            let none = directory + "/none"
+            #expect(throws: ServeError.nameTaken(name: "x")) { try given(["x", "x"], none) }
+            #expect(throws: ServeError.badName(name: "\"x@y\"")) { try given(["x@y"], none) }
+            #expect(throws: FormatError.notFound(path: none)) { try given(["x"], none) }
+            #expect(throws: ServeError.rankTooLarge(adapter: a, rank: 9, limit: 8)) {
+                try given(["x"], a, rank: 8)
+            }
+            let good = try given(["x", "y"], a)
+            #expect(good.adapters.map(\.name) == ["x", "y"])
+            #expect(throws: AdapterError.self) { try good.check(base: SHA256.digest(of: "other")) }
+
+            var other = TinyModel()
+            other.layerCount += 1
+            try other.writeGGUF(to: directory + "/other.gguf")
+            let unfit = try ServeCase.writeAdapter(
+                directory + "/unfit", model: ModelDirectory.open(directory + "/other.gguf"), seed: 1
+            )
+            #expect(throws: (any Error).self) { try given(["x"], unfit) }
+        }
+    }
+
     @Test("adapters are loaded and unloaded at run time, below the root alone")
     func root() throws {
         try TestPaths.withTemporaryDirectory { directory in
@@ -90,6 +133,31 @@ import Testing
                 let answer = try load("x", path)
                 #expect(answer.status == 400, "\(path): \(answer.text)")
             }
+            // Below the root the cause is told, elsewhere nothing is.
+            try FileManager.default.createSymbolicLink(
+                atPath: root + "/lost", withDestinationPath: directory + "/nothing")
+            for (path, words) in [
+                ("none", "No such file or directory: none"),
+                ("in/none/x", "No such file or directory: in/none/x"),
+                ("in/adapter_config.json/x", "Not a directory: in/adapter_config.json/x"),
+                ("../none", "is not below --adapter-root"),
+                ("lost", "is not below --adapter-root"), ("lost/x", "is not below --adapter-root"),
+                ("in/../../none", "is not below --adapter-root"),
+                ("link/none", "is not below --adapter-root"),
+                (directory + "/none", "is not below --adapter-root"),
+            ] {
+                let message = try load("x", path).error["message"] as? String ?? ""
+                #expect(message.contains(words), "\(path): \(message)")
+                #expect(!message.contains(root))
+            }
+            let crowd = root + "/crowd"
+            try FileManager.default.createDirectory(
+                atPath: crowd, withIntermediateDirectories: false)
+            for number in 0...Limits.adapterFiles {
+                try Data().write(to: URL(fileURLWithPath: "\(crowd)/\(number)"))
+            }
+            let many = try load("x", "crowd").error["message"] as? String ?? ""
+            #expect(many.contains("has more than \(Limits.adapterFiles) files"), "\(many)")
             #expect(try load("in", "in").status == 200)
             #expect(try load("in", "in").error["code"] as? String == "name_taken")
             #expect(try load("good", root + "/good").status == 200)
@@ -141,6 +209,87 @@ import Testing
             }
             // Those that nobody used lately leave, and can be named again.
             #expect(try say("r1@10").texts == ten.texts)
+        }
+    }
+
+    /// A checkpoint in the place of an older one of the same step, as a run that begins anew leaves it.
+    private func rewrite(_ server: ServeCase, _ run: String, step: Int, seed: UInt64) throws {
+        let path = CheckpointStore(directory: run + "/checkpoints").path(ofStep: step)
+        try FileManager.default.removeItem(atPath: path)
+        _ = try ServeCase.writeAdapter(path, model: server.model, seed: seed)
+    }
+
+    @Test("a checkpoint of a run that was trained anew is read again, and one that is gone is gone")
+    func trainedAnew() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let root = directory + "/runs"
+            let run = root + "/r1"
+            let first = try ServeCase(in: directory)
+            try writeCheckpoints(first, run, steps: [10])
+            let server = try ServeCase(in: directory) { $0.adapterRoot = root }
+            func say(_ name: String) throws -> ServeCase.Answer {
+                try server.complete(#""model":"\#(name)",\#(ask)"#)
+            }
+            let old = try say("r1@10").texts
+            #expect(try say("r1@latest").texts == old)
+            try rewrite(server, run, step: 10, seed: 77)
+            let new = try say("r1@10").texts
+            #expect(new != old)
+            #expect(try say("r1@latest").texts == new)
+            // It is there once.
+            func names() throws -> [String] {
+                let data = try server.ask("GET", "/v1/models").json["data"]
+                return (data as? [[String: Any]] ?? []).compactMap { $0["id"] as? String }
+            }
+            #expect(try names() == ["tiny", "r1@10"])
+            try FileManager.default.removeItem(atPath: run)
+            #expect(try say("r1@10").status == 404)
+            #expect(try names() == ["tiny"])
+            // What cannot be read is told.
+            try FileManager.default.createDirectory(
+                atPath: run, withIntermediateDirectories: false)
+            try Data().write(to: URL(fileURLWithPath: run + "/checkpoints"))
+            let odd = try say("r1@10")
+            #expect(odd.status == 400)
+            let message = odd.error["message"] as? String ?? ""
+            #expect(message.contains("Not a directory: r1/checkpoints"), "\(message)")
+        }
+    }
+
+    @Test("a run that is followed and trained anew is served anew, at the same step")
+    func followAnew() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let run = directory + "/run1"
+            let server = try ServeCase(in: directory) { $0.follow = run }
+            func say() throws -> ServeCase.Answer {
+                try server.complete(#""model":"run1",\#(ask)"#)
+            }
+            try writeCheckpoints(server, run, steps: [5])
+            try Deadline.wait { (try? say())?.status == 200 }
+            let old = try say()
+            try rewrite(server, run, step: 5, seed: 77)
+            try Deadline.wait { (try? say())?.texts != old.texts }
+            #expect(try say().json["model"] as? String == "run1@5")
+        }
+    }
+
+    @Test("why a run cannot be followed is said once")
+    func followFails() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let run = directory + "/run1"
+            try FileManager.default.createDirectory(
+                atPath: run, withIntermediateDirectories: false)
+            try Data().write(to: URL(fileURLWithPath: run + "/checkpoints"))
+            let lines = Mutex([String]())
+            let log = Log(to: { _, line in lines.withLock { $0.append(line) } })
+            let server = try ServeCase(in: directory, log: log) { $0.follow = run }
+            try Deadline.wait { lines.withLock { $0.contains { $0.contains("Not a directory") } } }
+            try FileManager.default.removeItem(atPath: run + "/checkpoints")
+            try writeCheckpoints(server, run, steps: [5])
+            try Deadline.wait {
+                (try? server.complete(#""model":"run1",\#(ask)"#))?.status == 200
+            }
+            #expect(lines.withLock { $0.count { $0.contains("Not a directory") } } == 1)
         }
     }
 

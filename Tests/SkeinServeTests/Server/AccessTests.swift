@@ -1,3 +1,4 @@
+import Foundation
 import SkeinTestSupport
 import Testing
 
@@ -50,6 +51,26 @@ import Testing
         }
     }
 
+    @Test("a key file that others can read or change is warned of, with the remedy")
+    func keyFile() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            let path = directory + "/keys"
+            try Data("secret".utf8).write(to: URL(fileURLWithPath: path))
+            for (mode, isWarned) in [
+                (0o600, false), (0o400, false), (0o700, false), (0o640, true), (0o604, true),
+                (0o620, true), (0o644, true), (0o602, true), (0o611, false),
+            ] {
+                try FileManager.default.setAttributes(
+                    [.posixPermissions: mode], ofItemAtPath: path)
+                let warning = APIKeys.warning(of: path)
+                #expect((warning != nil) == isWarned, "\(String(mode, radix: 8))")
+                if let warning { #expect(warning.hasSuffix("chmod 600 \(path)")) }
+            }
+            #expect(APIKeys.warning(of: "/dev/null") == nil)
+            #expect(APIKeys.warning(of: directory + "/none") == nil)
+        }
+    }
+
     @Test("without keys, only names of this machine are answered")
     func hosts() {
         let access = ServeAccess(keys: .none, host: "models.lan", origin: nil)
@@ -96,6 +117,7 @@ import Testing
                 let answer = try server.ask("POST", path, #"{"prompt":"a"}"#)
                 #expect(answer.status == 401)
                 #expect(answer.error["code"] as? String == "invalid_api_key")
+                #expect(answer.error["type"] as? String == "invalid_request_error")
                 #expect(answer.headers["www-authenticate"] != nil)
             }
             let good = try server.ask(

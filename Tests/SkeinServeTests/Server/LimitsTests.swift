@@ -25,6 +25,9 @@ import Testing
                 (user + #","temperature":"hot""#, "temperature"),
                 (user + #","temperature":1e999"#, "temperature"),
                 (user + #","top_p":1.5"#, "top_p"), (user + #","n":0"#, "n"),
+                (user + #","top_logprobs":2"#, "top_logprobs"),
+                (user + #","top_logprobs":2,"logprobs":false"#, "top_logprobs"),
+                (user + #","top_logprobs":21,"logprobs":true"#, "top_logprobs"),
                 (user + #","n":65"#, "n"), (user + #","max_tokens":-1"#, "max_tokens"),
                 (user + #","stop":"""#, "stop"),
                 (
@@ -105,7 +108,7 @@ import Testing
                     + "Content-Length: 1073741824\r\n\r\n")
             let tooLong = try #require(try client.response())
             #expect(tooLong.status == 413)
-            #expect(tooLong.text.contains("\"error\""))
+            #expect(tooLong.text.contains(#""type":"invalid_request_error""#))
         }
     }
 
@@ -141,6 +144,8 @@ import Testing
             #expect(unknown.status == 404)
             #expect(unknown.error["code"] as? String == "model_not_found")
             #expect((unknown.error["message"] as? String ?? "").contains("tiny"))
+            #expect(unknown.error["type"] as? String == "invalid_request_error")
+            #expect(unknown.error["param"] as? String == "model")
             for (method, path, body, status) in [
                 ("GET", "/v1/chat/completions", "", 405), ("POST", "/v1/models", "{}", 405),
                 ("GET", "/v2", "", 404), ("POST", "/v1/embeddings", "{}", 404),
@@ -151,6 +156,13 @@ import Testing
             ] {
                 let answer = try server.ask(method, path, body)
                 #expect(answer.status == status, "\(method) \(path): \(answer.text)")
+                guard status >= 400 else { continue }
+                // OpenAI's four fields, and its one type for all that clients can mend.
+                #expect(
+                    Set(answer.error.keys) == ["message", "type", "param", "code"],
+                    "\(method) \(path): \(answer.text)")
+                #expect(answer.error["type"] as? String == "invalid_request_error")
+                #expect(answer.error["code"] is String)
             }
         }
     }
@@ -177,7 +189,8 @@ import Testing
             let refused = try server.complete(#""prompt":"a""#)
             #expect(refused.status == 429)
             #expect(refused.headers["retry-after"].flatMap { Int($0) } ?? 0 > 0)
-            #expect(refused.error["type"] as? String == "rate_limit_error")
+            #expect(refused.error["type"] as? String == "requests")
+            #expect(refused.error["code"] as? String == "rate_limit_exceeded")
             waiting = []
             try Deadline.wait {
                 (try? server.metric("skein_serve_requests_open")) == 0
@@ -275,6 +288,73 @@ import Testing
                     + #""logprobs":20,"stream":true"#)
             #expect(streamed.status == 400 && streamed.error["param"] as? String == "stream")
             #expect(server.computedTokens == 0)
+        }
+    }
+
+    @Test("where one of several answers fails, the others end with it, and the place is free again")
+    func oneOfSeveral() throws {
+        // Room for short rows alone; one after another.
+        try ServeCase.run {
+            $0.cacheBytes = 200_000
+            $0.defaultTokens = 16
+            $0.parallel = 1
+        } with: { server in
+            let long = Array(repeating: 40, count: 490)
+            let fields = #""prompt":[[40],[41],\#(long),[42]],"max_tokens":8,"ignore_eos":true"#
+            let whole = try server.complete(fields)
+            #expect(whole.status == 400)
+            #expect(whole.error["param"] as? String == "max_tokens")
+            #expect(whole.choices.isEmpty)
+            let made = server.computedTokens
+            #expect(made > 0 && made < 100)
+
+            let client = try server.client()
+            try server.send("POST", "/v1/completions", "{\"stream\":true,\(fields)}", to: client)
+            var events: [String] = []
+            while let event = try client.event() { events.append(event) }
+            // Those before it have begun to be told; the error comes in the stream.
+            #expect(events.count > 2)
+            #expect(events.last == "data: [DONE]")
+            let error = events.dropLast().last ?? ""
+            #expect(error.contains(#""param":"max_tokens""#), "\(error)")
+            #expect(events.dropLast(2).allSatisfy { !$0.contains(#""index":3"#) })
+            for name in ["requests_open", "answers_running", "answers_waiting", "cache_bytes"] {
+                #expect(try server.metric("skein_serve_\(name)") == 0)
+            }
+            #expect(try server.complete(#""prompt":[40],"max_tokens":8"#).status == 200)
+        }
+    }
+
+    @Test("what is not answered when a drain's time is over is cut off, and hears why")
+    func cutOff() throws {
+        try ServeCase.run {
+            $0.parallel = 2
+            $0.context = 100_000
+        } with: { server in
+            let long = #""prompt":"the","max_tokens":90000,"ignore_eos":true"#
+            let streamed = try server.client()
+            try server.send(
+                "POST", "/v1/completions", "{\"stream\":true,\(long)}", to: streamed)
+            _ = try streamed.event()
+            let whole = try server.client()
+            try server.send("POST", "/v1/completions", "{\(long)}", to: whole)
+            let waiting = try server.client()
+            try server.send("POST", "/v1/completions", "{\(long)}", to: waiting)
+            try Deadline.wait {
+                (try? server.metric("skein_serve_answers_running")) == 2
+                    && (try? server.metric("skein_serve_answers_waiting")) == 1
+            }
+            #expect(!server.server.drain(grace: .zero))
+            for client in [whole, waiting] {
+                let response = try #require(try client.response())
+                #expect(response.status == 503)
+                #expect(response.text.contains(#""code":"shutting_down""#))
+                #expect(response.text.contains(#""type":"server_error""#))
+            }
+            var last: [String] = []
+            while let event = try streamed.event() { last = Array(last.suffix(1)) + [event] }
+            #expect(last.first?.contains(#""code":"shutting_down""#) == true)
+            #expect(last.last == "data: [DONE]")
         }
     }
 

@@ -61,6 +61,30 @@ import Testing
         }
     }
 
+    @Test("text_offset is where a token stands in the text, whole and in a stream")
+    func offsets() throws {
+        try ServeCase.run { server in
+            // Each of the last three characters is cut into its bytes.
+            let prompt = "the in\u{E9}\u{20AC}\u{1F600}"
+            let fields =
+                #""prompt":"\#(prompt)","max_tokens":6,"seed":4,"ignore_eos":true,"echo":true,"#
+                + #""logprobs":0"#
+            let whole = try server.complete(fields)
+            let offsets = try #require(try logprobs(whole)["text_offset"] as? [Int])
+            let asked = try #require(whole.usage["prompt_tokens"] as? Int)
+            #expect(offsets.count == asked + 6)
+            #expect(offsets[0] == 0 && offsets == offsets.sorted())
+            #expect(offsets[..<asked].suffix(9) == [6, 6, 7, 7, 7, 8, 8, 8, 8])
+            #expect(offsets[asked] == prompt.unicodeScalars.count)
+            let chunks = try #require(try server.stream("/v1/completions", fields))
+            let streamed = chunks.flatMap { chunk -> [Int] in
+                let choice = (chunk["choices"] as? [[String: Any]])?.first
+                return (choice?["logprobs"] as? [String: Any])?["text_offset"] as? [Int] ?? []
+            }
+            #expect(streamed == offsets)
+        }
+    }
+
     @Test("a chat tells its tokens' log-probabilities, whole and in a stream")
     func chat() throws {
         try ServeCase.run { server in

@@ -1,0 +1,90 @@
+import Synchronization
+
+/// Bounds what the grammars of one server take together, those included that have left their cache and
+/// are still used. Any thread may call.
+///
+/// States and masks are made again when they are needed, so those of grammars that were not used for
+/// longest are forgotten. What a grammar itself takes cannot be forgotten as long as somebody has it:
+/// whoever compiles asks before (`GrammarCache.isCrowded`).
+final class GrammarMemory: Sendable {
+    private struct Member {
+        weak var grammar: CompiledGrammar?
+        /// Of its network.
+        let networkBytes: Int
+        /// Of its states and masks.
+        var stateBytes = 0
+        /// When it was used, counted in uses.
+        var used: Int
+    }
+
+    private struct State {
+        var members: [ObjectIdentifier: Member] = [:]
+        var networkBytes = 0
+        var stateBytes = 0
+        var uses = 0
+    }
+
+    /// Bytes of states and masks of all grammars. One that is at work may exceed it for as long.
+    let stateLimit: Int
+    private let state = Mutex(State())
+
+    init(stateLimit: Int) { self.stateLimit = stateLimit }
+
+    /// Bytes of all networks that somebody has.
+    var networkBytes: Int { state.withLock { $0.networkBytes } }
+    /// Bytes of all states and masks.
+    var stateBytes: Int { state.withLock { $0.stateBytes } }
+
+    func add(_ grammar: CompiledGrammar, networkBytes: Int) {
+        state.withLock { state in
+            state.uses += 1
+            state.members[ObjectIdentifier(grammar)] = Member(
+                grammar: grammar, networkBytes: networkBytes, used: state.uses)
+            state.networkBytes += networkBytes
+        }
+    }
+
+    /// The grammar is gone.
+    func remove(_ id: ObjectIdentifier) {
+        state.withLock { state in
+            guard let member = state.members.removeValue(forKey: id) else { return }
+            state.networkBytes -= member.networkBytes
+            state.stateBytes -= member.stateBytes
+        }
+    }
+
+    /// Learns what a grammar's states take now that it was used; others may have to forget theirs.
+    /// The caller holds no grammar's lock.
+    func note(_ grammar: CompiledGrammar, stateBytes: Int) {
+        let crowded = state.withLock { state in
+            state.uses += 1
+            state.members[ObjectIdentifier(grammar)]?.used = state.uses
+            Self.set(stateBytes, of: grammar, &state)
+            return state.stateBytes > stateLimit
+        }
+        if crowded { makeRoom(for: grammar) }
+    }
+
+    private static func set(_ bytes: Int, of grammar: CompiledGrammar, _ state: inout State) {
+        let id = ObjectIdentifier(grammar)
+        guard let member = state.members[id] else { return }
+        state.stateBytes += bytes - member.stateBytes
+        state.members[id]?.stateBytes = bytes
+    }
+
+    private func makeRoom(for user: CompiledGrammar) {
+        let others = state.withLock { state in
+            state.members.values.filter { $0.stateBytes > 0 }.sorted { $0.used < $1.used }
+                .compactMap(\.grammar)
+        }
+        for other in others where other !== user {
+            // One that is at work is used just now; nobody waits for it.
+            guard let left = other.forgetIfIdle() else { continue }
+            let isDone = state.withLock { state in
+                Self.set(left, of: other, &state)
+                return state.stateBytes <= stateLimit
+            }
+            if isDone { return }
+        }
+    }
+}

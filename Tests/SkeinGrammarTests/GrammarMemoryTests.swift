@@ -1,0 +1,65 @@
+import Testing
+
+@testable import SkeinGrammar
+
+/// What all grammars of a server take together.
+@Suite struct GrammarMemoryTests {
+    private static func schema(_ number: Int) -> [UInt8] {
+        Array(
+            #"{"type":"object","properties":{"p\#(number)":{"type":"string","maxLength":30}},"required":["p\#(number)"]}"#
+                .utf8)
+    }
+
+    /// Writes a value to its end; the tokens of all masks on the way.
+    private static func write(_ grammar: CompiledGrammar) throws -> [TokenSet] {
+        var matcher = try GrammarMatcher(grammar, limit: 60)
+        var masks: [TokenSet] = []
+        while case .choice(_, let mask) = try matcher.next(asksAlways: true) {
+            masks.append(mask.tokens)
+            guard let token = mask.tokens.tokens.max() else { break }
+            try matcher.accept(token)
+        }
+        return masks
+    }
+
+    @Test("states of all grammars stay within the limit, and what is forgotten comes back the same")
+    func states() throws {
+        let free = GrammarCache(Vocabularies.bytes, count: 8)
+        var alone: [[TokenSet]] = []
+        var largest = 0
+        for number in 0..<6 {
+            let before = free.memory.stateBytes
+            alone.append(try Self.write(free.schema(Self.schema(number))))
+            largest = max(largest, free.memory.stateBytes - before)
+        }
+        #expect(largest > 0 && free.memory.stateBytes > 3 * largest)
+        // Room for three of six.
+        let tight = GrammarCache(Vocabularies.bytes, count: 8, byteLimit: 6 * largest)
+        // They are held, as by requests that wait.
+        let held = try (0..<6).map { try tight.schema(Self.schema($0)) }
+        for number in [0, 1, 2, 3, 4, 5, 5, 0, 3, 1] {
+            #expect(try Self.write(held[number]) == alone[number])
+            #expect(tight.memory.stateBytes <= 3 * largest)
+        }
+    }
+
+    @Test("grammars that somebody has count, in the cache or not, until nobody has them")
+    func networks() throws {
+        let one = GrammarCache(Vocabularies.bytes, count: 1)
+        _ = try one.schema(Self.schema(1))
+        let size = one.memory.networkBytes
+        #expect(size > 0)
+        let cache = GrammarCache(Vocabularies.bytes, count: 1, byteLimit: 5 * size)
+        var held: [CompiledGrammar] = []
+        while held.count < 2 {
+            held.append(try cache.schema(Self.schema(1 + held.count)))
+            #expect(!cache.isCrowded)
+        }
+        held.append(try cache.schema(Self.schema(3)))
+        #expect(cache.memory.networkBytes == 3 * size)
+        #expect(cache.isCrowded)
+        held.removeAll()
+        #expect(!cache.isCrowded)
+        #expect(cache.memory.networkBytes == 0 && cache.memory.stateBytes == 0)
+    }
+}

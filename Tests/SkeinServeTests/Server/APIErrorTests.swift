@@ -1,0 +1,43 @@
+import SkeinBasics
+import SkeinHTTP
+import Testing
+
+@testable import SkeinServe
+
+/// Errors as OpenAI's clients read them.
+@Suite struct APIErrorTests {
+    @Test("the type follows from the status, as OpenAI has it")
+    func types() {
+        for (status, type) in [
+            (.badRequest, "invalid_request_error"), (.unauthorized, "invalid_request_error"),
+            (.forbidden, "invalid_request_error"), (.notFound, "invalid_request_error"),
+            (.methodNotAllowed, "invalid_request_error"),
+            (.requestTimeout, "invalid_request_error"),
+            (.contentTooLarge, "invalid_request_error"),
+            (.misdirected, "invalid_request_error"), (.tooManyRequests, "requests"),
+            (.internalError, "server_error"), (.serviceUnavailable, "server_error"),
+        ] as [(HTTPStatus, String)] {
+            #expect(APIError(status, "x").type == type, "\(status)")
+        }
+    }
+
+    @Test("all four fields are there, also those that say nothing")
+    func shape() {
+        #expect(
+            JSONLine.render(APIError.unknownModel("x", known: ["tiny"]).json)
+                == #"{"error":{"message":"there is no model \"x\" here: GET /v1/models lists "#
+                + #"those that are served (tiny)","type":"invalid_request_error","#
+                + #""param":"model","code":"model_not_found"}}"#)
+        #expect(
+            JSONLine.render(APIError(.internalError, "y").json)
+                == #"{"error":{"message":"y","type":"server_error","param":null,"code":null}}"#)
+    }
+
+    @Test("whose error it is: of input the client's, any other the server's")
+    func sides() {
+        #expect(APIError(ServeError.badName(name: "a@b")).status == .badRequest)
+        #expect(APIError(ServeError.noThread).status == .internalError)
+        struct Odd: Error {}
+        #expect(APIError(Odd()).type == "server_error")
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import SkeinBasics
+import SkeinTestSupport
+import Testing
+
+@testable import SkeinServe
+
+/// What the server does while the threads that prepare requests are busy.
+@Suite struct HeldThreadsTests {
+    /// Keeps a thread busy until it is opened; opens itself at the end.
+    private final class Gate: Sendable {
+        private let isOpen = Condition(false)
+
+        init(_ threads: PreparationThreads) {
+            let isOpen = isOpen
+            threads.run { isOpen.wait { $0 ? () : nil } }
+        }
+
+        deinit { open() }
+
+        func open() { isOpen.change { $0 = true } }
+    }
+
+    private func waitForOpen(_ count: Int, _ server: ServeCase) throws {
+        try Deadline.wait { (try? server.metric("skein_serve_requests_open")) == count }
+    }
+
+    /// Has a request answered up to the point where its JSON is to be written, for which no thread is
+    /// free.
+    private func hold(
+        _ server: ServeCase, _ fields: String, tokens: Int
+    ) throws -> (client: HTTPClient, gates: [Gate]) {
+        let first = Gate(server.server.threads)
+        let second = Gate(server.server.threads)
+        let client = try server.client()
+        try server.send("POST", "/v1/completions", "{\(fields)}", to: client)
+        try waitForOpen(1, server)
+        // Stands behind the request, which is prepared by the only free thread.
+        let third = Gate(server.server.threads)
+        second.open()
+        try Deadline.wait {
+            (try? server.metric("skein_serve_answer_tokens_total")) == tokens
+        }
+        return (client, [first, third])
+    }
+
+    private let large =
+        #""prompt":"the in","max_tokens":120,"seed":3,"ignore_eos":true,"logprobs":20"#
+
+    @Test("a large answer is written where requests are prepared, and others do not wait for it")
+    func large() throws {
+        try ServeCase.run { server in
+            let (client, gates) = try hold(server, large, tokens: 120)
+            // It is made, and nobody has written it.
+            #expect(try server.metric("skein_serve_requests_open") == 1)
+            #expect(try server.ask("GET", "/health").status == 200)
+            for gate in gates { gate.open() }
+            let response = try #require(try client.response())
+            #expect(response.status == 200)
+            let answer = ServeCase.Answer(status: 200, headers: [:], text: response.text)
+            let logprobs = answer.choices.first?["logprobs"] as? [String: Any]
+            #expect((logprobs?["tokens"] as? [String])?.count == 120)
+            #expect(response.body.count > Limits.writtenBytes)
+            try waitForOpen(0, server)
+        }
+    }
+
+    @Test("a small answer is written at once, whatever is being prepared")
+    func small() throws {
+        try ServeCase.run { server in
+            let (client, gates) = try hold(
+                server, #""prompt":"the in","max_tokens":9,"ignore_eos":true"#, tokens: 9)
+            #expect(try #require(try client.response()).status == 200)
+            #expect(gates.count == 2)
+        }
+    }
+
+    @Test("a client that goes while its answer waits to be written leaves nothing behind")
+    func goneWhileWritten() throws {
+        try ServeCase.run {
+            $0.parallel = 1
+            $0.queue = 0
+        } with: { server in
+            let gates = try hold(server, large, tokens: 120).gates
+            try waitForOpen(0, server)
+            #expect(try server.metric("skein_serve_requests_abandoned_total") == 1)
+            // Its work still holds the only place.
+            #expect(try server.complete(#""prompt":"a""#).status == 429)
+            for gate in gates { gate.open() }
+            try Deadline.wait {
+                (try? server.complete(#""prompt":"a","max_tokens":1"#))?.status == 200
+            }
+        }
+    }
+
+    @Test("nothing is computed for a client that goes while its request is prepared")
+    func goneWhilePrepared() throws {
+        try ServeCase.run { server in
+            let first = Gate(server.server.threads)
+            let second = Gate(server.server.threads)
+            do {
+                let client = try server.client()
+                try server.send(
+                    "POST", "/v1/completions", #"{"prompt":"the in","max_tokens":9}"#, to: client)
+                try waitForOpen(1, server)
+            }
+            try waitForOpen(0, server)
+            #expect(try server.metric("skein_serve_requests_abandoned_total") == 1)
+            second.open()
+            // Stands behind it, on the only free thread: it would have been submitted by then.
+            let next = try server.complete(#""prompt":[40],"max_tokens":1"#)
+            #expect(next.status == 200)
+            #expect(server.computedTokens == 1)
+            first.open()
+        }
+    }
+}
