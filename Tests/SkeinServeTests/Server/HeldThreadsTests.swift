@@ -48,7 +48,7 @@ import Testing
         #""prompt":"the in","max_tokens":120,"seed":3,"ignore_eos":true,"logprobs":20"#
 
     @Test("a large answer is written where requests are prepared, and others do not wait for it")
-    func large() throws {
+    func writtenByOthers() throws {
         try ServeCase.run { server in
             let (client, gates) = try hold(server, large, tokens: 120)
             // It is made, and nobody has written it.
