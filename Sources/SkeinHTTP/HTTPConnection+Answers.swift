@@ -92,7 +92,7 @@ extension HTTPConnection {
         outbound.append(bytes)
         // What waits is written when the socket is ready.
         guard !waits else { return }
-        setDeadline(Limits.writeTime)
+        setDeadline(times.write)
         write()
     }
 
@@ -101,7 +101,7 @@ extension HTTPConnection {
         switch outbound.write(to: socket) {
         case .failed: close()
         case .wouldBlock:
-            if outbound.count < before { setDeadline(Limits.writeTime) }
+            if outbound.count < before { setDeadline(times.write) }
             watchAgain()
         case .allWritten: allWritten()
         }
@@ -111,7 +111,7 @@ extension HTTPConnection {
         switch phase {
         case .reading: readMore()
         case .streaming:
-            setDeadline(Limits.keepAlive)
+            setDeadline(times.keepAlive)
             watchAgain()
         case .answering, .endingStream: answered()
         case .awaitingAnswer, .lingering, .closed: break
@@ -126,7 +126,7 @@ extension HTTPConnection {
         guard exchange.keepsAlive, !clients.isDraining else { return linger() }
         phase = .reading
         clients.line.join(slot)
-        setDeadline(parser.isInside ? Limits.requestTime : Limits.idleTime)
+        setDeadline(parser.isInside ? times.request : times.idle)
         guard parser.isInside else { return watchAgain() }
         // The next request may be here already. It is read before any more bytes are, so that a
         // pipeline of them stays bounded, and not from here, so that it cannot grow the stack.
@@ -136,12 +136,12 @@ extension HTTPConnection {
 
     /// Ends this side, and lets the client's bytes run out so that it gets the answer and no reset.
     private func linger() {
-        let end = ContinuousClock.now + Limits.lingerTotal
+        let end = ContinuousClock.now + times.lingerTotal
         phase = .lingering(until: end)
         parser = HTTPRequestParser()
         socket.endWriting()
         clients.lingers(self)
-        setDeadline(Limits.lingerTime)
+        setDeadline(times.linger)
         watchAgain()
     }
 }

@@ -3,9 +3,9 @@ import SkeinSockets
 /// One client. Lives on its loop's thread.
 ///
 /// Every wait for the client has a deadline: the head of a request must be complete
-/// `Limits.requestTime` after it may begin, its body must come at a minimum rate, the next request
-/// must begin within `Limits.idleTime`, and a client must take something of what waits for it every
-/// `Limits.writeTime`. Only a wait for the site has none.
+/// `HTTPTimes.request` after it may begin, its body must come at a minimum rate, the next request
+/// must begin within `HTTPTimes.idle`, and a client must take something of what waits for it every
+/// `HTTPTimes.write`. Only a wait for the site has none.
 final class HTTPConnection {
     /// Its place among the server's clients.
     let slot: Int
@@ -57,8 +57,10 @@ final class HTTPConnection {
         self.loop = loop
         self.clients = clients
         watch = loop.watch(socket.descriptor, for: .read) { [weak self] in self?.handle($0) }
-        setDeadline(Limits.requestTime)
+        setDeadline(times.request)
     }
+
+    var times: HTTPTimes { clients.settings.times }
 
     var waitingBytes: Int { outbound.count }
 
@@ -135,14 +137,14 @@ final class HTTPConnection {
             // before it prolong that.
             if case .reading = phase, !wasInside, parser.isInside, !parser.isInBody {
                 clients.line.join(slot)
-                setDeadline(Limits.requestTime)
+                setDeadline(times.request)
             }
         case .awaitingAnswer, .streaming, .endingStream:
             guard !exchange.isFollower else { return }
             parser.take(bytes)
             watchAgain()
         case .lingering(let end):
-            setDeadline(at: min(.now + Limits.lingerTime, end))
+            setDeadline(at: min(.now + times.linger, end))
         case .answering, .closed: break
         }
     }
@@ -174,8 +176,7 @@ final class HTTPConnection {
     /// Waits for the rest of a request, or for the next one.
     func readMore() {
         if parser.isInBody {
-            let earned = Double(parser.bodyBytes) / Double(Limits.bodyBytesPerSecond)
-            setDeadline(at: (bodyBegan ?? .now) + Limits.requestTime + .seconds(earned))
+            setDeadline(at: (bodyBegan ?? .now) + times.body(parser.bodyBytes))
         }
         watchAgain()
     }
@@ -245,7 +246,7 @@ final class HTTPConnection {
         case .streaming where outbound.isEmpty:
             stream(Array(": still here\n\n".utf8))
             // To HEAD, nothing was sent.
-            if self.deadline == nil { setDeadline(Limits.keepAlive) }
+            if self.deadline == nil { setDeadline(times.keepAlive) }
         default: close()
         }
     }

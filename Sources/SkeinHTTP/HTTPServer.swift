@@ -17,6 +17,8 @@ package final class HTTPServer: Sendable {
         /// Bytes of all bodies that are being received, which take up to twice as much memory; one
         /// that comes beyond them is refused with 503.
         package var bodyBytes = 64 << 20
+        /// How long clients are waited for.
+        package var times = HTTPTimes()
         /// Of the thread, for debuggers: at most 15 bytes.
         package var name = "skein-http"
         /// Whether the process's other threads go first.

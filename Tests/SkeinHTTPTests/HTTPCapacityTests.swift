@@ -12,10 +12,9 @@ struct HTTPCapacityTests {
         let limit = HTTPServer.raiseDescriptorLimit(to: 8000)
         let count = min(2000, (limit - 1000) / 2)
         try #require(count > 0, "the limit on open files is \(limit)")
-        var settings = HTTPServer.Settings()
+        var settings = HTTPServer.Settings.patient
         settings.connections = 3000
         let server = try AnsweringServer(settings)
-        // Those that never ask are dropped sooner.
         let idle = try (0..<count).map { _ in
             let client = try server.client()
             try client.send(Ask.get("/"))
@@ -37,7 +36,7 @@ struct HTTPCapacityTests {
 
     @Test("when all are answered a new one is told so, and when one is idle it makes room")
     func full() throws {
-        var settings = HTTPServer.Settings()
+        var settings = HTTPServer.Settings.patient
         settings.connections = 3
         let server = try AnsweringServer(settings)
         let clients = try (0..<3).map { _ in try server.client() }
@@ -77,7 +76,7 @@ struct HTTPCapacityTests {
 
     @Test("the one that has waited longest is dropped, also if it has sent half of a head")
     func oldest() throws {
-        var settings = HTTPServer.Settings()
+        var settings = HTTPServer.Settings.patient
         settings.connections = 3
         let server = try AnsweringServer(settings)
         let silent = try server.client()
@@ -100,7 +99,9 @@ struct HTTPCapacityTests {
 
     @Test("a server that drains finishes what is under way and takes nothing new")
     func drain() throws {
-        let server = try AnsweringServer()
+        var settings = HTTPServer.Settings.patient
+        settings.times.linger = .milliseconds(100)
+        let server = try AnsweringServer(settings)
         let idle = try server.client()
         try idle.send(Ask.get("/"))
         #expect(try idle.response()?.status == 200)
@@ -178,7 +179,7 @@ struct HTTPCapacityTests {
 
     @Test("only a server that is told to lets other threads go first", arguments: [true, false])
     func niceness(yields: Bool) throws {
-        var settings = HTTPServer.Settings()
+        var settings = HTTPServer.Settings.patient
         settings.yieldsToOthers = yields
         let server = try AnsweringServer(settings)
         let value = try server.server.call {

@@ -40,7 +40,7 @@ struct HTTPStormTests {
 
     @Test("every answer is given or its client is gone, and nothing is left", arguments: 1...8)
     func storm(seed: Int) throws {
-        var settings = HTTPServer.Settings()
+        var settings = HTTPServer.Settings.patient
         settings.connections = 12
         settings.streams = 4
         settings.bodyBytes = 200_000
