@@ -40,7 +40,9 @@ extension HTTPConnection {
         clients.line.leave(slot)
         exchange = Exchange()
         var response = clients.site.refusal(status, words)
-        response.headers += headers
+        // The site may have said some of it.
+        let said = Set(response.headers.map { $0.name.lowercased() })
+        response.headers += headers.filter { !said.contains($0.name.lowercased()) }
         respond(response)
     }
 
@@ -136,12 +138,16 @@ extension HTTPConnection {
 
     /// Ends this side, and lets the client's bytes run out so that it gets the answer and no reset.
     private func linger() {
-        let end = ContinuousClock.now + times.lingerTotal
-        phase = .lingering(until: end)
         parser = HTTPRequestParser()
         socket.endWriting()
         clients.lingers(self)
-        setDeadline(times.linger)
+        // A server that stops does not wait for those who do not.
+        linger(until: .now + (clients.isDraining ? times.linger : times.lingerTotal))
         watchAgain()
+    }
+
+    func linger(until end: ContinuousClock.Instant) {
+        phase = .lingering(until: end)
+        setDeadline(at: min(.now + times.linger, end))
     }
 }

@@ -93,12 +93,18 @@ final class HTTPConnection {
         stream?.ended()
     }
 
-    /// Answers what is under way, and nothing after it.
+    /// Answers what the site has, and nothing after it: who has sent half a request may try
+    /// elsewhere, and would hold the server up as long as a request may take.
     func drain() {
         switch phase {
-        case .reading where !parser.isInBody: close()
+        case .reading where parser.isInside:
+            refuse(
+                .serviceUnavailable, "the server is stopping; send the request again later",
+                headers: [("Retry-After", "1")])
+        case .reading: close()
         case .streaming where exchange.isFollower: endStream()
-        default: break
+        case .lingering(let end): linger(until: min(end, .now + times.linger))
+        case .awaitingAnswer, .answering, .streaming, .endingStream, .closed: break
         }
     }
 
@@ -144,7 +150,7 @@ final class HTTPConnection {
             parser.take(bytes)
             watchAgain()
         case .lingering(let end):
-            setDeadline(at: min(.now + times.linger, end))
+            linger(until: end)
         case .answering, .closed: break
         }
     }

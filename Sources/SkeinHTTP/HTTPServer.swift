@@ -117,9 +117,9 @@ package final class HTTPServer: Sendable {
         listening.post { _ in body() }
     }
 
-    /// Stops listening, tells the site to finish, drops all clients that have no request under way
-    /// and lets the others have their answers: `connectionCount` reaches 0 once they have left.
-    /// Does not wait for that.
+    /// Stops listening, tells the site to finish, drops all clients that have no request under way,
+    /// refuses requests that have not come whole with 503 and lets the others have their answers:
+    /// `connectionCount` reaches 0 once they have left. Does not wait for that.
     package func drain() {
         listening.post { $0.drain() }
     }

@@ -22,7 +22,8 @@ package struct HTTPTimes: Sendable {
 
     /// How long what still comes in a connection that was refused is read and thrown away, so that
     /// the answer is not lost to a reset (RFC 9112, section 9.6): until nothing comes for `linger`,
-    /// but no longer than `lingerTotal`, in which a client of 10 Mbit/s sends 37 MB.
+    /// but no longer than `lingerTotal`, in which a client of 10 Mbit/s sends 37 MB. A server that
+    /// drains does so for `linger` at all.
     package var linger = Duration.seconds(1)
     package var lingerTotal = Duration.seconds(30)
 
