@@ -162,7 +162,7 @@ final class HTTPConnection {
             countBody()
             if let request { return answer(request) }
         } catch {
-            return refuse(error.status, error.words)
+            return refuse(error.status, error.words, headers: error.headers)
         }
         guard parser.isInBody else { return watchAgain() }
         if !wasInBody {

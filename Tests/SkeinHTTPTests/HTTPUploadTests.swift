@@ -66,6 +66,20 @@ struct HTTPUploadTests {
         #expect(try other.response()?.status == 417)
     }
 
+    @Test("a body that is compressed is refused before it is sent, and its client is told how")
+    func encoded() throws {
+        let server = try AnsweringServer()
+        let client = try server.client()
+        try client.send(
+            Ask.head(
+                "/", "Content-Encoding: gzip\r\nExpect: 100-continue\r\nContent-Length: 5"))
+        let answer = try #require(try client.response())
+        #expect(answer.status == 415 && answer.headers["accept-encoding"] == "identity")
+        #expect(answer.text.contains("uncompressed") && answer.text.hasPrefix("{\"error\":"))
+        #expect(try client.isClosed())
+        #expect(try server.call { $0.asked }.isEmpty)
+    }
+
     @Test("a refusal has the shape that the site gives it, and an empty answer has no length")
     func shapes() throws {
         let server = try AnsweringServer()
