@@ -117,6 +117,8 @@ final class HTTPConnection {
             if case .lingering = phase { return read() }
             return close()
         }
+        // Requests that wait are nobody's any more: nobody would read up to the end behind them.
+        if readiness.contains(.hangUp), watched.contains(.hangUp) { return close() }
         if readiness.contains(.read), watched.contains(.read) { read() }
     }
 
@@ -200,15 +202,15 @@ final class HTTPConnection {
     // MARK: Waiting
 
     private var interest: Readiness {
+        // Whoever is gone is noticed also behind bytes that are not read.
         let hasRoom = parser.heldBytes < Limits.pipelineBytes
+        let reading: Readiness = hasRoom || exchange.isFollower ? .read : .hangUp
         switch phase {
         case .reading: return outbound.isEmpty ? .read : .write
-        case .awaitingAnswer: return hasRoom ? .read : []
+        case .awaitingAnswer: return reading
         // Nothing is read meanwhile: a client that sends without reading stops.
         case .answering: return .write
         case .streaming, .endingStream:
-            let reads = exchange.isFollower || hasRoom
-            let reading: Readiness = reads ? .read : []
             return outbound.isEmpty ? reading : reading.union(.write)
         case .lingering: return .read
         case .closed: return []

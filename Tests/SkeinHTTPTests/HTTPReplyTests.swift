@@ -152,6 +152,37 @@ struct HTTPReplyTests {
         #expect(try server.server.connectionCount() == 0)
     }
 
+    @Test(
+        "the site hears that a client is gone which left more requests than are held",
+        arguments: Leaving.allCases, [false, true])
+    func goneBehindRequests(leaving: Leaving, isStreaming: Bool) throws {
+        let server = try AnsweringServer()
+        var client: HTTPClient? = try server.client()
+        try client?.send(Ask.post("/later", "x"))
+        try client?.send(String(repeating: Ask.post("/", "x"), count: 1000))
+        try server.wait { site in
+            guard let connection = site.replies.first?.connection else { return false }
+            return connection.parser.heldBytes >= Limits.pipelineBytes
+        }
+        if isStreaming {
+            try server.call { site in
+                site.streams.append(site.replies[0].beginEvents())
+                site.streams[0].send(nil, "1")
+            }
+            #expect(try client?.event() == "data: 1")
+        }
+        #expect(try server.call { $0.gone } == 0)
+        switch leaving {
+        case .closes: client = nil
+        case .endsItsSide: client?.endWriting()
+        case .resets:
+            client?.resetsWhenDropped()
+            client = nil
+        }
+        try server.wait { $0.gone == 1 }
+        #expect(try server.server.connectionCount() == 0)
+    }
+
     @Test("requests behind one that waits are held up to a limit, and answered in order")
     func pipeline() throws {
         let server = try AnsweringServer()
