@@ -137,7 +137,8 @@ final class HTTPBody {
         guard !digits.isEmpty, rest.isEmpty || rest.first == 0x3B,
             rest.allSatisfy({ $0 == 0x09 || ($0 > 0x1F && $0 != 0x7F) })
         else { throw .malformed("a chunk does not begin with its size") }
-        extensionBytes += rest.count
+        // Zeros in front say nothing, either.
+        extensionBytes += rest.count + max(0, digits.count - Limits.chunkDigits)
         guard extensionBytes <= Limits.chunkExtensionBytes else {
             throw .malformed(
                 "the chunks have more than \(Limits.chunkExtensionBytes) bytes of extensions")

@@ -93,14 +93,16 @@ extension HTTPConnection {
         let waits = !outbound.isEmpty
         outbound.append(bytes)
         // What waits is written when the socket is ready.
-        guard !waits else { return }
+        guard !waits else { return countOutbound(hasTaken: false) }
         setDeadline(times.write)
         write()
     }
 
     func write() {
         let before = outbound.count
-        switch outbound.write(to: socket) {
+        let outcome = outbound.write(to: socket)
+        countOutbound(hasTaken: outbound.count < before)
+        switch outcome {
         case .failed: close()
         case .wouldBlock:
             if outbound.count < before { setDeadline(times.write) }

@@ -21,6 +21,8 @@ final class HTTPConnection {
     /// Bytes of the body that the server knows of.
     private var countedBytes = 0
     var outbound = Outbound()
+    /// Bytes of `outbound` that the server knows of.
+    private var countedOutbound = 0
     var phase = Phase.reading
     var exchange = Exchange()
     var reply: HTTPReply?
@@ -85,6 +87,8 @@ final class HTTPConnection {
         socket.close()
         parser = HTTPRequestParser()
         countBody()
+        outbound = Outbound()
+        countOutbound(hasTaken: false)
         stopFollowing()
         clients.remove(self)
         let (reply, stream) = (reply, stream)
@@ -197,6 +201,12 @@ final class HTTPConnection {
     func countBody() {
         clients.bodyBytes += parser.bodyBytes - countedBytes
         countedBytes = parser.bodyBytes
+    }
+
+    /// Tells the server how much memory the bytes take that wait for the client.
+    func countOutbound(hasTaken: Bool) {
+        clients.waiting(self, more: outbound.heldBytes - countedOutbound, hasTaken: hasTaken)
+        countedOutbound = outbound.heldBytes
     }
 
     // MARK: Waiting

@@ -17,6 +17,10 @@ package final class HTTPServer: Sendable {
         /// Bytes of all bodies that are being received, which take up to twice as much memory; one
         /// that comes beyond them is refused with 503.
         package var bodyBytes = 64 << 20
+        /// Bytes of all answers and events that wait for clients which are slow to take them. Beyond
+        /// them, the one that has taken nothing for longest is dropped, unless it is the only one:
+        /// one answer may be as long as it is.
+        package var answerBytes = 64 << 20
         /// How long clients are waited for.
         package var times = HTTPTimes()
         /// Of the thread, for debuggers: at most 15 bytes.
@@ -100,6 +104,9 @@ package final class HTTPServer: Sendable {
 
     /// Bytes of bodies that are being received now.
     package func bodyBytes() throws -> Int { try listening.call { $0.bodyBytes } }
+
+    /// Bytes that wait for clients now.
+    package func answerBytes() throws -> Int { try listening.call { $0.waitingBytes } }
 
     /// Runs `body` on the server's thread and waits for its result.
     ///

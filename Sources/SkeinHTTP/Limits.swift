@@ -9,8 +9,11 @@ enum Limits {
     /// Header lines of a request.
     static let headers = 64
 
-    /// Bytes of a line that begins a chunk: 16 digits and some extension that nobody sends.
+    /// Bytes of a line that begins a chunk: its size and some extension that nobody sends.
     static let chunkLineBytes = 256
+
+    /// Digits of a chunk's size; zeros beyond them count as an extension.
+    static let chunkDigits = 16
 
     /// Bytes of extensions in all chunks of a body: without it, chunks of one byte could bring 250
     /// times as many bytes as the body's limit allows.

@@ -178,6 +178,10 @@ struct HTTPBodyTests {
             String(repeating: "1;" + String(repeating: "a", count: 100) + "\r\nx\r\n", count: 20),
             .malformed("the chunks have more than 1024 bytes of extensions")
         ),
+        (
+            String(repeating: String(repeating: "0", count: 115) + "1\r\nx\r\n", count: 20),
+            .malformed("the chunks have more than 1024 bytes of extensions")
+        ),
         ("0\r\n" + String(repeating: "X: yyyyyyyyyyyyyyy\r\n", count: 300), .headersTooLong),
         (
             "0\r\nX: " + String(repeating: "y", count: 5000) + "\r\n\r\n",

@@ -97,6 +97,79 @@ struct HTTPCapacityTests {
         }
     }
 
+    @Test("what waits for slow readers is bounded: who has taken nothing for longest is dropped")
+    func slowReaders() throws {
+        let length = 16 << 20
+        var settings = HTTPServer.Settings.patient
+        settings.answerBytes = 5 * length / 2
+        let server = try AnsweringServer(settings)
+        nonisolated(unsafe) let clients = try (0..<3).map { _ in try server.client() }
+        for (number, client) in clients.enumerated() {
+            try client.send(Ask.post("/later", "x"))
+            try server.wait { $0.replies.count == number + 1 }
+        }
+        // On the server's thread, so that it writes to nobody meanwhile.
+        let waiting = try server.call { site in
+            let connections = try site.replies.map { try #require($0.connection) }
+            func respond(_ number: Int) {
+                let body = [UInt8](repeating: 1, count: length)
+                site.replies[number].respond(HTTPResponse(body: body))
+            }
+            respond(0)
+            respond(1)
+            // The first one takes some.
+            let first = connections[0]
+            let before = first.waitingBytes
+            try clients[0].receive(first.outbound.heldBytes - before)
+            try Deadline.wait(seconds: 60) {
+                first.write()
+                return first.waitingBytes < before
+            }
+            #expect(first.clients.waitingBytes > 2 * length)
+            respond(2)
+            first.clients.makeRoom()
+            #expect(first.clients.waitingBytes <= first.clients.settings.answerBytes)
+            return connections.map { $0.waitingBytes > 0 }
+        }
+        #expect(waiting == [true, false, true])
+        #expect(try clients[1].response() == nil)
+        for number in [0, 2] {
+            #expect(try clients[number].response()?.body.count == length)
+        }
+        #expect(try server.server.answerBytes() == 0)
+    }
+
+    @Test("a server makes room by itself while slow readers come")
+    func manySlowReaders() throws {
+        let length = 16 << 20
+        var settings = HTTPServer.Settings.patient
+        settings.answerBytes = 5 * length / 2
+        let server = try AnsweringServer(settings)
+        let clients = try (0..<6).map { _ in try server.client() }
+        for (number, client) in clients.enumerated() {
+            try client.send(Ask.post("/later", "x"))
+            try server.wait { $0.replies.count == number + 1 }
+            try server.call { site in
+                let body = [UInt8](repeating: 1, count: length)
+                site.replies[number].respond(HTTPResponse(body: body))
+            }
+        }
+        try server.wait { _ in (try? server.server.connectionCount()) == 2 }
+        #expect(try server.server.answerBytes() > 2 * length)
+        withExtendedLifetime(clients) {}
+    }
+
+    @Test("one answer may be longer than all may be together")
+    func longAnswer() throws {
+        var settings = HTTPServer.Settings.patient
+        settings.answerBytes = 1000
+        let server = try AnsweringServer(settings)
+        let client = try server.client()
+        let large = String(repeating: "0123456789abcdef", count: 1 << 20)
+        try client.send(Ask.post("/large", large))
+        #expect(try client.response()?.body.count == large.utf8.count + 4)
+    }
+
     @Test("a server that drains finishes what is under way and takes nothing new")
     func drain() throws {
         var settings = HTTPServer.Settings.patient

@@ -179,6 +179,13 @@ package final class HTTPClient {
         }
     }
 
+    /// Reads until `count` bytes are here that `response` and `event` have not taken yet.
+    package func receive(_ count: Int) throws {
+        while bytes.count < count {
+            guard try more() else { throw Failure(what: "the end after \(bytes.count) bytes") }
+        }
+    }
+
     /// Whether the server has ended the connection; waits until it has.
     package func isClosed() throws -> Bool {
         while try more() {}
