@@ -4,7 +4,7 @@ import Foundation
 package final class HTTPClient {
     package struct Response {
         package var status: Int
-        /// By lower-case name.
+        /// By lower-case name; values of one that came twice are joined by commas.
         package var headers: [String: String]
         package var body: [UInt8]
 
@@ -117,7 +117,9 @@ package final class HTTPClient {
         for line in lines.dropFirst() {
             let words = line.split(separator: ":", maxSplits: 1)
             if words.count == 2 {
-                headers[words[0].lowercased()] = words[1].trimmingCharacters(in: .whitespaces)
+                let name = words[0].lowercased()
+                let before = headers[name].map { $0 + ", " } ?? ""
+                headers[name] = before + words[1].trimmingCharacters(in: .whitespaces)
             }
         }
         let status = lines[0].split(separator: " ").dropFirst().first.flatMap { Int($0) }
