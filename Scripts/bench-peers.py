@@ -22,6 +22,7 @@ def arguments_of(words):
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--computes", default="fp32 bf16")
     parser.add_argument("--workloads", default="dense jargon")
+    parser.add_argument("--peers", default="llama.cpp transformers")
     # The one of the seeds 1 to 11 whose rows are most like the whole file: 164 tokens a row (all: 171), 74 % of them
     # with loss (76 %), 60 % of the padded batches (60 %).
     parser.add_argument("--seed", type=int, default=2)
@@ -30,6 +31,7 @@ def arguments_of(words):
     arguments = parser.parse_args(words)
     arguments.computes = arguments.computes.split()
     arguments.workloads = arguments.workloads.split()
+    arguments.peers = arguments.peers.split()
     arguments.lib = sys.path[0]
     arguments.weights = os.path.join(arguments.output, "weights")
     return arguments
@@ -43,9 +45,10 @@ def main():
     arguments.has_compute = skein.has_option("train", "--compute")
     if not arguments.has_compute and arguments.computes != ["fp32"]:
         raise Problem("this skein's train has no --compute", "give --computes fp32, or another --skein")
-    print("writing the same weights for the peers", file=sys.stderr)
-    run([arguments.python, f"{arguments.lib}/peer-model.py", arguments.model, arguments.weights],
-        os.path.join(arguments.output, "weights.log"))
+    if arguments.what == "train" or "transformers" in arguments.peers:
+        print("writing the same weights for the peers", file=sys.stderr)
+        run([arguments.python, f"{arguments.lib}/peer-model.py", arguments.model, arguments.weights],
+            os.path.join(arguments.output, "weights.log"))
     bench = {"train": peer_training, "generate": peer_generation}[arguments.what].Bench
     text, figures = bench(arguments, skein, arguments.output).measure()
     head = f"`{arguments.command}`, {arguments.date}, {machine()}, {arguments.threads} threads, " \

@@ -63,9 +63,7 @@ INLINE void NAME(attend_some)(const int H, const float *q, const float *k, const
         else NAME(gather_heads)(H, 1, scores, room, v + c, keys, padded, sums);
         for (int g = 0; g < (wide ? 4 : 1); g++, c += 16) {
             for (int h = 0; h < H; h++) {
-                const v16f sum = sums[h][g] * factor[h];
-                float *const to = out + (size_t)h * n + c;
-                for (size_t i = 0; i < 16 && c + i < n; i++) to[i] = sum[i];
+                NAME(put)(sums[h][g] * factor[h], n - c, out + (size_t)h * n + c);
             }
         }
     }

@@ -89,6 +89,11 @@ float skein_exponential_sum(enum skein_level level, const float *x, size_t count
     return SKEIN_AT(level, exponential_sum)(x, count, shift);
 }
 
+double skein_exponential_total(
+    enum skein_level level, const float *x, size_t count, float shift, float divisor) {
+    return SKEIN_AT(level, exponential_total)(x, count, shift, divisor);
+}
+
 float skein_exponentiate(enum skein_level level, float *x, size_t count, float shift) {
     return SKEIN_AT(level, exponentiate)(x, count, 1, shift);
 }

@@ -59,6 +59,24 @@ static float FN(exponential_sum)(const float *x, size_t count, float shift) {
     return FN(sum)(lanes);
 }
 
+/* Sixteen sums, as each number meets the same one at every level; the divisor is not a factor, or
+   the terms would not be those of FN(exponential). */
+static double FN(exponential_total)(
+    const float *x, size_t count, float shift, float divisor) {
+    f64x16 lanes = 0;
+    for (size_t i = 0; i < count; i += 16) {
+        const size_t n = count - i < 16 ? count - i : 16;
+        f32x16 numbers = shift;
+        memcpy(&numbers, x + i, n * sizeof(float));
+        const f32x16 e = FN(exp)((numbers - shift) / divisor);
+        const f32x16 kept = n == 16 ? e : FN(kept)((1u << n) - 1, e);
+        lanes += __builtin_convertvector(kept, f64x16);
+    }
+    double total = 0;
+    for (int i = 0; i < 16; i++) total += lanes[i];
+    return total;
+}
+
 INLINE f32x16 FN(exponentiate_step)(float *x, float scale, float shift, size_t n) {
     const f32x16 e = FN(exp)(FN(get)(x, n) * scale - shift);
     FN(put)(x, e, n);

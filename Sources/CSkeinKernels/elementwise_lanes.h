@@ -23,6 +23,7 @@
 #pragma clang diagnostic ignored "-Wpsabi"
 
 typedef float f32x16 __attribute__((ext_vector_type(16)));
+typedef double f64x16 __attribute__((ext_vector_type(16)));
 typedef float f32x8 __attribute__((ext_vector_type(8)));
 typedef float f32x4 __attribute__((ext_vector_type(4)));
 typedef float f32x2 __attribute__((ext_vector_type(2)));

@@ -29,6 +29,7 @@ INLINE float NAME(weigh)(float *row, size_t seen, float scale) {
         most = (v16f)((larger & (v16u)x) | (~larger & (v16u)most));
     }
     float largest = most[0];
+#pragma clang loop unroll(full)
     for (int i = 1; i < 16; i++) largest = most[i] > largest ? most[i] : largest;
     v16f sums = {};
     for (size_t i = 0; i < padded; i += 16) {
@@ -36,9 +37,7 @@ INLINE float NAME(weigh)(float *row, size_t seen, float scale) {
         *(v16fu *)(row + i) = e;
         sums += e;
     }
-    float sum[4] = {0, 0, 0, 0};
-    for (int i = 0; i < 16; i++) sum[i % 4] += sums[i];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    return NAME(folded)(sums);
 }
 
 static void NAME(softmax_row)(float *row, size_t seen, size_t count, float scale) {
@@ -92,10 +91,7 @@ static void NAME(attend)(const float *q, const float *k, const float *v, size_t 
         } else {
             NAME(gather)(SKEIN_CACHE_F32, 1, scores, v, c, keys, padded, sums);
         }
-        for (int g = 0; g < groups; g++, c += 16) {
-            const v16f sum = sums[g] * factor;
-            for (size_t i = 0; i < 16 && c + i < n; i++) out[c + i] = sum[i];
-        }
+        for (int g = 0; g < groups; g++, c += 16) NAME(put)(sums[g] * factor, n - c, out + c);
     }
 }
 
@@ -126,7 +122,7 @@ INLINE void NAME(score_piece)(const enum skein_cache_type type, const float *q, 
             }
             const v16f sum = (chain[0] + chain[1]) + (chain[2] + chain[3]);
             const v16f scaled = sum * *(const v16fu *)(k + g * bytes);
-            for (size_t r = 0; r < 16 && 16 * g + r < keys; r++) scores[16 * g + r] = scaled[r];
+            NAME(put)(scaled, keys - 16 * g, scores + 16 * g);
         }
     }
 }
@@ -170,8 +166,7 @@ INLINE void NAME(attend_typed)(const enum skein_cache_type type, enum skein_leve
             NAME(gather)(type, 1, p + whole, c.v, i, count - whole, padded, others);
         }
         for (int g = 0; g < groups; g++, i += 16) {
-            const v16f sum = (sums[g] + others[g]) * factor;
-            for (size_t j = 0; j < 16 && i + j < n; j++) out[i + j] = sum[j];
+            NAME(put)((sums[g] + others[g]) * factor, n - i, out + i);
         }
     }
 }

@@ -12,6 +12,24 @@ INLINE v16f NAME(fma16)(v16f a, v16f b, v16f c) {
 #endif
 }
 
+/* The sum of all lanes: four sums of every fourth, then theirs. Unrolled, or each lane would go
+   through memory. */
+INLINE float NAME(folded)(v16f lanes) {
+    float sum[4] = {0, 0, 0, 0};
+#pragma clang loop unroll(full)
+    for (int i = 0; i < 16; i++) sum[i % 4] += lanes[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* The first `count` lanes, at most all 16. */
+INLINE void NAME(put)(v16f lanes, size_t count, float *out) {
+    if (count >= 16) {
+        *(v16fu *)out = lanes;
+    } else {
+        for (size_t i = 0; i < count; i++) out[i] = lanes[i];
+    }
+}
+
 /* Sixteen f16 as floats. Exact. */
 INLINE v16f NAME(half16)(const uint8_t *p) {
 #if WIDE
@@ -147,10 +165,7 @@ static void NAME(matvec)(enum skein_packed type, const uint8_t *p, size_t column
 static void NAME(spread)(const float *x, size_t columns, float *out) {
     float *sums = out + columns;
     for (size_t b = 0; b < columns / 32; b++, x += 32, out += 32) {
-        const v16f two = *(const v16fu *)x + *(const v16fu *)(x + 16);
-        float sum[4] = {0, 0, 0, 0};
-        for (int i = 0; i < 16; i++) sum[i % 4] += two[i];
-        sums[b] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+        sums[b] = NAME(folded)(*(const v16fu *)x + *(const v16fu *)(x + 16));
         /* x[COLUMN(c, i)] * UNDO(i): the halves of a block take turns. */
         const v16f low = *(const v16fu *)x, high = *(const v16fu *)(x + 16);
         const v16f undo = {UNDO(0), UNDO(1), UNDO(2), UNDO(3), UNDO(4), UNDO(5), UNDO(6), UNDO(7),

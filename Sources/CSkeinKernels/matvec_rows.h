@@ -4,14 +4,22 @@
 
 #if FUSED
 
-/* Most R of the block types and of the plain ones: what the registers hold. The plain types keep
-   four chains for each vector over the whole of a row, the block types one at a time. */
+/* Most R of the block types and of the plain ones: what the registers hold. With 32 registers the
+   plain types keep four chains for each vector over the whole of a row, the block types one at a
+   time. With 16 all types have one chain of each vector at a time, and the loop over the chains stays
+   a loop: unrolled, the compiler computes all of them side by side and keeps them in memory, at half
+   the speed. */
 #if WIDE
 #define MOST_BLOCK 8
+#define CHAINS _Pragma("clang loop unroll(full)")
 #else
-#define MOST_BLOCK 4
+#define MOST_BLOCK 5
+#define CHAINS _Pragma("clang loop unroll(disable)")
 #endif
 #define MOST_PLAIN 4
+
+/* Steps of a chain of a plain type before the next chain's turn, where they take turns. */
+#define TURN 16
 
 /* Element i of vector r. Three vectors to a pointer: an address may hold one or two strides. */
 #define AT(x, stride, r, i) (x)[(r) / 3][(size_t)((r) % 3) * (stride) + (i)]
@@ -20,7 +28,7 @@
 INLINE void NAME(nibbles_rows)(const int R, const uint8_t *codes, const float *const *x,
     size_t stride, v16f *sum) {
     v16f pair[MOST_BLOCK], low[MOST_BLOCK];
-#pragma clang loop unroll(full)
+    CHAINS
     for (int c = 0; c < 4; c++) {
         const v16u words = *(const v16uu *)(codes + 64 * c);
         v16f chain[MOST_BLOCK];
@@ -77,6 +85,25 @@ INLINE void NAME(plain_rows)(const enum skein_packed type, const int R, const ui
         for (int c = 0; c < 4; c++) chain[r][c] = (v16f){};
     }
     size_t k = 0;
+#if !WIDE
+    for (; k + 4 * TURN <= columns; k += 4 * TURN) {
+        CHAINS
+        for (size_t c = 0; c < 4; c++) {
+            v16f one[MOST_PLAIN];
+#pragma clang loop unroll(full)
+            for (int r = 0; r < R; r++) one[r] = chain[r][c];
+#pragma clang loop unroll_count(4)
+            for (size_t i = k + c; i < k + 4 * TURN; i += 4) {
+                const v16f w = NAME(plain16)(type, group, i);
+#pragma clang loop unroll(full)
+                for (int r = 0; r < R; r++)
+                    one[r] = NAME(fma16)(w, SPLAT(AT(x, stride, r, i)), one[r]);
+            }
+#pragma clang loop unroll(full)
+            for (int r = 0; r < R; r++) chain[r][c] = one[r];
+        }
+    }
+#endif
     for (; k + 4 <= columns; k += 4) {
 #pragma clang loop unroll(full)
         for (int c = 0; c < 4; c++) {
@@ -168,8 +195,8 @@ INLINE void NAME(one_group)(const enum skein_packed type, const int R, const uin
 #define BLOCK(T) FOUR(T) ONE(T, 5) ONE(T, 6) ONE(T, 7) ONE(T, 8)
 #define BLOCK_NAMES(T) FOUR_NAMES(T), NAME(T##_5), NAME(T##_6), NAME(T##_7), NAME(T##_8)
 #else
-#define BLOCK(T) FOUR(T)
-#define BLOCK_NAMES(T) FOUR_NAMES(T)
+#define BLOCK(T) FOUR(T) ONE(T, 5)
+#define BLOCK_NAMES(T) FOUR_NAMES(T), NAME(T##_5)
 #endif
 BLOCK(Q4_0) BLOCK(Q4_1) BLOCK(Q8_0) FOUR(BF16) FOUR(F16) FOUR(F32)
 
@@ -209,6 +236,8 @@ static void NAME(matvec_rows)(enum skein_packed type, const uint8_t *p, size_t c
 #undef BLOCK_NAMES
 #undef MOST_BLOCK
 #undef MOST_PLAIN
+#undef CHAINS
+#undef TURN
 
 #else
 

@@ -21,6 +21,11 @@ final class Clients {
     var followers = 0
     /// Bytes of all bodies that are not complete.
     var bodyBytes = 0
+    /// Bytes held for all clients that have not taken them.
+    private(set) var waitingBytes = 0
+    /// Those for whom bytes wait. Who has taken none for longest is first.
+    private var takers = WaitingLine()
+    private var isMakingRoom = false
 
     init(
         on addresses: [SocketAddress], name: NetworkAddress, settings: HTTPServer.Settings,
@@ -91,10 +96,39 @@ final class Clients {
         if !refused.contains(connection.slot) { line.join(connection.slot) }
     }
 
+    /// What waits for a client has changed.
+    ///
+    /// - Parameters:
+    ///   - connection: the client's.
+    ///   - more: bytes that are held for it beyond those before, or below 0.
+    ///   - hasTaken: whether it has taken some.
+    func waiting(_ connection: HTTPConnection, more: Int, hasTaken: Bool) {
+        let slot = connection.slot
+        waitingBytes += more
+        if connection.outbound.isEmpty {
+            takers.leave(slot)
+        } else if hasTaken || !takers.contains(slot) {
+            takers.join(slot)
+        }
+        guard waitingBytes > settings.answerBytes, !isMakingRoom else { return }
+        // Not from here: the site, which answers one, need not expect to hear of others meanwhile.
+        isMakingRoom = true
+        loop.setAlarm(at: .now) { [weak self] in self?.makeRoom() }
+    }
+
+    /// Drops those that have taken nothing for longest; the last one's answer may have any length.
+    func makeRoom() {
+        isMakingRoom = false
+        while waitingBytes > settings.answerBytes, takers.count > 1, let slowest = takers.first {
+            connections[slowest]?.close()
+        }
+    }
+
     func remove(_ connection: HTTPConnection) {
         let slot = connection.slot
         line.leave(slot)
         refused.leave(slot)
+        takers.leave(slot)
         connections[slot] = nil
         freeSlots.append(slot)
     }

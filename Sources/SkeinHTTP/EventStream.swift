@@ -17,7 +17,7 @@ package final class EventStream {
     package var isReady: Bool { connection?.hasRoom ?? false }
 
     /// Bytes that were sent and that the system has not taken for the client. One that lets more
-    /// than `Limits.streamBytes` pile up, or takes nothing for `Limits.writeTime`, is dropped.
+    /// than `Limits.streamBytes` pile up, or takes nothing for `HTTPTimes.write`, is dropped.
     package var waitingBytes: Int { connection?.waitingBytes ?? 0 }
 
     /// Sends one event; nothing once the client is gone or the stream has ended.

@@ -40,7 +40,9 @@ extension HTTPConnection {
         clients.line.leave(slot)
         exchange = Exchange()
         var response = clients.site.refusal(status, words)
-        response.headers += headers
+        // The site may have said some of it.
+        let said = Set(response.headers.map { $0.name.lowercased() })
+        response.headers += headers.filter { !said.contains($0.name.lowercased()) }
         respond(response)
     }
 
@@ -91,17 +93,19 @@ extension HTTPConnection {
         let waits = !outbound.isEmpty
         outbound.append(bytes)
         // What waits is written when the socket is ready.
-        guard !waits else { return }
-        setDeadline(Limits.writeTime)
+        guard !waits else { return countOutbound(hasTaken: false) }
+        setDeadline(times.write)
         write()
     }
 
     func write() {
         let before = outbound.count
-        switch outbound.write(to: socket) {
+        let outcome = outbound.write(to: socket)
+        countOutbound(hasTaken: outbound.count < before)
+        switch outcome {
         case .failed: close()
         case .wouldBlock:
-            if outbound.count < before { setDeadline(Limits.writeTime) }
+            if outbound.count < before { setDeadline(times.write) }
             watchAgain()
         case .allWritten: allWritten()
         }
@@ -111,7 +115,7 @@ extension HTTPConnection {
         switch phase {
         case .reading: readMore()
         case .streaming:
-            setDeadline(Limits.keepAlive)
+            setDeadline(times.keepAlive)
             watchAgain()
         case .answering, .endingStream: answered()
         case .awaitingAnswer, .lingering, .closed: break
@@ -126,7 +130,7 @@ extension HTTPConnection {
         guard exchange.keepsAlive, !clients.isDraining else { return linger() }
         phase = .reading
         clients.line.join(slot)
-        setDeadline(parser.isInside ? Limits.requestTime : Limits.idleTime)
+        setDeadline(parser.isInside ? times.request : times.idle)
         guard parser.isInside else { return watchAgain() }
         // The next request may be here already. It is read before any more bytes are, so that a
         // pipeline of them stays bounded, and not from here, so that it cannot grow the stack.
@@ -136,12 +140,16 @@ extension HTTPConnection {
 
     /// Ends this side, and lets the client's bytes run out so that it gets the answer and no reset.
     private func linger() {
-        let end = ContinuousClock.now + Limits.lingerTotal
-        phase = .lingering(until: end)
         parser = HTTPRequestParser()
         socket.endWriting()
         clients.lingers(self)
-        setDeadline(Limits.lingerTime)
+        // A server that stops does not wait for those who do not.
+        linger(until: .now + (clients.isDraining ? times.linger : times.lingerTotal))
         watchAgain()
+    }
+
+    func linger(until end: ContinuousClock.Instant) {
+        phase = .lingering(until: end)
+        setDeadline(at: min(.now + times.linger, end))
     }
 }

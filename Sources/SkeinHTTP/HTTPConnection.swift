@@ -3,9 +3,9 @@ import SkeinSockets
 /// One client. Lives on its loop's thread.
 ///
 /// Every wait for the client has a deadline: the head of a request must be complete
-/// `Limits.requestTime` after it may begin, its body must come at a minimum rate, the next request
-/// must begin within `Limits.idleTime`, and a client must take something of what waits for it every
-/// `Limits.writeTime`. Only a wait for the site has none.
+/// `HTTPTimes.request` after it may begin, its body must come at a minimum rate, the next request
+/// must begin within `HTTPTimes.idle`, and a client must take something of what waits for it every
+/// `HTTPTimes.write`. Only a wait for the site has none.
 final class HTTPConnection {
     /// Its place among the server's clients.
     let slot: Int
@@ -21,6 +21,8 @@ final class HTTPConnection {
     /// Bytes of the body that the server knows of.
     private var countedBytes = 0
     var outbound = Outbound()
+    /// Bytes of `outbound` that the server knows of.
+    private var countedOutbound = 0
     var phase = Phase.reading
     var exchange = Exchange()
     var reply: HTTPReply?
@@ -57,8 +59,10 @@ final class HTTPConnection {
         self.loop = loop
         self.clients = clients
         watch = loop.watch(socket.descriptor, for: .read) { [weak self] in self?.handle($0) }
-        setDeadline(Limits.requestTime)
+        setDeadline(times.request)
     }
+
+    var times: HTTPTimes { clients.settings.times }
 
     var waitingBytes: Int { outbound.count }
 
@@ -83,6 +87,8 @@ final class HTTPConnection {
         socket.close()
         parser = HTTPRequestParser()
         countBody()
+        outbound = Outbound()
+        countOutbound(hasTaken: false)
         stopFollowing()
         clients.remove(self)
         let (reply, stream) = (reply, stream)
@@ -91,12 +97,18 @@ final class HTTPConnection {
         stream?.ended()
     }
 
-    /// Answers what is under way, and nothing after it.
+    /// Answers what the site has, and nothing after it: who has sent half a request may try
+    /// elsewhere, and would hold the server up as long as a request may take.
     func drain() {
         switch phase {
-        case .reading where !parser.isInBody: close()
+        case .reading where parser.isInside:
+            refuse(
+                .serviceUnavailable, "the server is stopping; send the request again later",
+                headers: [("Retry-After", "1")])
+        case .reading: close()
         case .streaming where exchange.isFollower: endStream()
-        default: break
+        case .lingering(let end): linger(until: min(end, .now + times.linger))
+        case .awaitingAnswer, .answering, .streaming, .endingStream, .closed: break
         }
     }
 
@@ -109,6 +121,8 @@ final class HTTPConnection {
             if case .lingering = phase { return read() }
             return close()
         }
+        // Requests that wait are nobody's any more: nobody would read up to the end behind them.
+        if readiness.contains(.hangUp), watched.contains(.hangUp) { return close() }
         if readiness.contains(.read), watched.contains(.read) { read() }
     }
 
@@ -135,14 +149,14 @@ final class HTTPConnection {
             // before it prolong that.
             if case .reading = phase, !wasInside, parser.isInside, !parser.isInBody {
                 clients.line.join(slot)
-                setDeadline(Limits.requestTime)
+                setDeadline(times.request)
             }
         case .awaitingAnswer, .streaming, .endingStream:
             guard !exchange.isFollower else { return }
             parser.take(bytes)
             watchAgain()
         case .lingering(let end):
-            setDeadline(at: min(.now + Limits.lingerTime, end))
+            linger(until: end)
         case .answering, .closed: break
         }
     }
@@ -154,7 +168,7 @@ final class HTTPConnection {
             countBody()
             if let request { return answer(request) }
         } catch {
-            return refuse(error.status, error.words)
+            return refuse(error.status, error.words, headers: error.headers)
         }
         guard parser.isInBody else { return watchAgain() }
         if !wasInBody {
@@ -174,8 +188,7 @@ final class HTTPConnection {
     /// Waits for the rest of a request, or for the next one.
     func readMore() {
         if parser.isInBody {
-            let earned = Double(parser.bodyBytes) / Double(Limits.bodyBytesPerSecond)
-            setDeadline(at: (bodyBegan ?? .now) + Limits.requestTime + .seconds(earned))
+            setDeadline(at: (bodyBegan ?? .now) + times.body(parser.bodyBytes))
         }
         watchAgain()
     }
@@ -190,18 +203,24 @@ final class HTTPConnection {
         countedBytes = parser.bodyBytes
     }
 
+    /// Tells the server how much memory the bytes take that wait for the client.
+    func countOutbound(hasTaken: Bool) {
+        clients.waiting(self, more: outbound.heldBytes - countedOutbound, hasTaken: hasTaken)
+        countedOutbound = outbound.heldBytes
+    }
+
     // MARK: Waiting
 
     private var interest: Readiness {
+        // Whoever is gone is noticed also behind bytes that are not read.
         let hasRoom = parser.heldBytes < Limits.pipelineBytes
+        let reading: Readiness = hasRoom || exchange.isFollower ? .read : .hangUp
         switch phase {
         case .reading: return outbound.isEmpty ? .read : .write
-        case .awaitingAnswer: return hasRoom ? .read : []
+        case .awaitingAnswer: return reading
         // Nothing is read meanwhile: a client that sends without reading stops.
         case .answering: return .write
         case .streaming, .endingStream:
-            let reads = exchange.isFollower || hasRoom
-            let reading: Readiness = reads ? .read : []
             return outbound.isEmpty ? reading : reading.union(.write)
         case .lingering: return .read
         case .closed: return []
@@ -245,7 +264,7 @@ final class HTTPConnection {
         case .streaming where outbound.isEmpty:
             stream(Array(": still here\n\n".utf8))
             // To HEAD, nothing was sent.
-            if self.deadline == nil { setDeadline(Limits.keepAlive) }
+            if self.deadline == nil { setDeadline(times.keepAlive) }
         default: close()
         }
     }

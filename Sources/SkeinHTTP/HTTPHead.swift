@@ -125,6 +125,14 @@ enum HTTPHead {
         return .chunked
     }
 
+    /// Whether the body has a content encoding other than `identity` (RFC 9110, section 8.4).
+    static func isEncoded(_ request: HTTPRequest) -> Bool {
+        request.headers.contains { name, value in
+            name == "content-encoding"
+                && value.lowercased().split { ", \t".contains($0) }.contains { $0 != "identity" }
+        }
+    }
+
     /// A Content-Length; one that no `Int` holds is the largest, which no limit allows.
     private static func number(_ text: String) throws(HTTPProblem) -> Int {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {

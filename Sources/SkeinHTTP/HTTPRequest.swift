@@ -50,6 +50,8 @@ package enum HTTPProblem: Error, Equatable {
     case bodyTooLong(limit: Int)
     /// Its body has a transfer coding other than `chunked`.
     case codingNotSupported
+    /// Its body has a content encoding, such as `gzip`: no site decodes one.
+    case encodingNotSupported
     /// It expects something other than `100-continue`.
     case expectationFailed
 
@@ -61,8 +63,15 @@ package enum HTTPProblem: Error, Equatable {
         case .versionNotSupported: .versionNotSupported
         case .bodyNotAllowed, .bodyTooLong: .contentTooLarge
         case .codingNotSupported: .notImplemented
+        case .encodingNotSupported: .unsupportedMediaType
         case .expectationFailed: .expectationFailed
         }
+    }
+
+    /// Headers that the answer has because of it.
+    var headers: [(name: String, value: String)] {
+        // RFC 9110, section 15.5.16.
+        self == .encodingNotSupported ? [("Accept-Encoding", "identity")] : []
     }
 
     package var words: String {
@@ -76,6 +85,8 @@ package enum HTTPProblem: Error, Equatable {
         case .bodyNotAllowed: "a request with a body is not taken here"
         case .bodyTooLong(let limit): "the body is longer than \(limit) bytes"
         case .codingNotSupported: "the only Transfer-Encoding here is chunked"
+        case .encodingNotSupported:
+            "bodies are taken without a Content-Encoding only: send this one uncompressed"
         case .expectationFailed: "the only expectation that is met here is 100-continue"
         }
     }

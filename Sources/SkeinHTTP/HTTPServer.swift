@@ -17,6 +17,12 @@ package final class HTTPServer: Sendable {
         /// Bytes of all bodies that are being received, which take up to twice as much memory; one
         /// that comes beyond them is refused with 503.
         package var bodyBytes = 64 << 20
+        /// Bytes of all answers and events that wait for clients which are slow to take them. Beyond
+        /// them, the one that has taken nothing for longest is dropped, unless it is the only one:
+        /// one answer may be as long as it is.
+        package var answerBytes = 64 << 20
+        /// How long clients are waited for.
+        package var times = HTTPTimes()
         /// Of the thread, for debuggers: at most 15 bytes.
         package var name = "skein-http"
         /// Whether the process's other threads go first.
@@ -99,6 +105,9 @@ package final class HTTPServer: Sendable {
     /// Bytes of bodies that are being received now.
     package func bodyBytes() throws -> Int { try listening.call { $0.bodyBytes } }
 
+    /// Bytes that wait for clients now.
+    package func answerBytes() throws -> Int { try listening.call { $0.waitingBytes } }
+
     /// Runs `body` on the server's thread and waits for its result.
     ///
     /// - Throws: `SocketError.stopped`.
@@ -115,9 +124,9 @@ package final class HTTPServer: Sendable {
         listening.post { _ in body() }
     }
 
-    /// Stops listening, tells the site to finish, drops all clients that have no request under way
-    /// and lets the others have their answers: `connectionCount` reaches 0 once they have left.
-    /// Does not wait for that.
+    /// Stops listening, tells the site to finish, drops all clients that have no request under way,
+    /// refuses requests that have not come whole with 503 and lets the others have their answers:
+    /// `connectionCount` reaches 0 once they have left. Does not wait for that.
     package func drain() {
         listening.post { $0.drain() }
     }

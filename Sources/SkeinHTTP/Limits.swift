@@ -9,8 +9,11 @@ enum Limits {
     /// Header lines of a request.
     static let headers = 64
 
-    /// Bytes of a line that begins a chunk: 16 digits and some extension that nobody sends.
+    /// Bytes of a line that begins a chunk: its size and some extension that nobody sends.
     static let chunkLineBytes = 256
+
+    /// Digits of a chunk's size; zeros beyond them count as an extension.
+    static let chunkDigits = 16
 
     /// Bytes of extensions in all chunks of a body: without it, chunks of one byte could bring 250
     /// times as many bytes as the body's limit allows.
@@ -26,21 +29,6 @@ enum Limits {
     /// is read. A dozen requests of a client that does not wait.
     static let pipelineBytes = 16 << 10
 
-    /// How long a client may take to send the head of a request, from its connection or its last
-    /// answer to the last header's end: a byte now and then does not count as progress. A body has
-    /// as long again, and more the longer it is.
-    static let requestTime = Duration.seconds(10)
-
-    /// Bytes of a body that prolong its time by one second: 128 kbit/s, less than any link that
-    /// is used to send prompts, so that 1 MiB may take 10 + 64 s and no body for ever.
-    static let bodyBytesPerSecond = 16 << 10
-
-    /// How long a connection may wait for its next request.
-    static let idleTime = Duration.seconds(60)
-
-    /// How long a client may take nothing of what waits for it.
-    static let writeTime = Duration.seconds(10)
-
     /// Bytes that may wait for a client that follows events when another event comes. One event
     /// alone may be longer: whoever sends waits until it has left.
     static let streamBytes = 1 << 20
@@ -50,16 +38,6 @@ enum Limits {
     /// sending them.
     static let writtenBytes = 64 << 10
 
-    /// How often a stream without events says that it is alive: below the 60 s after which proxies
-    /// give up a connection.
-    static let keepAlive = Duration.seconds(15)
-
-    /// How long what still comes in a connection that was refused is read and thrown away, so that
-    /// the answer is not lost to a reset (RFC 9112, section 9.6): until nothing comes for
-    /// `lingerTime`, but no longer than `lingerTotal`, in which a client of 10 Mbit/s sends 37 MB.
-    static let lingerTime = Duration.seconds(1)
-    static let lingerTotal = Duration.seconds(30)
-
-    /// Clients beyond the limit that are told so and not just hung up on, each for `lingerTime`.
+    /// Clients beyond the limit that are told so and not just hung up on, each for `HTTPTimes.linger`.
     static let refusedConnections = 64
 }

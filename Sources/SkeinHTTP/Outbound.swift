@@ -13,6 +13,8 @@ struct Outbound {
     }
 
     var count: Int { bytes.count - written }
+    /// Bytes that it holds, also those that have been written.
+    var heldBytes: Int { bytes.count }
     var isEmpty: Bool { count == 0 }
 
     mutating func append(_ more: [UInt8]) {

@@ -60,6 +60,7 @@
                 if event.events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 {
                     readiness.insert(.broken)
                 }
+                if event.events & EPOLLRDHUP.rawValue != 0 { readiness.insert(.hangUp) }
                 found(Int(event.data.u64), readiness)
             }
         }
@@ -71,6 +72,7 @@
             var event = epoll_event()
             if interest.contains(.read) { event.events |= EPOLLIN.rawValue }
             if interest.contains(.write) { event.events |= EPOLLOUT.rawValue }
+            if interest.contains(.hangUp) { event.events |= EPOLLRDHUP.rawValue }
             event.data.u64 = UInt64(slot)
             return epoll_ctl(queue, operation, descriptor, &event) == 0 ? nil : errno
         }

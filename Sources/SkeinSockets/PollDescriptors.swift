@@ -38,6 +38,7 @@ struct PollDescriptors: WatchedDescriptors {
             if events & Int32(POLLIN) != 0 { readiness.insert(.read) }
             if events & Int32(POLLOUT) != 0 { readiness.insert(.write) }
             if events & Int32(POLLERR | POLLHUP) != 0 { readiness.insert(.broken) }
+            if events & Self.hangUp != 0 { readiness.insert(.hangUp) }
             found(slot, readiness)
         }
     }
@@ -47,5 +48,13 @@ struct PollDescriptors: WatchedDescriptors {
     private static func events(_ interest: Readiness) -> Int16 {
         Int16(interest.contains(.read) ? POLLIN : 0)
             | Int16(interest.contains(.write) ? POLLOUT : 0)
+            | Int16(interest.contains(.hangUp) ? hangUp : 0)
     }
+
+    #if os(Linux)
+        /// POLLRDHUP, which the C library shows to GNU programs only.
+        private static let hangUp: Int32 = 0x2000
+    #else
+        private static let hangUp: Int32 = 0
+    #endif
 }

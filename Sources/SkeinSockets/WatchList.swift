@@ -144,6 +144,9 @@ package struct Readiness: OptionSet, Sendable {
     package static let write = Readiness(rawValue: 2)
     /// Hung up or failed; reported whether asked for or not. Reading or writing tells more.
     package static let broken = Readiness(rawValue: 4)
+    /// The peer has ended its side, and what it sent before may wait to be read; for those who do
+    /// not read at the moment. Only Linux tells: elsewhere the end is found by reading up to it.
+    package static let hangUp = Readiness(rawValue: 8)
 }
 
 /// Descriptors that the system watches for a loop. Each is in it once and is reported by its slot,

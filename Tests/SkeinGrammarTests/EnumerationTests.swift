@@ -34,9 +34,9 @@ struct EnumerationTests {
             for (tokens, state) in level {
                 if automaton.facts[Int(state)].isAccepting { found.insert(tokens) }
                 if length == limit { continue }
-                for (id, bytes) in vocabulary.bytes.enumerated() where !bytes.isEmpty {
-                    let after = automaton.step(state, bytes)
-                    if after >= 0 { next.append((tokens + [Int32(id)], after)) }
+                for id in 0..<Int32(vocabulary.size) where !vocabulary.bytes[id].isEmpty {
+                    let after = automaton.step(state, vocabulary.bytes[id])
+                    if after >= 0 { next.append((tokens + [id], after)) }
                 }
             }
             level = next

@@ -58,13 +58,28 @@ final class AnsweringSite: HTTPSite {
     }
 }
 
+extension HTTPServer.Settings {
+    /// Gives up nobody: a test that waits for a machine under load is not hung up on. Nor does it
+    /// let the machine's other work go first.
+    static var patient: Self {
+        var settings = Self()
+        settings.yieldsToOthers = false
+        settings.times.request = .seconds(600)
+        settings.times.idle = .seconds(600)
+        settings.times.write = .seconds(600)
+        settings.times.linger = .seconds(600)
+        settings.times.lingerTotal = .seconds(600)
+        return settings
+    }
+}
+
 /// A server with such a site, for one test.
 final class AnsweringServer: Sendable {
     let server: HTTPServer
     let port: UInt16
     private let site: Confined<AnsweringSite>
 
-    init(_ settings: HTTPServer.Settings = .init()) throws {
+    init(_ settings: HTTPServer.Settings = .patient) throws {
         let name = try NetworkAddress(parsing: "127.0.0.1:0")
         nonisolated(unsafe) var made: Confined<AnsweringSite>?
         server = try HTTPServer(
@@ -101,6 +116,18 @@ final class AnsweringServer: Sendable {
     }
 
     func client() throws -> HTTPClient { try HTTPClient(port: port) }
+
+    /// A client whose first bytes are there when the server finds it: however short the time for
+    /// them is, it is not over before.
+    func client(sending text: String, receiveBytes: Int32? = nil) throws -> HTTPClient {
+        nonisolated(unsafe) var client: HTTPClient?
+        try call { [port] _ in
+            let made = try HTTPClient(port: port, receiveBytes: receiveBytes)
+            try made.send(text)
+            client = made
+        }
+        return try #require(client)
+    }
 
     /// How often the server's thread has woken up.
     func turns() throws -> Int {

@@ -41,6 +41,10 @@ struct HTTPBodyTests {
         (text(chunked, "5;a\r\nhello\r\n1;b=\"c d\"\r\n!\r\n0;e\r\n\r\n"), "hello!"),
         (text(chunked, "5\r\nhello\r\n0\r\nX: y\r\nContent-Length: 9\r\n\r\n"), "hello"),
         (text("Transfer_Encoding: chunked", ""), ""),
+        (text("Content-Encoding: Identity\r\nContent-Length: 2", "hi"), "hi"),
+        (text("Content-Encoding: identity, identity\r\nContent-Length: 2", "hi"), "hi"),
+        (text("Content-Encoding:\r\nContent-Length: 2", "hi"), "hi"),
+        (text("Content-Encoding: gzip", ""), ""),
         (text("Expect: 100-Continue\r\nContent-Length: 2", "hi"), "hi"),
         (text("Expect: more\r\nContent-Length: 2", "hi", version: "1.0"), "hi"),
     ]
@@ -105,6 +109,13 @@ struct HTTPBodyTests {
         ("Content-Length: \u{FF15}", .malformed("the Content-Length is not a number")),
         ("Content-Length: 1001", .bodyTooLong(limit: 1000)),
         ("Content-Length: 18446744073709551621", .bodyTooLong(limit: 1000)),
+        ("Content-Encoding: gzip\r\nContent-Length: 5", .encodingNotSupported),
+        ("Content-Encoding: identity, GZIP\r\nContent-Length: 5", .encodingNotSupported),
+        ("Transfer-Encoding: chunked\r\nContent-Encoding:\tbr", .encodingNotSupported),
+        (
+            "Content-Encoding: identity\r\nContent-Encoding: zstd\r\nContent-Length: 5",
+            .encodingNotSupported
+        ),
         ("Expect: 200-ok\r\nContent-Length: 5", .expectationFailed),
         ("Expect: 100-continue\r\nExpect: 100-continue\r\nContent-Length: 5", .expectationFailed),
         ("Expect: 100-continue, more", .expectationFailed),
@@ -165,6 +176,10 @@ struct HTTPBodyTests {
         ),
         (
             String(repeating: "1;" + String(repeating: "a", count: 100) + "\r\nx\r\n", count: 20),
+            .malformed("the chunks have more than 1024 bytes of extensions")
+        ),
+        (
+            String(repeating: String(repeating: "0", count: 115) + "1\r\nx\r\n", count: 20),
             .malformed("the chunks have more than 1024 bytes of extensions")
         ),
         ("0\r\n" + String(repeating: "X: yyyyyyyyyyyyyyy\r\n", count: 300), .headersTooLong),

@@ -12,10 +12,9 @@ struct HTTPCapacityTests {
         let limit = HTTPServer.raiseDescriptorLimit(to: 8000)
         let count = min(2000, (limit - 1000) / 2)
         try #require(count > 0, "the limit on open files is \(limit)")
-        var settings = HTTPServer.Settings()
+        var settings = HTTPServer.Settings.patient
         settings.connections = 3000
         let server = try AnsweringServer(settings)
-        // Those that never ask are dropped sooner.
         let idle = try (0..<count).map { _ in
             let client = try server.client()
             try client.send(Ask.get("/"))
@@ -37,7 +36,7 @@ struct HTTPCapacityTests {
 
     @Test("when all are answered a new one is told so, and when one is idle it makes room")
     func full() throws {
-        var settings = HTTPServer.Settings()
+        var settings = HTTPServer.Settings.patient
         settings.connections = 3
         let server = try AnsweringServer(settings)
         let clients = try (0..<3).map { _ in try server.client() }
@@ -77,7 +76,7 @@ struct HTTPCapacityTests {
 
     @Test("the one that has waited longest is dropped, also if it has sent half of a head")
     func oldest() throws {
-        var settings = HTTPServer.Settings()
+        var settings = HTTPServer.Settings.patient
         settings.connections = 3
         let server = try AnsweringServer(settings)
         let silent = try server.client()
@@ -98,17 +97,96 @@ struct HTTPCapacityTests {
         }
     }
 
+    @Test("what waits for slow readers is bounded: who has taken nothing for longest is dropped")
+    func slowReaders() throws {
+        let length = 16 << 20
+        var settings = HTTPServer.Settings.patient
+        settings.answerBytes = 5 * length / 2
+        let server = try AnsweringServer(settings)
+        nonisolated(unsafe) let clients = try (0..<3).map { _ in try server.client() }
+        for (number, client) in clients.enumerated() {
+            try client.send(Ask.post("/later", "x"))
+            try server.wait { $0.replies.count == number + 1 }
+        }
+        // On the server's thread, so that it writes to nobody meanwhile.
+        let waiting = try server.call { site in
+            let connections = try site.replies.map { try #require($0.connection) }
+            func respond(_ number: Int) {
+                let body = [UInt8](repeating: 1, count: length)
+                site.replies[number].respond(HTTPResponse(body: body))
+            }
+            respond(0)
+            respond(1)
+            // The first one takes some.
+            let first = connections[0]
+            let before = first.waitingBytes
+            try clients[0].receive(first.outbound.heldBytes - before)
+            try Deadline.wait(seconds: 60) {
+                first.write()
+                return first.waitingBytes < before
+            }
+            #expect(first.clients.waitingBytes > 2 * length)
+            respond(2)
+            first.clients.makeRoom()
+            #expect(first.clients.waitingBytes <= first.clients.settings.answerBytes)
+            return connections.map { $0.waitingBytes > 0 }
+        }
+        #expect(waiting == [true, false, true])
+        #expect(try clients[1].response() == nil)
+        for number in [0, 2] {
+            #expect(try clients[number].response()?.body.count == length)
+        }
+        #expect(try server.server.answerBytes() == 0)
+    }
+
+    @Test("a server makes room by itself while slow readers come")
+    func manySlowReaders() throws {
+        let length = 16 << 20
+        var settings = HTTPServer.Settings.patient
+        settings.answerBytes = 5 * length / 2
+        let server = try AnsweringServer(settings)
+        let clients = try (0..<6).map { _ in try server.client() }
+        for (number, client) in clients.enumerated() {
+            try client.send(Ask.post("/later", "x"))
+            try server.wait { $0.replies.count == number + 1 }
+            try server.call { site in
+                let body = [UInt8](repeating: 1, count: length)
+                site.replies[number].respond(HTTPResponse(body: body))
+            }
+        }
+        try server.wait { _ in (try? server.server.connectionCount()) == 2 }
+        #expect(try server.server.answerBytes() > 2 * length)
+        withExtendedLifetime(clients) {}
+    }
+
+    @Test("one answer may be longer than all may be together")
+    func longAnswer() throws {
+        var settings = HTTPServer.Settings.patient
+        settings.answerBytes = 1000
+        let server = try AnsweringServer(settings)
+        let client = try server.client()
+        let large = String(repeating: "0123456789abcdef", count: 1 << 20)
+        try client.send(Ask.post("/large", large))
+        #expect(try client.response()?.body.count == large.utf8.count + 4)
+    }
+
     @Test("a server that drains finishes what is under way and takes nothing new")
     func drain() throws {
-        let server = try AnsweringServer()
+        var settings = HTTPServer.Settings.patient
+        settings.times.linger = .milliseconds(100)
+        let server = try AnsweringServer(settings)
         let idle = try server.client()
         try idle.send(Ask.get("/"))
         #expect(try idle.response()?.status == 200)
         let follower = try server.client()
         try follower.send(Ask.get("/follow"))
         #expect(try follower.event() == "event: hello\ndata: 1")
-        let upload = try server.client()
-        try upload.send(Ask.head("/", "Content-Length: 2") + "a")
+        // One has sent half a body, the other half a head.
+        let halves = try [Ask.head("/", "Content-Length: 2") + "a", "GET / HT"].map { text in
+            let client = try server.client()
+            try client.send(text)
+            return client
+        }
         let clients = try (0..<2).map { _ in try server.client() }
         for (number, client) in clients.enumerated() {
             try client.send(Ask.post("/later", "x"))
@@ -119,16 +197,22 @@ struct HTTPCapacityTests {
             site.streams[1].send(nil, "1")
         }
         #expect(try clients[1].event() == "data: 1")
-        try server.wait { _ in (try? server.server.bodyBytes()) == 1 }
+        // Those who came later were served, so the halves have been read.
+        #expect(try server.server.bodyBytes() == 1)
         server.server.drain()
         #expect(try idle.isClosed())
         #expect(try follower.event() == nil)
         try server.wait { $0.goneStreams == 1 && $0.hasFinished }
         #expect(throws: (any Error).self) { try server.client() }
-        try upload.send("b")
-        let last = try #require(try upload.response())
-        #expect(last.text == "got ab" && last.headers["connection"] == "close")
-        #expect(try upload.isClosed())
+        // Who sends on does not hold the server up, nor does it get another answer.
+        for half in halves {
+            let refused = try #require(try half.response())
+            #expect(refused.status == 503 && refused.headers["connection"] == "close")
+            #expect(refused.headers["retry-after"] == "1")
+            #expect(try half.isClosed())
+            try half.send("b", until: false)
+        }
+        #expect(try server.server.bodyBytes() == 0)
         try server.call { site in
             #expect(site.gone == 0)
             site.replies[0].respond(HTTPResponse(.ok, line: "done"))
@@ -142,8 +226,8 @@ struct HTTPCapacityTests {
         #expect(try clients[1].event() == nil)
         #expect(try clients[1].isClosed())
         // Those that ended their side only wait for the client's.
-        withExtendedLifetime((follower, upload, clients)) {}
         try server.wait { _ in (try? server.server.connectionCount()) == 0 }
+        withExtendedLifetime((follower, clients)) {}
     }
 
     @Test("without a descriptor left the server waits, and serves those that it has")
@@ -178,7 +262,7 @@ struct HTTPCapacityTests {
 
     @Test("only a server that is told to lets other threads go first", arguments: [true, false])
     func niceness(yields: Bool) throws {
-        var settings = HTTPServer.Settings()
+        var settings = HTTPServer.Settings.patient
         settings.yieldsToOthers = yields
         let server = try AnsweringServer(settings)
         let value = try server.server.call {

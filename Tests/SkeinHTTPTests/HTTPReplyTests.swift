@@ -152,6 +152,37 @@ struct HTTPReplyTests {
         #expect(try server.server.connectionCount() == 0)
     }
 
+    @Test(
+        "the site hears that a client is gone which left more requests than are held",
+        arguments: Leaving.allCases, [false, true])
+    func goneBehindRequests(leaving: Leaving, isStreaming: Bool) throws {
+        let server = try AnsweringServer()
+        var client: HTTPClient? = try server.client()
+        try client?.send(Ask.post("/later", "x"))
+        try client?.send(String(repeating: Ask.post("/", "x"), count: 1000))
+        try server.wait { site in
+            guard let connection = site.replies.first?.connection else { return false }
+            return connection.parser.heldBytes >= Limits.pipelineBytes
+        }
+        if isStreaming {
+            try server.call { site in
+                site.streams.append(site.replies[0].beginEvents())
+                site.streams[0].send(nil, "1")
+            }
+            #expect(try client?.event() == "data: 1")
+        }
+        #expect(try server.call { $0.gone } == 0)
+        switch leaving {
+        case .closes: client = nil
+        case .endsItsSide: client?.endWriting()
+        case .resets:
+            client?.resetsWhenDropped()
+            client = nil
+        }
+        try server.wait { $0.gone == 1 }
+        #expect(try server.server.connectionCount() == 0)
+    }
+
     @Test("requests behind one that waits are held up to a limit, and answered in order")
     func pipeline() throws {
         let server = try AnsweringServer()
@@ -191,45 +222,59 @@ struct HTTPReplyTests {
         }
         #expect(waited > Limits.streamBytes / 2 && waited <= Limits.streamBytes)
         #expect(try server.call { $0.gone } == 1)
-        // One that piles up less is dropped when its time is over.
-        let other = try HTTPClient(port: server.port, receiveBytes: 4096)
-        try other.send(Ask.post("/later", "x"))
-        try server.wait { $0.replies.count == 2 }
+        withExtendedLifetime(client) {}
+    }
+
+    @Test("a client that takes none of the few events that wait is dropped when its time is over")
+    func stalledReader() throws {
+        var settings = HTTPServer.Settings.patient
+        settings.times.write = .milliseconds(300)
+        let server = try AnsweringServer(settings)
+        let client = try HTTPClient(port: server.port, receiveBytes: 4096)
+        try client.send(Ask.post("/later", "x"))
+        try server.wait { $0.replies.count == 1 }
         try server.call { site in
-            let stream = site.replies[1].beginEvents()
+            let stream = site.replies[0].beginEvents()
             while stream.waitingBytes < 100_000 {
                 stream.send(nil, String(repeating: "x", count: 10_000))
             }
+            #expect(site.gone == 0)
         }
-        try server.wait { $0.gone == 2 }
+        try server.wait { $0.gone == 1 }
+        withExtendedLifetime(client) {}
     }
 
     @Test("a stream without events says that it is alive, and is not dropped")
     func quiet() throws {
-        let server = try AnsweringServer()
+        var settings = HTTPServer.Settings.patient
+        settings.times.keepAlive = .milliseconds(50)
+        let server = try AnsweringServer(settings)
         let client = try server.client()
         try client.send(Ask.post("/later", "x"))
         try server.wait { $0.replies.count == 1 }
         try server.call { $0.streams.append($0.replies[0].beginEvents()) }
-        sleep(17)
+        for _ in 0..<3 { #expect(try client.eventOrComment() == ": still here") }
         try server.call { site in
             site.streams[0].send(nil, "1")
             site.streams[0].end()
         }
         #expect(try client.event() == "data: 1")
         #expect(try client.event() == nil)
-        #expect(client.comments >= 1)
         #expect(try server.call { $0.gone } == 0)
     }
 
     @Test("a wait for the site has no end of its own")
     func patience() throws {
-        let server = try AnsweringServer()
-        let client = try server.client()
-        try client.send(Ask.post("/later", "x"))
+        var settings = HTTPServer.Settings.patient
+        settings.times.request = .milliseconds(200)
+        settings.times.idle = .milliseconds(200)
+        settings.times.write = .milliseconds(200)
+        settings.times.keepAlive = .milliseconds(200)
+        let server = try AnsweringServer(settings)
+        let client = try server.client(sending: Ask.post("/later", "x"))
         try server.wait { $0.replies.count == 1 }
-        // Longer than a request or a write may take.
-        sleep(12)
+        // Longer than anything else may take.
+        usleep(600_000)
         try server.call { $0.replies[0].respond(HTTPResponse(.ok, line: "at last")) }
         #expect(try client.response()?.text == "at last\n")
     }

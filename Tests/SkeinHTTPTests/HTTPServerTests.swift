@@ -33,7 +33,7 @@ private final class Hello: HTTPSite {
 
 @Suite("a small HTTP server", .timeLimit(.minutes(10)))
 struct HTTPServerTests {
-    private func server(_ settings: HTTPServer.Settings = .init()) throws -> (HTTPServer, UInt16) {
+    private func server(_ settings: HTTPServer.Settings = .patient) throws -> (HTTPServer, UInt16) {
         let name = try NetworkAddress(parsing: "127.0.0.1:0")
         let server = try HTTPServer(
             on: name.resolved(for: .listening), name: name, settings: settings
@@ -117,25 +117,24 @@ struct HTTPServerTests {
 
     @Test("a client that sends a byte now and then is told, and hung up on, within the time")
     func slowWriter() throws {
-        let (server, port) = try server()
+        var settings = HTTPServer.Settings.patient
+        settings.times.request = .milliseconds(300)
+        let (server, port) = try server(settings)
         defer { server.stop() }
-        let client = try HTTPClient(port: port)
         let began = ContinuousClock.now
-        var isOpen = true
-        for byte in String(repeating: "GET / HTTP/1.1 ", count: 1000) where isOpen {
-            isOpen =
-                client.sendWhatIsTaken(String(byte)) && ContinuousClock.now - began < .seconds(9)
-            usleep(200_000)
-        }
+        let client = try HTTPClient(port: port)
+        // A first line that does not end.
+        try client.send("G", until: client.isSpokenTo)
         #expect(try client.response()?.status == 408)
         #expect(try client.isClosed())
-        #expect(ContinuousClock.now - began >= .seconds(9))
+        #expect(ContinuousClock.now - began >= settings.times.request)
     }
 
     @Test("one client more than the limit takes the place of the one that waited longest")
     func full() throws {
-        var settings = HTTPServer.Settings()
+        var settings = HTTPServer.Settings.patient
         settings.connections = 4
+        settings.times.linger = .milliseconds(100)
         settings.streams = 2
         let (server, port) = try server(settings)
         defer { server.stop() }
@@ -176,21 +175,21 @@ struct HTTPServerTests {
 
     @Test("empty lines before a request do not prolong its time")
     func emptyLines() throws {
-        let (server, port) = try server()
+        var settings = HTTPServer.Settings.patient
+        settings.times.request = .milliseconds(300)
+        let (server, port) = try server(settings)
         defer { server.stop() }
         let client = try HTTPClient(port: port)
-        var isTaken = true
-        // Four times the time of a request, in steps that are far below it.
-        for _ in 0..<200 where isTaken {
-            isTaken = client.sendWhatIsTaken("\r\n")
-            usleep(200_000)
-        }
-        #expect(!isTaken)
+        // Until it is hung up on.
+        try client.send("\r\n", until: false)
+        #expect(try client.response() == nil)
     }
 
     @Test("a client that takes nothing is dropped, and others do not wait for it")
     func slowReader() throws {
-        let (server, port) = try server()
+        var settings = HTTPServer.Settings.patient
+        settings.times.write = .milliseconds(300)
+        let (server, port) = try server(settings)
         defer { server.stop() }
         let slow = try HTTPClient(port: port, receiveBytes: 4096)
         try slow.send(Self.get("/large"))

@@ -66,6 +66,20 @@ struct HTTPUploadTests {
         #expect(try other.response()?.status == 417)
     }
 
+    @Test("a body that is compressed is refused before it is sent, and its client is told how")
+    func encoded() throws {
+        let server = try AnsweringServer()
+        let client = try server.client()
+        try client.send(
+            Ask.head(
+                "/", "Content-Encoding: gzip\r\nExpect: 100-continue\r\nContent-Length: 5"))
+        let answer = try #require(try client.response())
+        #expect(answer.status == 415 && answer.headers["accept-encoding"] == "identity")
+        #expect(answer.text.contains("uncompressed") && answer.text.hasPrefix("{\"error\":"))
+        #expect(try client.isClosed())
+        #expect(try server.call { $0.asked }.isEmpty)
+    }
+
     @Test("a refusal has the shape that the site gives it, and an empty answer has no length")
     func shapes() throws {
         let server = try AnsweringServer()
@@ -85,43 +99,41 @@ struct HTTPUploadTests {
         }
     }
 
-    @Test("a body that comes byte by byte is given up, and its client is told")
-    func slow() throws {
-        let server = try AnsweringServer()
-        for headers in ["Content-Length: 1000", "Transfer-Encoding: chunked"] {
-            let client = try server.client()
-            let began = ContinuousClock.now
-            try client.send(Ask.head("/", headers))
-            for _ in 0..<1000 {
-                // As chunks, each of a byte; by length, six bytes of anything.
-                let isTaken = client.sendWhatIsTaken("1\r\nx\r\n")
-                if !isTaken || ContinuousClock.now - began > .seconds(9) { break }
-                usleep(100_000)
-            }
-            #expect(try client.response()?.status == 408)
-            let time = ContinuousClock.now - began
-            #expect(time >= .seconds(9))
-        }
+    @Test(
+        "a body that comes byte by byte is given up, and its client is told",
+        arguments: ["Content-Length: 1000000", "Transfer-Encoding: chunked"])
+    func slow(headers: String) throws {
+        var settings = HTTPServer.Settings.patient
+        settings.times.request = .milliseconds(300)
+        let server = try AnsweringServer(settings)
+        let began = ContinuousClock.now
+        let client = try server.client(sending: Ask.head("/", headers))
+        // As chunks, each of a byte; by length, six bytes of anything.
+        try client.send("1\r\nx\r\n", until: client.isSpokenTo)
+        #expect(try client.response()?.status == 408)
+        #expect(ContinuousClock.now - began >= settings.times.request)
         #expect(try server.call { $0.asked }.isEmpty)
     }
 
     @Test("a body that keeps coming has more time the longer it is")
     func steady() throws {
-        let server = try AnsweringServer()
-        let client = try server.client()
-        let piece = String(repeating: "x", count: 32 << 10)
-        try client.send(Ask.head("/length", "Content-Length: \(30 * piece.utf8.count)"))
-        // 15 seconds.
-        for _ in 0..<30 {
-            try client.send(piece)
-            usleep(500_000)
-        }
-        #expect(try client.response()?.text == "\(30 * piece.utf8.count)\n")
+        var settings = HTTPServer.Settings.patient
+        settings.times.request = .milliseconds(300)
+        settings.times.bodyBytesPerSecond = 2
+        let server = try AnsweringServer(settings)
+        // The first piece earns 500 seconds.
+        let piece = String(repeating: "x", count: 1000)
+        let client = try server.client(
+            sending: Ask.head("/length", "Content-Length: 2000") + piece)
+        usleep(600_000)
+        try client.send(piece)
+        #expect(try client.response()?.text == "2000\n")
+        #expect(HTTPTimes().body(1 << 20) == .seconds(10 + 64))
     }
 
     @Test("all bodies together have a limit, and it is free again when they are complete or gone")
     func together() throws {
-        var settings = HTTPServer.Settings()
+        var settings = HTTPServer.Settings.patient
         settings.bodyBytes = 100_000
         let server = try AnsweringServer(settings)
         func half(_ size: Int) throws -> HTTPClient {

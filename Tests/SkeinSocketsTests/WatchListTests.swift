@@ -93,6 +93,25 @@ struct WatchListTests {
         #expect(found(&descriptors)[7] == .read)
     }
 
+    #if os(Linux)
+        @Test(
+            "the end of a peer's side is reported before its bytes are read, to who asks",
+            arguments: Kind.allCases)
+        private func hangUp(_ kind: Kind) throws {
+            var descriptors = try kind.make()
+            defer { descriptors.close() }
+            let pair = Pair()
+            defer { withExtendedLifetime(pair) {} }
+            descriptors.add(pair.one, slot: 0, .hangUp)
+            pair.send()
+            #expect(found(&descriptors).isEmpty)
+            shutdown(pair.two, Int32(SHUT_WR))
+            #expect(found(&descriptors) == [0: .hangUp])
+            descriptors.change(pair.one, slot: 0, to: .read)
+            #expect(found(&descriptors) == [0: .read])
+        }
+    #endif
+
     @Test("a wait ends with its time", arguments: Kind.allCases)
     private func time(_ kind: Kind) throws {
         var descriptors = try kind.make()

@@ -4,7 +4,7 @@ import Foundation
 package final class HTTPClient {
     package struct Response {
         package var status: Int
-        /// By lower-case name.
+        /// By lower-case name; values of one that came twice are joined by commas.
         package var headers: [String: String]
         package var body: [UInt8]
 
@@ -20,8 +20,6 @@ package final class HTTPClient {
     private var hasEnded = false
     private var isStream = false
     private var isChunked = false
-    /// Comments between the events so far: a server sends them to keep a connection.
-    package private(set) var comments = 0
 
     /// Connects to a port of this machine.
     package init(port: UInt16, receiveBytes: Int32? = nil) throws {
@@ -49,11 +47,8 @@ package final class HTTPClient {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard status == 0 else {
-            let code = errno
-            close(descriptor)
-            throw Failure(what: "connect: \(code)")
-        }
+        // `deinit` closes the descriptor also then. Who closes it twice may close another's.
+        guard status == 0 else { throw Failure(what: "connect: \(errno)") }
     }
 
     deinit { close(descriptor) }
@@ -77,6 +72,19 @@ package final class HTTPClient {
             rest = rest.dropFirst(count)
         }
         return true
+    }
+
+    /// Whether the server has sent something that was not read, or has ended the connection.
+    package var isSpokenTo: Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return !bytes.isEmpty || poll(&entry, 1, 0) > 0
+    }
+
+    /// Sends a piece every few milliseconds until `isDone` or the server has hung up.
+    ///
+    /// - Throws: a `Deadline` after a minute.
+    package func send(_ piece: String, until isDone: @autoclosure () -> Bool) throws {
+        try Deadline.wait(seconds: 60) { isDone() || !sendWhatIsTaken(piece) }
     }
 
     /// Ends this side: nothing more is sent.
@@ -109,7 +117,9 @@ package final class HTTPClient {
         for line in lines.dropFirst() {
             let words = line.split(separator: ":", maxSplits: 1)
             if words.count == 2 {
-                headers[words[0].lowercased()] = words[1].trimmingCharacters(in: .whitespaces)
+                let name = words[0].lowercased()
+                let before = headers[name].map { $0 + ", " } ?? ""
+                headers[name] = before + words[1].trimmingCharacters(in: .whitespaces)
             }
         }
         let status = lines[0].split(separator: " ").dropFirst().first.flatMap { Int($0) }
@@ -119,6 +129,14 @@ package final class HTTPClient {
     /// The next server-sent event, without its empty line; nil: the stream has ended, and after one
     /// in chunks another answer may follow.
     package func event() throws -> String? {
+        while let text = try eventOrComment() {
+            if !text.hasPrefix(":") { return text }
+        }
+        return nil
+    }
+
+    /// The same, but also a comment, with its colon: a server sends them to keep a connection.
+    package func eventOrComment() throws -> String? {
         if !isStream {
             guard let (status, headers) = try head(), status == 200 else {
                 throw Failure(what: "no stream")
@@ -126,14 +144,9 @@ package final class HTTPClient {
             isStream = true
             isChunked = headers["transfer-encoding"] == "chunked"
         }
-        while true {
-            guard let text = isChunked ? try chunk() : try part() else {
-                if isChunked { isStream = false }
-                return nil
-            }
-            if !text.hasPrefix(":") { return text }
-            comments += 1
-        }
+        let text = isChunked ? try chunk() : try part()
+        if text == nil, isChunked { isStream = false }
+        return text
     }
 
     /// The event in the next chunk, for servers that send each in one; nil: the last chunk has
@@ -165,6 +178,13 @@ package final class HTTPClient {
             }
             searched = max(0, bytes.count - end.count)
             guard try more() else { return nil }
+        }
+    }
+
+    /// Reads until `count` bytes are here that `response` and `event` have not taken yet.
+    package func receive(_ count: Int) throws {
+        while bytes.count < count {
+            guard try more() else { throw Failure(what: "the end after \(bytes.count) bytes") }
         }
     }
 

@@ -116,6 +116,10 @@ int skein_contains(enum skein_level level, const float *x, size_t count, float v
 /* The sum of e^(x - shift). */
 float skein_exponential_sum(enum skein_level level, const float *x, size_t count, float shift);
 
+/* The sum of e^((x - shift) / divisor) in double: the terms have the bits of skein_exponential. */
+double skein_exponential_total(
+    enum skein_level level, const float *x, size_t count, float shift, float divisor);
+
 /* x = e^(x - shift) in place; returns the sum. */
 float skein_exponentiate(enum skein_level level, float *x, size_t count, float shift);
 

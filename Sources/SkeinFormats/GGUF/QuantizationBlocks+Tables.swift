@@ -1,7 +1,7 @@
 /// ggml's types whose 4-bit codes are places in a table of 16 values.
 extension QuantizationBlocks {
     /// `kvalues_iq4nl` of ggml-common.h.
-    private static var nonlinearValues: SIMD16<Float> {
+    static var nonlinearValues: SIMD16<Float> {
         SIMD16(-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113)
     }
 

@@ -95,7 +95,7 @@ package final class CompiledGrammar: Sendable {
 
     /// The place after one more token; its state is `GrammarAutomaton.dead` if that is not allowed.
     func advance(
-        _ place: Place?, by added: [UInt8], before bytes: [UInt8]
+        _ place: Place?, by added: some Sequence<UInt8>, before bytes: [UInt8]
     ) throws(GrammarError) -> Place {
         try withRoom(place, bytes) { memory, state in
             let next = memory.automaton.step(state, added)

@@ -64,7 +64,7 @@ package struct GrammarMatcher: Sendable {
 
     /// Takes a token that `next()` allowed.
     package mutating func accept(_ token: Int32) throws(GrammarError) {
-        let added = grammar.vocabulary.bytes[Int(token)]
+        let added = grammar.vocabulary.bytes[token]
         let next = try grammar.advance(place, by: added, before: bytes)
         precondition(next.state >= 0 && !added.isEmpty, "the token is allowed")
         place = next
@@ -85,11 +85,11 @@ package struct GrammarMatcher: Sendable {
         guard forced.count > 1 else { return [] }
         var run = segment(forced)
         let words = grammar.vocabulary.bytes
-        guard run.allSatisfy({ words.indices.contains(Int($0)) && !words[Int($0)].isEmpty }),
-            run.flatMap({ words[Int($0)] }) == forced, run.count > 1, run.count <= left
+        guard run.allSatisfy({ 0 <= $0 && $0 < words.count && !words[$0].isEmpty }),
+            run.flatMap({ words[$0] }) == forced, run.count > 1, run.count <= left
         else { return [] }
         run.removeLast()
-        let added = run.flatMap { words[Int($0)] }
+        let added = run.flatMap { words[$0] }
         let after = try grammar.advance(place, by: added, before: bytes)
         let fits = try grammar.fits(after, bytes + added, left: left - run.count)
         return fits ? run : []

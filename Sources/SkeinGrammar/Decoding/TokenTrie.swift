@@ -16,19 +16,18 @@ struct TokenTrie: Sendable {
     /// - Parameters:
     ///   - ids: of tokens in the order of their bytes, none empty, no two equal.
     ///   - tokens: all tokens' bytes.
-    init(_ ids: [Int32], _ tokens: [[UInt8]]) {
+    ///   - longest: at least the bytes of the longest of them.
+    init(_ ids: [Int32], _ tokens: TokenBytes.Tokens, longest: Int) {
         // How much each shares with the one before says how many nodes there are.
         var shared: [Int32] = []
         shared.reserveCapacity(ids.count)
         var count = 0
-        var longest = 0
-        var before: [UInt8] = []
+        var before = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
         for id in ids {
-            let bytes = tokens[Int(id)]
+            let bytes = tokens[id]
             let common = Self.commonPrefix(before, bytes)
             shared.append(Int32(common))
             count += bytes.count - common
-            longest = max(longest, bytes.count)
             before = bytes
         }
         nodes = [Node](unsafeUninitializedCapacity: count) { nodes, initialized in
@@ -36,24 +35,21 @@ struct TokenTrie: Sendable {
                 var next = 0
                 var depth = 0
                 for (place, id) in ids.enumerated() {
-                    let bytes = tokens[Int(id)]
+                    let bytes = tokens[id]
                     let common = Int(shared[place])
                     // The subtrees below what is shared end here.
                     while depth > common {
                         depth -= 1
                         nodes[path[depth]].size = Int32(next - path[depth])
                     }
-                    bytes.withUnsafeBufferPointer { bytes in
-                        while depth < bytes.count {
-                            nodes.initializeElement(
-                                at: next,
-                                to: Node(
-                                    size: 1, token: -1, depth: UInt16(depth),
-                                    byte: bytes[depth]))
-                            path[depth] = next
-                            next += 1
-                            depth += 1
-                        }
+                    while depth < bytes.count {
+                        nodes.initializeElement(
+                            at: next,
+                            to: Node(
+                                size: 1, token: -1, depth: UInt16(depth), byte: bytes[depth]))
+                        path[depth] = next
+                        next += 1
+                        depth += 1
                     }
                     nodes[path[depth - 1]].token = id
                 }
@@ -66,13 +62,11 @@ struct TokenTrie: Sendable {
         }
     }
 
-    private static func commonPrefix(_ a: [UInt8], _ b: [UInt8]) -> Int {
-        a.withUnsafeBufferPointer { a in
-            b.withUnsafeBufferPointer { b in
-                var length = 0
-                while length < a.count, length < b.count, a[length] == b[length] { length += 1 }
-                return length
-            }
-        }
+    private static func commonPrefix(
+        _ a: UnsafeBufferPointer<UInt8>, _ b: UnsafeBufferPointer<UInt8>
+    ) -> Int {
+        var length = 0
+        while length < a.count, length < b.count, a[length] == b[length] { length += 1 }
+        return length
     }
 }

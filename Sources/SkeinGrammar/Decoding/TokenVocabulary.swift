@@ -6,8 +6,7 @@
 package final class TokenVocabulary: Sendable {
     /// Ids are below it; more rows of logits are never allowed.
     package let size: Int
-    /// By id; empty: never part of a value.
-    let bytes: [[UInt8]]
+    let bytes: TokenBytes
     /// All tokens, and those that are not string body alone.
     let whole: TokenTrie
     let mixed: TokenTrie
@@ -35,9 +34,9 @@ package final class TokenVocabulary: Sendable {
     ///   tokens, unused ones.
     package init(tokens: [[UInt8]?]) {
         size = tokens.count
-        let all = tokens.map { bytes in
-            bytes.flatMap { $0.count <= Self.longestToken ? $0 : nil } ?? []
-        }
+        let all = TokenBytes(tokens, limit: Self.longestToken)
+        bytes = all
+        longest = max(1, all.longest)
         var twins = [Int32](repeating: -1, count: all.count)
         var hasTwins = false
         var bodies = [TokenSet](
@@ -45,83 +44,60 @@ package final class TokenVocabulary: Sendable {
         var long: [(id: Int32, characters: Int32)] = []
         var lengths: Set<Int> = []
         var singles = [Int32](repeating: -1, count: 256)
-        var kept: [Int32] = []
-        kept.reserveCapacity(all.count)
-        var mixed: [Int32] = []
-        var twin: Int32 = -1
-        for id in Self.sorted(all) {
-            let bytes = all[Int(id)]
-            if let last = kept.last, all[Int(last)] == bytes {
-                twins[Int(twin)] = id
+        let longest = longest
+        (whole, mixed) = all.withTokens { all in
+            var kept: [Int32] = []
+            kept.reserveCapacity(all.count)
+            var mixed: [Int32] = []
+            var twin: Int32 = -1
+            var before = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+            for id in all.sorted() {
+                let bytes = all[id]
+                let isTwin = before.elementsEqual(bytes)
+                if isTwin {
+                    twins[Int(twin)] = id
+                    hasTwins = true
+                } else {
+                    kept.append(id)
+                    before = bytes
+                    if bytes.count == 1 { singles[Int(bytes[0])] = id }
+                }
                 twin = id
-                hasTwins = true
-            } else {
-                kept.append(id)
-                twin = id
-                if bytes.count == 1 { singles[Int(bytes[0])] = id }
+                guard let characters = TokenVocabulary.bodyCharacters(bytes) else {
+                    if !isTwin { mixed.append(id) }
+                    continue
+                }
+                bodies[min(characters, TokenVocabulary.bodyCounts + 1)].insert(id)
+                if characters > TokenVocabulary.bodyCounts {
+                    lengths.insert(characters)
+                    long.append((id, Int32(characters)))
+                }
             }
-            guard let characters = Self.bodyCharacters(bytes) else {
-                if twin == kept.last { mixed.append(id) }
-                continue
-            }
-            lengths.insert(characters)
-            bodies[min(characters, Self.bodyCounts + 1)].insert(id)
-            if characters > Self.bodyCounts { long.append((id, Int32(characters))) }
+            return (
+                TokenTrie(kept, all, longest: longest), TokenTrie(mixed, all, longest: longest)
+            )
         }
+        for count in 1...Self.bodyCounts where bodies[count].first != nil { lengths.insert(count) }
         for count in 1..<bodies.count { bodies[count].formUnion(bodies[count - 1]) }
-        whole = TokenTrie(kept, all)
-        self.mixed = TokenTrie(mixed, all)
-        bytes = all
         self.bodies = bodies
         longBodies = long
         bodyLengths = lengths.sorted()
         self.twins = twins
         self.hasTwins = hasTwins
         self.singles = singles
-        longest = all.reduce(1) { max($0, $1.count) }
-    }
-
-    /// The ids of tokens that are not empty, by their bytes, of equal ones the lowest id first.
-    private static func sorted(_ tokens: [[UInt8]]) -> [Int32] {
-        // The first eight bytes decide nearly always, and integers compare fast.
-        var keys: [(start: UInt64, id: Int32)] = []
-        keys.reserveCapacity(tokens.count)
-        for (id, bytes) in tokens.enumerated() where !bytes.isEmpty {
-            let start = bytes.withUnsafeBufferPointer { bytes in
-                var start: UInt64 = 0
-                for place in 0..<min(8, bytes.count) {
-                    start |= UInt64(bytes[place]) << UInt64(56 - 8 * place)
-                }
-                return start
-            }
-            keys.append((start, Int32(id)))
-        }
-        keys.sort { $0.start < $1.start }
-        var first = 0
-        while first < keys.count {
-            var end = first + 1
-            while end < keys.count, keys[end].start == keys[first].start { end += 1 }
-            if end - first > 1 {
-                keys[first..<end].sort { a, b in
-                    let (x, y) = (tokens[Int(a.id)], tokens[Int(b.id)])
-                    return x == y ? a.id < b.id : x.lexicographicallyPrecedes(y)
-                }
-            }
-            first = end
-        }
-        return keys.map(\.id)
     }
 
     /// How many characters a token has that is body of a JSON string alone; nil if it is not: a
     /// quote, a backslash, a control character, or a part of a character.
-    private static func bodyCharacters(_ bytes: [UInt8]) -> Int? {
-        var isASCII = true
+    private static func bodyCharacters(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        var characters = 0
         for byte in bytes {
             if byte < 0x20 || byte == 0x22 || byte == 0x5C { return nil }
-            isASCII = isASCII && byte < 0x80
+            // All but those that go on with a character.
+            if byte & 0xC0 != 0x80 { characters += 1 }
         }
-        if isASCII { return bytes.count }
-        return String(validating: bytes, as: UTF8.self)?.unicodeScalars.count
+        let isASCII = bytes.allSatisfy { $0 < 0x80 }
+        return isASCII || String(validating: bytes, as: UTF8.self) != nil ? characters : nil
     }
 
     /// The body tokens of at most `count` characters.

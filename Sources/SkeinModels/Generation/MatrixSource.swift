@@ -16,6 +16,7 @@ enum MatrixSource: Sendable {
     /// Of a type without a packed form, the plain one that holds its numbers exactly.
     private var element: InterleavedMatrix.Element {
         guard case .file(let view) = self else { return .f32 }
+        if view.typeOfEightBits != nil { return .q8x0 }
         return view.packedElement ?? InterleavedMatrix.Element(view.exactType) ?? .f32
     }
 
@@ -68,6 +69,10 @@ enum MatrixSource: Sendable {
             view.withRowAddresses(rows) { matrix.pack(group: group, $0) }
             return
         }
+        if case .file(let view) = self, let type = view.typeOfEightBits {
+            packAsEightBit(view, type, group, of: matrix)
+            return
+        }
         let floats = FloatBuffer(count: rows.count * matrix.columns)
         switch self {
         case .file(let view): view.dequantize(rows: rows, into: floats.base)
@@ -80,7 +85,33 @@ enum MatrixSource: Sendable {
     }
 }
 
+extension MatrixSource {
+    private func packAsEightBit(
+        _ view: TensorView, _ type: ElementType, _ group: Int, of matrix: InterleavedMatrix
+    ) {
+        let blocks = matrix.columns / type.blockElements
+        let rowBytes = blocks * ElementType.q8x0.blockBytes
+        view.withRowAddresses(matrix.rows(ofGroup: group)) { addresses in
+            withUnsafeTemporaryAllocation(
+                byteCount: addresses.count * rowBytes, alignment: MemoryLayout<UInt64>.alignment
+            ) { memory in
+                guard let base = memory.baseAddress else { return }
+                let rows = addresses.indices.map { base + $0 * rowBytes }
+                for (from, to) in zip(addresses, rows) {
+                    type.asEightBit(from: from, blocks: blocks, into: to)
+                }
+                matrix.pack(group: group, rows.map { UnsafeRawPointer($0) })
+            }
+        }
+    }
+}
+
 extension TensorView {
+    /// The type in the file, if its numbers are packed as Q8_0's.
+    fileprivate var typeOfEightBits: ElementType? {
+        elementType.flatMap { $0.hasEightBitForm ? $0 : nil }
+    }
+
     /// The packed form of the numbers as the file has them; nil if there is none.
     fileprivate var packedElement: InterleavedMatrix.Element? {
         elementType.flatMap { InterleavedMatrix.Element($0) }

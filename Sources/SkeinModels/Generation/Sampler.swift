@@ -43,72 +43,53 @@ package struct Sampler: Sendable, Equatable {
         _ logits: UnsafeBufferPointer<Float>, position: Int, among allowed: TokenSet? = nil
     ) -> Int32 {
         guard temperature > 0 else {
-            return allowed.map { Self.largest(logits, among: $0) } ?? Self.largest(logits)
+            return allowed.map { Self.largest(logits, among: $0) }
+                ?? Int32(DescendingOrder.placeOfLargest(logits))
         }
-        let order = ranked(logits, among: allowed)
-        let top = logits[order[0]]
-        let weights = order.map { Double(exponential((logits[$0] - top) / temperature)) }
-        let total = weights.reduce(0, +)
-        var kept = 0
-        var mass = 0.0
-        while kept < order.count {
-            // The first one has the weight 1.
-            if kept > 0, weights[kept] < Double(minP) { break }
-            mass += weights[kept]
-            kept += 1
-            if mass >= Double(topP) * total { break }
+        guard let allowed else { return Int32(draw(logits, position: position)) }
+        let ids = allowed.tokens.prefix { Int($0) < logits.count }
+        return ids.map { logits[Int($0)] }.withUnsafeBufferPointer {
+            ids[draw($0, position: position)]
+        }
+    }
+
+    /// The place of the token at `position` of the answer among the candidates' logits.
+    ///
+    /// Candidates are ordered only as far as they are looked at: an order of a whole vocabulary
+    /// would take as long as a token's products.
+    private func draw(_ logits: UnsafeBufferPointer<Float>, position: Int) -> Int {
+        var order = DescendingOrder(logits, step: temperature * 4)
+        let top = order.largest
+        let most = topK > 0 ? min(topK, logits.count) : logits.count
+        func weight(_ place: Int) -> Double {
+            Double(exponential((logits[place] - top) / temperature))
+        }
+        var (kept, mass) = (most, 0.0)
+        if most == logits.count {
+            mass = exponentialTotal(logits, shift: top, divisor: temperature)
+        } else {
+            for rank in 0..<most { mass += weight(order[rank]) }
+        }
+        if topP < 1 || minP > 0 {
+            let wanted = Double(topP) * mass
+            (kept, mass) = (0, 0)
+            while kept < most {
+                let next = weight(order[kept])
+                // The first one has the weight 1.
+                if kept > 0, next < Double(minP) { break }
+                mass += next
+                kept += 1
+                if mass >= wanted { break }
+            }
         }
         let words = AddressedRandom(seed: seed, purpose: .sampling).block(
             UInt32(truncatingIfNeeded: position))
         var rest = AddressedRandom.unitDouble(words.x, words.y) * mass
-        for i in 0..<kept {
-            rest -= weights[i]
-            if rest < 0 { return Int32(order[i]) }
+        for rank in 0..<kept {
+            rest -= weight(order[rank])
+            if rest < 0 { return order[rank] }
         }
-        return Int32(order[kept - 1])
-    }
-
-    /// The candidates, the largest logit first, of equal ones the lowest id.
-    private func ranked(
-        _ logits: UnsafeBufferPointer<Float>, among allowed: TokenSet?
-    ) -> [Int] {
-        // One integer orders by both: integers compare faster than a closure does.
-        var keys: [UInt64]
-        if let allowed {
-            keys = allowed.tokens.compactMap {
-                Int($0) < logits.count ? Self.key(logits[Int($0)], Int($0)) : nil
-            }
-        } else {
-            keys = logits.indices.map { Self.key(logits[$0], $0) }
-        }
-        if (1...Self.fewCandidates).contains(topK), topK < keys.count {
-            keys = Self.smallest(topK, of: keys)
-        } else {
-            keys.sort()
-            if topK > 0 && topK < keys.count { keys.removeLast(keys.count - topK) }
-        }
-        return keys.map { Int($0 & 0xffff_ffff) }
-    }
-
-    /// Up to this many are selected one by one; for more, everything is sorted.
-    private static let fewCandidates = 256
-
-    /// Ascending where logits descend, then ids ascend.
-    private static func key(_ logit: Float, _ id: Int) -> UInt64 {
-        // Adding zero makes -0 and 0 equal. Bits of negative numbers ascend the other way round.
-        let bits = (logit + 0).bitPattern
-        let ascending = bits >> 31 == 0 ? bits | 0x8000_0000 : ~bits
-        return UInt64(~ascending) << 32 | UInt64(id)
-    }
-
-    private static func smallest(_ count: Int, of keys: [UInt64]) -> [UInt64] {
-        var best = Array(keys[..<count]).sorted()
-        for key in keys[count...] where key < best[count - 1] {
-            best.removeLast()
-            let place = best.firstIndex { $0 > key } ?? best.count
-            best.insert(key, at: place)
-        }
-        return best
+        return order[kept - 1]
     }
 
     /// Whether all logits are finite: zero times another number is zero, and nothing else is.
@@ -122,20 +103,6 @@ package struct Sampler: Sendable, Equatable {
                     fromByteOffset: first * MemoryLayout<Float>.stride, as: SIMD8<Float>.self) * 0
         }
         return all(zeros .== 0) && logits[whole...].allSatisfy(\.isFinite)
-    }
-
-    /// The first of the largest, found eight candidates at a time: one at a time, a vocabulary
-    /// would take a hundredth of a token's products.
-    private static func largest(_ logits: UnsafeBufferPointer<Float>) -> Int32 {
-        let whole = logits.count & ~7
-        var lanes = SIMD8<Float>(repeating: -.infinity)
-        for first in stride(from: 0, to: whole, by: 8) {
-            let eight = UnsafeRawBufferPointer(logits).loadUnaligned(
-                fromByteOffset: first * MemoryLayout<Float>.stride, as: SIMD8<Float>.self)
-            lanes.replace(with: eight, where: eight .> lanes)
-        }
-        let most = logits[whole...].reduce(lanes.max(), max)
-        return Int32(logits.firstIndex(of: most) ?? 0)
     }
 
     /// The first of the largest that are allowed. Where all of eight are, they are compared at once.

@@ -9,6 +9,15 @@ package func exponential(_ x: Float) -> Float {
     skein_exponential(skein_level(), x)
 }
 
+/// The sum of e^((x - shift) / divisor), of terms with the bits of `exponential`; the order of
+/// additions depends on the number of terms alone.
+package func exponentialTotal(
+    _ x: UnsafeBufferPointer<Float>, shift: Float, divisor: Float
+) -> Double {
+    guard let base = x.baseAddress else { return 0 }
+    return skein_exponential_total(skein_level(), base, x.count, shift, divisor)
+}
+
 /// The dot product of two vectors, in a fixed lane order.
 func dot(_ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>, _ count: Int) -> Float {
     skein_dot(skein_level(), a, b, count)

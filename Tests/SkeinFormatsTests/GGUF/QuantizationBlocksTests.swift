@@ -28,6 +28,27 @@ import Testing
         #expect(wrong == nil, "first difference at element \((wrong ?? 0) / 4)")
     }
 
+    @Test(
+        "what has a form of 8 bits has the same numbers in it, bit for bit",
+        arguments: ElementType.allCases.filter(\.hasEightBitForm))
+    func eightBits(type: ElementType) throws {
+        let blocks = try bytes("formats/\(type.name).blocks")
+        let count = blocks.count / type.blockBytes
+        let shifted = [0] + blocks
+        var codes = [UInt8](repeating: 0xff, count: count * ElementType.q8x0.blockBytes)
+        var expected = [Float](repeating: .nan, count: count * type.blockElements)
+        var found = expected
+        shifted.withUnsafeBytes { source in
+            codes.withUnsafeMutableBytes { codes in
+                guard let from = source.baseAddress, let into = codes.baseAddress else { return }
+                type.asEightBit(from: from + 1, blocks: count, into: into)
+                type.dequantize(from: from + 1, blocks: count, into: &expected)
+                ElementType.q8x0.dequantize(from: into, blocks: count, into: &found)
+            }
+        }
+        #expect(found.map(\.bitPattern) == expected.map(\.bitPattern))
+    }
+
     @Test("every f16 converts as the hardware does")
     func allHalves() {
         let wrong = (UInt16.min...UInt16.max).first { bits in

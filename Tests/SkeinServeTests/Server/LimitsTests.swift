@@ -109,6 +109,10 @@ import Testing
             let tooLong = try #require(try client.response())
             #expect(tooLong.status == 413)
             #expect(tooLong.text.contains(#""type":"invalid_request_error""#))
+            let packed = try server.ask(
+                "POST", "/v1/completions", "x", headers: ["Content-Encoding: gzip"])
+            #expect(packed.status == 415 && packed.text.contains("uncompressed"))
+            #expect(packed.error["type"] as? String == "invalid_request_error")
         }
     }
 
@@ -358,9 +362,13 @@ import Testing
         }
     }
 
-    @Test("a drain lets answers end, and refuses others")
+    @Test("a drain lets answers end, and refuses others, also half a request")
     func drain() throws {
         try ServeCase.run { server in
+            let half = try server.client()
+            try server.send(
+                "POST", "/v1/completions", headers: ["Content-Length: 100"], to: half)
+            try half.send("{")
             let client = try server.client()
             try server.send(
                 "POST", "/v1/completions",
@@ -370,6 +378,9 @@ import Testing
             var last = ""
             while let event = try client.event() { last = event }
             #expect(last == "data: [DONE]")
+            let refused = try #require(try half.response())
+            #expect(refused.status == 503 && refused.headers["retry-after"] == "1")
+            #expect(refused.text.contains("\"type\":\"server_error\""))
             #expect(throws: (any Error).self) { _ = try server.client() }
         }
     }
