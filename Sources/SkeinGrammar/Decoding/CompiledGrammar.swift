@@ -32,8 +32,8 @@ package final class CompiledGrammar: Sendable {
         /// Of states and masks, roughly.
         var byteCount: Int { automaton.byteCount + completion.byteCount + masks.weight }
 
-        func reset() {
-            automaton.reset()
+        func reset(keepsRoom: Bool = true) {
+            automaton.reset(keepsRoom: keepsRoom)
             completion.reset()
             masks.removeAll()
             epoch += 1
@@ -130,7 +130,7 @@ package final class CompiledGrammar: Sendable {
     /// - Returns: bytes of what is left; nil: somebody does.
     func forgetIfIdle() -> Int? {
         memory.withLockIfAvailable { memory in
-            memory.reset()
+            memory.reset(keepsRoom: false)
             return memory.byteCount
         }
     }

@@ -91,8 +91,8 @@ final class GrammarAutomaton {
             || 2 * configurations > GrammarLimits.configurations
     }
 
-    /// Forgets all states; their numbers have no meaning any more.
-    func reset() {
+    /// Forgets all states; their numbers have no meaning any more. `keepsRoom`: for as many again.
+    func reset(keepsRoom: Bool = true) {
         frames = [[]]
         frameNumbers = [:]
         frameNeeds = [0]
@@ -101,10 +101,15 @@ final class GrammarAutomaton {
         facts = []
         configurations = 0
         tableRows = 0
-        if tableCapacity > 1024 {
+        if tableCapacity > (keepsRoom ? 1024 : 64) {
             table.deallocate()
             tableCapacity = 64
             table = .allocate(capacity: tableCapacity * 256)
+        }
+        if !keepsRoom, rowsCapacity > 256 {
+            rows.deallocate()
+            rowsCapacity = 256
+            rows = .allocate(capacity: rowsCapacity)
         }
         work = [UInt64(UInt32(bitPattern: network.start)) << 32]
         root = closed()
