@@ -16,6 +16,7 @@ typedef uint32_t v16uu __attribute__((vector_size(64), aligned(1), may_alias));
 typedef int32_t v16i __attribute__((vector_size(64)));
 typedef uint16_t v16h __attribute__((vector_size(32), aligned(1), may_alias));
 typedef int8_t v16b __attribute__((vector_size(16), aligned(1), may_alias));
+typedef uint8_t v16c __attribute__((vector_size(16), aligned(1), may_alias));
 
 /* A number in every lane. Subtracting +0 changes none, not even -0, so nothing is computed. */
 #define SPLAT(x) ((x) - (v16f){})
@@ -35,6 +36,9 @@ size_t skein_packed_group_bytes(enum skein_packed type, size_t columns) {
     case SKEIN_PACKED_Q4_0: return columns / 32 * 288;
     case SKEIN_PACKED_Q4_1: return columns / 32 * 320;
     case SKEIN_PACKED_Q8_0: return columns / 32 * 544;
+    case SKEIN_PACKED_Q4_K: return columns / 256 * 2368;
+    case SKEIN_PACKED_Q5_K:
+    case SKEIN_PACKED_Q6_K: return columns / 256 * 4416;
     case SKEIN_PACKED_BF16:
     case SKEIN_PACKED_F16: return columns * 32;
     case SKEIN_PACKED_F32: return columns * 64;
@@ -62,6 +66,27 @@ static void pack_blocks(enum skein_packed type, const uint8_t *row, size_t colum
     }
 }
 
+static void pack_k_blocks(enum skein_packed type, const uint8_t *row, size_t columns, size_t r,
+    uint8_t *out) {
+    for (size_t b = 0; b < columns / 256; b++) {
+        memcpy(out + 2 * r, row, 2);
+        memcpy(out + 32 + 2 * r, row + 2, 2);
+        /* 16 scales, or 8 and 8 minima. */
+        for (size_t i = 0; i < 16; i++) out[64 + 16 * i + r] = row[4 + i];
+        row += 20;
+        out += 320;
+        if (type == SKEIN_PACKED_Q4_K) {
+            for (size_t c = 0; c < 32; c++) memcpy(out + 64 * c + 4 * r, row + 4 * c, 4);
+            row += 128;
+            out += 2048;
+        } else {
+            for (size_t k = 0; k < 256; k++) out[16 * k + r] = row[k];
+            row += 256;
+            out += 4096;
+        }
+    }
+}
+
 void skein_pack_group(enum skein_packed type, const void *const rows[16], size_t columns,
     void *group) {
     uint8_t *out = group;
@@ -69,7 +94,9 @@ void skein_pack_group(enum skein_packed type, const void *const rows[16], size_t
     for (size_t r = 0; r < 16; r++) {
         const uint8_t *row = rows[r];
         if (!row) continue;
-        if (type < SKEIN_PACKED_BF16) {
+        if (type >= SKEIN_PACKED_Q4_K && type <= SKEIN_PACKED_Q6_K) {
+            pack_k_blocks(type, row, columns, r, out);
+        } else if (type < SKEIN_PACKED_BF16) {
             pack_blocks(type, row, columns, r, out);
         } else if (type == SKEIN_PACKED_F32) {
             for (size_t k = 0; k < columns; k++) memcpy(out + 64 * k + 4 * r, row + 4 * k, 4);

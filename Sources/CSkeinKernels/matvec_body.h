@@ -78,14 +78,18 @@ INLINE v16f NAME(nibbles)(const uint8_t *codes, const float *x) {
     return (chain[0] + chain[1]) + (chain[2] + chain[3]);
 }
 
-INLINE v16f NAME(bytes)(const uint8_t *codes, const float *x) {
+/* The same for n columns, 32 or 16, of bytes, in chains of eight. */
+INLINE v16f NAME(bytes)(const int n, const uint8_t *codes, const float *x) {
+    const int chains = n / 8;
     v16f chain[4];
 #pragma clang loop unroll(full)
-    for (int k = 0; k < 32; k++) {
+    for (int k = 0; k < n; k++) {
         const v16f q = __builtin_convertvector(*(const v16b *)(codes + 16 * k), v16f);
-        chain[k % 4] = k < 4 ? q * x[k] : NAME(fma16)(q, SPLAT(x[k]), chain[k % 4]);
+        chain[k % chains] =
+            k < chains ? q * x[k] : NAME(fma16)(q, SPLAT(x[k]), chain[k % chains]);
     }
-    return (chain[0] + chain[1]) + (chain[2] + chain[3]);
+    const v16f low = chain[0] + chain[1];
+    return n == 16 ? low : low + (chain[2] + chain[3]);
 }
 
 INLINE v16f NAME(plain16)( enum skein_packed type, const uint8_t *group, size_t k) {
@@ -108,10 +112,13 @@ INLINE v16f NAME(plain_row)(enum skein_packed type, const uint8_t *group, size_t
     return (a + b) + (c + d);
 }
 
+#include "matvec_codes.h"
+
 /* One group of any type; inlined with a constant type. */
 INLINE v16f NAME(group)(enum skein_packed type, const uint8_t *p, size_t columns, const float *x,
     const float *spread) {
     if (type >= SKEIN_PACKED_BF16) return NAME(plain_row)(type, p, columns, x);
+    if (type >= SKEIN_PACKED_Q4_K) return NAME(k_group)(type, p, columns, x, spread);
     v16f sum = {};
     const float *sums = spread + columns;
     const size_t bytes = type == SKEIN_PACKED_Q4_0 ? 288 : type == SKEIN_PACKED_Q4_1 ? 320 : 544;
@@ -119,7 +126,7 @@ INLINE v16f NAME(group)(enum skein_packed type, const uint8_t *p, size_t columns
         const v16f d = NAME(half16)(p);
         for (size_t line = 0; line < bytes; line += 64) __builtin_prefetch(p + AHEAD + line, 0, 3);
         if (type == SKEIN_PACKED_Q8_0) {
-            sum = NAME(fma16)(d, NAME(bytes)(p + 32, x), sum);
+            sum = NAME(fma16)(d, NAME(bytes)(32, p + 32, x), sum);
         } else if (type == SKEIN_PACKED_Q4_1) {
             sum = NAME(fma16)(d, NAME(nibbles)(p + 64, spread), sum);
             sum = NAME(fma16)(NAME(half16)(p + 32), SPLAT(sums[b]), sum);
@@ -155,6 +162,9 @@ static void NAME(matvec)(enum skein_packed type, const uint8_t *p, size_t column
         CASE(SKEIN_PACKED_Q4_0)
         CASE(SKEIN_PACKED_Q4_1)
         CASE(SKEIN_PACKED_Q8_0)
+        CASE(SKEIN_PACKED_Q4_K)
+        CASE(SKEIN_PACKED_Q5_K)
+        CASE(SKEIN_PACKED_Q6_K)
         CASE(SKEIN_PACKED_BF16)
         CASE(SKEIN_PACKED_F16)
         CASE(SKEIN_PACKED_F32)
@@ -185,6 +195,15 @@ static void NAME(unpack)(enum skein_packed type, const uint8_t *group, size_t fi
         }
         return;
     }
+#define K_CASE(T) \
+    case T: NAME(k_unpack)(T, group, first, count, out, stride); return;
+    switch (type) {
+        K_CASE(SKEIN_PACKED_Q4_K)
+        K_CASE(SKEIN_PACKED_Q5_K)
+        K_CASE(SKEIN_PACKED_Q6_K)
+    default: break;
+    }
+#undef K_CASE
     const size_t bytes = type == SKEIN_PACKED_Q4_0 ? 288 : type == SKEIN_PACKED_Q4_1 ? 320 : 544;
     const uint8_t *p = group + first / 32 * bytes;
     for (size_t b = 0; b < count / 32; b++, p += bytes, out += 32 * stride) {

@@ -50,25 +50,27 @@ INLINE void NAME(nibbles_rows)(const int R, const uint8_t *codes, const float *c
     }
 }
 
-/* NAME(bytes) for R vectors. */
-INLINE void NAME(bytes_rows)(const int R, const uint8_t *codes, const float *const *x,
-    size_t stride, v16f *sum) {
+/* NAME(bytes) for R vectors, from column `first` of theirs on. */
+INLINE void NAME(bytes_rows)(const int n, const int R, const uint8_t *codes, const float *const *x,
+    size_t stride, size_t first, v16f *sum) {
+    const int chains = n / 8;
     v16f pair[MOST_BLOCK], low[MOST_BLOCK];
 #pragma clang loop unroll(full)
-    for (int c = 0; c < 4; c++) {
+    for (int c = 0; c < chains; c++) {
         v16f chain[MOST_BLOCK];
 #pragma clang loop unroll(full)
-        for (int k = c; k < 32; k += 4) {
+        for (int k = c; k < n; k += chains) {
             const v16f w = __builtin_convertvector(*(const v16b *)(codes + 16 * k), v16f);
 #pragma clang loop unroll(full)
             for (int r = 0; r < R; r++) {
-                const float one = AT(x, stride, r, k);
-                chain[r] = k < 4 ? w * one : NAME(fma16)(w, SPLAT(one), chain[r]);
+                const float one = AT(x, stride, r, first + k);
+                chain[r] = k < chains ? w * one : NAME(fma16)(w, SPLAT(one), chain[r]);
             }
         }
 #pragma clang loop unroll(full)
         for (int r = 0; r < R; r++) {
-            if (c == 1) low[r] = pair[r] + chain[r];
+            if (c == 1 && n == 16) sum[r] = pair[r] + chain[r];
+            else if (c == 1) low[r] = pair[r] + chain[r];
             else if (c == 3) sum[r] = low[r] + (pair[r] + chain[r]);
             else pair[r] = chain[r];
         }
@@ -143,7 +145,7 @@ INLINE void NAME(block_rows)(const enum skein_packed type, const int R, const ui
         const v16f d = NAME(half16)(p);
         for (size_t line = 0; line < bytes; line += 64) __builtin_prefetch(p + AHEAD + line, 0, 3);
         v16f one[MOST_BLOCK];
-        if (type == SKEIN_PACKED_Q8_0) NAME(bytes_rows)(R, p + 32, x, stride, one);
+        if (type == SKEIN_PACKED_Q8_0) NAME(bytes_rows)(32, R, p + 32, x, stride, 0, one);
         else NAME(nibbles_rows)(R, p + (type == SKEIN_PACKED_Q4_1 ? 64 : 32), x, stride, one);
 #pragma clang loop unroll(full)
         for (int r = 0; r < R; r++) {
@@ -162,6 +164,47 @@ INLINE void NAME(block_rows)(const enum skein_packed type, const int R, const ui
     }
 }
 
+/* NAME(k_group) for R vectors. */
+INLINE void NAME(k_rows)(const enum skein_packed type, const int R, const uint8_t *p,
+    size_t columns, const struct skein_vectors *v, v16f *sum) {
+    const int isNibbles = type == SKEIN_PACKED_Q4_K;
+    const size_t stride = isNibbles ? v->stride_spread : v->stride_x;
+    const float *const base = isNibbles ? v->spread : v->x;
+    const float *const base_sums = v->spread + columns;
+    const float *x[3] = {base, base + 3 * stride, base + 6 * stride};
+    const float *sums[3] = {
+        base_sums, base_sums + 3 * v->stride_spread, base_sums + 6 * v->stride_spread};
+#pragma clang loop unroll(full)
+    for (int r = 0; r < R; r++) sum[r] = (v16f){};
+    for (size_t c = 0; c < columns / 32; c++) {
+        const size_t i = c % 8;
+        const uint8_t *codes = p + K_HEAD + K_CODES(type) * i;
+        v16f one[MOST_BLOCK];
+        NAME(k_fetch)(type, p, i);
+        if (type == SKEIN_PACKED_Q6_K) {
+            for (size_t h = 0; h < 2; h++) {
+                NAME(bytes_rows)(16, R, codes + 256 * h, x, stride, 16 * h, one);
+                const v16f scale = NAME(k_scale)(type, p, NAME(half16)(p), 2 * i + h);
+#pragma clang loop unroll(full)
+                for (int r = 0; r < R; r++) sum[r] = NAME(fma16)(scale, one[r], sum[r]);
+            }
+        } else {
+            if (isNibbles) NAME(nibbles_rows)(R, codes, x, stride, one);
+            else NAME(bytes_rows)(32, R, codes, x, stride, 0, one);
+            const v16f scale = NAME(k_scale)(type, p, NAME(half16)(p), i);
+            const v16f minimum = NAME(k_minimum)(p, NAME(half16)(p + 32), i);
+#pragma clang loop unroll(full)
+            for (int r = 0; r < R; r++) {
+                sum[r] = NAME(fma16)(scale, one[r], sum[r]);
+                sum[r] =
+                    NAME(fma16)(minimum, SPLAT(-AT(sums, v->stride_spread, r, c)), sum[r]);
+            }
+        }
+        if (i == 7) p += K_BYTES(type);
+        for (int j = 0; j < 3; j++) x[j] += 32;
+    }
+}
+
 INLINE void NAME(one_group)(const enum skein_packed type, const int R, const uint8_t *p,
     size_t columns, const struct skein_vectors *v, float *y, size_t stride_y, size_t rows,
     int add) {
@@ -169,6 +212,8 @@ INLINE void NAME(one_group)(const enum skein_packed type, const int R, const uin
     if (type >= SKEIN_PACKED_BF16) {
         const float *const x[3] = {v->x, v->x + 3 * v->stride_x, v->x + 6 * v->stride_x};
         NAME(plain_rows)(type, R, p, columns, x, v->stride_x, sum);
+    } else if (type >= SKEIN_PACKED_Q4_K) {
+        NAME(k_rows)(type, R, p, columns, v, sum);
     } else {
         NAME(block_rows)(type, R, p, columns, v, sum);
     }
@@ -198,11 +243,13 @@ INLINE void NAME(one_group)(const enum skein_packed type, const int R, const uin
 #define BLOCK(T) FOUR(T) ONE(T, 5)
 #define BLOCK_NAMES(T) FOUR_NAMES(T), NAME(T##_5)
 #endif
-BLOCK(Q4_0) BLOCK(Q4_1) BLOCK(Q8_0) FOUR(BF16) FOUR(F16) FOUR(F32)
+BLOCK(Q4_0) BLOCK(Q4_1) BLOCK(Q8_0) BLOCK(Q4_K) BLOCK(Q5_K) BLOCK(Q6_K)
+FOUR(BF16) FOUR(F16) FOUR(F32)
 
-static void (*const NAME(row_kernels)[6][8])(const uint8_t *, size_t,
+static void (*const NAME(row_kernels)[9][8])(const uint8_t *, size_t,
     const struct skein_vectors *, float *, size_t, size_t, int) = {
     {BLOCK_NAMES(Q4_0)}, {BLOCK_NAMES(Q4_1)}, {BLOCK_NAMES(Q8_0)},
+    {BLOCK_NAMES(Q4_K)}, {BLOCK_NAMES(Q5_K)}, {BLOCK_NAMES(Q6_K)},
     {FOUR_NAMES(BF16)}, {FOUR_NAMES(F16)}, {FOUR_NAMES(F32)},
 };
 

@@ -15,6 +15,12 @@
      Q4_1  16 x f16 d; 16 x f16 minimum m; 4 x 16 x 4 bytes of nibbles
      Q8_0  16 x f16 d;                     32 x 16 signed bytes
 
+   and for each 256 columns:
+
+     Q4_K  16 x f16 d; 16 x f16 dmin; 8 x 16 scales; 8 x 16 minima; 8 x 4 x 16 x 4 bytes of nibbles
+     Q5_K  the same head;                                           256 x 16 bytes, codes 0 ... 31
+     Q6_K  16 x f16 d; 32 zero bytes; 16 x 16 signed scales;        256 x 16 signed bytes
+
    where word c of a row has the file's bytes 4c ..< 4c + 4 of its block: low nibbles are columns 4c
    ..< 4c + 4, high nibbles columns 16 + 4c ..< 16 + 4c + 4. The plain types are columns x 16
    numbers.
@@ -25,15 +31,21 @@ enum skein_packed {
     SKEIN_PACKED_Q4_0 = 0,
     SKEIN_PACKED_Q4_1 = 1,
     SKEIN_PACKED_Q8_0 = 2,
-    SKEIN_PACKED_BF16 = 3,
-    SKEIN_PACKED_F16 = 4,
-    SKEIN_PACKED_F32 = 5,
+    SKEIN_PACKED_Q4_K = 3,
+    SKEIN_PACKED_Q5_K = 4,
+    SKEIN_PACKED_Q6_K = 5,
+    SKEIN_PACKED_BF16 = 6,
+    SKEIN_PACKED_F16 = 7,
+    SKEIN_PACKED_F32 = 8,
 };
 
-/* Bytes of one group of 16 rows. `columns` is a multiple of 32 for the block types. */
+/* Bytes of one group of 16 rows. `columns` is a multiple of 32 for the block types, of 256 for the K
+   types. */
 size_t skein_packed_group_bytes(enum skein_packed type, size_t columns);
 
-/* Packs one group. rows: 16 pointers to the file's rows, of any alignment, NULL for a row of zeros.
+/* Packs one group. rows: 16 pointers to rows of any alignment, NULL for a row of zeros: the file's,
+   or for the K types, for each 256 columns: d and dmin as f16, 16 bytes of scales (8 and 8 minima but
+   for Q6_K), the codes of one row in the order above.
    group: receives skein_packed_group_bytes. */
 void skein_pack_group(enum skein_packed type, const void *const rows[16], size_t columns,
     void *group);
@@ -45,8 +57,8 @@ void skein_pack_group(enum skein_packed type, const void *const rows[16], size_t
 void skein_spread(enum skein_level level, const float *x, size_t columns, float *spread);
 
 /* y[r] = (add ? y[r] : 0) + W[r] . x for the rows r of `groups` groups; y: `rows` floats, which may
-   be fewer than 16 x groups. x: `columns` floats; spread: from skein_spread, used only for Q4_0 and
-   Q4_1. */
+   be fewer than 16 x groups. x: `columns` floats; spread: from skein_spread, not used for Q8_0, Q6_K
+   and the plain types. */
 void skein_matvec(enum skein_level level, enum skein_packed type, const void *packed,
     size_t columns, size_t groups, const float *x, const float *spread, float *y, size_t rows,
     int add);

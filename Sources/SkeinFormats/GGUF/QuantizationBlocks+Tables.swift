@@ -31,17 +31,23 @@ extension QuantizationBlocks {
             for index in 0..<blocks {
                 let block = source + index * 136
                 let d = half(at: block)
-                let upper = block.loadUnaligned(fromByteOffset: 2, as: UInt16.self)
                 for group in 0..<8 {
-                    let packed = block.load(fromByteOffset: 4 + group / 2, as: UInt8.self)
-                    let low = Int32(packed &>> UInt8(group % 2 * 4)) & 15
-                    let high = Int32(upper &>> UInt16(group * 2)) & 3
                     tableGroup(
-                        block + 8 + group * 16, values, d * Float((low | high &<< 4) - 32),
+                        block + 8 + group * 16, values, d * Float(iq4XSScale(block, group)),
                         out + index * 256 + group * 32)
                 }
             }
         }
+    }
+
+    /// The scale of a group of IQ4_XS, -32 to 31.
+    @inline(__always)
+    static func iq4XSScale(_ block: UnsafeRawPointer, _ group: Int) -> Int32 {
+        let upper = block.loadUnaligned(fromByteOffset: 2, as: UInt16.self)
+        let packed = block.load(fromByteOffset: 4 + group / 2, as: UInt8.self)
+        let low = Int32(packed &>> UInt8(group % 2 * 4)) & 15
+        let high = Int32(upper &>> UInt16(group * 2)) & 3
+        return (low | high &<< 4) - 32
     }
 
     /// An exponent byte e, 16 bytes: y = 2^(e - 128) value[q], nibbles as in IQ4_NL.

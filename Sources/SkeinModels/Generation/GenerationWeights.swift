@@ -4,7 +4,8 @@ import SkeinTensors
 /// The frozen weights as generation reads them: each matrix packed, as small as in its file.
 ///
 /// A token that follows a prompt reads every weight once and does little with it, so the number of
-/// bytes decides the speed. Q4_0, Q4_1, Q8_0, BF16, F16 and F32 keep their types; others are
+/// bytes decides the speed. Q4_0, Q4_1, Q8_0, Q4_K, BF16, F16 and F32 take the bytes that they have in
+/// the file; Q5_0, IQ4_NL, Q3_K, Q5_K, Q6_K and IQ4_XS take a byte a weight (`CodeRows`); others are
 /// kept as the plain type that holds their numbers exactly: F32, or F16 or BF16 for MLX and
 /// bitsandbytes.
 package final class GenerationWeights: Sendable {

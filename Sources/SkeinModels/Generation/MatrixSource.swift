@@ -16,8 +16,13 @@ enum MatrixSource: Sendable {
     /// Of a type without a packed form, the plain one that holds its numbers exactly.
     private var element: InterleavedMatrix.Element {
         guard case .file(let view) = self else { return .f32 }
-        if view.typeOfEightBits != nil { return .q8x0 }
-        return view.packedElement ?? InterleavedMatrix.Element(view.exactType) ?? .f32
+        return view.elementType.flatMap { Self.element(of: $0) }
+            ?? InterleavedMatrix.Element(view.exactType) ?? .f32
+    }
+
+    /// What rows of a file's type are packed as without becoming floats; nil if they must.
+    static func element(of type: ElementType) -> InterleavedMatrix.Element? {
+        type.codeRows.map { InterleavedMatrix.Element($0) } ?? InterleavedMatrix.Element(type)
     }
 
     /// Pieces between two calls of `check`: at least 16 MiB, which take some ten milliseconds.
@@ -65,12 +70,10 @@ enum MatrixSource: Sendable {
 
     private func pack(_ group: Int, of matrix: InterleavedMatrix) {
         let rows = matrix.rows(ofGroup: group)
-        if case .file(let view) = self, view.packedElement != nil {
-            view.withRowAddresses(rows) { matrix.pack(group: group, $0) }
-            return
-        }
-        if case .file(let view) = self, let type = view.typeOfEightBits {
-            packAsEightBit(view, type, group, of: matrix)
+        if case .file(let view) = self, let type = view.elementType,
+            Self.element(of: type) != nil
+        {
+            view.withRowAddresses(rows) { Self.pack($0, of: type, group: group, of: matrix) }
             return
         }
         let floats = FloatBuffer(count: rows.count * matrix.columns)
@@ -86,40 +89,38 @@ enum MatrixSource: Sendable {
 }
 
 extension MatrixSource {
-    private func packAsEightBit(
-        _ view: TensorView, _ type: ElementType, _ group: Int, of matrix: InterleavedMatrix
+    /// Packs the rows of a group from where the file has them; their type has an `element(of:)`.
+    static func pack(
+        _ addresses: [UnsafeRawPointer], of type: ElementType, group: Int,
+        of matrix: InterleavedMatrix
     ) {
+        guard let form = type.codeRows else { return matrix.pack(group: group, addresses) }
         let blocks = matrix.columns / type.blockElements
-        let rowBytes = blocks * ElementType.q8x0.blockBytes
-        view.withRowAddresses(matrix.rows(ofGroup: group)) { addresses in
-            withUnsafeTemporaryAllocation(
-                byteCount: addresses.count * rowBytes, alignment: MemoryLayout<UInt64>.alignment
-            ) { memory in
-                guard let base = memory.baseAddress else { return }
-                let rows = addresses.indices.map { base + $0 * rowBytes }
-                for (from, to) in zip(addresses, rows) {
-                    type.asEightBit(from: from, blocks: blocks, into: to)
-                }
-                matrix.pack(group: group, rows.map { UnsafeRawPointer($0) })
+        let rowBytes = matrix.columns / form.blockElements * form.blockBytes
+        withUnsafeTemporaryAllocation(
+            byteCount: addresses.count * rowBytes, alignment: MemoryLayout<UInt64>.alignment
+        ) { memory in
+            guard let base = memory.baseAddress else { return }
+            let rows = addresses.indices.map { base + $0 * rowBytes }
+            for (from, to) in zip(addresses, rows) {
+                type.rewrite(from: from, blocks: blocks, into: to)
             }
+            matrix.pack(group: group, rows.map { UnsafeRawPointer($0) })
         }
     }
 }
 
-extension TensorView {
-    /// The type in the file, if its numbers are packed as Q8_0's.
-    fileprivate var typeOfEightBits: ElementType? {
-        elementType.flatMap { $0.hasEightBitForm ? $0 : nil }
-    }
-
-    /// The packed form of the numbers as the file has them; nil if there is none.
-    fileprivate var packedElement: InterleavedMatrix.Element? {
-        elementType.flatMap { InterleavedMatrix.Element($0) }
-    }
-}
-
 extension InterleavedMatrix.Element {
-    /// nil for a type without a packed form.
+    init(_ rows: CodeRows) {
+        switch rows {
+        case .q8x0: self = .q8x0
+        case .q4K: self = .q4K
+        case .q5K: self = .q5K
+        case .q6K: self = .q6K
+        }
+    }
+
+    /// nil for a type that is not packed as it is in the file.
     init?(_ type: ElementType) {
         switch type {
         case .q4x0: self = .q4x0

@@ -8,7 +8,7 @@ extension InterleavedMatrix {
         /// [R, K].
         package let x: UnsafePointer<Float>
         package let stride: Int
-        /// [R, `spreadCount(columns:)`]; only 4-bit weights read it.
+        /// [R, `spreadCount(columns:)`]; only Q4_0, Q4_1, Q4_K and Q5_K read it.
         package let spread: UnsafePointer<Float>
         package let spreadStride: Int
         package let count: Int

@@ -32,6 +32,9 @@ package struct InterleavedMatrix: @unchecked Sendable {
         case q4x0
         case q4x1
         case q8x0
+        case q4K
+        case q5K
+        case q6K
         case bf16
         case f16
         case f32
@@ -41,6 +44,9 @@ package struct InterleavedMatrix: @unchecked Sendable {
             case .q4x0: SKEIN_PACKED_Q4_0
             case .q4x1: SKEIN_PACKED_Q4_1
             case .q8x0: SKEIN_PACKED_Q8_0
+            case .q4K: SKEIN_PACKED_Q4_K
+            case .q5K: SKEIN_PACKED_Q5_K
+            case .q6K: SKEIN_PACKED_Q6_K
             case .bf16: SKEIN_PACKED_BF16
             case .f16: SKEIN_PACKED_F16
             case .f32: SKEIN_PACKED_F32
@@ -70,7 +76,7 @@ package struct InterleavedMatrix: @unchecked Sendable {
 
     /// A matrix at `base`, which is aligned to 64 bytes and has room for `byteCount`.
     ///
-    /// `columns` is a multiple of 32 for the quantized types.
+    /// `columns` is a multiple of 32 for the quantized types, of 256 for the K types.
     package init(_ element: Element, rows: Int, columns: Int, at base: UnsafeMutableRawPointer) {
         self.element = element
         self.rows = rows
@@ -104,7 +110,8 @@ package struct InterleavedMatrix: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - group: 0 ..< `groups`.
-    ///   - addresses: One for each of the group's rows, as in the file.
+    ///   - addresses: One for each of the group's rows, as in the file; of the K types as in
+    ///     CSkeinKernels/include/matvec.h.
     package func pack(group: Int, _ addresses: [UnsafeRawPointer]) {
         precondition(addresses.count == rows(ofGroup: group).count, "an address for each row")
         var all: [UnsafeRawPointer?] = addresses

@@ -29,8 +29,8 @@ import Testing
     }
 
     @Test(
-        "what has a form of 8 bits has the same numbers in it, bit for bit",
-        arguments: ElementType.allCases.filter(\.hasEightBitForm))
+        "what is rewritten as Q8_0 has the same numbers in it, bit for bit",
+        arguments: ElementType.allCases.filter { $0.codeRows == .q8x0 })
     func eightBits(type: ElementType) throws {
         let blocks = try bytes("formats/\(type.name).blocks")
         let count = blocks.count / type.blockBytes
@@ -41,7 +41,7 @@ import Testing
         shifted.withUnsafeBytes { source in
             codes.withUnsafeMutableBytes { codes in
                 guard let from = source.baseAddress, let into = codes.baseAddress else { return }
-                type.asEightBit(from: from + 1, blocks: count, into: into)
+                type.rewrite(from: from + 1, blocks: count, into: into)
                 type.dequantize(from: from + 1, blocks: count, into: &expected)
                 ElementType.q8x0.dequantize(from: into, blocks: count, into: &found)
             }

@@ -12,7 +12,7 @@ import Testing
     func vector(element: InterleavedMatrix.Element) {
         for (index, (rows, columns)) in Self.shapes.enumerated() {
             // The plain types take any number of columns.
-            let columns = [.q4x0, .q4x1, .q8x0].contains(element) ? columns : columns - 3
+            let columns = element.isPlain ? columns - 3 : element.whole(columns)
             let sample = PackedSample(element, rows: rows, columns: columns, seed: 3)
             let x = CentralDifference.numbers(columns, seed: 3, stream: UInt32(100_000 + index))
             let start = CentralDifference.numbers(rows, seed: 3, stream: 200_000)
@@ -34,8 +34,9 @@ import Testing
     @Test("levels with fused multiply-add have the same bits", .enabled(if: Levels.fused.count > 1))
     func sameBits() {
         for element in InterleavedMatrix.Element.allCases {
-            let sample = PackedSample(element, rows: 40, columns: 576, seed: 4)
-            let x = CentralDifference.numbers(576, seed: 4, stream: 100_000)
+            let columns = element.whole(576)
+            let sample = PackedSample(element, rows: 40, columns: columns, seed: 4)
+            let x = CentralDifference.numbers(columns, seed: 4, stream: 100_000)
             let expected = sample.multiply(x, level: SKEIN_AVX2)
             for level in Levels.fused {
                 #expect(sample.multiply(x, level: level) == expected, "\(element) \(level)")
@@ -47,11 +48,13 @@ import Testing
     @Test("a row does not depend on the other rows of a call")
     func split() {
         for element in InterleavedMatrix.Element.allCases {
-            let matrix = PackedSample(element, rows: 75, columns: 96, seed: 5)
-            let x = CentralDifference.numbers(96, seed: 5, stream: 100_000)
+            let columns = element.whole(96)
+            let matrix = PackedSample(element, rows: 75, columns: columns, seed: 5)
+            let x = CentralDifference.numbers(columns, seed: 5, stream: 100_000)
             let whole = matrix.multiply(x, level: skein_level())
-            var spread = [Float](repeating: 0, count: InterleavedMatrix.spreadCount(columns: 96))
-            InterleavedMatrix.spread(x, columns: 96, into: &spread)
+            var spread = [Float](
+                repeating: 0, count: InterleavedMatrix.spreadCount(columns: columns))
+            InterleavedMatrix.spread(x, columns: columns, into: &spread)
             var pieces = [Float](repeating: .nan, count: 75)
             for range in [3..<5, 0..<1, 1..<3] {
                 matrix.matrix.multiply(groups: range, x, spread: spread, into: &pieces)
@@ -63,8 +66,8 @@ import Testing
     @Test("several vectors at once have the bits that each has alone, at every level")
     func vectors() {
         for element in InterleavedMatrix.Element.allCases {
-            let isPlain = [.bf16, .f16, .f32].contains(element)
-            for (rows, columns) in [(1, 32), (37, 96), (50, isPlain ? 61 : 64)] {
+            for (rows, columns) in [(1, 32), (37, 96), (50, element.isPlain ? 61 : 64)] {
+                let columns = element.whole(columns)
                 let sample = PackedSample(element, rows: rows, columns: columns, seed: 11)
                 let most = 19
                 let x = CentralDifference.numbers(most * columns, seed: 11, stream: 100_000)
@@ -88,13 +91,14 @@ import Testing
     @Test("groups unpack to the file's numbers, at every level")
     func unpacked() {
         for element in InterleavedMatrix.Element.allCases {
-            let sample = PackedSample(element, rows: 21, columns: 64, seed: 6)
+            let columns = element.whole(64)
+            let sample = PackedSample(element, rows: 21, columns: columns, seed: 6)
             for level in Levels.all {
                 for group in 0..<2 {
                     let found = sample.unpack(group, level: level)
                     for row in sample.matrix.rows(ofGroup: group) {
-                        for k in 0..<64 {
-                            let expected = Float(sample.weights[row * 64 + k])
+                        for k in 0..<columns {
+                            let expected = Float(sample.weights[row * columns + k])
                             let error = abs(found[16 * k + row % 16] - expected)
                             #expect(error <= 1e-6 * abs(expected) + 1e-6, "\(element) \(level)")
                         }
@@ -106,7 +110,9 @@ import Testing
 
     @Test("products of many tokens equal a plain loop's, and none depends on the others")
     func panels() {
-        for (element, columns) in [(InterleavedMatrix.Element.q4x1, 640), (.f32, 99), (.f32, 8)] {
+        for (element, columns) in [
+            (InterleavedMatrix.Element.q4x1, 640), (.q4K, 1280), (.q6K, 768), (.f32, 99), (.f32, 8),
+        ] {
             let sample = PackedSample(element, rows: 53, columns: columns, seed: 7)
             let tokens = 29
             let x = CentralDifference.numbers(tokens * columns, seed: 7, stream: 100_000)
@@ -138,8 +144,9 @@ import Testing
             skein_to_bf16(skein_level(), &x, 1, &half)
             return Double(Float(bitPattern: UInt32(half) << 16))
         }
-        for (element, columns) in [(InterleavedMatrix.Element.q4x1, 1312), (.f32, 99), (.q8x0, 64)]
-        {
+        for (element, columns) in [
+            (InterleavedMatrix.Element.q4x1, 1312), (.f32, 99), (.q8x0, 64), (.q5K, 1024),
+        ] {
             let sample = PackedSample(element, rows: 41, columns: columns, seed: 9)
             let (tokens, rows) = (13, 41)
             let x = CentralDifference.numbers(tokens * columns, seed: 9, stream: 100_000)

@@ -49,6 +49,30 @@ struct PackedSample {
                     line += codes
                     weights += codes.map { Double($0 & 15) * d + m }
                     weights += codes.map { Double($0 >> 4) * d + m }
+                case .q4K, .q5K:
+                    let (d, dmin) = (half(scale / 32), half(0.25 - scale / 32))
+                    let scales = (0..<16).map { _ in UInt8(draw() % 64) }
+                    line += scales
+                    for group in 0..<8 {
+                        let codes = (0..<32).map { _ in UInt8(draw() % (element == .q4K ? 16 : 32))
+                        }
+                        line +=
+                            element == .q5K
+                            ? codes : (0..<16).map { codes[$0] | codes[$0 + 16] << 4 }
+                        weights += codes.map {
+                            d * Double(scales[group]) * Double($0)
+                                - dmin * Double(scales[8 + group])
+                        }
+                    }
+                case .q6K:
+                    let d = half(scale / 32)
+                    let scales = (0..<16).map { _ in UInt8(truncatingIfNeeded: draw()) }
+                    let codes = (0..<256).map { _ in UInt8(truncatingIfNeeded: draw()) }
+                    line += [0, 0] + scales + codes
+                    weights += codes.indices.map {
+                        d * Double(Int8(bitPattern: scales[$0 / 16]))
+                            * Double(Int8(bitPattern: codes[$0]))
+                    }
                 }
             }
             bytes.append(line)
@@ -122,6 +146,16 @@ struct PackedSample {
             level, matrix.element.kernel, memory.base + group * bytes, 0, matrix.columns, &out,
             InterleavedMatrix.groupRows)
         return out
+    }
+}
+
+extension InterleavedMatrix.Element {
+    var isPlain: Bool { [.bf16, .f16, .f32].contains(self) }
+
+    /// The fewest columns, `count` or more, that fill whole blocks.
+    func whole(_ count: Int) -> Int {
+        let block = isPlain ? 1 : [.q4K, .q5K, .q6K].contains(self) ? 256 : 32
+        return (count + block - 1) / block * block
     }
 }
 
