@@ -1,4 +1,4 @@
-/* The second half of matvec_body.h: attention. */
+/* The second part of matvec_body.h: attention. */
 
 /* e^x for x <= 0, below 2 ulp; 0 below -87: the polynomial of Cephes' expf, no operation fused, so
    that every level has the same bits. */

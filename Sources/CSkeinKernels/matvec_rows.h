@@ -261,7 +261,7 @@ static void NAME(matvec_rows)(enum skein_packed type, const uint8_t *p, size_t c
     /* As even as possible: 9 are 5 and 4, not 8 and 1. */
     const size_t bundles = (vectors->count + most - 1) / most;
     for (size_t g = 0; g < groups; g++) {
-        const size_t left = rows - 16 * g;
+        const size_t left = rows > 16 * g ? rows - 16 * g : 0;
         for (size_t b = 0; b < bundles; b++) {
             const size_t first = b * vectors->count / bundles;
             const size_t count = (b + 1) * vectors->count / bundles - first;

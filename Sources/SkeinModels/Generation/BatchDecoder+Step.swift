@@ -21,7 +21,8 @@ extension BatchDecoder {
         try readPrompts(&step, check: check, each)
         let began = clock()
         try readAnswers(&step, check: check, each)
-        pace.noteAnswers(seconds: clock() - began)
+        // A step without answers says nothing of what they take.
+        if step.answerTokens > 0 { pace.noteAnswers(seconds: clock() - began) }
         return step
     }
 
@@ -35,9 +36,7 @@ extension BatchDecoder {
         // Without others one block is enough: whoever wants to join does not wait for more.
         left = min(left, pass.blockTokens)
         while left > 0, let id = order.first(where: { members[$0]?.isPrompting ?? false }) {
-            let began = clock()
             let part = try readPrompt(of: id, most: left, check: check, each)
-            pace.noteBlock(part.tokens, seconds: clock() - began)
             step.promptTokens += part.tokens
             left -= PromptPace.charge(part.tokens)
             // The others' turn.
@@ -47,12 +46,19 @@ extension BatchDecoder {
             }
             // Whoever was fed now waits for its next token: the rest of a block's time is not for others.
             if !othersWait, members.values.contains(where: { !$0.answer.isEmpty }) { return }
+            // Copying so much out of the cache was enough of a delay for others.
+            if othersWait, part.restored >= Self.manyRestored { return }
         }
     }
+
+    /// Tokens out of the prefix cache that take some ten milliseconds.
+    private static let manyRestored = 1024
 
     /// A part of a prompt that was read.
     private struct PromptPart {
         var tokens = 0
+        /// Tokens before it that the prefix cache had.
+        var restored = 0
         /// Whether its last token's logits are wanted, and which of the fed tokens that is.
         var hasLogits = false
         var index: Int?
@@ -62,6 +68,7 @@ extension BatchDecoder {
     private func readPrompt(
         of id: SequenceID, most: Int, check: () throws -> Void, _ each: (Logits) throws -> Void
     ) rethrows -> PromptPart {
+        var restored = 0
         if let prompt = members[id]?.unread {
             let cached = members[id]?.sequence.reuse(
                 for: prompt, from: members[id]?.tellsPrompt == true ? nil : prefixes,
@@ -69,6 +76,7 @@ extension BatchDecoder {
             members[id]?.cachedTokens = cached ?? 0
             members[id]?.prompt = prompt[(cached ?? 0)...]
             members[id]?.unread = nil
+            restored = cached ?? 0
         }
         guard let member = members[id] else { return PromptPart() }
         let sequence = member.sequence
@@ -78,15 +86,19 @@ extension BatchDecoder {
             return try tellPrompt(block, of: id, member, isLast: isLast, check: check, each)
         }
         let wantsLogits = isLast && (member.wantsEach || member.answer.isEmpty)
+        let began = clock()
         try reading {
             try pass.readPrompt(block, of: sequence, wantsLogits: wantsLogits, check: check)
         }
+        // What the cache had, and what a told prompt's logits take, says nothing of other prompts.
+        pace.noteBlock(block.count, seconds: clock() - began)
         if let prefixes { sequence.store(in: prefixes) }
         // `check` may have let it leave.
         members[id]?.prompt = isLast ? [] : member.prompt[block.endIndex...]
         if isLast { members[id]?.promptIndex = nil }
         return PromptPart(
-            tokens: block.count, hasLogits: wantsLogits && members[id] != nil,
+            tokens: block.count, restored: restored,
+            hasLogits: wantsLogits && members[id] != nil,
             index: member.promptIndex)
     }
 
@@ -99,11 +111,17 @@ extension BatchDecoder {
         // Whoever gets them may let the sequence leave, or feed it after the last.
         members[id]?.prompt = isLast ? [] : member.prompt[block.endIndex...]
         if isLast { members[id]?.tellsPrompt = false }
+        let end = before + block.count
+        members[id]?.owed = before..<end
+        defer { members[id]?.owed = 0..<0 }
         do {
-            try pass.readPrompt(block, of: member.sequence, check: check) { position, values in
-                guard members[id] != nil else { return }
-                try each(
-                    Logits(id: id, index: nil, promptPosition: position, values: values))
+            try reading {
+                try pass.readPrompt(block, of: member.sequence, check: check) { position, values in
+                    guard members[id] != nil else { return }
+                    members[id]?.owed = position + 1..<end
+                    try each(
+                        Logits(id: id, index: nil, promptPosition: position, values: values))
+                }
             }
         } catch {
             // Where nothing was read, the next step reads it.
@@ -146,6 +164,13 @@ extension BatchDecoder {
 
     /// The rows of this step.
     private func nextRows() -> [Rows] {
+        // Those that are read again as prompts take no row from others.
+        for id in order {
+            guard let member = members[id], !member.answer.isEmpty, !member.isPrompting,
+                member.sequence.rowsTurnedAlike(member.answer, most: 1).isEmpty
+            else { continue }
+            readAgain(id)
+        }
         let waiting = order.enumerated().compactMap { place, id in
             members[id].flatMap { member in
                 member.answer.isEmpty || member.isPrompting
@@ -156,8 +181,7 @@ extension BatchDecoder {
         var rows: [Rows] = []
         for (one, most) in zip(waiting, shares) {
             guard let member = members[one.id] else { continue }
-            let tokens = member.sequence.rowsTurnedAlike(member.answer, most: most)
-            if tokens.isEmpty { readAgain(one.id) } else { rows.append((one.id, tokens)) }
+            rows.append((one.id, member.sequence.rowsTurnedAlike(member.answer, most: most)))
         }
         return rows
     }

@@ -39,6 +39,8 @@ package final class PrefixCache: Sendable {
     }
 
     private let state = Mutex(State())
+    /// A copy that can be read while blocks are copied.
+    private let published = Mutex(Usage())
 
     /// Shapes and ranges:
     ///   - byteLimit: of all blocks together; below one block nothing is ever kept.
@@ -47,7 +49,9 @@ package final class PrefixCache: Sendable {
         self.byteLimit = max(0, byteLimit)
     }
 
-    package var usage: Usage { state.withLock { $0.usage } }
+    package var usage: Usage { published.withLock { $0 } }
+
+    private func publish(_ usage: Usage) { published.withLock { $0 = usage } }
 
     /// Forgets all blocks.
     package func removeAll() {
@@ -55,6 +59,7 @@ package final class PrefixCache: Sendable {
             state.table = PrefixTable()
             state.usage.blocks = 0
             state.usage.bytes = 0
+            publish(state.usage)
         }
     }
 
@@ -88,6 +93,7 @@ package final class PrefixCache: Sendable {
                 state.table.use(place)
             }
             state.usage.hits += found.count
+            publish(state.usage)
             return found.count
         }
     }
@@ -130,6 +136,7 @@ package final class PrefixCache: Sendable {
                 state.usage.blocks -= 1
                 state.usage.bytes -= old.bytes.count + Self.blockOverhead
                 state.usage.evicted += 1
+                publish(state.usage)
             }
             let bytes = [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
                 if let base = buffer.baseAddress { fill(UnsafeMutableRawPointer(base)) }
@@ -139,6 +146,7 @@ package final class PrefixCache: Sendable {
             state.usage.blocks += 1
             state.usage.bytes += needed
             state.usage.stored += 1
+            publish(state.usage)
         }
     }
 }

@@ -1,7 +1,9 @@
 /// How many tokens of prompts a step may read so that those who decode do not wait longer than they
 /// should: a guess from what steps took so far. It decides when something is computed, never what.
 package struct PromptPace: Sendable, Equatable {
-    /// Seconds between two tokens of an answer, at most, as far as it can be told beforehand.
+    /// Seconds between two tokens of an answer, at most, as far as it can be told beforehand. Where
+    /// answers alone take most of it or more, prompts get half as long as the answers, so that
+    /// they do not starve, and never more than this.
     package var limit: Double
     /// Tokens per second of the last blocks, short ones counted as `charge` does; nil before the
     /// first.
@@ -39,7 +41,7 @@ package struct PromptPace: Sendable, Equatable {
     package var tokens: Int {
         guard let rate else { return Self.first }
         // A fifth is left for what a neighbour on the machine takes.
-        let guess = rate * (max(0, limit - answers) * 0.8)
+        let guess = rate * (min(limit, max(limit - answers, answers / 2)) * 0.8)
         // Not a number if `limit` is none: then as if there were no time.
         guard guess > Double(Self.least) else { return Self.least }
         return guess < Double(Self.most) ? Int(guess) : Self.most

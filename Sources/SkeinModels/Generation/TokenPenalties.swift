@@ -29,17 +29,27 @@ package struct TokenUses: Sendable {
 
     package mutating func count(_ token: Int32) { answer[token, default: 0] += 1 }
 
-    /// Lowers logits, [V], in place. Each is changed on its own, so the order does not matter.
+    /// Lowers logits, [V], in place. Each is changed on its own, so the order does not matter. They
+    /// stay finite, however extreme the penalties.
     package func lower(_ logits: inout [Float], by penalties: TokenPenalties) {
         if penalties.repetition != 1 {
-            for token in prompt.union(answer.keys) where logits.indices.contains(Int(token)) {
+            func repeated(_ token: Int32) {
+                guard logits.indices.contains(Int(token)) else { return }
                 let logit = logits[Int(token)]
-                logits[Int(token)] =
-                    logit > 0 ? logit / penalties.repetition : logit * penalties.repetition
+                logits[Int(token)] = Self.finite(
+                    logit > 0 ? logit / penalties.repetition : logit * penalties.repetition)
             }
+            for token in prompt { repeated(token) }
+            for token in answer.keys where !prompt.contains(token) { repeated(token) }
         }
         for (token, count) in answer where logits.indices.contains(Int(token)) {
-            logits[Int(token)] -= penalties.presence + Float(count) * penalties.frequency
+            let penalty = penalties.presence + Float(count) * penalties.frequency
+            logits[Int(token)] = Self.finite(logits[Int(token)] - penalty)
         }
+    }
+
+    /// The nearest finite number: sampling needs an order and sums.
+    package static func finite(_ logit: Float) -> Float {
+        min(max(logit, -.greatestFiniteMagnitude), .greatestFiniteMagnitude)
     }
 }

@@ -20,6 +20,7 @@ final class EngineLoop {
         let answer: RunningAnswer
         /// Tokens that were computed before its answer.
         var promptTokens: Int
+        /// Made when a guess is first allowed: it takes some 60 bytes a token.
         var lookup: PromptLookup?
         /// Guessed tokens that were fed behind the last one that was picked.
         var guess: [Int32] = []
@@ -32,7 +33,7 @@ final class EngineLoop {
     }
 
     /// The first must fit before the next one is looked at.
-    private var waiting = WaitingAnswers()
+    private var waiting: WaitingAnswers
     private var running: [BatchDecoder.SequenceID: Member] = [:]
     private var events: [AnswerEvent] = []
     private var known = AnswerEngine.Figures()
@@ -43,7 +44,9 @@ final class EngineLoop {
     ) {
         batch = BatchDecoder(
             weights: weights, plan: setup.plan, team: team, prefixes: setup.prefixes)
-        tokenizer = setup.tokenizer
+        let tokenizer = setup.tokenizer
+        self.tokenizer = tokenizer
+        waiting = WaitingAnswers { RunningAnswer($0, tokenizer) }
         guesses = setup.guesses
         self.inbox = inbox
         self.figures = figures
@@ -54,7 +57,7 @@ final class EngineLoop {
         while true {
             let mail = inbox.take(waits: running.isEmpty && waiting.isEmpty)
             if mail.stops { return }
-            for jobs in mail.jobs { waiting.append(jobs.map { RunningAnswer($0, tokenizer) }) }
+            for jobs in mail.jobs { waiting.append(jobs) }
             drop(mail.cancellations)
             admit()
             step()
@@ -115,6 +118,8 @@ final class EngineLoop {
             let first = try answer.first()
             var (prompt, ends) = (job.prompt, FinishReason?.none)
             switch first {
+            // It is asked again at every step while there is no room: nothing is copied for nothing.
+            case .feed(let tokens) where tokens.isEmpty: break
             case .feed(let tokens): prompt += tokens
             case .ended(let reason):
                 ends = reason
@@ -132,7 +137,6 @@ final class EngineLoop {
             case .admitted(let id):
                 running[id] = Member(
                     answer: answer, promptTokens: prompt.count,
-                    lookup: guesses && answer.isFree ? PromptLookup(prompt: prompt) : nil,
                     endsWithPrompt: ends)
                 return .begun
             case .full: return .full
@@ -226,6 +230,9 @@ final class EngineLoop {
         member.base = batch.tokenCount(of: id)
         if tokens.count == 1, running.count <= Self.guessingAnswers {
             let job = member.answer.job
+            if member.lookup == nil, guesses, member.answer.isFree {
+                member.lookup = PromptLookup(prompt: job.prompt + member.answer.tokens)
+            }
             let room = min(
                 batch.guessRoom(of: id) - 1, batch.plan.rows / max(1, running.count) - 1,
                 job.maximumTokens - member.answer.tokens.count)

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinTensors
 
 /// Log-probabilities of tokens: a logit less the logarithm of the sum of all exponentials.
 enum Logprobs {
@@ -12,8 +13,7 @@ enum Logprobs {
     ) -> TokenRecord {
         let values = UnsafeBufferPointer(rebasing: logits)
         let largest = values.max() ?? 0
-        var sum = 0.0
-        for value in values { sum += exp(Double(value - largest)) }
+        let sum = exponentialTotal(values, shift: largest, divisor: 1)
         let whole = Double(largest) + log(sum)
         func logprob(_ id: Int) -> Float { Float(Double(values[id]) - whole) }
         var best: [Int] = []

@@ -167,7 +167,7 @@ final class RunningAnswer {
         var lowered = Array(logits)
         uses.lower(&lowered, by: job.sampler.penalties)
         for (token, bias) in job.bias where lowered.indices.contains(Int(token)) {
-            lowered[Int(token)] += bias
+            lowered[Int(token)] = TokenUses.finite(lowered[Int(token)] + bias)
         }
         return lowered.withUnsafeBufferPointer(choose)
     }

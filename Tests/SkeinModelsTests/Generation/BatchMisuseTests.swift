@@ -98,6 +98,39 @@ import Testing
         }
     }
 
+    @Test("a prompt that is told is neither cut nor followed before its last token was told")
+    func told() throws {
+        try GenerationCase.tiny(.f32, isWindowed: false).openWeights { weights, team in
+            let model = weights.configuration
+            let base = GenerationProjections(weights, adapter: nil)
+            let plan = BatchPlan(model: model, sequences: 2, context: 100, promptTokens: 6)
+            let batch = BatchDecoder(weights: weights, plan: plan, team: team)
+            let prompt = GenerationCase.tokens(10, of: model)
+            let admission = batch.admit(
+                prompt: prompt, maximumTokens: 5, adapter: base, tellsPrompt: true)
+            guard case .admitted(let id) = admission else {
+                Issue.record("not admitted: \(admission)")
+                return
+            }
+            var told: [Int?] = []
+            while told.count < 10 {
+                batch.step(check: {
+                    #expect(!batch.truncate(id, to: 0))
+                    #expect(batch.feed(id, [1]) == .busy)
+                }) { logits in
+                    // What it was fed behind the last one is read in the same step.
+                    if logits.promptPosition == nil { return }
+                    told.append(logits.promptPosition)
+                    #expect(!batch.truncate(id, to: 0))
+                    #expect(batch.feed(id, [1]) == (told.count < 10 ? .busy : .fed))
+                }
+            }
+            #expect(told == Array(0..<10))
+            batch.drain()
+            #expect(batch.tokenCount(of: id) == 11)
+        }
+    }
+
     @Test("one that leaves while it is read does not come back")
     func leavesInTheMiddle() throws {
         try GenerationCase.tiny(.f32, isWindowed: false).openWeights { weights, team in

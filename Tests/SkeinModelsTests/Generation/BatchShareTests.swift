@@ -115,8 +115,11 @@ import Testing
         #expect(pace.tokens == 20)
         pace.noteBlock(100, seconds: 0.2)
         #expect(pace.tokens == 15)
+        // Answers that take longer than the limit themselves leave prompts a share.
+        pace.noteAnswers(seconds: 0.04)
+        #expect(pace.tokens == 12)
         pace.noteAnswers(seconds: 7)
-        #expect(pace.tokens == 8)
+        #expect(pace.tokens == 30)
         pace.noteAnswers(seconds: 0)
         pace.noteBlock(0, seconds: 1)
         pace.noteBlock(1000, seconds: 1e-12)

@@ -1,4 +1,5 @@
 import SkeinBasics
+import SkeinGrammar
 import SkeinTensors
 import Testing
 
@@ -32,6 +33,44 @@ struct SamplerTests {
                     var order = DescendingOrder($0, step: step)
                     #expect(order.largest == numbers[sorted[0]])
                     #expect((0..<count).map { order[$0] } == sorted, "\(count), step \(step)")
+                }
+            }
+        }
+    }
+
+    @Test("whatever is asked for, a token that is allowed comes out")
+    func hostileNumbers() {
+        let large = Float.greatestFiniteMagnitude
+        let rows: [[Float]] = [
+            Self.logits(200, seed: 8), (0..<200).map { _ in 0 }, (0..<200).map { _ in -large },
+            (0..<200).map { $0 % 3 == 0 ? large : $0 % 3 == 1 ? -large : .leastNonzeroMagnitude },
+        ]
+        var allowed = TokenSet(size: 200)
+        for id: Int32 in [3, 77, 199] { allowed.insert(id) }
+        var uses = TokenUses(prompt: [1, 2, 3, 77])
+        for id: Int32 in [3, 3, 5, 500, -1] { uses.count(id) }
+        for logits in rows {
+            for repetition: Float in [0, .leastNonzeroMagnitude, 1e-38, 0.5, 1, 100] {
+                for (presence, frequency) in [(Float(0), Float(0)), (-100, 100), (large, -large)] {
+                    var lowered = logits
+                    uses.lower(
+                        &lowered,
+                        by: TokenPenalties(
+                            repetition: repetition, presence: presence, frequency: frequency))
+                    #expect(lowered.allSatisfy { $0.isFinite })
+                    for temperature: Float in [0, .leastNonzeroMagnitude, 1e-6, 1, 100] {
+                        for (topK, topP, minP) in [
+                            (0, Float(1), Float(0)), (0, 0, 0), (7, 0.5, 0), (0, 0.999, 1),
+                        ] {
+                            let sampler = Sampler(
+                                temperature: temperature, topK: topK, topP: topP, minP: minP)
+                            let free = sampler.pick(lowered, position: 1)
+                            #expect((0..<200).contains(free))
+                            #expect(
+                                allowed.contains(
+                                    sampler.pick(lowered, position: 1, among: allowed)))
+                        }
+                    }
                 }
             }
         }

@@ -49,6 +49,13 @@ import Testing
                     Sampler(temperature: 0.7, topK: 20, topP: 0.9, minP: 0.01, seed: 11)
                 ),
                 (
+                    #""temperature":1,"repetition_penalty":1e-40,"seed":5"#,
+                    Sampler(
+                        temperature: 1,
+                        penalties: TokenPenalties(repetition: Float(1e-40 as Double)),
+                        seed: 5)
+                ),
+                (
                     #""temperature":1,"presence_penalty":0.5,"frequency_penalty":0.25,"seed":3"#,
                     Sampler(
                         temperature: 1,

@@ -88,6 +88,29 @@ import Testing
         }
     }
 
+    @Test("several vectors are added to what was there, and nothing else is touched")
+    func addedVectors() {
+        for element in InterleavedMatrix.Element.allCases {
+            let columns = element.whole(200)
+            let sample = PackedSample(element, rows: 37, columns: columns, seed: 13)
+            let x = CentralDifference.numbers(7 * columns, seed: 13, stream: 100_000)
+            let start = CentralDifference.numbers(7 * 37, seed: 13, stream: 200_000)
+            for level in Levels.all {
+                for count in [1, 2, 3, 5, 7] {
+                    var alone: [Float] = []
+                    for v in 0..<count {
+                        alone += sample.multiply(
+                            Array(x[(v * columns)..<((v + 1) * columns)]), level: level,
+                            adding: Array(start[(v * 37)..<((v + 1) * 37)]))
+                    }
+                    let found = sample.multiply(
+                        x, vectors: count, level: level, adding: start, padding: 19)
+                    #expect(found == alone, "\(element) \(level) \(count), seed 13")
+                }
+            }
+        }
+    }
+
     @Test("groups unpack to the file's numbers, at every level")
     func unpacked() {
         for element in InterleavedMatrix.Element.allCases {

@@ -116,26 +116,54 @@ struct PackedSample {
         return out
     }
 
-    /// Several vectors at once, [vectors, rows], rows one after the other.
-    func multiply(_ x: [Float], vectors count: Int, level: skein_level) -> [Float] {
+    /// Several vectors at once, [vectors, rows], rows one after the other. `padding`: floats between
+    /// two vectors, and between two results, where nothing may be written.
+    func multiply(
+        _ x: [Float], vectors count: Int, level: skein_level, adding y: [Float]? = nil,
+        padding: Int = 0
+    ) -> [Float] {
+        let (rows, columns) = (matrix.rows, matrix.columns)
+        if padding > 0 {
+            var wide: [Float] = []
+            for v in 0..<count {
+                wide += x[(v * columns)..<((v + 1) * columns)]
+                wide += [Float](repeating: .nan, count: padding)
+            }
+            return multiply(
+                wide, vectors: count, level: level, y, columns + padding, rows + padding)
+        }
+        return multiply(x, vectors: count, level: level, y, columns, rows)
+    }
+
+    private func multiply(
+        _ x: [Float], vectors count: Int, level: skein_level, _ y: [Float]?, _ strideX: Int,
+        _ strideY: Int
+    ) -> [Float] {
         let (rows, columns) = (matrix.rows, matrix.columns)
         let stride = InterleavedMatrix.spreadStride(columns: columns)
         var spread = [Float](repeating: .nan, count: count * stride)
-        var out = [Float](repeating: .nan, count: count * rows)
+        var out = [Float](repeating: 12345, count: count * strideY)
+        for v in 0..<count {
+            for r in 0..<rows { out[v * strideY + r] = y?[v * rows + r] ?? .nan }
+        }
         x.withUnsafeBufferPointer { x in
             spread.withUnsafeMutableBufferPointer { spread in
                 guard let x = x.baseAddress, let spread = spread.baseAddress else { return }
                 for v in 0..<count {
-                    skein_spread(level, x + v * columns, columns, spread + v * stride)
+                    skein_spread(level, x + v * strideX, columns, spread + v * stride)
                 }
                 var vectors = skein_vectors(
-                    x: x, stride_x: columns, spread: spread, stride_spread: stride, count: count)
+                    x: x, stride_x: strideX, spread: spread, stride_spread: stride, count: count)
                 skein_matvec_rows(
                     level, matrix.element.kernel, memory.base, columns, matrix.groups, &vectors,
-                    &out, rows, rows, 0)
+                    &out, strideY, rows, y == nil ? 0 : 1)
             }
         }
-        return out
+        let isUntouched = (0..<count).allSatisfy { v in
+            out[(v * strideY + rows)..<((v + 1) * strideY)].allSatisfy { $0 == 12345 }
+        }
+        precondition(isUntouched, "written between two results")
+        return (0..<count).flatMap { out[($0 * strideY)..<($0 * strideY + rows)] }
     }
 
     /// All columns of a group at a level, [columns, 16].
