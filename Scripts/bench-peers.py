@@ -22,7 +22,7 @@ def arguments_of(words):
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--computes", default="fp32 bf16")
     parser.add_argument("--workloads", default="dense jargon")
-    parser.add_argument("--peers", default="llama.cpp transformers")
+    parser.add_argument("--peers")
     # The one of the seeds 1 to 11 whose rows are most like the whole file: 164 tokens a row (all: 171), 74 % of them
     # with loss (76 %), 60 % of the padded batches (60 %).
     parser.add_argument("--seed", type=int, default=2)
@@ -31,7 +31,12 @@ def arguments_of(words):
     arguments = parser.parse_args(words)
     arguments.computes = arguments.computes.split()
     arguments.workloads = arguments.workloads.split()
-    arguments.peers = arguments.peers.split()
+    if arguments.peers is not None and arguments.what == "train":
+        parser.error("--peers is for generate: train has one peer")
+    arguments.peers = (arguments.peers or "llama.cpp transformers").split()
+    unknown = set(arguments.peers) - {"llama.cpp", "transformers"}
+    if unknown or not arguments.peers:
+        parser.error(f"no peer {' '.join(sorted(unknown))}: give --peers \"llama.cpp\", \"transformers\" or both")
     arguments.lib = sys.path[0]
     arguments.weights = os.path.join(arguments.output, "weights")
     return arguments

@@ -85,7 +85,8 @@ class Bench:
     def result(self, tried):
         texts, ratios = [], []
         # 4-bit weights are this program's own ground; with others it must not be slower.
-        decode_bar = 2.0 if "Q4" in os.path.basename(self.arguments.model).upper() else 1.0
+        decode_bar = 2.0 if any(
+            name in os.path.basename(self.arguments.model).upper() for name in ("Q4_0", "Q4_1")) else 1.0
         for key, title, bars in (
             ("decode", f"greedy decoding of {self.tokens} tokens behind {self.prompt_tokens}", {"llama.cpp": decode_bar}),
             ("prompt", f"a prompt of {self.prompt_tokens} tokens", {"llama.cpp": 1.0, "transformers": 1.3}),

@@ -116,11 +116,17 @@ final class Clients {
         loop.setAlarm(at: .now) { [weak self] in self?.makeRoom() }
     }
 
-    /// Drops those that have taken nothing for longest; the last one's answer may have any length.
+    /// Drops those that have taken nothing for longest, of those that hold more than their share: to drop
+    /// the others would free little. The last one's answer may have any length.
     func makeRoom() {
         isMakingRoom = false
-        while waitingBytes > settings.answerBytes, takers.count > 1, let slowest = takers.first {
-            connections[slowest]?.close()
+        while waitingBytes > settings.answerBytes, takers.count > 1 {
+            let share = settings.answerBytes / takers.count
+            let slowest = takers.first(where: {
+                connections[$0].map { $0.outbound.heldBytes > share } ?? false
+            })
+            guard let dropped = slowest ?? takers.first else { return }
+            connections[dropped]?.close()
         }
     }
 

@@ -15,6 +15,16 @@ struct WaitingLine {
     /// Who joined first.
     var first: Int? { head < 0 ? nil : Int(head) }
 
+    /// The first, in their order, for whom this holds.
+    func first(where isWanted: (Int) -> Bool) -> Int? {
+        var next = head
+        while next >= 0 {
+            if isWanted(Int(next)) { return Int(next) }
+            next = places[Int(next)].after
+        }
+        return nil
+    }
+
     func contains(_ slot: Int) -> Bool { slot < places.count && places[slot].isTaken }
 
     /// Joins at the end, also from a place further ahead.

@@ -24,6 +24,8 @@ struct WaitingLineTests {
             }
             #expect(line.first == expected.first && line.count == expected.count)
             #expect(line.contains(slot) == expected.contains(slot))
+            let third = line.first(where: { $0 % 3 == 0 })
+            #expect(third == expected.first { $0 % 3 == 0 })
         }
         while let first = line.first {
             #expect(first == expected.removeFirst())

@@ -17,8 +17,8 @@ struct AdapterRoot: Sendable {
     /// - Throws: `ServeError.outsideRoot`, whether there is something at the path or not: nobody outside
     ///   learns what else is on this machine. `FileError` where what cannot be read is below the root.
     func resolve(_ name: String) throws -> String {
-        let outside = ServeError.outsideRoot(path: APIError.printable(name))
-        guard !name.isEmpty, !name.utf8.contains(0) else { throw outside }
+        let outside = ServeError.outsideRoot(path: APIError.printable(String(name.prefix(256))))
+        guard !name.isEmpty, !name.utf8.contains(0), isPossible(name) else { throw outside }
         let given = name.hasPrefix("/") ? name : FilePath.join(path, name)
         let found: String
         do {
@@ -58,22 +58,30 @@ struct AdapterRoot: Sendable {
         resolved.hasPrefix(path == "/" ? "/" : path + "/")
     }
 
+    /// Whether a path is as short as the system's own limits: a client may send mebibytes.
+    private func isPossible(_ name: String) -> Bool {
+        name.utf8.count < Int(PATH_MAX)
+            && name.utf8.split(separator: UInt8(ascii: "/")).allSatisfy {
+                $0.count <= Int(NAME_MAX)
+            }
+    }
+
     /// Whether the first part of a path that cannot be resolved lies below the root, and is no link,
     /// which may lead anywhere.
     private func failsBelow(_ given: String) -> Bool {
-        var failed = given
-        while true {
-            let parent = (failed as NSString).deletingLastPathComponent
-            guard !parent.isEmpty, parent != failed else { return false }
-            guard let found = try? Self.resolved(parent) else {
-                failed = parent
+        var (parent, whole) = ("/", "")
+        for part in given.split(separator: "/") {
+            whole += "/" + part
+            if let found = try? Self.resolved(whole) {
+                parent = found
                 continue
             }
             var status = stat()
             let isLink =
-                lstat(failed, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
-            return !isLink && (found == path || isBelow(found))
+                lstat(whole, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+            return !isLink && (parent == path || isBelow(parent))
         }
+        return false
     }
 
     private static func resolved(_ path: String) throws -> String {

@@ -58,13 +58,18 @@ final class RunFollower: Sendable {
         do {
             // While there is no run yet, there are no checkpoints either.
             step = try store.steps().last
-            guard let step else { return }
+            guard let step else {
+                state.said = ""
+                return
+            }
             let path = store.path(ofStep: step)
             let newest = Checkpoint(step: step, files: try FileIdentity(of: path))
             guard newest != state.seen else { return }
             do {
                 try models.replace(name, path: path, step: step)
                 log.info("serving \(name) at step \(step)")
+                // Should it fail again, that is news.
+                state.said = ""
             } catch {
                 // Too few descriptors, for example, will not last; anything else is not tried again.
                 if (error as? FileError)?.isPassing == true { throw error }

@@ -73,9 +73,18 @@ package final class ServedModels: Sendable {
         throw unknown(name)
     }
 
-    private func unknown(_ name: String) -> APIError {
-        // Its checkpoint may be gone since it was loaded.
-        state.withLock { $0.checkpoints.removeAll { $0.id == name } }
+    /// `run`: as the ids of its checkpoints spell it.
+    private func unknown(_ name: String, run: String? = nil) -> APIError {
+        // Its checkpoint may be gone since it was loaded; without the newest there is none at all.
+        if let gone = CheckpointName(name) {
+            let run = run ?? gone.run
+            state.withLock { state in
+                state.checkpoints.removeAll { model in
+                    guard let known = CheckpointName(model.id) else { return false }
+                    return known.run == run && (gone.step == nil || gone.step == known.step)
+                }
+            }
+        }
         return .unknownModel(name, known: list.map(\.id))
     }
 
@@ -195,12 +204,15 @@ package final class ServedModels: Sendable {
     private func checkpoint(
         _ name: CheckpointName, _ whole: String
     ) throws(APIError) -> ServedModel? {
+        // What lies above the run is none of a client's business.
+        var above = root?.path
+        var run = name.run
         do {
             let directory: String
-            var run = name.run
             let isFollowed = followedRun.withLock { $0?.name == run }
             if isFollowed, let followed = followedRun.withLock({ $0 }) {
                 directory = followed.directory
+                above = FilePath.parent(of: directory)
             } else if let root {
                 guard let found = try Self.run(name.run, below: root) else { return nil }
                 directory = found
@@ -234,10 +246,10 @@ package final class ServedModels: Sendable {
             switch error {
             case ServeError.outsideRoot: return nil
             case ServeError.noCheckpoint:
-                throw unknown(whole)
+                throw unknown(whole, run: run)
             default:
                 let problem = APIError(error, param: "model")
-                throw root.map { problem.hiding($0) } ?? problem
+                throw above.map { problem.hiding($0) } ?? problem
             }
         }
     }

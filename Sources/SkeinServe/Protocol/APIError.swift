@@ -161,11 +161,12 @@ extension APIError {
 }
 
 extension APIError {
-    /// The error of a file below the root, without what lies above it; a file that cannot be read is the
+    /// The error of a file in a directory, without what lies above it; a file that cannot be read is the
     /// client's choice.
-    func hiding(_ root: AdapterRoot) -> APIError {
+    func hiding(_ directory: String) -> APIError {
         var error = self
-        error.message = message.replacingOccurrences(of: root.path + "/", with: "")
+        error.message = message.replacingOccurrences(
+            of: directory == "/" ? "/" : directory + "/", with: "")
         if status == .internalError { error.status = .badRequest }
         return error
     }

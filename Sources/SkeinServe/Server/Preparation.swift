@@ -310,7 +310,7 @@ struct Preparation: Sendable {
                 var problem = APIError(error)
                 problem.code = "too_many_adapters"
                 throw problem
-            default: throw APIError(error, param: "lora_path").hiding(root)
+            default: throw APIError(error, param: "lora_path").hiding(root.path)
             }
         }
         return HTTPAnswerText(text: "Success: LoRA adapter '\(name)' added successfully.")

@@ -204,7 +204,13 @@ import Testing
             #expect(latest.texts == twenty.texts)
             #expect(latest.json["model"] as? String == "r1@20")
             #expect(try say("r1@30").status == 404)
-            for name in ["../outside@10", "r1@-1", "r1@010", "r2@10", "@10", "r1@"] {
+            // Not even looked for: a path of a mebibyte, and a name that no file system has.
+            let long = [
+                String(repeating: "a/", count: 400_000), String(repeating: "b", count: 300),
+            ]
+            for name in ["../outside@10", "r1@-1", "r1@010", "r2@10", "@10", "r1@"]
+                + long.map({ $0 + "@latest" })
+            {
                 #expect(try say(name).status == 404, "\(name)")
             }
             // Those that nobody used lately leave, and can be named again.
@@ -243,7 +249,7 @@ import Testing
             }
             #expect(try names() == ["tiny", "r1@10"])
             try FileManager.default.removeItem(atPath: run)
-            #expect(try say("r1@10").status == 404)
+            #expect(try say("r1@latest").status == 404)
             #expect(try names() == ["tiny"])
             // What cannot be read is told.
             try FileManager.default.createDirectory(
@@ -268,8 +274,12 @@ import Testing
             try Deadline.wait { (try? say())?.status == 200 }
             let old = try say()
             try rewrite(server, run, step: 5, seed: 77)
-            try Deadline.wait { (try? say())?.texts != old.texts }
+            try Deadline.wait {
+                guard let answer = try? say(), answer.status == 200 else { return false }
+                return answer.texts != old.texts
+            }
             #expect(try say().json["model"] as? String == "run1@5")
+            #expect(try server.complete(#""model":"run1@5",\#(ask)"#).texts == say().texts)
         }
     }
 
@@ -284,6 +294,12 @@ import Testing
             let log = Log(to: { _, line in lines.withLock { $0.append(line) } })
             let server = try ServeCase(in: directory, log: log) { $0.follow = run }
             try Deadline.wait { lines.withLock { $0.contains { $0.contains("Not a directory") } } }
+            // Clients do not learn where the run lies.
+            let message =
+                try server.complete(#""model":"run1@5",\#(ask)"#).error["message"] as? String ?? ""
+            #expect(
+                message.contains("Not a directory: run1/checkpoints")
+                    && !message.contains(directory), "\(message)")
             try FileManager.default.removeItem(atPath: run + "/checkpoints")
             try writeCheckpoints(server, run, steps: [5])
             try Deadline.wait {
