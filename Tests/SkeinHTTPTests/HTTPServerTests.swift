@@ -119,11 +119,10 @@ struct HTTPServerTests {
     func slowWriter() throws {
         var settings = HTTPServer.Settings.patient
         settings.times.request = .milliseconds(300)
-        let (server, port) = try server(settings)
-        defer { server.stop() }
+        let server = try AnsweringServer(settings)
         let began = ContinuousClock.now
-        let client = try HTTPClient(port: port)
         // A first line that does not end.
+        let client = try server.client(sending: "G")
         try client.send("G", until: client.isSpokenTo)
         #expect(try client.response()?.status == 408)
         #expect(try client.isClosed())
