@@ -43,7 +43,7 @@ extension ServeError: Explained {
         case .badName(let name):
             Explanation(
                 what: "\(name) is no name for a model",
-                remedy: "use 1 to \(Limits.nameBytes) letters, digits and . _ - : / without @",
+                remedy: "use 1 to \(Limits.nameBytes) letters, digits and . _ - : / + without @",
                 status: .badData)
         case .tooManyAdapters(let limit):
             Explanation(

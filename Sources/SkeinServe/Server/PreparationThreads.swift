@@ -1,7 +1,8 @@
 import SkeinBasics
 
 /// Threads that read requests and make jobs of them, and write large answers, so that neither the
-/// network nor the engine waits for a long prompt, a large schema or thousands of log-probabilities. What waits for them is bounded by whoever asks.
+/// network nor the engine waits for a long prompt, a large schema or thousands of log-probabilities.
+/// What waits for them is bounded by whoever asks.
 final class PreparationThreads: Sendable {
     private struct State {
         var works: [@Sendable () -> Void] = []
