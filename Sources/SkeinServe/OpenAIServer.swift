@@ -62,7 +62,7 @@ package final class OpenAIServer: Sendable {
     private let box = SiteBox()
     private let engine: AnswerEngine
     let threads: PreparationThreads
-    private let follower: RunFollower?
+    let follower: RunFollower?
     /// The bound address, `HOST:PORT`.
     package let address: String
     package var url: String { "http://\(address)" }

@@ -139,6 +139,34 @@ struct HTTPCapacityTests {
         #expect(try server.server.answerBytes() == 0)
     }
 
+    @Test("who holds little is not dropped for those that hold much")
+    func smallShare() throws {
+        let length = 16 << 20
+        var settings = HTTPServer.Settings.patient
+        settings.answerBytes = 5 * length / 2
+        let server = try AnsweringServer(settings)
+        let clients = try (0..<4).map { _ in try server.client() }
+        for (number, client) in clients.enumerated() {
+            try client.send(Ask.post("/later", "x"))
+            try server.wait { $0.replies.count == number + 1 }
+        }
+        // The first one, which has waited for longest, holds the least.
+        let (waiting, held) = try server.call { site in
+            let connections = try site.replies.map { try #require($0.connection) }
+            for (number, reply) in site.replies.enumerated() {
+                let body = [UInt8](repeating: 1, count: number == 0 ? length / 2 : length)
+                reply.respond(HTTPResponse(body: body))
+            }
+            let clients = connections[0].clients
+            clients.makeRoom()
+            return (connections.map { $0.waitingBytes > 0 }, clients.waitingBytes)
+        }
+        #expect(waiting == [true, false, false, true])
+        #expect(held <= settings.answerBytes)
+        #expect(try clients[0].response()?.body.count == length / 2)
+        #expect(try clients[3].response()?.body.count == length)
+    }
+
     @Test("a server makes room by itself while slow readers come")
     func manySlowReaders() throws {
         let length = 16 << 20

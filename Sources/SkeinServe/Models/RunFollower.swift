@@ -1,6 +1,7 @@
 import Foundation
 import SkeinBasics
 import SkeinTraining
+import Synchronization
 
 /// Serves the newest checkpoint of a run that is being trained (`--follow`): looks for one every second
 /// on a thread of its own.
@@ -11,6 +12,7 @@ final class RunFollower: Sendable {
     private let log: Log
     private let isOver = Condition(false)
     private let end = TimedCondition()
+    private let lookCount = Mutex(0)
 
     private static let interval = Duration.seconds(1)
 
@@ -26,6 +28,9 @@ final class RunFollower: Sendable {
         }
     }
 
+    /// How often it has looked.
+    var looks: Int { lookCount.withLock { $0 } }
+
     func stop() {
         isOver.change { $0 = true }
         end.withLock { end.broadcast() }
@@ -35,6 +40,7 @@ final class RunFollower: Sendable {
         var state = State()
         while !isOver.change({ $0 }) {
             look(&state)
+            lookCount.withLock { $0 += 1 }
             end.withLock { _ = end.wait(until: .now + Self.interval) }
         }
     }

@@ -293,7 +293,9 @@ import Testing
             let lines = Mutex([String]())
             let log = Log(to: { _, line in lines.withLock { $0.append(line) } })
             let server = try ServeCase(in: directory, log: log) { $0.follow = run }
-            try Deadline.wait { lines.withLock { $0.contains { $0.contains("Not a directory") } } }
+            let follower = try #require(server.server.follower)
+            // At least three looks found the file.
+            try Deadline.wait { follower.looks >= 3 }
             // Clients do not learn where the run lies.
             let message =
                 try server.complete(#""model":"run1@5",\#(ask)"#).error["message"] as? String ?? ""
