@@ -55,6 +55,15 @@ extension GrammarLimits {
 }
 
 extension GrammarLimits {
+    /// Numbers of tokens that are kept for one grammar: 2 bytes each.
+    static let distanceNumbers = 1 << 22
+    /// Words of 64 bits for the shapes of tokens at all nodes, while they are collected.
+    static let distanceWords = 1 << 22
+    /// Ways that are looked at to find them: some 10 ns each.
+    static let distanceWork = 1 << 26
+}
+
+extension GrammarLimits {
     /// Significant digits of a number that need not be an integer. Two different decimals of at most
     /// 15 significant digits are two different doubles (DBL_DIG), so whoever reads them as doubles
     /// compares them as we do.

@@ -34,7 +34,7 @@ package final class CompiledGrammar: Sendable {
 
         func reset(keepsRoom: Bool = true) {
             automaton.reset(keepsRoom: keepsRoom)
-            completion.reset()
+            completion.reset(keepsRoom: keepsRoom)
             masks.removeAll()
             epoch += 1
         }

@@ -16,13 +16,15 @@ final class GrammarAutomaton {
     static let full: State = -2
     private static let unknown: Int32 = -3
 
-    private struct Return: Hashable {
+    /// A node, and where its subnetwork returns to.
+    struct Return: Hashable {
         var node: Node
         var frame: Int32
     }
 
     let network: ByteNetwork
-    private var frames: [[Return]] = []
+    /// Frame 0 is the end of everything; the others return to nodes with frames of lower numbers.
+    private(set) var frames: [[Return]] = []
     private var frameNumbers: [[Return]: Int32] = [:]
     /// The least bytes from a frame's return to the end of everything.
     private var frameNeeds: [Int32] = []
@@ -136,6 +138,13 @@ final class GrammarAutomaton {
             }
         }
         return allowed.indices.filter { allowed[$0] }.map { UInt8($0) }
+    }
+
+    /// What the bytes so far may mean.
+    func configurations(of state: State) -> [Return] {
+        states[Int(state)].map {
+            Return(node: Node($0 >> 32), frame: Int32(truncatingIfNeeded: $0 & 0xffff_ffff))
+        }
     }
 
     /// The only byte that is allowed after a state; nil if there are several or none.
