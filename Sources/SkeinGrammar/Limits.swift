@@ -11,6 +11,8 @@ package enum GrammarLimits {
     static let referenceDepth = 64
     /// Work before a schema is used, in units of some 20 us.
     static let schemaWork = 1 << 16
+    /// Work after which it is asked whether it is still wanted, in units of some 10 ns.
+    static let unaskedWork = 1 << 14
     /// Values of an `enum`.
     static let values = 4096
     /// Members of a union after unions inside of it are written out.

@@ -97,9 +97,11 @@ final class ShortestCompletion {
     private func exactTokens(from state: State, _ automaton: GrammarAutomaton) -> Int32? {
         if hasEveryByte { return nil }
         if case .unknown = exact {
-            if let distances = TokenDistanceSearch.distances(network, vocabulary.shapes) {
+            if let distances = TokenDistanceSearch.distances(
+                network, vocabulary.shapes, automaton.demand)
+            {
                 exact = .known(ExactCompletion(distances))
-            } else {
+            } else if !automaton.demand.hasEnded {
                 exact = .tooLarge
             }
         }
@@ -197,7 +199,7 @@ final class ShortestCompletion {
             var next: [State] = []
             for state in level {
                 guard let after = successors(of: state, automaton) else {
-                    return isAlone ? Self.never : nil
+                    return isAlone && !automaton.demand.hasEnded ? Self.never : nil
                 }
                 nodes += after.nodes
                 guard nodes <= GrammarLimits.searchedNodes else { return Self.never }

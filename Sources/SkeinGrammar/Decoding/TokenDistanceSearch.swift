@@ -34,6 +34,7 @@ struct TokenDistanceSearch {
     /// By number of tokens.
     private var levels: [[Item]] = []
     private var work = 0
+    private let demand: Demand
 
     private enum Before {
         /// By a byte: of `moves`.
@@ -43,24 +44,28 @@ struct TokenDistanceSearch {
         case call(Node, callee: Node)
     }
 
-    private init(_ network: ByteNetwork, _ shapes: TokenShapes) {
+    private init(_ network: ByteNetwork, _ shapes: TokenShapes, _ demand: Demand) {
+        self.demand = demand
         self.network = network
         self.shapes = shapes
     }
 
-    /// nil if it takes more room or work than `GrammarLimits` allow: a function of both.
-    static func distances(_ network: ByteNetwork, _ shapes: TokenShapes) -> TokenDistances? {
-        var search = TokenDistanceSearch(network, shapes)
+    /// nil if it takes more room or work than `GrammarLimits` allow, a function of both, or if nobody
+    /// wants them any more.
+    static func distances(
+        _ network: ByteNetwork, _ shapes: TokenShapes, _ demand: Demand = Demand()
+    ) -> TokenDistances? {
+        var search = TokenDistanceSearch(network, shapes, demand)
         guard search.collectMoves() else { return nil }
         search.collectNodes()
         guard search.collectShapes() else { return nil }
         return search.run()
     }
 
-    /// Whether the work so far is within what is allowed.
+    /// Whether the work so far is within what is allowed and wanted.
     private mutating func spends(_ units: Int) -> Bool {
         work += units
-        return work <= GrammarLimits.distanceWork
+        return work <= GrammarLimits.distanceWork && demand.lasts(for: units)
     }
 
     // MARK: - Preparation

@@ -17,10 +17,14 @@ struct SchemaCompiler {
     private var texts: [TextRule: NetworkBuilder.Subnetwork] = [:]
     var bodies: TextBodies
 
-    static func network(of source: [UInt8]) throws(GrammarError) -> ByteNetwork {
-        let document = SchemaDocument(try JSONTextReader.read(source))
-        var compiler = SchemaCompiler(SchemaAlternatives(document))
-        return try compiler.network(of: document.whole)
+    static func network(
+        of source: [UInt8], _ demand: Demand = Demand()
+    ) throws(GrammarError) -> ByteNetwork {
+        try demand.making { () throws(GrammarError) in
+            let document = SchemaDocument(try JSONTextReader.read(source))
+            var compiler = SchemaCompiler(SchemaAlternatives(document, demand))
+            return try compiler.network(of: document.whole)
+        }
     }
 
     private init(_ schemas: SchemaAlternatives) {
@@ -39,7 +43,7 @@ struct SchemaCompiler {
                 throw .tooLarge(what: .nodes, limit: GrammarLimits.nodes, pointer: pointer)
             }
         }
-        return try ByteNetwork(builder, document: document)
+        return try ByteNetwork(builder, document: document, schemas.budget.demand)
     }
 
     /// From one node to another by a value that satisfies all of some schemas.
