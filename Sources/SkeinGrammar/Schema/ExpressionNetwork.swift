@@ -6,7 +6,7 @@ enum ExpressionNetwork {
         try demand.making { () throws(GrammarError) in
             let machine = try TextMachines(WorkBudget(demand)).machine(
                 expression, matchesWhole: true, pointer: "")
-            var builder = NetworkBuilder()
+            var builder = NetworkBuilder(demand)
             var sets = ScalarSubnetworks()
             let document = builder.subnetwork(.document)
             builder.machine(

@@ -7,7 +7,7 @@ struct SchemaCompiler {
     typealias ID = SchemaDocument.ID
     typealias Node = NetworkBuilder.Node
 
-    var builder = NetworkBuilder()
+    var builder: NetworkBuilder
     let schemas: SchemaAlternatives
     var sets = ScalarSubnetworks()
     private var values: [[ID]: NetworkBuilder.Subnetwork] = [:]
@@ -29,6 +29,7 @@ struct SchemaCompiler {
 
     private init(_ schemas: SchemaAlternatives) {
         self.schemas = schemas
+        builder = NetworkBuilder(schemas.budget.demand)
         bodies = TextBodies(&builder)
     }
 
