@@ -24,6 +24,16 @@ class Dead(Exception):
     pass
 
 
+def kind_of(value):
+    """Which of TYPES a value has."""
+    if value is None:
+        return "null"
+    for kind, made in {"boolean": bool, "object": dict, "array": list, "string": str}.items():
+        if isinstance(value, made):
+            return kind
+    return "number"
+
+
 class Values:
     """Trees: ("raw", text), ("text", string), ("fixed", string), ("list", items), ("object", [(key, fixed, value)])."""
 
@@ -62,8 +72,6 @@ class Values:
             for schema in every
             if "const" in schema or "enum" in schema
         ]
-        if listed:
-            return self.listed(self.draw.choice(listed[0]))
         types, stated, whole = set(TYPES), False, False
         for schema in every:
             if "type" in schema:
@@ -71,6 +79,12 @@ class Values:
                 whole = whole or "integer" in names and "number" not in names
                 types &= {"number" if name == "integer" else name for name in names}
                 stated = True
+        if listed:
+            chosen = self.draw.choice(listed[0])
+            if kind_of(chosen) not in types:
+                # Another alternative might allow it, but within the limits of values that are not listed.
+                raise Dead
+            return self.listed(chosen)
         if not stated:
             about = {kind for kind, words in ABOUT.items() for schema in every if words & schema.keys()}
             types = about or types

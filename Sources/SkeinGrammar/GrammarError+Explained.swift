@@ -72,6 +72,8 @@ extension GrammarError: Explained {
                 "the \(subject) leaves too many possibilities open at once", "",
                 "use fewer overlapping alternatives, or a simpler regular expression"
             )
+        case .cancelled:
+            return ("nobody waits for values of the \(subject) any more", "", "ask again")
         }
     }
 

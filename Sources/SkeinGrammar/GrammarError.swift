@@ -27,6 +27,8 @@ package enum GrammarError: Error, Equatable {
     case doesNotFit(needed: Int?, limit: Int)
     /// The states made from a grammar took more room than allowed.
     case tooComplex
+    /// Nobody wanted the result any more.
+    case cancelled
 
     package enum Reason: Equatable, Sendable {
         /// This version knows the keyword and cannot hold a model to it.

@@ -11,6 +11,8 @@ package enum GrammarLimits {
     static let referenceDepth = 64
     /// Work before a schema is used, in units of some 20 us.
     static let schemaWork = 1 << 16
+    /// Work after which it is asked whether it is still wanted, in units of some 10 ns.
+    static let unaskedWork = 1 << 14
     /// Values of an `enum`.
     static let values = 4096
     /// Members of a union after unions inside of it are written out.
@@ -52,6 +54,15 @@ extension GrammarLimits {
     static let searchedStates = 1 << 12
     /// Nodes of the trie of tokens that it looks at: some 5 ns each.
     static let searchedNodes = 1 << 22
+}
+
+extension GrammarLimits {
+    /// Numbers of tokens that are kept for one grammar: 2 bytes each.
+    static let distanceNumbers = 1 << 22
+    /// Words of 64 bits for the shapes of tokens at all nodes, while they are collected.
+    static let distanceWords = 1 << 22
+    /// Ways that are looked at to find them: some 10 ns each.
+    static let distanceWork = 1 << 26
 }
 
 extension GrammarLimits {

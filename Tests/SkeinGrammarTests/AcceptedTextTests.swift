@@ -75,6 +75,20 @@ struct AcceptedTextTests {
             allowed: ["null", #"{"next":{"next":null}}"#],
             forbidden: ["{}", #"{"next":1}"#]),
         Row(
+            schema: ##"""
+                {"$id":"https://example.com/tree","type":"object","properties":{
+                "whole":{"$ref":"https://example.com/tree"},
+                "again":{"$ref":"https://example.com/tree#"},
+                "part":{"$ref":"https://example.com/tree#/$defs/a"},
+                "named":{"$ref":"https://example.com/tree#b"}},
+                "$defs":{"a":{"const":1},"x":{"$anchor":"b","const":2}}}
+                """##,
+            allowed: [#"{"whole":{"again":{}},"part":1,"named":2}"#],
+            forbidden: [#"{"whole":1}"#, #"{"again":1}"#, #"{"part":2}"#, #"{"named":1}"#]),
+        Row(
+            schema: ##"{"$id":"t#","anyOf":[{"type":"null"},{"items":{"$ref":"t#"}}]}"##,
+            allowed: ["null", "[null,[[]]]"], forbidden: ["[1]"]),
+        Row(
             schema: #"{"type":"string","pattern":"^\\d{2}-[A-Z\"]+$","maxLength":5}"#,
             allowed: [#""12-A""#, #""12-AB""#, #""12-\"""#, #""1\u0032-Z""#],
             forbidden: [#""12-""#, #""12-ABC""#, #""1-A""#, #""12-a""#]),

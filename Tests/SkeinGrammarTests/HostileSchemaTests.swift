@@ -54,6 +54,13 @@ struct HostileSchemaTests {
         #expect(Self.limit(of: #"{"prefixItems":\#(multiples)}"#) != nil)
     }
 
+    @Test("expressions of few bytes that repeat are taken")
+    func repetitions() throws {
+        for expression in ["a{4096}", "(a|b|cd){400}e{900}", #"\w{4000}"#] {
+            _ = try CompiledGrammar(expression: expression, Vocabularies.bytes)
+        }
+    }
+
     @Test("large schemas that mean well are taken")
     func honest() throws {
         _ = try Self.compile(#"{"enum":\#(Self.list(4_096) { "\($0)" })}"#)

@@ -166,4 +166,19 @@ struct ScalarMachineTests {
         #expect(machine.contains("aaaa"))
         #expect(!machine.contains(String(repeating: "a", count: 100_000)))
     }
+
+    @Test(
+        "a deterministic machine has as few states as its language needs",
+        arguments: [
+            ("^(ab|cb|db){3}$", 7), ("^a{40}$", 41), ("^(a|ba|bba)*$", 3), ("^(aa|bb|ab|ba)*$", 2),
+            ("^(a|b)(c|d)e?$", 4), ("^(xa{9}|ya{9})$", 11),
+        ])
+    func merged(_ pattern: String, _ count: Int) throws {
+        let machine = try Self.machine(pattern)
+        let merged = try #require(machine.determinised())
+        #expect(merged.states.count == count)
+        for text in ["", "a", "ab", "abcbdb", "ace", "bd", "bba", "xaaaaaaaaa", "aabb", "aab"] {
+            #expect(merged.contains(text) == machine.contains(text), "\(text)")
+        }
+    }
 }

@@ -39,6 +39,15 @@ struct SchemaRefusalTests {
             #"{"$ref":"other.json"}"#,
             .unsupported(pointer: "/$ref", reason: .remote("other.json"))),
         refused(
+            ##"{"$id":"http://a/b","$ref":"http://a/bc#/x"}"##,
+            .unsupported(pointer: "/$ref", reason: .remote("http://a/bc#/x"))),
+        refused(
+            ##"{"$id":"http://a/b","$ref":"http://a/b#/x"}"##,
+            .badReference(pointer: "/$ref", reference: "http://a/b#/x")),
+        refused(
+            ##"{"$id":"#","$ref":"other.json#/x"}"##,
+            .unsupported(pointer: "/$ref", reason: .remote("other.json#/x"))),
+        refused(
             ##"{"$defs":{"a":{"anyOf":[{"$ref":"#/$defs/a"},{}]}},"$ref":"#/$defs/a"}"##,
             .unsupported(pointer: "/$defs/a", reason: .circular)),
         refused(

@@ -34,7 +34,7 @@ package final class CompiledGrammar: Sendable {
 
         func reset(keepsRoom: Bool = true) {
             automaton.reset(keepsRoom: keepsRoom)
-            completion.reset()
+            completion.reset(keepsRoom: keepsRoom)
             masks.removeAll()
             epoch += 1
         }
@@ -46,9 +46,11 @@ package final class CompiledGrammar: Sendable {
     }
 
     convenience init(
-        schema: [UInt8], _ vocabulary: TokenVocabulary, sharing memory: GrammarMemory?
+        schema: [UInt8], _ vocabulary: TokenVocabulary, sharing memory: GrammarMemory?,
+        isWanted: @escaping @Sendable () -> Bool = Demand.always
     ) throws(GrammarError) {
-        try self.init(SchemaCompiler.network(of: schema), vocabulary, sharing: memory)
+        try self.init(
+            SchemaCompiler.network(of: schema, Demand(isWanted)), vocabulary, sharing: memory)
     }
 
     /// The whole answer matches a regular expression (ECMA-262's syntax, without look-around).
@@ -59,9 +61,12 @@ package final class CompiledGrammar: Sendable {
     }
 
     convenience init(
-        expression: String, _ vocabulary: TokenVocabulary, sharing memory: GrammarMemory?
+        expression: String, _ vocabulary: TokenVocabulary, sharing memory: GrammarMemory?,
+        isWanted: @escaping @Sendable () -> Bool = Demand.always
     ) throws(GrammarError) {
-        try self.init(ExpressionNetwork.network(of: expression), vocabulary, sharing: memory)
+        try self.init(
+            ExpressionNetwork.network(of: expression, Demand(isWanted)), vocabulary,
+            sharing: memory)
     }
 
     init(
@@ -80,9 +85,14 @@ package final class CompiledGrammar: Sendable {
 
     /// Fails if even the shortest value does not fit.
     ///
-    /// - Throws: `GrammarError.doesNotFit`.
-    package func check(limit: Int) throws(GrammarError) {
-        let needed = try withRoom(nil, []) { memory, state -> Int32? in
+    /// - Parameters:
+    ///   - limit: tokens.
+    ///   - isWanted: whether somebody still waits for the answer; asked now and then.
+    /// - Throws: `GrammarError.doesNotFit`, `.cancelled`.
+    package func check(
+        limit: Int, isWanted: @escaping @Sendable () -> Bool = { true }
+    ) throws(GrammarError) {
+        let needed = try withRoom(nil, [], isWanted) { memory, state -> Int32? in
             guard
                 let fits = memory.completion.fits(state, left: limit, memory.automaton)
             else { return nil }
@@ -95,9 +105,10 @@ package final class CompiledGrammar: Sendable {
 
     /// The place after one more token; its state is `GrammarAutomaton.dead` if that is not allowed.
     func advance(
-        _ place: Place?, by added: some Sequence<UInt8>, before bytes: [UInt8]
+        _ place: Place?, by added: some Sequence<UInt8>, before bytes: [UInt8],
+        _ isWanted: @escaping @Sendable () -> Bool = Demand.always
     ) throws(GrammarError) -> Place {
-        try withRoom(place, bytes) { memory, state in
+        try withRoom(place, bytes, isWanted) { memory, state in
             let next = memory.automaton.step(state, added)
             return next == GrammarAutomaton.full ? nil : Place(state: next, epoch: memory.epoch)
         }
@@ -107,9 +118,10 @@ package final class CompiledGrammar: Sendable {
     ///
     /// The two are the same object unless the limit is near.
     func masks(
-        _ place: Place?, _ bytes: [UInt8], left: Int
+        _ place: Place?, _ bytes: [UInt8], left: Int,
+        _ isWanted: @escaping @Sendable () -> Bool = Demand.always
     ) throws(GrammarError) -> (all: TokenMask, fitting: TokenMask) {
-        try withRoom(place, bytes) { memory, state in
+        try withRoom(place, bytes, isWanted) { memory, state in
             guard let all = Self.mask(state, memory) else { return nil }
             if Int(all.need) <= left - 1 { return (all, all) }
             guard let fitting = Self.limited(state, left: left, all, memory) else { return nil }
@@ -118,8 +130,11 @@ package final class CompiledGrammar: Sendable {
     }
 
     /// All tokens that the grammar allows.
-    func mask(_ place: Place?, _ bytes: [UInt8]) throws(GrammarError) -> TokenMask {
-        try withRoom(place, bytes) { memory, state in Self.mask(state, memory) }
+    func mask(
+        _ place: Place?, _ bytes: [UInt8],
+        _ isWanted: @escaping @Sendable () -> Bool = Demand.always
+    ) throws(GrammarError) -> TokenMask {
+        try withRoom(place, bytes, isWanted) { memory, state in Self.mask(state, memory) }
     }
 
     /// Forgets all states and masks, which are made again when they are needed.
@@ -137,9 +152,10 @@ package final class CompiledGrammar: Sendable {
 
     /// The bytes that must come next, as far as there is no choice.
     func forced(
-        _ place: Place?, _ bytes: [UInt8], atMost limit: Int
+        _ place: Place?, _ bytes: [UInt8], atMost limit: Int,
+        _ isWanted: @escaping @Sendable () -> Bool = Demand.always
     ) throws(GrammarError) -> [UInt8] {
-        try withRoom(place, bytes) { memory, state in
+        try withRoom(place, bytes, isWanted) { memory, state in
             var state = state
             var forced: [UInt8] = []
             while forced.count < limit, !memory.automaton.facts[Int(state)].isAccepting,
@@ -153,15 +169,21 @@ package final class CompiledGrammar: Sendable {
         }
     }
 
-    func isAccepting(_ place: Place?, _ bytes: [UInt8]) throws(GrammarError) -> Bool {
-        try withRoom(place, bytes) { memory, state in
+    func isAccepting(
+        _ place: Place?, _ bytes: [UInt8],
+        _ isWanted: @escaping @Sendable () -> Bool = Demand.always
+    ) throws(GrammarError) -> Bool {
+        try withRoom(place, bytes, isWanted) { memory, state in
             memory.automaton.facts[Int(state)].isAccepting
         }
     }
 
     /// Whether a value still fits.
-    func fits(_ place: Place?, _ bytes: [UInt8], left: Int) throws(GrammarError) -> Bool {
-        try withRoom(place, bytes) { memory, state in
+    func fits(
+        _ place: Place?, _ bytes: [UInt8], left: Int,
+        _ isWanted: @escaping @Sendable () -> Bool = Demand.always
+    ) throws(GrammarError) -> Bool {
+        try withRoom(place, bytes, isWanted) { memory, state in
             memory.completion.fits(state, left: left, memory.automaton)
         }
     }
@@ -170,13 +192,20 @@ package final class CompiledGrammar: Sendable {
     /// another state, everything is forgotten and it is called once more: what fits into an empty
     /// memory must not depend on what others have put there.
     ///
-    /// - Throws: `GrammarError.tooComplex`.
+    /// - Throws: `GrammarError.tooComplex`, `.cancelled`.
     private func withRoom<Result: Sendable>(
-        _ place: Place?, _ bytes: [UInt8], _ body: (Memory, GrammarAutomaton.State) -> Result?
+        _ place: Place?, _ bytes: [UInt8], _ isWanted: @escaping @Sendable () -> Bool,
+        _ body: (Memory, GrammarAutomaton.State) -> Result?
     ) throws(GrammarError) -> Result {
+        guard isWanted() else { throw .cancelled }
         var stateBytes = 0
+        var hasEnded = false
         let result: Result? = memory.withLock { memory in
+            let demand = Demand(isWanted)
+            memory.automaton.demand = demand
             defer {
+                hasEnded = demand.hasEnded
+                memory.automaton.demand = Demand()
                 memory.completion.isAlone = false
                 stateBytes = memory.byteCount
             }
@@ -191,11 +220,13 @@ package final class CompiledGrammar: Sendable {
                 }
                 precondition(state != GrammarAutomaton.dead, "only allowed tokens were accepted")
                 if state >= 0, let result = body(memory, state) { return result }
+                if demand.hasEnded { return nil }
                 memory.reset()
             }
             return nil
         }
         shared?.note(self, stateBytes: stateBytes)
+        if hasEnded { throw .cancelled }
         guard let result else { throw .tooComplex }
         return result
     }
@@ -226,9 +257,13 @@ package final class CompiledGrammar: Sendable {
             }
             found = automaton.tokens(
                 after: state, vocabulary,
-                bodyFits: { finite(automaton.afterBody(state, characters: $0)) }, fits: finite)
+                bodyFits: { length in
+                    let next = automaton.afterBody(state, characters: length)
+                    return next == GrammarAutomaton.full ? nil : finite(next)
+                }, fits: finite)
         }
-        guard let found else { return nil }
+        // What was cut short is not kept.
+        guard let found, !automaton.demand.hasEnded else { return nil }
         let mask = TokenMask(tokens: found.tokens, allowsEnd: facts.isAccepting, need: need)
         memory.masks.insert(mask, for: state, weight: found.tokens.size / 8 + 256)
         return mask
@@ -245,7 +280,10 @@ package final class CompiledGrammar: Sendable {
         guard
             let found = automaton.tokens(
                 after: state, completion.vocabulary,
-                bodyFits: { fits(automaton.afterBody(state, characters: $0)) }, fits: fits)
+                bodyFits: { length in
+                    let next = automaton.afterBody(state, characters: length)
+                    return next == GrammarAutomaton.full ? nil : fits(next)
+                }, fits: fits)
         else { return nil }
         return TokenMask(tokens: found.tokens, allowsEnd: all.allowsEnd, need: all.need)
     }

@@ -10,7 +10,7 @@ extension GrammarAutomaton {
     ///     all there is; nil: they do.
     ///   - fits: the condition; asked once for each state.
     ///
-    /// nil if there is no room for the states.
+    /// nil if there is no room for the states, or no demand.
     func tokens(
         after state: State, _ vocabulary: TokenVocabulary,
         bodyFits: ((Int) -> Bool?)? = nil, fits: (State) -> Bool?
@@ -68,6 +68,7 @@ extension GrammarAutomaton {
                     defer { walked += visits }
                     while index < nodes.count {
                         visits += 1
+                        if visits & 1023 == 0, !demand.lasts(for: 1024) { return false }
                         // A function of the start alone, whichever states are known already.
                         guard width <= GrammarLimits.walkedConfigurations else { return false }
                         let node = nodes[index]

@@ -16,13 +16,15 @@ final class GrammarAutomaton {
     static let full: State = -2
     private static let unknown: Int32 = -3
 
-    private struct Return: Hashable {
+    /// A node, and where its subnetwork returns to.
+    struct Return: Hashable {
         var node: Node
         var frame: Int32
     }
 
     let network: ByteNetwork
-    private var frames: [[Return]] = []
+    /// Frame 0 is the end of everything; the others return to nodes with frames of lower numbers.
+    private(set) var frames: [[Return]] = []
     private var frameNumbers: [[Return]: Int32] = [:]
     /// The least bytes from a frame's return to the end of everything.
     private var frameNeeds: [Int32] = []
@@ -57,6 +59,8 @@ final class GrammarAutomaton {
 
     /// Nodes of tries that were looked at.
     var walked = 0
+    /// Of whoever asks for states now. Without it there is no room for new ones.
+    var demand = Demand()
 
     /// Before the first byte.
     private(set) var root: State = dead
@@ -115,7 +119,8 @@ final class GrammarAutomaton {
         root = closed()
     }
 
-    /// The state after one more byte: `dead` if it is not allowed, `full` if there is no room.
+    /// The state after one more byte: `dead` if it is not allowed, `full` if there is no room or no
+    /// demand.
     @inline(__always)
     func step(_ state: State, _ byte: UInt8) -> State {
         let row = rows[Int(state)]
@@ -136,6 +141,13 @@ final class GrammarAutomaton {
             }
         }
         return allowed.indices.filter { allowed[$0] }.map { UInt8($0) }
+    }
+
+    /// What the bytes so far may mean.
+    func configurations(of state: State) -> [Return] {
+        states[Int(state)].map {
+            Return(node: Node($0 >> 32), frame: Int32(truncatingIfNeeded: $0 & 0xffff_ffff))
+        }
     }
 
     /// The only byte that is allowed after a state; nil if there are several or none.
@@ -159,6 +171,7 @@ final class GrammarAutomaton {
     private var seen: Set<UInt64> = []
 
     private func slowStep(_ state: State, _ byte: UInt8) -> State {
+        guard demand.lasts(for: 20 + states[Int(state)].count) else { return Self.full }
         advance(states[Int(state)], byte)
         let next = work.isEmpty ? Self.dead : closed()
         guard next != Self.full, let row = row(of: state) else { return Self.full }
@@ -173,7 +186,7 @@ final class GrammarAutomaton {
         for byte in bytes.dropLast() {
             advance(here, byte)
             if work.isEmpty { return Self.dead }
-            guard close() != nil else { return Self.full }
+            guard demand.lasts(for: 20 + here.count), close() != nil else { return Self.full }
             here = kept.sorted()
         }
         advance(here, bytes[bytes.count - 1])
@@ -220,16 +233,19 @@ final class GrammarAutomaton {
     /// Puts the configurations of `work` and those that are reached from them without a byte into
     /// `kept`.
     ///
-    /// Whether everything may end here; nil if there is no room for a frame.
+    /// Whether everything may end here; nil if there is no room for a frame, or no demand.
     private func close() -> Bool? {
         kept.removeAll(keepingCapacity: true)
         seen.removeAll(keepingCapacity: true)
         var isAccepting = false
+        var steps = 0
         /// Calls by callee: its start and rank, and where they return to.
         var pending: [(start: Node, rank: UInt8, returns: [Return])] = []
         while true {
             while let configuration = work.popLast() {
                 guard seen.insert(configuration).inserted else { continue }
+                steps += 1
+                if steps & 255 == 0, !demand.lasts(for: 5 * 256) { return nil }
                 let node = Int(configuration >> 32)
                 let frame = Int32(truncatingIfNeeded: configuration & 0xffff_ffff)
                 let place = network.places[node]

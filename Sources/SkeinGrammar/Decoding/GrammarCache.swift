@@ -33,26 +33,38 @@ package final class GrammarCache: Sendable {
         return memory.networkBytes >= networkLimit
     }
 
+    /// `isWanted`: whether somebody still waits for it; asked now and then while it is made.
+    ///
     /// - Throws: `GrammarError`.
-    package func schema(_ schema: [UInt8]) throws(GrammarError) -> CompiledGrammar {
-        try grammar(.schema(schema))
+    package func schema(
+        _ schema: [UInt8], isWanted: @escaping @Sendable () -> Bool = { true }
+    ) throws(GrammarError) -> CompiledGrammar {
+        try grammar(.schema(schema), isWanted)
     }
 
+    /// Likewise.
+    ///
     /// - Throws: `GrammarError`.
-    package func expression(_ expression: String) throws(GrammarError) -> CompiledGrammar {
-        try grammar(.expression(Array(expression.utf8)))
+    package func expression(
+        _ expression: String, isWanted: @escaping @Sendable () -> Bool = { true }
+    ) throws(GrammarError) -> CompiledGrammar {
+        try grammar(.expression(Array(expression.utf8)), isWanted)
     }
 
-    private func grammar(_ source: Source) throws(GrammarError) -> CompiledGrammar {
+    private func grammar(
+        _ source: Source, _ isWanted: @escaping @Sendable () -> Bool
+    ) throws(GrammarError) -> CompiledGrammar {
         if let known = grammars.withLock({ $0.value(for: source) }) { return known }
         // Others need not wait meanwhile. Two may compile the same; the first one is kept.
         let made: CompiledGrammar
         switch source {
         case .schema(let bytes):
-            made = try CompiledGrammar(schema: bytes, vocabulary, sharing: memory)
+            made = try CompiledGrammar(
+                schema: bytes, vocabulary, sharing: memory, isWanted: isWanted)
         case .expression(let bytes):
             made = try CompiledGrammar(
-                expression: String(decoding: bytes, as: UTF8.self), vocabulary, sharing: memory)
+                expression: String(decoding: bytes, as: UTF8.self), vocabulary, sharing: memory,
+                isWanted: isWanted)
         }
         return grammars.withLock { grammars in
             if let known = grammars.value(for: source) { return known }

@@ -21,12 +21,22 @@ package struct GrammarMatcher: Sendable {
     /// The value so far.
     package private(set) var bytes: [UInt8] = []
     private var place: CompiledGrammar.Place?
+    /// Whether somebody still waits for the value. Asked now and then by whatever takes long; once he
+    /// does not, it throws `GrammarError.cancelled`.
+    private let isWanted: @Sendable () -> Bool
 
+    /// - Parameters:
+    ///   - grammar: of the value.
+    ///   - limit: tokens of the value.
+    ///   - isWanted: whether somebody still waits for it; asked by any thread.
     /// - Throws: `GrammarError.doesNotFit` if even the shortest value takes more than `limit` tokens.
-    package init(_ grammar: CompiledGrammar, limit: Int) throws(GrammarError) {
-        try grammar.check(limit: limit)
+    package init(
+        _ grammar: CompiledGrammar, limit: Int, isWanted: @escaping @Sendable () -> Bool = { true }
+    ) throws(GrammarError) {
+        try grammar.check(limit: limit, isWanted: isWanted)
         self.grammar = grammar
         self.limit = limit
+        self.isWanted = isWanted
     }
 
     package var left: Int { limit - used }
@@ -36,7 +46,7 @@ package struct GrammarMatcher: Sendable {
     /// - Throws: `GrammarError.tooComplex`.
     package func next(asksAlways: Bool = false) throws(GrammarError) -> Next {
         if left <= 0 { return .end }
-        let (all, fitting) = try grammar.masks(place, bytes, left: left)
+        let (all, fitting) = try grammar.masks(place, bytes, left: left, isWanted)
         if fitting.count == 0 {
             // What was found to fit before fits no longer: the search had more room then.
             guard all.allowsEnd else { throw .tooComplex }
@@ -49,23 +59,24 @@ package struct GrammarMatcher: Sendable {
     /// Whether a token is allowed next.
     package func allows(_ token: Int32) throws(GrammarError) -> Bool {
         if left <= 0 { return false }
-        return try grammar.masks(place, bytes, left: left).fitting.tokens.contains(token)
+        return try grammar.masks(place, bytes, left: left, isWanted).fitting.tokens
+            .contains(token)
     }
 
     /// Whether the value is complete.
     package func isComplete() throws(GrammarError) -> Bool {
-        try grammar.isAccepting(place, bytes)
+        try grammar.isAccepting(place, bytes, isWanted)
     }
 
     /// Whether nothing can follow the value.
     package func isFinal() throws(GrammarError) -> Bool {
-        try grammar.mask(place, bytes).count == 0
+        try grammar.mask(place, bytes, isWanted).count == 0
     }
 
     /// Takes a token that `next()` allowed.
     package mutating func accept(_ token: Int32) throws(GrammarError) {
         let added = grammar.vocabulary.bytes[token]
-        let next = try grammar.advance(place, by: added, before: bytes)
+        let next = try grammar.advance(place, by: added, before: bytes, isWanted)
         precondition(next.state >= 0 && !added.isEmpty, "the token is allowed")
         place = next
         bytes += added
@@ -81,7 +92,8 @@ package struct GrammarMatcher: Sendable {
     /// - Throws: `GrammarError.tooComplex`.
     package func forcedRun(segment: ([UInt8]) -> [Int32]) throws(GrammarError) -> [Int32] {
         guard left > 1 else { return [] }
-        let forced = try grammar.forced(place, bytes, atMost: Self.longestRun)
+        let forced = try grammar.forced(
+            place, bytes, atMost: Self.longestRun, isWanted)
         guard forced.count > 1 else { return [] }
         var run = segment(forced)
         let words = grammar.vocabulary.bytes
@@ -90,8 +102,9 @@ package struct GrammarMatcher: Sendable {
         else { return [] }
         run.removeLast()
         let added = run.flatMap { words[$0] }
-        let after = try grammar.advance(place, by: added, before: bytes)
-        let fits = try grammar.fits(after, bytes + added, left: left - run.count)
+        let after = try grammar.advance(place, by: added, before: bytes, isWanted)
+        let fits = try grammar.fits(
+            after, bytes + added, left: left - run.count, isWanted)
         return fits ? run : []
     }
 

@@ -3,7 +3,10 @@
 /// The answer is a function of grammar, vocabulary and state alone, never of what was asked before:
 /// what a model may say must not depend on who else uses the grammar.
 ///
-/// Two numbers are compared. The **chain** is the shortest text in bytes, of equally short ones the
+/// Where a byte that the shortest values need is no token of its own, the number is exact
+/// (`TokenDistances`), unless that takes more than `GrammarLimits` allow.
+///
+/// Otherwise two numbers are compared. The **chain** is the shortest text in bytes, of equally short ones the
 /// lowest, cut into as few tokens as possible; the rest of a chain is the chain of the state there. The
 /// **search** tries tokens, breadth first: those that lead nearer to the end, counted in bytes, or all of
 /// them if bytes are missing in the vocabulary. It gives up after `GrammarLimits.searchedStates`
@@ -17,6 +20,8 @@ final class ShortestCompletion {
     static let never = ByteNetwork.never
 
     let vocabulary: TokenVocabulary
+    private let network: ByteNetwork
+    private var exact = Exact.unknown
     /// Whether each byte of a chain is a token of its own, so that a chain has no more tokens than bytes.
     let hasEveryByte: Bool
     /// Whether the automaton holds nothing but what is asked for. If there is no room for a search even
@@ -27,19 +32,34 @@ final class ShortestCompletion {
     /// By state: the least number, where the search was made.
     private var searched: [State: Int32] = [:]
 
+    private enum Exact {
+        case unknown, tooLarge
+        case known(ExactCompletion)
+    }
+
     init(_ vocabulary: TokenVocabulary, _ network: ByteNetwork) {
         self.vocabulary = vocabulary
+        self.network = network
         hasEveryByte = network.shortestBytes.allSatisfy { vocabulary.singles[Int($0)] >= 0 }
     }
 
     /// Bytes of what is kept, roughly.
     var byteCount: Int {
-        16 * (chains.count + searched.count) + 64 * successors.count + 4 * keptSuccessors
+        var exactBytes = 0
+        if case .known(let exact) = exact { exactBytes = exact.byteCount }
+        return exactBytes + 16 * (chains.count + searched.count) + 64 * successors.count + 4
+            * keptSuccessors
             + 4 * seen.count
     }
 
-    /// Forgets everything: the automaton's states have new numbers.
-    func reset() {
+    /// Forgets everything about states: the automaton's have new numbers. `keepsRoom`: not what is
+    /// known of the network.
+    func reset(keepsRoom: Bool) {
+        if case .known(var known) = exact {
+            exact = .unknown
+            known.forget()
+            if keepsRoom { exact = .known(known) }
+        }
         chains = [:]
         searched = [:]
         successors = [:]
@@ -54,6 +74,7 @@ final class ShortestCompletion {
         if need == 0 { return left >= 0 }
         if hasEveryByte && Int(need) <= left { return true }
         if Int(need) > left * vocabulary.longest { return false }
+        if let tokens = exactTokens(from: state, automaton) { return Int(tokens) <= left }
         guard let chain = chain(from: state, automaton) else { return nil }
         if Int(chain) <= left { return true }
         guard let least = least(from: state, automaton) else { return nil }
@@ -62,13 +83,33 @@ final class ShortestCompletion {
 
     /// A number of tokens that is enough, or `never`; nil if there is no room for the states.
     func bound(from state: State, _ automaton: GrammarAutomaton) -> Int32? {
+        if let tokens = exactTokens(from: state, automaton) { return tokens }
         guard let chain = chain(from: state, automaton) else { return nil }
         return chain < Self.never ? chain : least(from: state, automaton)
     }
 
     /// The least number of tokens, or `never`; nil if there is no room for the states.
     func tokens(from state: State, _ automaton: GrammarAutomaton) -> Int32? {
-        least(from: state, automaton)
+        exactTokens(from: state, automaton) ?? least(from: state, automaton)
+    }
+
+    /// nil where the other numbers do.
+    private func exactTokens(from state: State, _ automaton: GrammarAutomaton) -> Int32? {
+        if hasEveryByte { return nil }
+        if case .unknown = exact {
+            if let distances = TokenDistanceSearch.distances(
+                network, vocabulary.shapes, automaton.demand)
+            {
+                exact = .known(ExactCompletion(distances))
+            } else if !automaton.demand.hasEnded {
+                exact = .tooLarge
+            }
+        }
+        guard case .known(var known) = exact else { return nil }
+        // So that it is not copied.
+        exact = .unknown
+        defer { exact = .known(known) }
+        return known.tokens(from: state, automaton)
     }
 
     // MARK: - The chain
@@ -158,7 +199,7 @@ final class ShortestCompletion {
             var next: [State] = []
             for state in level {
                 guard let after = successors(of: state, automaton) else {
-                    return isAlone ? Self.never : nil
+                    return isAlone && !automaton.demand.hasEnded ? Self.never : nil
                 }
                 nodes += after.nodes
                 guard nodes <= GrammarLimits.searchedNodes else { return Self.never }

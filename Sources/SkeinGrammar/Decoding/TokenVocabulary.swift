@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A tokenizer's tokens as bytes, prepared once for all grammars.
 ///
 /// Nearly every token is allowed inside a string, and which ones does not depend on the schema:
@@ -23,6 +25,7 @@ package final class TokenVocabulary: Sendable {
     let longest: Int
     /// The tokens of one byte; -1: none.
     let singles: [Int32]
+    private let madeShapes = Mutex<TokenShapes?>(nil)
 
     /// Tokens longer than this are never allowed: no tokenizer needs them, and a trie's walk has a
     /// fixed room.
@@ -98,6 +101,16 @@ package final class TokenVocabulary: Sendable {
         }
         let isASCII = bytes.allSatisfy { $0 < 0x80 }
         return isASCII || String(validating: bytes, as: UTF8.self) != nil ? characters : nil
+    }
+
+    /// Made when they are first needed: for most tokenizers they are not.
+    var shapes: TokenShapes {
+        madeShapes.withLock { made in
+            if let made { return made }
+            let shapes = TokenShapes(whole)
+            made = shapes
+            return shapes
+        }
     }
 
     /// The body tokens of at most `count` characters.

@@ -45,14 +45,14 @@ struct ByteNetwork: Sendable {
     /// `places[...].need` of a node from which there is no way; a longer way counts as none.
     static let never = Int32.max / 4
 
-    /// - Throws: `GrammarError.tooLarge` and `.empty`, when nothing can be written.
+    /// - Throws: `GrammarError.tooLarge`, `.empty`, when nothing can be written, and `.cancelled`.
     init(
-        _ builder: NetworkBuilder, document: NetworkBuilder.Subnetwork
+        _ builder: NetworkBuilder, document: NetworkBuilder.Subnetwork, _ demand: Demand = Demand()
     ) throws(GrammarError) {
         guard !builder.isTooLarge else {
             throw .tooLarge(what: .nodes, limit: GrammarLimits.nodes, pointer: "")
         }
-        let need = Self.needs(builder)
+        guard let need = Self.needs(builder, demand) else { throw .cancelled }
         guard need[Int(document.start)] < Self.never else { throw .empty(pointer: "") }
         func leads(_ node: Node) -> Bool { need[Int(node)] < Self.never }
         var places: [Place] = []
@@ -61,6 +61,7 @@ struct ByteNetwork: Sendable {
         var skips: [Node] = []
         var calls: [Call] = []
         for node in builder.edges.indices {
+            guard demand.lasts(for: 50) else { throw .cancelled }
             let first = (Int32(edges.count), Int32(skips.count), Int32(calls.count))
             if need[node] < Self.never {
                 edges += builder.edges[node].filter { leads($0.to) }
@@ -103,13 +104,16 @@ struct ByteNetwork: Sendable {
     ///
     /// Dijkstra's algorithm on a grammar (Knuth, "A Generalization of Dijkstra's Algorithm", 1977): a
     /// call costs what its subnetwork and the rest cost, and is known when both are.
-    private static func needs(_ builder: NetworkBuilder) -> [Int32] {
+    ///
+    /// nil if nobody wants it any more.
+    private static func needs(_ builder: NetworkBuilder, _ demand: Demand) -> [Int32]? {
         let count = builder.edges.count
         var need = [Int32](repeating: never, count: count)
         var isKnown = [Bool](repeating: false, count: count)
         /// Who gets somewhere by way of a node: (node, bytes, the other half of a call or -1).
         var before: [[(Node, Int32, Node)]] = Array(repeating: [], count: count)
         for node in 0..<count {
+            guard demand.lasts(for: 50) else { return nil }
             let from = Node(node)
             for edge in builder.edges[node] { before[Int(edge.to)].append((from, 1, -1)) }
             for to in builder.skips[node] { before[Int(to)].append((from, 0, -1)) }
@@ -126,6 +130,7 @@ struct ByteNetwork: Sendable {
         while let (cost, node) = heap.removeFirst() {
             if isKnown[Int(node)] { continue }
             isKnown[Int(node)] = true
+            guard demand.lasts(for: 20 + before[Int(node)].count) else { return nil }
             for (from, bytes, half) in before[Int(node)] where !isKnown[Int(from)] {
                 if half >= 0, !isKnown[Int(half)] { continue }
                 let rest = half >= 0 ? need[Int(half)] : 0

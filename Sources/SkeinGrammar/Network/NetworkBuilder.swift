@@ -40,13 +40,19 @@ struct NetworkBuilder {
     private(set) var bodies: [Node: Int?] = [:]
     /// Where the subnetwork begins that those bodies call for a character that is no plain ASCII.
     var bodyCharacters: Node?
-    /// Whether there were more nodes than allowed. What was built is of no use then.
+    /// Whether there were more nodes than allowed, or nobody wants them. What was built is of no use
+    /// then.
     private(set) var isTooLarge = false
+    private let demand: Demand
+
+    init(_ demand: Demand = Demand()) {
+        self.demand = demand
+    }
 
     mutating func node() -> Node {
-        guard edges.count < GrammarLimits.nodes else {
+        guard edges.isEmpty || edges.count < GrammarLimits.nodes && demand.lasts(for: 100) else {
             isTooLarge = true
-            return Node(GrammarLimits.nodes - 1)
+            return Node(edges.count - 1)
         }
         edges.append([])
         skips.append([])

@@ -4,40 +4,66 @@ extension ScalarMachine {
     /// Where many states of a nondeterministic machine are open at once, each of the automaton's
     /// states over bytes would hold all of them, and `maxLength` would multiply them.
     ///
-    /// - Returns: nil if that takes more than `GrammarLimits.machineStates` states or
+    /// - Parameter demand: of whoever waits for it.
+    /// - Returns: nil if he does not any more, or if that takes more than `GrammarLimits.machineStates` states or
     ///   `GrammarLimits.subsetWork`: some machines have exponentially many.
-    var determinised: ScalarMachine? {
-        var builder = SubsetBuilder(machine: self)
-        return builder.build()?.trimmed.merged
+    func determinised(_ demand: Demand = Demand()) -> ScalarMachine? {
+        var builder = SubsetBuilder(machine: self, demand)
+        return builder.build()?.trimmed.merged(demand)
     }
 
-    /// Equal states of a deterministic machine as one: Moore's refinement. Classes only ever split, so
-    /// it ends after as many rounds as there are states; as a rule after a few.
-    private var merged: ScalarMachine {
+    /// Equal states of a deterministic machine as one, or the machine itself if that takes more than
+    /// `GrammarLimits.machineWork`; nil if nobody waits for it any more.
+    ///
+    /// Classes only ever split, and only what leads to states that got a new number is looked at again:
+    /// `a{4096}` needs as many rounds as it has states. (Hopcroft, 1971, does it better still.)
+    private func merged(_ demand: Demand) -> ScalarMachine? {
         var classes = accepting.map { $0 ? 1 : 0 }
-        var count = Set(classes).count
-        for _ in states.indices {
-            var numbers: [Signature: Int] = [:]
-            let next = states.indices.map { state in
-                let signature = Signature(own: classes[state], steps: steps(of: state, classes))
-                if let known = numbers[signature] { return known }
-                numbers[signature] = numbers.count
-                return numbers.count - 1
-            }
-            classes = next
-            if numbers.count == count { break }
-            count = numbers.count
+        let ends = accepting.count { $0 }
+        var sizes = [states.count - ends, ends]
+        var before = [[Int]](repeating: [], count: states.count)
+        for (state, steps) in states.enumerated() {
+            for step in steps { before[step.to].append(state) }
         }
-        // The start keeps its place: its class was numbered first.
-        var first = [Int](repeating: -1, count: count)
-        for state in states.indices.reversed() { first[classes[state]] = state }
+        var work = 0
+        // Of a class, those that are not looked at are equal, and differ from those that are.
+        var unsure = Set(states.indices)
+        while !unsure.isEmpty {
+            var groups: [Int: [[Step]: [Int]]] = [:]
+            for state in unsure {
+                let units = 50 + 20 * states[state].count
+                work += units
+                guard demand.lasts(for: units) else { return nil }
+                guard work <= GrammarLimits.machineWork else { return self }
+                groups[classes[state], default: [:]][steps(of: state, classes), default: []]
+                    .append(state)
+            }
+            unsure = []
+            for (number, found) in groups {
+                // The largest one, or those that are not looked at, keep the number.
+                var parts = found.values.sorted { $0.count < $1.count }
+                let others = sizes[number] - parts.reduce(0) { $0 + $1.count }
+                if others == 0 { parts.removeLast() }
+                for part in parts {
+                    for state in part {
+                        classes[state] = sizes.count
+                        unsure.formUnion(before[state])
+                    }
+                    sizes[number] -= part.count
+                    sizes.append(part.count)
+                }
+            }
+        }
+        // In the order of their first states, so that the start keeps its place.
+        var numbers: [Int: Int] = [:]
+        var first: [Int] = []
+        for state in states.indices where numbers[classes[state]] == nil {
+            numbers[classes[state]] = first.count
+            first.append(state)
+        }
+        let places = classes.map { numbers[$0] ?? 0 }
         return ScalarMachine(
-            states: first.map { steps(of: $0, classes) }, accepting: first.map { accepting[$0] })
-    }
-
-    private struct Signature: Hashable {
-        var own: Int
-        var steps: [Step]
+            states: first.map { steps(of: $0, places) }, accepting: first.map { accepting[$0] })
     }
 
     /// A state's steps to classes of states, those to one class together.
@@ -57,9 +83,11 @@ private struct SubsetBuilder {
     private var numbers: [[Int]: Int] = [[0]: 0]
     private var subsets: [[Int]] = [[0]]
     private var work = 0
+    private let demand: Demand
 
-    init(machine: ScalarMachine) {
+    init(machine: ScalarMachine, _ demand: Demand) {
         self.machine = machine
+        self.demand = demand
     }
 
     mutating func build() -> ScalarMachine? {
@@ -96,7 +124,9 @@ private struct SubsetBuilder {
                 continue
             }
             work += open.count + 1
-            guard work <= GrammarLimits.subsetWork else { return nil }
+            guard work <= GrammarLimits.subsetWork, demand.lasts(for: 5 * (open.count + 1)) else {
+                return nil
+            }
             let target = open.keys.sorted()
             if found[target] == nil { order.append(target) }
             found[target, default: []].append(cut.at...cuts[index + 1].at - 1)

@@ -2,8 +2,10 @@ extension ScalarMachine {
     /// The texts in both languages: a machine of those pairs of states that can be reached.
     ///
     /// - Throws: `ScalarMachineTooLarge`.
-    func intersection(_ other: ScalarMachine) throws(ScalarMachineTooLarge) -> ScalarMachine {
-        var product = MachineProduct(self, other)
+    func intersection(
+        _ other: ScalarMachine, _ demand: Demand = Demand()
+    ) throws(ScalarMachineTooLarge) -> ScalarMachine {
+        var product = MachineProduct(self, other, demand)
         return try product.machine().trimmed
     }
 }
@@ -27,8 +29,10 @@ private struct MachineProduct {
     private var secondSteps: [[NumberedStep]] = []
     private var meetings: [Pair: ScalarRanges] = [:]
     private var workLeft = GrammarLimits.machineWork
+    private let demand: Demand
 
-    init(_ first: ScalarMachine, _ second: ScalarMachine) {
+    init(_ first: ScalarMachine, _ second: ScalarMachine, _ demand: Demand) {
+        self.demand = demand
         self.first = first
         self.second = second
         var numbers: [ScalarRanges: Int] = [:]
@@ -86,7 +90,7 @@ private struct MachineProduct {
         _ mine: Int, _ theirs: Int
     ) throws(ScalarMachineTooLarge) -> ScalarRanges {
         workLeft -= 1
-        if workLeft < 0 { throw .work }
+        guard workLeft >= 0, demand.lasts() else { throw .work }
         if mine == theirs { return sets[mine] }
         let pair = Pair(first: mine, second: theirs)
         if let known = meetings[pair] { return known }

@@ -6,11 +6,12 @@ extension ScalarMachine {
     ///   - pattern: a tree; time and memory are bounded for any.
     ///   - matchesWhole: whether it is to match from the first character to the last, and not
     ///     somewhere, as JSON Schema's `pattern` does.
+    ///   - demand: of whoever waits for it.
     /// - Throws: `ScalarMachineTooLarge`.
     init(
-        _ pattern: PatternNode, matchesWhole: Bool
+        _ pattern: PatternNode, matchesWhole: Bool, _ demand: Demand = Demand()
     ) throws(ScalarMachineTooLarge) {
-        var compiler = PatternCompiler()
+        var compiler = PatternCompiler(demand: demand)
         self = try compiler.machine(pattern, matchesWhole: matchesWhole).trimmed
     }
 }
@@ -37,6 +38,7 @@ private struct PatternCompiler {
         var isOver: Bool
     }
 
+    private let demand: Demand
     private var parts: [Part] = []
     private var sets: [ScalarRanges] = []
     private var setNumbers: [ScalarRanges: Int] = [:]
@@ -46,6 +48,10 @@ private struct PatternCompiler {
     /// For each part the last search that came by, and the last that did after a `$`.
     private var visited: [Int] = []
     private var visitedOver: [Int] = []
+
+    init(demand: Demand) {
+        self.demand = demand
+    }
 
     mutating func machine(
         _ pattern: PatternNode, matchesWhole: Bool
@@ -71,7 +77,7 @@ private struct PatternCompiler {
 
     private mutating func spend(_ work: Int) throws(ScalarMachineTooLarge) {
         workLeft -= work
-        if workLeft < 0 { throw .work }
+        guard workLeft >= 0, demand.lasts(for: work) else { throw .work }
     }
 
     private mutating func add(_ part: Part) throws(ScalarMachineTooLarge) -> Int {

@@ -121,12 +121,13 @@ struct ScalarMachine: Sendable {
     ///
     /// A text that takes more than `GrammarLimits.matchWork` counts as not in it: a model is then
     /// not allowed to write it, which is the safe side.
-    func contains(_ text: String) -> Bool {
+    func contains(_ text: String, _ demand: Demand = Demand()) -> Bool {
         var work = 0
         var here = [0]
         var arrival = [Int](repeating: -1, count: states.count)
         for (place, scalar) in text.unicodeScalars.enumerated() {
             var there: [Int] = []
+            let known = work
             for state in here {
                 work += states[state].count + 1
                 for step in states[state]
@@ -135,7 +136,8 @@ struct ScalarMachine: Sendable {
                     there.append(step.to)
                 }
             }
-            if there.isEmpty || work > GrammarLimits.matchWork { return false }
+            guard !there.isEmpty, work <= GrammarLimits.matchWork, demand.lasts(for: work - known)
+            else { return false }
             here = there
         }
         return here.contains { accepting[$0] }

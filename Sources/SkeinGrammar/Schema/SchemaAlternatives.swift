@@ -8,15 +8,16 @@ final class SchemaAlternatives {
     typealias Alternative = [ID]
 
     let document: SchemaDocument
-    let budget = WorkBudget()
+    let budget: WorkBudget
     let machines: TextMachines
     private var keywords: [ID: SchemaKeywords] = [:]
     private var known: [ID: [Alternative]] = [:]
     /// Schemas that are being expanded.
     private var open: Set<ID> = []
 
-    init(_ document: SchemaDocument) {
+    init(_ document: SchemaDocument, _ demand: Demand = Demand()) {
         self.document = document
+        budget = WorkBudget(demand)
         machines = TextMachines(budget)
     }
 

@@ -7,7 +7,7 @@ struct SchemaCompiler {
     typealias ID = SchemaDocument.ID
     typealias Node = NetworkBuilder.Node
 
-    var builder = NetworkBuilder()
+    var builder: NetworkBuilder
     let schemas: SchemaAlternatives
     var sets = ScalarSubnetworks()
     private var values: [[ID]: NetworkBuilder.Subnetwork] = [:]
@@ -17,14 +17,19 @@ struct SchemaCompiler {
     private var texts: [TextRule: NetworkBuilder.Subnetwork] = [:]
     var bodies: TextBodies
 
-    static func network(of source: [UInt8]) throws(GrammarError) -> ByteNetwork {
-        let document = SchemaDocument(try JSONTextReader.read(source))
-        var compiler = SchemaCompiler(SchemaAlternatives(document))
-        return try compiler.network(of: document.whole)
+    static func network(
+        of source: [UInt8], _ demand: Demand = Demand()
+    ) throws(GrammarError) -> ByteNetwork {
+        try demand.making { () throws(GrammarError) in
+            let document = SchemaDocument(try JSONTextReader.read(source))
+            var compiler = SchemaCompiler(SchemaAlternatives(document, demand))
+            return try compiler.network(of: document.whole)
+        }
     }
 
     private init(_ schemas: SchemaAlternatives) {
         self.schemas = schemas
+        builder = NetworkBuilder(schemas.budget.demand)
         bodies = TextBodies(&builder)
     }
 
@@ -39,7 +44,7 @@ struct SchemaCompiler {
                 throw .tooLarge(what: .nodes, limit: GrammarLimits.nodes, pointer: pointer)
             }
         }
-        return try ByteNetwork(builder, document: document)
+        return try ByteNetwork(builder, document: document, schemas.budget.demand)
     }
 
     /// From one node to another by a value that satisfies all of some schemas.

@@ -41,11 +41,11 @@ final class SchemaDocument {
     ///
     /// - Throws: `GrammarError` if it is not in this document.
     func target(of reference: String, at pointer: String) throws(GrammarError) -> ID {
-        guard reference.utf8.first == UInt8(ascii: "#") else {
+        guard let encoded = ownFragment(of: reference) else {
             throw .unsupported(pointer: pointer, reason: .remote(reference))
         }
         let bad = GrammarError.badReference(pointer: pointer, reference: reference)
-        guard let fragment = Self.percentDecoded(reference.utf8.dropFirst()) else { throw bad }
+        guard let fragment = Self.percentDecoded(encoded) else { throw bad }
         if fragment.isEmpty { return number(of: root, at: "") }
         guard fragment.utf8.first == UInt8(ascii: "/") else {
             if anchors == nil {
@@ -77,6 +77,20 @@ final class SchemaDocument {
             place += "/" + Self.escaped(name)
         }
         return number(of: value, at: place)
+    }
+
+    /// What stands behind `#`; nil if the reference leads to another document. One may name this
+    /// document by its own `$id`, with or without a fragment behind.
+    private func ownFragment(of reference: String) -> Substring.UTF8View? {
+        var rest = reference.utf8[...]
+        if rest.first != UInt8(ascii: "#") {
+            guard var name = root["$id"]?.string?.utf8[...] else { return nil }
+            if name.last == UInt8(ascii: "#") { name.removeLast() }
+            guard !name.isEmpty, rest.starts(with: name) else { return nil }
+            rest = rest.dropFirst(name.count)
+            if rest.isEmpty { return rest }
+        }
+        return rest.first == UInt8(ascii: "#") ? rest.dropFirst() : nil
     }
 
     /// A name inside of a JSON pointer.

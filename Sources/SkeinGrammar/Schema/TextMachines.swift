@@ -24,12 +24,13 @@ final class TextMachines {
         }
         let machine: ScalarMachine
         do {
-            machine = try ScalarMachine(tree, matchesWhole: matchesWhole)
+            machine = try ScalarMachine(
+                tree, matchesWhole: matchesWhole, budget.demand)
         } catch {
             throw error.error(at: pointer)
         }
         try budget.spend(8 + machine.states.count / 4, at: pointer)
-        guard let deterministic = machine.determinised else {
+        guard let deterministic = machine.determinised(budget.demand) else {
             throw .tooLarge(
                 what: .machine, limit: GrammarLimits.machineStates, pointer: pointer)
         }
@@ -45,7 +46,7 @@ final class TextMachines {
         for (pattern, matchesWhole, pointer) in rule.expressions {
             let machine = try machine(pattern, matchesWhole: matchesWhole, pointer: pointer)
             try budget.spend(1 + length / 256, at: pointer)
-            guard machine.contains(text) else { return false }
+            guard machine.contains(text, budget.demand) else { return false }
         }
         return true
     }
@@ -65,7 +66,9 @@ final class TextMachines {
                 machines.append(try .length(rule.least, rule.most))
             }
             var all = machines.first ?? .any
-            for machine in machines.dropFirst() { all = try all.intersection(machine) }
+            for machine in machines.dropFirst() {
+                all = try all.intersection(machine, budget.demand)
+            }
             product = all
         } catch {
             throw error.error(at: pointer)
