@@ -79,13 +79,15 @@ enum AnswerForm: Sendable, Equatable {
         return "(?:" + words.joined(separator: "|") + ")"
     }
 
-    /// The grammar; nil for any text.
-    func grammar(_ grammars: GrammarCache) throws(APIError) -> CompiledGrammar? {
+    /// The grammar; nil for any text. `isWanted`: whether somebody still waits for it.
+    func grammar(
+        _ grammars: GrammarCache, _ isWanted: @escaping @Sendable () -> Bool
+    ) throws(APIError) -> CompiledGrammar? {
         do throws(GrammarError) {
             switch self {
             case .text: return nil
-            case .schema(let source, _): return try grammars.schema(source)
-            case .expression(let text, _): return try grammars.expression(text)
+            case .schema(let source, _): return try grammars.schema(source, isWanted: isWanted)
+            case .expression(let text, _): return try grammars.expression(text, isWanted: isWanted)
             }
         } catch {
             throw problem(error)

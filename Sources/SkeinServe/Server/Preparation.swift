@@ -22,8 +22,11 @@ struct Preparation: Sendable {
     /// Bytes of the longest token.
     let longestToken: Int
 
-    func chat(_ body: [UInt8], id: RequestID, _ names: RequestNames) throws(APIError) -> AnswerPlan
-    {
+    /// `isWanted`: whether the client is still there; asked by whatever takes long, now and later.
+    func chat(
+        _ body: [UInt8], id: RequestID, _ names: RequestNames,
+        isWanted: @escaping @Sendable () -> Bool
+    ) throws(APIError) -> AnswerPlan {
         let request = try ChatRequest(FieldReader(body: body), randomSeed: names.randomSeed)
         let model = try models.model(named: request.model)
         let usesTools = !request.tools.isEmpty && request.toolChoice != .none
@@ -43,12 +46,12 @@ struct Preparation: Sendable {
                     try ToolGuide(
                         chat.format, tools: request.tools, choice: request.toolChoice,
                         parallel: request.parallelCalls, grammars: grammars, tokenizer: tokenizer,
-                        limit: limit, idSeed: names.text(id)))
+                        limit: limit, idSeed: names.text(id), isWanted: isWanted))
             } catch {
                 throw (error as? ToolProblem).map { APIError($0) } ?? APIError(error)
             }
         } else {
-            guide = try self.guide(request.form, limit: limit)
+            guide = try self.guide(request.form, limit: limit, isWanted)
         }
         let plan = AnswerFormat(
             .chat, id: "chatcmpl-" + names.text(id), model: model.answeringName,
@@ -60,8 +63,10 @@ struct Preparation: Sendable {
                 logprobs: request.logprobs, tellsPrompt: false, recordsEnd: false), format: plan)
     }
 
+    /// `isWanted`: likewise.
     func completion(
-        _ body: [UInt8], id: RequestID, _ names: RequestNames
+        _ body: [UInt8], id: RequestID, _ names: RequestNames,
+        isWanted: @escaping @Sendable () -> Bool
     ) throws(APIError) -> AnswerPlan {
         let request = try CompletionRequest(FieldReader(body: body), randomSeed: names.randomSeed)
         let model = try models.model(named: request.model)
@@ -87,7 +92,7 @@ struct Preparation: Sendable {
             let limit = try limit(request.sampling, prompt: tokens.count, param: "prompt")
             prompts.append(tokens)
             limits.append(limit)
-            guides.append(try guide(request.form, limit: limit))
+            guides.append(try guide(request.form, limit: limit, isWanted))
             switch prompt {
             case _ where !request.echoes: echoes.append(.init())
             case .text(let text):
@@ -170,12 +175,14 @@ struct Preparation: Sendable {
         return min(sampling.maximumTokens ?? defaultTokens, room)
     }
 
-    private func guide(_ form: AnswerForm, limit: Int) throws(APIError) -> AnswerGuide {
+    private func guide(
+        _ form: AnswerForm, limit: Int, _ isWanted: @escaping @Sendable () -> Bool
+    ) throws(APIError) -> AnswerGuide {
         if form == .text { return .free }
         try checkGrammarRoom()
-        guard let grammar = try form.grammar(grammars) else { return .free }
+        guard let grammar = try form.grammar(grammars, isWanted) else { return .free }
         do throws(GrammarError) {
-            return .value(try GrammarMatcher(grammar, limit: limit))
+            return .value(try GrammarMatcher(grammar, limit: limit, isWanted: isWanted))
         } catch {
             throw form.problem(error)
         }

@@ -244,9 +244,9 @@ final class ServeSite: HTTPSite {
             // Such as a client could give, too.
             seed: parts.sources.random() >> 1)
         let body = request.body
-        let preparation = parts.preparation
+        let (preparation, isWanted) = (parts.preparation, exchange.isWanted)
         run(for: exchange, holding: body.count) {
-            Self.prepare(work, body, id, names, preparation)
+            Self.prepare(work, body, id, names, preparation, isWanted)
         } then: { site, exchange, prepared in
             site.go(on: exchange, prepared)
         }
@@ -290,12 +290,16 @@ final class ServeSite: HTTPSite {
 
     private static func prepare(
         _ work: Work, _ body: [UInt8], _ id: RequestID, _ names: RequestNames,
-        _ preparation: Preparation
+        _ preparation: Preparation, _ isWanted: WantedFlag
     ) -> Prepared {
         do throws(APIError) {
             switch work {
-            case .chat: return .plan(try preparation.chat(body, id: id, names))
-            case .completion: return .plan(try preparation.completion(body, id: id, names))
+            case .chat:
+                return .plan(
+                    try preparation.chat(body, id: id, names, isWanted: { isWanted.isSet }))
+            case .completion:
+                return .plan(
+                    try preparation.completion(body, id: id, names, isWanted: { isWanted.isSet }))
             case .tokenize: return .json(HTTPResponse(json: try preparation.tokenize(body)))
             case .detokenize: return .json(HTTPResponse(json: try preparation.detokenize(body)))
             case .loadAdapter: return .text(try preparation.loadAdapter(body))

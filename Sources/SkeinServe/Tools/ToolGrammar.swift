@@ -10,19 +10,25 @@ enum ToolGrammar {
     ///   - tools: with their places in the request.
     ///   - key: "arguments" or "parameters".
     ///   - grammars: of the model's vocabulary.
+    ///   - isWanted: whether somebody still waits for it; asked now and then.
     /// - Returns: the grammar of the JSON of one call.
     /// - Throws: `ToolProblem`.
     static func make(
-        _ tools: [(place: Int, tool: Tool)], key: String, _ grammars: GrammarCache
+        _ tools: [(place: Int, tool: Tool)], key: String, _ grammars: GrammarCache,
+        isWanted: @escaping @Sendable () -> Bool = { true }
     ) throws(ToolProblem) -> CompiledGrammar {
         var loose: Set<Int> = []
         while true {
             let error: GrammarError
             do {
                 return try grammars.schema(
-                    Array(schema(tools.map(\.tool), key, loose: loose).written.utf8))
+                    Array(schema(tools.map(\.tool), key, loose: loose).written.utf8),
+                    isWanted: isWanted)
             } catch let found {
                 error = found
+            }
+            if case .cancelled = error {
+                throw ToolProblem(path: "tools", flaw: .cannotBeEnforced(error))
             }
             let found = tools.indices.lazy.compactMap { index in
                 error.seen(from: String(place(index, key).dropFirst())).map { (index, $0) }

@@ -16,7 +16,8 @@ extension ToolGuide {
         switch then {
         case .call:
             guard let grammar else { return }
-            matcher = try GrammarMatcher(grammar, limit: limit - used - parts.tailCount)
+            matcher = try GrammarMatcher(
+                grammar, limit: limit - used - parts.tailCount, isWanted: isWanted)
             reader = CallReader()
             state = .call
         case .between:

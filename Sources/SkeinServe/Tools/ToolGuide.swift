@@ -54,6 +54,8 @@ struct ToolGuide: Sendable {
     var idSeed: String
     /// nil: there are no tools to call.
     let grammar: CompiledGrammar?
+    /// Whether somebody still waits for the answer.
+    let isWanted: @Sendable () -> Bool
 
     var state = State.free
     /// Tokens so far.
@@ -82,12 +84,15 @@ struct ToolGuide: Sendable {
     ///   - tokenizer: of the model.
     ///   - limit: tokens of the answer.
     ///   - idSeed: names of calls are made from it.
+    ///   - isWanted: whether somebody still waits for the answer; asked by any thread.
     /// - Throws: `ToolProblem` if a strict schema cannot be enforced, or if a call is required that does
     ///   not fit; `GrammarError`.
     init(
         _ format: ToolFormat, tools: [Tool], choice: ToolChoice, parallel: Bool,
-        grammars: GrammarCache, tokenizer: Tokenizer, limit: Int, idSeed: String
+        grammars: GrammarCache, tokenizer: Tokenizer, limit: Int, idSeed: String,
+        isWanted: @escaping @Sendable () -> Bool = { true }
     ) throws {
+        self.isWanted = isWanted
         self.format = format
         self.tokenizer = tokenizer
         self.limit = limit
@@ -114,11 +119,13 @@ struct ToolGuide: Sendable {
         let parts = try CallTokens(format, tokenizer, grammars)
         self.parts = parts
         isParallel = !isOne && parts.callNext != nil && parts.callNext?.first != parts.listEnd.first
-        let grammar = try ToolGrammar.make(callable, key: format.argumentsKey, grammars)
+        let grammar = try ToolGrammar.make(
+            callable, key: format.argumentsKey, grammars, isWanted: isWanted)
         self.grammar = grammar
         if choice == .auto {
             if format.isBare, try fits(after: 0) {
-                matcher = try GrammarMatcher(grammar, limit: limit - parts.tailCount)
+                matcher = try GrammarMatcher(
+                    grammar, limit: limit - parts.tailCount, isWanted: isWanted)
                 state = .bare
             }
             scanner = MarkerScanner(format.marker)
@@ -132,7 +139,7 @@ struct ToolGuide: Sendable {
     private func require(_ grammar: CompiledGrammar) throws {
         let around = parts.opening.count + parts.tailCount
         do {
-            try grammar.check(limit: limit - around)
+            try grammar.check(limit: limit - around, isWanted: isWanted)
         } catch {
             guard case .doesNotFit(let needed, _) = error else { throw error }
             throw ToolProblem(
@@ -147,7 +154,7 @@ struct ToolGuide: Sendable {
         let room = limit - used - count - parts.tailCount
         guard room > 0 else { return false }
         do {
-            try grammar.check(limit: room)
+            try grammar.check(limit: room, isWanted: isWanted)
             return true
         } catch {
             guard case .doesNotFit = error else { throw error }
