@@ -35,21 +35,10 @@ struct Preparation: Sendable {
         try checkLength(of: request.messages)
         let prompt = try chat.prompt(request, tokenizer)
         let limit = try limit(request.sampling, prompt: prompt.count, param: "messages")
-        let guide: AnswerGuide
-        if usesTools {
-            try checkGrammarRoom()
-            do {
-                guide = .tools(
-                    try ToolGuide(
-                        chat.format, tools: request.tools, choice: request.toolChoice,
-                        parallel: request.parallelCalls, grammars: grammars, tokenizer: tokenizer,
-                        limit: limit, idSeed: names.text(id)))
-            } catch {
-                throw (error as? ToolProblem).map { APIError($0) } ?? APIError(error)
-            }
-        } else {
-            guide = try self.guide(request.form, limit: limit)
-        }
+        let guide =
+            usesTools
+            ? try toolGuide(request, limit: limit, idSeed: names.text(id))
+            : try self.guide(request.form, grammar(request.form), limit: limit)
         let plan = AnswerFormat(
             .chat, id: "chatcmpl-" + names.text(id), model: model.answeringName,
             created: names.created, sampling: request.sampling, prompts: 1, echoes: [.init()],
@@ -69,7 +58,7 @@ struct Preparation: Sendable {
             throw .invalid("n", "a request has at most \(Limits.answers) answers")
         }
         var (prompts, echoes): ([[Int32]], [AnswerFormat.Echo]) = ([], [])
-        var (limits, guides): ([Int], [AnswerGuide]) = ([], [])
+        var limits: [Int] = []
         for prompt in request.prompts {
             let tokens: [Int32]
             switch prompt {
@@ -87,7 +76,6 @@ struct Preparation: Sendable {
             let limit = try limit(request.sampling, prompt: tokens.count, param: "prompt")
             prompts.append(tokens)
             limits.append(limit)
-            guides.append(try guide(request.form, limit: limit))
             switch prompt {
             case _ where !request.echoes: echoes.append(.init())
             case .text(let text):
@@ -103,6 +91,10 @@ struct Preparation: Sendable {
                     + "fewer prompts, or a smaller n")
         }
         try checkLogprobs(request, prompts, limits)
+        // Once for all prompts, and not before the rest of the request is known to be right.
+        let grammar = try self.grammar(request.form)
+        var guides: [AnswerGuide] = []
+        for limit in limits { guides.append(try guide(request.form, grammar, limit: limit)) }
         let format = AnswerFormat(
             .completion, id: "cmpl-" + names.text(id), model: model.answeringName,
             created: names.created, sampling: request.sampling, prompts: prompts.count,
@@ -168,23 +160,6 @@ struct Preparation: Sendable {
             throw .contextExceeded(tokens: prompt, limit: context, param: param)
         }
         return min(sampling.maximumTokens ?? defaultTokens, room)
-    }
-
-    private func guide(_ form: AnswerForm, limit: Int) throws(APIError) -> AnswerGuide {
-        if form == .text { return .free }
-        try checkGrammarRoom()
-        guard let grammar = try form.grammar(grammars) else { return .free }
-        do throws(GrammarError) {
-            return .value(try GrammarMatcher(grammar, limit: limit))
-        } catch {
-            throw form.problem(error)
-        }
-    }
-
-    /// Refuses a request that would need another grammar while those of others fill their room.
-    private func checkGrammarRoom() throws(APIError) {
-        guard grammars.isCrowded else { return }
-        throw .overloaded("the schemas of other requests take all room for them", retryAfter: 5)
     }
 
     private func tokens(_ text: String) throws(APIError) -> [Int32] {
