@@ -35,6 +35,11 @@ struct Preparation: Sendable {
         try checkLength(of: request.messages)
         let prompt = try chat.prompt(request, tokenizer)
         let limit = try limit(request.sampling, prompt: prompt.count, param: "messages")
+        // Those of a stream are not kept until its end.
+        if let top = request.logprobs, !request.sampling.streams {
+            try checkLogprobs(
+                limit * request.sampling.choices, top, "lower n or max_completion_tokens")
+        }
         let guide =
             usesTools
             ? try toolGuide(request, limit: limit, idSeed: names.text(id))
@@ -111,13 +116,9 @@ struct Preparation: Sendable {
     ) throws(APIError) {
         guard let top = request.logprobs else { return }
         let echoed = request.echoes ? prompts.reduce(0) { $0 + $1.count } : 0
-        let tokens = (echoed + limits.reduce(0, +)) * request.sampling.choices
-        guard tokens * (1 + top) <= Limits.logprobEntries else {
-            throw .invalid(
-                "logprobs",
-                "\(tokens) tokens with log-probabilities of \(1 + top) each are more than "
-                    + "\(Limits.logprobEntries): send fewer prompts, or set max_tokens")
-        }
+        try checkLogprobs(
+            (echoed + limits.reduce(0, +)) * request.sampling.choices, top,
+            "send fewer prompts, or set max_tokens")
         guard
             !request.sampling.streams
                 || echoed * (1 + top) * request.sampling.choices <= Limits.streamedLogprobEntries
@@ -125,6 +126,16 @@ struct Preparation: Sendable {
             throw .invalid(
                 "stream", "log-probabilities of long prompts are not streamed: leave stream out")
         }
+    }
+
+    /// Refuses answers of so many tokens with so many of the likeliest ones each that their JSON would
+    /// take more memory than there is for it (`ServePlan.writingBytes`).
+    private func checkLogprobs(_ tokens: Int, _ top: Int, _ remedy: String) throws(APIError) {
+        guard tokens * (1 + top) > Limits.logprobEntries else { return }
+        throw .invalid(
+            "logprobs",
+            "\(tokens) tokens with log-probabilities of \(1 + top) each are more than "
+                + "\(Limits.logprobEntries): \(remedy)")
     }
 
     /// The answers of a request, those to one prompt one after another; each has a seed of its own.

@@ -245,7 +245,7 @@ final class ServeSite: HTTPSite {
             seed: parts.sources.random() >> 1)
         let body = request.body
         let preparation = parts.preparation
-        run(for: exchange, holding: body.count) {
+        run(for: exchange, .preparing, holding: body.count) {
             Self.prepare(work, body, id, names, preparation)
         } then: { site, exchange, prepared in
             site.go(on: exchange, prepared)
@@ -256,17 +256,19 @@ final class ServeSite: HTTPSite {
     ///
     /// - Parameters:
     ///   - exchange: of the request.
+    ///   - kind: of the work.
     ///   - bytes: of the body that is held until then.
     ///   - work: what takes long.
     ///   - then: on this thread, if the client is still there.
     private func run<Result: Sendable>(
-        for exchange: Exchange, holding bytes: Int = 0, _ work: @escaping @Sendable () -> Result,
+        for exchange: Exchange, _ kind: PreparationThreads.Kind, holding bytes: Int = 0,
+        _ work: @escaping @Sendable () -> Result,
         then: @escaping @Sendable (ServeSite, Exchange, Result) -> Void
     ) {
         waitingBytes += bytes
         exchange.isWithThreads = true
         let (id, isWanted, post) = (exchange.id, exchange.isWanted, post)
-        parts.threads.run {
+        parts.threads.run(kind) {
             let result = isWanted.isSet ? work() : nil
             post { site in
                 site.waitingBytes -= bytes
@@ -332,7 +334,7 @@ final class ServeSite: HTTPSite {
 
     /// A large answer must not keep others waiting while it is written.
     private func write(_ writer: AnswerWriter, for exchange: Exchange) {
-        run(for: exchange) {
+        run(for: exchange, .writing) {
             HTTPResponse(json: writer.whole)
         } then: { site, exchange, response in
             exchange.respond(response)
