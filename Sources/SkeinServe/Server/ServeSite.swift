@@ -210,14 +210,23 @@ final class ServeSite: HTTPSite {
 
     private func begin(_ work: Work, _ request: HTTPRequest) -> HTTPAnswer {
         if isStopping { return answer(request, work.rawValue, APIError.stopping.response) }
-        guard exchanges.count + unwantedWorks < parts.requests,
-            waitingBytes + request.body.count <= Limits.bodiesBytes
-        else {
-            let error = APIError.overloaded(
-                "\(exchanges.count) requests are being answered or wait", retryAfter: retryAfter)
+        if let reason = fullness(for: request.body.count) {
+            let error = APIError.overloaded(reason, retryAfter: retryAfter)
             return answer(request, work.rawValue, error.response)
         }
         return .later { [self] reply in begin(work, request, reply) }
+    }
+
+    /// The limit that a request with a body of `bytes` would exceed; nil: there is room for it.
+    private func fullness(for bytes: Int) -> String? {
+        if exchanges.count + unwantedWorks >= parts.requests {
+            let open = "\(exchanges.count) requests are being answered or wait"
+            guard unwantedWorks > 0 else { return open }
+            return open + ", and work goes on for \(unwantedWorks) whose clients left"
+        }
+        guard waitingBytes + bytes > Limits.bodiesBytes else { return nil }
+        return "the bodies of requests that wait to be read take \(Figures.bytes(waitingBytes)) of "
+            + "\(Figures.bytes(Limits.bodiesBytes)), and this one has \(Figures.bytes(bytes))"
     }
 
     /// Seconds until a place may be free: what has been needed so far, at most a minute.

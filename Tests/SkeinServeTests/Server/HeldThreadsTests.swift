@@ -120,11 +120,41 @@ import Testing
             try waitForOpen(0, server)
             #expect(try server.metric("skein_serve_requests_abandoned_total") == 1)
             // Its work still holds the only place.
-            #expect(try server.complete(#""prompt":"a""#).status == 429)
+            let refused = try server.complete(#""prompt":"a""#)
+            #expect(refused.status == 429)
+            let message = refused.error["message"] as? String ?? ""
+            #expect(message.hasPrefix("0 requests"))
+            #expect(message.contains("work goes on for 1 whose clients left"))
             gate.open()
             try Deadline.wait {
                 (try? server.complete(#""prompt":"a","max_tokens":1"#))?.status == 200
             }
+        }
+    }
+
+    @Test("requests whose bodies would take more than there is for them hear that")
+    func bodies() throws {
+        try ServeCase.run {
+            // For the longest bodies.
+            $0.context = 131_072
+            $0.parallel = 1
+        } with: { server in
+            let gates = (0..<2).map { _ in Gate(server.server.threads) }
+            let body = String(repeating: " ", count: Limits.bodyBytes)
+            var clients: [HTTPClient] = []
+            for count in 1...Limits.bodiesBytes / Limits.bodyBytes {
+                let client = try server.client()
+                try server.send("POST", "/v1/completions", body, to: client)
+                clients.append(client)
+                try waitForOpen(count, server)
+            }
+            let refused = try server.complete(#""prompt":"a""#)
+            #expect(refused.status == 429)
+            let message = refused.error["message"] as? String ?? ""
+            #expect(message.hasPrefix("the bodies of requests that wait to be read take 67.1 MB"))
+            for gate in gates { gate.open() }
+            for client in clients { #expect(try client.response()?.status == 400) }
+            #expect(try server.complete(#""prompt":"a","max_tokens":1"#).status == 200)
         }
     }
 

@@ -195,6 +195,7 @@ import Testing
             #expect(refused.headers["retry-after"].flatMap { Int($0) } ?? 0 > 0)
             #expect(refused.error["type"] as? String == "requests")
             #expect(refused.error["code"] as? String == "rate_limit_exceeded")
+            #expect((refused.error["message"] as? String ?? "").hasPrefix("3 requests are being"))
             waiting = []
             try Deadline.wait {
                 (try? server.metric("skein_serve_requests_open")) == 0
