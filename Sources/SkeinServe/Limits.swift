@@ -25,7 +25,7 @@ enum Limits {
     static let answers = 1024
 
     /// Bytes of JSON of a whole answer, roughly, that the thread which serves everybody writes itself:
-    /// some milliseconds. Larger ones are written where requests are prepared.
+    /// some milliseconds. Larger ones are written by a thread of their own.
     static let writtenBytes = 64 << 10
 
     /// Bytes of echoed prompts in all answers of a request. A stream's are written on the thread that

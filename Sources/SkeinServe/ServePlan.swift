@@ -12,7 +12,7 @@ struct ServePlan: Sendable {
     var grammarBytes: Int
     var threads: Int
     var weightBytes: Int
-    /// Activations and rotary tables.
+    /// Activations and rotary tables, and `writingBytes`.
     var otherBytes: Int
 
     /// Without `--context`: what people talk about at once, and not the memory of the longest rows.
@@ -20,6 +20,12 @@ struct ServePlan: Sendable {
     static let usualPrefixBytes = 1 << 30
     /// Room for four grammars that are used in all their states.
     static let usualGrammarBytes = 512 << 20
+    /// The JSON of one answer with as many log-probabilities as a request may have, before it is bytes.
+    /// One is written at a time.
+    static let writingBytes = Limits.logprobEntries * logprobEntryBytes
+    /// Of one of them in a chat's answer: some 300 bytes for its fields and 40 for each byte of the
+    /// token, of which there are seldom more than 40.
+    private static let logprobEntryBytes = 2 << 10
 
     /// - Throws: `ServeError.contextTooLong`, `.memory`.
     init(_ model: ModelDirectory, _ options: OpenAIServer.Options) throws(ServeError) {
@@ -55,6 +61,7 @@ struct ServePlan: Sendable {
         grammarBytes = min(Self.usualGrammarBytes, free.map { $0 / 8 } ?? .max)
         otherBytes =
             batch.memoryBytes(of: configuration, threads: threads) - batch.cacheBytes
+            + Self.writingBytes
         if let usable, totalBytes > usable {
             throw .memory(needed: totalBytes, available: usable)
         }
@@ -66,7 +73,7 @@ struct ServePlan: Sendable {
 
     func log(_ log: Log) {
         log.info(
-            "memory: weights \(Figures.bytes(weightBytes)), activations "
+            "memory: weights \(Figures.bytes(weightBytes)), activations and answers' JSON "
                 + "\(Figures.bytes(otherBytes)), keys and values up to "
                 + "\(Figures.bytes(batch.cacheBytes)) (\(batch.sequences) answers, \(batch.context) "
                 + "tokens each, \(batch.cacheType.rawValue)), prefix cache up to "

@@ -53,13 +53,45 @@ import Testing
         var held: [CompiledGrammar] = []
         while held.count < 2 {
             held.append(try cache.schema(Self.schema(1 + held.count)))
-            #expect(!cache.isCrowded)
+            #expect(cache.makeRoom())
         }
         held.append(try cache.schema(Self.schema(3)))
         #expect(cache.memory.networkBytes == 3 * size)
-        #expect(cache.isCrowded)
+        #expect(!cache.makeRoom())
         held.removeAll()
-        #expect(!cache.isCrowded)
+        #expect(cache.makeRoom())
         #expect(cache.memory.networkBytes == 0 && cache.memory.stateBytes == 0)
+    }
+    @Test("room is made one grammar at a time, the least recently used one first")
+    func oneByOne() throws {
+        let sizes = GrammarCache(Vocabularies.bytes, count: 1)
+        _ = try sizes.schema(Self.schema(1))
+        let size = sizes.memory.networkBytes
+        // Full with three.
+        let cache = GrammarCache(Vocabularies.bytes, count: 8, byteLimit: 6 * size)
+        for number in 1...3 { _ = try cache.schema(Self.schema(number)) }
+        #expect(cache.known(schema: Self.schema(1)) != nil)
+        #expect(cache.memory.networkBytes == 3 * size)
+        #expect(cache.makeRoom())
+        #expect(cache.memory.networkBytes == 2 * size)
+        #expect(cache.known(schema: Self.schema(2)) == nil)
+        #expect(cache.known(schema: Self.schema(3)) != nil)
+        #expect(cache.known(schema: Self.schema(1)) != nil)
+    }
+
+    @Test("a grammar that is not kept any longer is found as long as somebody uses it")
+    func inUse() throws {
+        let cache = GrammarCache(Vocabularies.bytes, count: 1, byteLimit: 2)
+        var held: CompiledGrammar? = try cache.schema(Self.schema(1))
+        #expect(!cache.makeRoom())
+        #expect(cache.known(schema: Self.schema(1)) === held)
+        // It is kept again.
+        #expect(try cache.schema(Self.schema(1)) === held)
+        #expect(cache.known(schema: Self.schema(2)) == nil)
+        #expect(cache.known(expression: String(decoding: Self.schema(1), as: UTF8.self)) == nil)
+        held = nil
+        #expect(cache.makeRoom())
+        #expect(cache.known(schema: Self.schema(1)) == nil)
+        #expect(cache.memory.networkBytes == 0)
     }
 }

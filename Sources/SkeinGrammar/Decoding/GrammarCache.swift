@@ -1,14 +1,47 @@
+import SkeinBasics
 import Synchronization
 
 /// Compiled grammars by what was stated; the least recently used ones leave.
 package final class GrammarCache: Sendable {
+    /// By digest: what a client sent may take a mebibyte, and is needed no longer once it is compiled.
     private enum Source: Hashable {
-        case schema([UInt8])
-        case expression([UInt8])
+        case schema(SHA256.Digest)
+        case expression(SHA256.Digest)
+
+        init(schema: [UInt8]) { self = .schema(SHA256.digest(of: schema)) }
+        init(expression: String) { self = .expression(SHA256.digest(of: expression)) }
+    }
+
+    private struct State {
+        struct Kept {
+            let source: Source
+            let grammar: CompiledGrammar
+        }
+
+        struct Lent {
+            weak var grammar: CompiledGrammar?
+        }
+
+        /// They stay even if nobody uses them; the latest used one is the last.
+        var kept: [Kept] = []
+        /// All that somebody may have, kept or not.
+        var lent: [Source: Lent] = [:]
+
+        /// Keeps a grammar as the latest used one.
+        ///
+        /// - Returns: one that leaves, which ends outside of the lock.
+        mutating func keep(_ grammar: CompiledGrammar, for source: Source, atMost count: Int)
+            -> Kept?
+        {
+            kept.removeAll { $0.source == source }
+            kept.append(Kept(source: source, grammar: grammar))
+            return kept.count > count ? kept.removeFirst() : nil
+        }
     }
 
     private let vocabulary: TokenVocabulary
-    private let grammars: Mutex<RecentlyUsed<Source, CompiledGrammar>>
+    private let state = Mutex(State())
+    private let count: Int
     /// Of all grammars that came from here, those included that have left.
     let memory: GrammarMemory
     private let networkLimit: Int
@@ -20,56 +53,84 @@ package final class GrammarCache: Sendable {
     ///     them: half of it for what was compiled, half for states and masks. nil: no limit.
     package init(_ vocabulary: TokenVocabulary, count: Int, byteLimit: Int? = nil) {
         self.vocabulary = vocabulary
-        grammars = Mutex(RecentlyUsed(limit: count))
+        self.count = count
         networkLimit = (byteLimit ?? .max) / 2
         memory = GrammarMemory(stateLimit: (byteLimit ?? .max) / 2)
     }
 
-    /// Whether the grammars that somebody uses leave no room for another one. Whoever compiles all the
-    /// same exceeds the limit by what he compiles.
-    package var isCrowded: Bool {
-        guard memory.networkBytes >= networkLimit else { return false }
-        grammars.withLock { $0.removeAll() }
-        return memory.networkBytes >= networkLimit
+    /// Lets go of grammars, the least recently used one first, until there is room for another one.
+    /// Whoever compiles without room exceeds the limit by what he compiles.
+    ///
+    /// - Returns: whether there is room now; if not, all of it is taken by grammars that somebody uses.
+    package func makeRoom() -> Bool {
+        while memory.networkBytes >= networkLimit {
+            let left = state.withLock { $0.kept.isEmpty ? nil : $0.kept.removeFirst() }
+            if left == nil { return false }
+        }
+        return true
     }
 
+    /// The grammar of a schema that is kept, or that somebody uses: it takes no more room. It is kept
+    /// from now on. nil: it would have to be compiled.
+    package func known(schema: [UInt8]) -> CompiledGrammar? {
+        known(Source(schema: schema), isLent: true)
+    }
+
+    /// The same for an expression.
+    package func known(expression: String) -> CompiledGrammar? {
+        known(Source(expression: expression), isLent: true)
+    }
+
+    /// The grammar of a schema, which is compiled unless it is kept.
+    ///
     /// `isWanted`: whether somebody still waits for it; asked now and then while it is made.
     ///
     /// - Throws: `GrammarError`.
     package func schema(
         _ schema: [UInt8], isWanted: @escaping @Sendable () -> Bool = { true }
     ) throws(GrammarError) -> CompiledGrammar {
-        try grammar(.schema(schema), isWanted)
+        let source = Source(schema: schema)
+        if let known = known(source, isLent: false) { return known }
+        // Others need not wait meanwhile.
+        return add(
+            try CompiledGrammar(
+                schema: schema, vocabulary, sharing: memory, isWanted: isWanted), for: source)
     }
 
-    /// Likewise.
+    /// The same for an expression.
     ///
     /// - Throws: `GrammarError`.
     package func expression(
         _ expression: String, isWanted: @escaping @Sendable () -> Bool = { true }
     ) throws(GrammarError) -> CompiledGrammar {
-        try grammar(.expression(Array(expression.utf8)), isWanted)
+        let source = Source(expression: expression)
+        if let known = known(source, isLent: false) { return known }
+        return add(
+            try CompiledGrammar(
+                expression: expression, vocabulary, sharing: memory, isWanted: isWanted),
+            for: source)
     }
 
-    private func grammar(
-        _ source: Source, _ isWanted: @escaping @Sendable () -> Bool
-    ) throws(GrammarError) -> CompiledGrammar {
-        if let known = grammars.withLock({ $0.value(for: source) }) { return known }
-        // Others need not wait meanwhile. Two may compile the same; the first one is kept.
-        let made: CompiledGrammar
-        switch source {
-        case .schema(let bytes):
-            made = try CompiledGrammar(
-                schema: bytes, vocabulary, sharing: memory, isWanted: isWanted)
-        case .expression(let bytes):
-            made = try CompiledGrammar(
-                expression: String(decoding: bytes, as: UTF8.self), vocabulary, sharing: memory,
-                isWanted: isWanted)
-        }
-        return grammars.withLock { grammars in
-            if let known = grammars.value(for: source) { return known }
-            grammars.insert(made, for: source, weight: 1)
-            return made
-        }
+    /// With `isLent`, one that is only used by others counts, too.
+    private func known(_ source: Source, isLent: Bool) -> CompiledGrammar? {
+        state.withLock { state -> (grammar: CompiledGrammar, left: State.Kept?)? in
+            let kept = state.kept.last { $0.source == source }?.grammar
+            guard let grammar = kept ?? (isLent ? state.lent[source]?.grammar : nil) else {
+                return nil
+            }
+            return (grammar, state.keep(grammar, for: source, atMost: count))
+        }?.grammar
+    }
+
+    /// Two may have compiled the same; the first one is kept.
+    private func add(_ made: CompiledGrammar, for source: Source) -> CompiledGrammar {
+        state.withLock { state -> (grammar: CompiledGrammar, left: State.Kept?) in
+            if let first = state.kept.last(where: { $0.source == source }) {
+                return (first.grammar, nil)
+            }
+            state.lent = state.lent.filter { $0.value.grammar != nil }
+            state.lent[source] = State.Lent(grammar: made)
+            return (made, state.keep(made, for: source, atMost: count))
+        }.grammar
     }
 }

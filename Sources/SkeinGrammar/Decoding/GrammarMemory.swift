@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// States and masks are made again when they are needed, so those of grammars that were not used for
 /// longest are forgotten. What a grammar itself takes cannot be forgotten as long as somebody has it:
-/// whoever compiles asks before (`GrammarCache.isCrowded`).
+/// whoever compiles asks before (`GrammarCache.makeRoom`).
 final class GrammarMemory: Sendable {
     private struct Member {
         weak var grammar: CompiledGrammar?

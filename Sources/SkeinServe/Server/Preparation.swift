@@ -38,21 +38,16 @@ struct Preparation: Sendable {
         try checkLength(of: request.messages)
         let prompt = try chat.prompt(request, tokenizer)
         let limit = try limit(request.sampling, prompt: prompt.count, param: "messages")
-        let guide: AnswerGuide
-        if usesTools {
-            try checkGrammarRoom()
-            do {
-                guide = .tools(
-                    try ToolGuide(
-                        chat.format, tools: request.tools, choice: request.toolChoice,
-                        parallel: request.parallelCalls, grammars: grammars, tokenizer: tokenizer,
-                        limit: limit, idSeed: names.text(id), isWanted: isWanted))
-            } catch {
-                throw (error as? ToolProblem).map { APIError($0) } ?? APIError(error)
-            }
-        } else {
-            guide = try self.guide(request.form, limit: limit, isWanted)
+        // Those of a stream are not kept until its end.
+        if let top = request.logprobs, !request.sampling.streams {
+            try checkLogprobs(
+                limit * request.sampling.choices, top, "lower n or max_completion_tokens")
         }
+        let guide =
+            usesTools
+            ? try toolGuide(request, limit: limit, idSeed: names.text(id), isWanted)
+            : try self.guide(
+                request.form, grammar(request.form, isWanted), limit: limit, isWanted)
         let plan = AnswerFormat(
             .chat, id: "chatcmpl-" + names.text(id), model: model.answeringName,
             created: names.created, sampling: request.sampling, prompts: 1, echoes: [.init()],
@@ -74,7 +69,7 @@ struct Preparation: Sendable {
             throw .invalid("n", "a request has at most \(Limits.answers) answers")
         }
         var (prompts, echoes): ([[Int32]], [AnswerFormat.Echo]) = ([], [])
-        var (limits, guides): ([Int], [AnswerGuide]) = ([], [])
+        var limits: [Int] = []
         for prompt in request.prompts {
             let tokens: [Int32]
             switch prompt {
@@ -92,7 +87,6 @@ struct Preparation: Sendable {
             let limit = try limit(request.sampling, prompt: tokens.count, param: "prompt")
             prompts.append(tokens)
             limits.append(limit)
-            guides.append(try guide(request.form, limit: limit, isWanted))
             switch prompt {
             case _ where !request.echoes: echoes.append(.init())
             case .text(let text):
@@ -108,6 +102,12 @@ struct Preparation: Sendable {
                     + "fewer prompts, or a smaller n")
         }
         try checkLogprobs(request, prompts, limits)
+        // Once for all prompts, and not before the rest of the request is known to be right.
+        let grammar = try self.grammar(request.form, isWanted)
+        var guides: [AnswerGuide] = []
+        for limit in limits {
+            guides.append(try guide(request.form, grammar, limit: limit, isWanted))
+        }
         let format = AnswerFormat(
             .completion, id: "cmpl-" + names.text(id), model: model.answeringName,
             created: names.created, sampling: request.sampling, prompts: prompts.count,
@@ -124,13 +124,9 @@ struct Preparation: Sendable {
     ) throws(APIError) {
         guard let top = request.logprobs else { return }
         let echoed = request.echoes ? prompts.reduce(0) { $0 + $1.count } : 0
-        let tokens = (echoed + limits.reduce(0, +)) * request.sampling.choices
-        guard tokens * (1 + top) <= Limits.logprobEntries else {
-            throw .invalid(
-                "logprobs",
-                "\(tokens) tokens with log-probabilities of \(1 + top) each are more than "
-                    + "\(Limits.logprobEntries): send fewer prompts, or set max_tokens")
-        }
+        try checkLogprobs(
+            (echoed + limits.reduce(0, +)) * request.sampling.choices, top,
+            "send fewer prompts, or set max_tokens")
         guard
             !request.sampling.streams
                 || echoed * (1 + top) * request.sampling.choices <= Limits.streamedLogprobEntries
@@ -138,6 +134,16 @@ struct Preparation: Sendable {
             throw .invalid(
                 "stream", "log-probabilities of long prompts are not streamed: leave stream out")
         }
+    }
+
+    /// Refuses answers of so many tokens with so many of the likeliest ones each that their JSON would
+    /// take more memory than there is for it (`ServePlan.writingBytes`).
+    private func checkLogprobs(_ tokens: Int, _ top: Int, _ remedy: String) throws(APIError) {
+        guard tokens * (1 + top) > Limits.logprobEntries else { return }
+        throw .invalid(
+            "logprobs",
+            "\(tokens) tokens with log-probabilities of \(1 + top) each are more than "
+                + "\(Limits.logprobEntries): \(remedy)")
     }
 
     /// The answers of a request, those to one prompt one after another; each has a seed of its own.
@@ -173,25 +179,6 @@ struct Preparation: Sendable {
             throw .contextExceeded(tokens: prompt, limit: context, param: param)
         }
         return min(sampling.maximumTokens ?? defaultTokens, room)
-    }
-
-    private func guide(
-        _ form: AnswerForm, limit: Int, _ isWanted: @escaping @Sendable () -> Bool
-    ) throws(APIError) -> AnswerGuide {
-        if form == .text { return .free }
-        try checkGrammarRoom()
-        guard let grammar = try form.grammar(grammars, isWanted) else { return .free }
-        do throws(GrammarError) {
-            return .value(try GrammarMatcher(grammar, limit: limit, isWanted: isWanted))
-        } catch {
-            throw form.problem(error)
-        }
-    }
-
-    /// Refuses a request that would need another grammar while those of others fill their room.
-    private func checkGrammarRoom() throws(APIError) {
-        guard grammars.isCrowded else { return }
-        throw .overloaded("the schemas of other requests take all room for them", retryAfter: 5)
     }
 
     private func tokens(_ text: String) throws(APIError) -> [Int32] {

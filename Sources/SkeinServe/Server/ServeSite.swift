@@ -210,14 +210,23 @@ final class ServeSite: HTTPSite {
 
     private func begin(_ work: Work, _ request: HTTPRequest) -> HTTPAnswer {
         if isStopping { return answer(request, work.rawValue, APIError.stopping.response) }
-        guard exchanges.count + unwantedWorks < parts.requests,
-            waitingBytes + request.body.count <= Limits.bodiesBytes
-        else {
-            let error = APIError.overloaded(
-                "\(exchanges.count) requests are being answered or wait", retryAfter: retryAfter)
+        if let reason = fullness(for: request.body.count) {
+            let error = APIError.overloaded(reason, retryAfter: retryAfter)
             return answer(request, work.rawValue, error.response)
         }
         return .later { [self] reply in begin(work, request, reply) }
+    }
+
+    /// The limit that a request with a body of `bytes` would exceed; nil: there is room for it.
+    private func fullness(for bytes: Int) -> String? {
+        if exchanges.count + unwantedWorks >= parts.requests {
+            let open = "\(exchanges.count) requests are being answered or wait"
+            guard unwantedWorks > 0 else { return open }
+            return open + ", and work goes on for \(unwantedWorks) whose clients left"
+        }
+        guard waitingBytes + bytes > Limits.bodiesBytes else { return nil }
+        return "the bodies of requests that wait to be read take \(Figures.bytes(waitingBytes)) of "
+            + "\(Figures.bytes(Limits.bodiesBytes)), and this one has \(Figures.bytes(bytes))"
     }
 
     /// Seconds until a place may be free: what has been needed so far, at most a minute.
@@ -245,7 +254,7 @@ final class ServeSite: HTTPSite {
             seed: parts.sources.random() >> 1)
         let body = request.body
         let (preparation, isWanted) = (parts.preparation, exchange.isWanted)
-        run(for: exchange, holding: body.count) {
+        run(for: exchange, .preparing, holding: body.count) {
             Self.prepare(work, body, id, names, preparation, isWanted)
         } then: { site, exchange, prepared in
             site.go(on: exchange, prepared)
@@ -256,17 +265,19 @@ final class ServeSite: HTTPSite {
     ///
     /// - Parameters:
     ///   - exchange: of the request.
+    ///   - kind: of the work.
     ///   - bytes: of the body that is held until then.
     ///   - work: what takes long.
     ///   - then: on this thread, if the client is still there.
     private func run<Result: Sendable>(
-        for exchange: Exchange, holding bytes: Int = 0, _ work: @escaping @Sendable () -> Result,
+        for exchange: Exchange, _ kind: PreparationThreads.Kind, holding bytes: Int = 0,
+        _ work: @escaping @Sendable () -> Result,
         then: @escaping @Sendable (ServeSite, Exchange, Result) -> Void
     ) {
         waitingBytes += bytes
         exchange.isWithThreads = true
         let (id, isWanted, post) = (exchange.id, exchange.isWanted, post)
-        parts.threads.run {
+        parts.threads.run(kind) {
             let result = isWanted.isSet ? work() : nil
             post { site in
                 site.waitingBytes -= bytes
@@ -336,7 +347,7 @@ final class ServeSite: HTTPSite {
 
     /// A large answer must not keep others waiting while it is written.
     private func write(_ writer: AnswerWriter, for exchange: Exchange) {
-        run(for: exchange) {
+        run(for: exchange, .writing) {
             HTTPResponse(json: writer.whole)
         } then: { site, exchange, response in
             exchange.respond(response)

@@ -5,15 +5,15 @@ import Testing
 
 @testable import SkeinServe
 
-/// What the server does while the threads that prepare requests are busy.
+/// What the server does while the threads that prepare requests, or the one that writes, are busy.
 @Suite struct HeldThreadsTests {
     /// Keeps a thread busy until it is opened; opens itself at the end.
     private final class Gate: Sendable {
         private let isOpen = Condition(false)
 
-        init(_ threads: PreparationThreads) {
+        init(_ threads: PreparationThreads, _ kind: PreparationThreads.Kind = .preparing) {
             let isOpen = isOpen
-            threads.run { isOpen.wait { $0 ? () : nil } }
+            threads.run(kind) { isOpen.wait { $0 ? () : nil } }
         }
 
         deinit { open() }
@@ -25,8 +25,8 @@ import Testing
         try Deadline.wait { (try? server.metric("skein_serve_requests_open")) == count }
     }
 
-    /// Has a request answered up to the point where its JSON is to be written, for which no thread is
-    /// free.
+    /// Has a request answered up to the point where its JSON is to be written, with no thread free to
+    /// prepare anything.
     private func hold(
         _ server: ServeCase, _ fields: String, tokens: Int
     ) throws -> (client: HTTPClient, gates: [Gate]) {
@@ -47,31 +47,59 @@ import Testing
     private let large =
         #""prompt":"the in","max_tokens":120,"seed":3,"ignore_eos":true,"logprobs":20"#
 
-    @Test("a large answer is written where requests are prepared, and others do not wait for it")
-    func writtenByOthers() throws {
+    private func expectLarge(_ response: HTTPClient.Response?) throws {
+        let response = try #require(response)
+        #expect(response.status == 200)
+        let answer = ServeCase.Answer(status: 200, headers: [:], text: response.text)
+        let logprobs = answer.choices.first?["logprobs"] as? [String: Any]
+        #expect((logprobs?["tokens"] as? [String])?.count == 120)
+        #expect(response.body.count > Limits.writtenBytes)
+    }
+
+    @Test("a large answer that is made does not wait for requests that are being prepared")
+    func writtenBeside() throws {
         try ServeCase.run { server in
             let (client, gates) = try hold(server, large, tokens: 120)
-            // It is made, and nobody has written it.
-            #expect(try server.metric("skein_serve_requests_open") == 1)
-            #expect(try server.ask("GET", "/health").status == 200)
-            for gate in gates { gate.open() }
-            let response = try #require(try client.response())
-            #expect(response.status == 200)
-            let answer = ServeCase.Answer(status: 200, headers: [:], text: response.text)
-            let logprobs = answer.choices.first?["logprobs"] as? [String: Any]
-            #expect((logprobs?["tokens"] as? [String])?.count == 120)
-            #expect(response.body.count > Limits.writtenBytes)
+            try expectLarge(client.response())
             try waitForOpen(0, server)
+            #expect(gates.count == 2)
         }
     }
 
-    @Test("a small answer is written at once, whatever is being prepared")
+    @Test("large answers are written one after another, and others do not wait for them")
+    func writtenByOther() throws {
+        try ServeCase.run { server in
+            let gate = Gate(server.server.threads, .writing)
+            var clients: [HTTPClient] = []
+            for count in 1...2 {
+                let client = try server.client()
+                try server.send("POST", "/v1/completions", "{\(large)}", to: client)
+                clients.append(client)
+                try Deadline.wait {
+                    (try? server.metric("skein_serve_answer_tokens_total")) == 120 * count
+                }
+            }
+            // They are made, and nobody has written them.
+            #expect(try server.metric("skein_serve_requests_open") == 2)
+            #expect(try server.ask("GET", "/health").status == 200)
+            #expect(try server.complete(#""prompt":"a","max_tokens":1"#).status == 200)
+            let second = Gate(server.server.threads, .writing)
+            gate.open()
+            for client in clients { try expectLarge(client.response()) }
+            try waitForOpen(0, server)
+            second.open()
+        }
+    }
+
+    @Test("a small answer is written at once, whatever is being prepared or written")
     func small() throws {
         try ServeCase.run { server in
+            let writing = Gate(server.server.threads, .writing)
             let (client, gates) = try hold(
                 server, #""prompt":"the in","max_tokens":9,"ignore_eos":true"#, tokens: 9)
             #expect(try #require(try client.response()).status == 200)
             #expect(gates.count == 2)
+            writing.open()
         }
     }
 
@@ -81,15 +109,52 @@ import Testing
             $0.parallel = 1
             $0.queue = 0
         } with: { server in
-            let gates = try hold(server, large, tokens: 120).gates
+            let gate = Gate(server.server.threads, .writing)
+            do {
+                let client = try server.client()
+                try server.send("POST", "/v1/completions", "{\(large)}", to: client)
+                try Deadline.wait {
+                    (try? server.metric("skein_serve_answer_tokens_total")) == 120
+                }
+            }
             try waitForOpen(0, server)
             #expect(try server.metric("skein_serve_requests_abandoned_total") == 1)
             // Its work still holds the only place.
-            #expect(try server.complete(#""prompt":"a""#).status == 429)
-            for gate in gates { gate.open() }
+            let refused = try server.complete(#""prompt":"a""#)
+            #expect(refused.status == 429)
+            let message = refused.error["message"] as? String ?? ""
+            #expect(message.hasPrefix("0 requests"))
+            #expect(message.contains("work goes on for 1 whose clients left"))
+            gate.open()
             try Deadline.wait {
                 (try? server.complete(#""prompt":"a","max_tokens":1"#))?.status == 200
             }
+        }
+    }
+
+    @Test("requests whose bodies would take more than there is for them hear that")
+    func bodies() throws {
+        try ServeCase.run {
+            // For the longest bodies.
+            $0.context = 131_072
+            $0.parallel = 1
+        } with: { server in
+            let gates = (0..<2).map { _ in Gate(server.server.threads) }
+            let body = String(repeating: " ", count: Limits.bodyBytes)
+            var clients: [HTTPClient] = []
+            for count in 1...Limits.bodiesBytes / Limits.bodyBytes {
+                let client = try server.client()
+                try server.send("POST", "/v1/completions", body, to: client)
+                clients.append(client)
+                try waitForOpen(count, server)
+            }
+            let refused = try server.complete(#""prompt":"a""#)
+            #expect(refused.status == 429)
+            let message = refused.error["message"] as? String ?? ""
+            #expect(message.hasPrefix("the bodies of requests that wait to be read take 67.1 MB"))
+            for gate in gates { gate.open() }
+            for client in clients { #expect(try client.response()?.status == 400) }
+            #expect(try server.complete(#""prompt":"a","max_tokens":1"#).status == 200)
         }
     }
 

@@ -195,6 +195,7 @@ import Testing
             #expect(refused.headers["retry-after"].flatMap { Int($0) } ?? 0 > 0)
             #expect(refused.error["type"] as? String == "requests")
             #expect(refused.error["code"] as? String == "rate_limit_exceeded")
+            #expect((refused.error["message"] as? String ?? "").hasPrefix("3 requests are being"))
             waiting = []
             try Deadline.wait {
                 (try? server.metric("skein_serve_requests_open")) == 0
@@ -291,7 +292,17 @@ import Testing
                 #""prompt":\#(Array(repeating: 40, count: 300)),"echo":true,"max_tokens":1,"#
                     + #""logprobs":20,"stream":true"#)
             #expect(streamed.status == 400 && streamed.error["param"] as? String == "stream")
+            let chat =
+                #""messages":[{"role":"user","content":"a"}],"n":64,"max_tokens":100,"#
+                + #""logprobs":true,"top_logprobs":20,"ignore_eos":true"#
+            let choices = try server.chat(chat)
+            #expect(choices.status == 400 && choices.error["param"] as? String == "logprobs")
             #expect(server.computedTokens == 0)
+            // Nothing of a stream is kept until its end.
+            let client = try server.client()
+            try server.send(
+                "POST", "/v1/chat/completions", "{\"stream\":true,\(chat)}", to: client)
+            #expect(try client.event()?.contains("chat.completion.chunk") == true)
         }
     }
 

@@ -1,0 +1,68 @@
+import SkeinGrammar
+
+/// Grammars of requests: one is looked for first, and only one that must be compiled needs room.
+extension Preparation {
+    /// The grammar of a form, for all answers of a request; nil for any text.
+    ///
+    /// `isWanted`: whether the client is still there; asked by whatever takes long.
+    func grammar(
+        _ form: AnswerForm, _ isWanted: @escaping @Sendable () -> Bool
+    ) throws(APIError) -> CompiledGrammar? {
+        let known: CompiledGrammar?
+        switch form {
+        case .text: return nil
+        case .schema(let source, _): known = grammars.known(schema: source)
+        case .expression(let text, _): known = grammars.known(expression: text)
+        }
+        if let known { return known }
+        try checkGrammarRoom()
+        return try form.grammar(grammars, isWanted)
+    }
+
+    /// Holds an answer of at most `limit` tokens to a form, whose grammar is given.
+    func guide(
+        _ form: AnswerForm, _ grammar: CompiledGrammar?, limit: Int,
+        _ isWanted: @escaping @Sendable () -> Bool
+    ) throws(APIError) -> AnswerGuide {
+        guard let grammar else { return .free }
+        do throws(GrammarError) {
+            return .value(try GrammarMatcher(grammar, limit: limit, isWanted: isWanted))
+        } catch {
+            throw form.problem(error)
+        }
+    }
+
+    /// Holds an answer of at most `limit` tokens to the calls of a request's tools.
+    func toolGuide(
+        _ request: ChatRequest, limit: Int, idSeed: String,
+        _ isWanted: @escaping @Sendable () -> Bool
+    ) throws(APIError) -> AnswerGuide {
+        if !isKnown(request.tools, request.toolChoice) { try checkGrammarRoom() }
+        do {
+            return .tools(
+                try ToolGuide(
+                    chat.format, tools: request.tools, choice: request.toolChoice,
+                    parallel: request.parallelCalls, grammars: grammars, tokenizer: tokenizer,
+                    limit: limit, idSeed: idSeed, isWanted: isWanted))
+        } catch {
+            throw (error as? ToolProblem).map { APIError($0) } ?? APIError(error)
+        }
+    }
+
+    /// Whether there is a grammar of these tools as they are. Where some of their schemas cannot be
+    /// enforced there is none, though there may be one without those.
+    private func isKnown(_ tools: [Tool], _ choice: ToolChoice) -> Bool {
+        var callable = tools
+        if case .named(let name) = choice { callable.removeAll { $0.name != name } }
+        // Nothing is compiled: the request is refused.
+        if callable.isEmpty { return true }
+        let schema = ToolGrammar.schema(callable, chat.format.argumentsKey, loose: [])
+        return grammars.known(schema: Array(schema.written.utf8)) != nil
+    }
+
+    /// Refuses a request that needs another grammar while those of others fill their room.
+    private func checkGrammarRoom() throws(APIError) {
+        guard !grammars.makeRoom() else { return }
+        throw .overloaded("the schemas of other requests take all room for them", retryAfter: 5)
+    }
+}
