@@ -231,3 +231,7 @@ static void NAME(unpack)(enum skein_packed type, const uint8_t *group, size_t fi
 #include "matvec_attention.h"
 #include "matvec_rows.h"
 #include "attend_heads.h"
+
+#undef K_HEAD
+#undef K_CODES
+#undef K_BYTES

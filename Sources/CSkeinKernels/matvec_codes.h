@@ -1,6 +1,5 @@
 /* The part of matvec_body.h for the K types: 256 columns share d (and dmin), and groups of 32 of them,
-   of 16 with Q6_K, have whole numbers for scales. A scale times d is exact. Letters: R vectors that
-   share the decoding of a weight. */
+   of 16 with Q6_K, have whole numbers for scales. A scale times d is exact. */
 
 /* Bytes before the codes of 256 columns: d, dmin, scales, minima. */
 #define K_HEAD 320

@@ -2,7 +2,7 @@ import SkeinBasics
 import SkeinSockets
 
 /// The clients of a server. Lives on the loop's thread. No event costs more when there are more of
-/// them, and neither does accepting one.
+/// them, and neither does accepting one; only making room looks through those for whom bytes wait.
 final class Clients {
     private let loop: EventLoop
     let settings: HTTPServer.Settings
@@ -116,14 +116,14 @@ final class Clients {
         loop.setAlarm(at: .now) { [weak self] in self?.makeRoom() }
     }
 
-    /// Drops those that have taken nothing for longest, of those that hold more than their share: to drop
-    /// the others would free little. The last one's answer may have any length.
+    /// Drops those that have taken nothing for longest, but not those that hold little, less than a
+    /// quarter of their share: that would free nothing. The last one's answer may have any length.
     func makeRoom() {
         isMakingRoom = false
         while waitingBytes > settings.answerBytes, takers.count > 1 {
-            let share = settings.answerBytes / takers.count
+            let little = settings.answerBytes / takers.count / 4
             let slowest = takers.first(where: {
-                connections[$0].map { $0.outbound.heldBytes > share } ?? false
+                connections[$0].map { $0.outbound.heldBytes > little } ?? false
             })
             guard let dropped = slowest ?? takers.first else { return }
             connections[dropped]?.close()

@@ -18,8 +18,8 @@ package final class HTTPServer: Sendable {
         /// that comes beyond them is refused with 503.
         package var bodyBytes = 64 << 20
         /// Bytes of all answers and events that wait for clients which are slow to take them. Beyond
-        /// them, the one that has taken nothing for longest is dropped, unless it is the only one:
-        /// one answer may be as long as it is.
+        /// them, of those that hold more than a little the one that has taken nothing for longest is
+        /// dropped, unless it is the only one: one answer may be as long as it is.
         package var answerBytes = 64 << 20
         /// How long clients are waited for.
         package var times = HTTPTimes()

@@ -1,5 +1,5 @@
-/// Numbers of connections in the order in which they joined; each operation costs the same however
-/// many there are. Pure.
+/// Numbers of connections in the order in which they joined; each operation but `first(where:)` costs
+/// the same however many there are. Pure.
 struct WaitingLine {
     private struct Place {
         var before: Int32 = -1

@@ -35,9 +35,11 @@ struct ServePlan: Sendable {
         if let context = options.context, context > limit {
             throw .contextTooLong(tokens: context, limit: limit)
         }
-        weightBytes = model.weightBytes
+        // Without a tensor nothing is served: loading says so.
+        let weightBytes = (try? GenerationWeights.packedBytes(of: model)) ?? model.weightBytes
+        self.weightBytes = weightBytes
         let usable = SystemMemory.usable
-        let free = usable.map { max(0, $0 - model.weightBytes) }
+        let free = usable.map { max(0, $0 - weightBytes - Self.writingBytes) }
         batch = BatchPlan(
             model: configuration, sequences: options.parallel,
             context: options.context ?? min(limit, Self.usualContext),

@@ -117,6 +117,24 @@ struct CancellationTests {
         }
     }
 
+    @Test("states that are forgotten for somebody who goes begin anew for those who stay")
+    func forgotten() throws {
+        let numbers = (0..<400).map { #"{"type":"integer","minimum":\#($0)}"# }
+        let schema = #"{"anyOf":[\#(numbers.joined(separator: ","))]}"#
+        let network = try SchemaCompiler.network(of: Array(schema.utf8))
+        let automaton = GrammarAutomaton(network)
+        let expected = automaton.bytes(after: automaton.state(after: Array("39".utf8)))
+        #expect(automaton.configurations(of: automaton.root).count > 256)
+        let demand = Demand { false }
+        #expect(!demand.asks())
+        automaton.demand = demand
+        automaton.reset()
+        automaton.demand = Demand()
+        let state = automaton.state(after: Array("39".utf8))
+        #expect(automaton.root >= 0 && state >= 0)
+        #expect(automaton.bytes(after: state) == expected)
+    }
+
     @Test("somebody who goes does not take the room of those who stay")
     func others() throws {
         let grammar = try CompiledGrammar(

@@ -116,7 +116,11 @@ final class GrammarAutomaton {
             rows = .allocate(capacity: rowsCapacity)
         }
         work = [UInt64(UInt32(bitPattern: network.start)) << 32]
+        // Whoever asked for more may not want it any longer, but others go on from here.
+        let asked = demand
+        demand = Demand()
         root = closed()
+        demand = asked
     }
 
     /// The state after one more byte: `dead` if it is not allowed, `full` if there is no room or no
@@ -181,7 +185,7 @@ final class GrammarAutomaton {
 
     /// The state after bytes from the beginning, without a trace of the states between.
     func state(after bytes: [UInt8]) -> State {
-        if bytes.isEmpty { return root }
+        if bytes.isEmpty || root < 0 { return root }
         var here = states[Int(root)]
         for byte in bytes.dropLast() {
             advance(here, byte)

@@ -145,7 +145,13 @@ struct TokenDistanceSearch {
             }
             for skip in place.skips { add(network.skips[Int(skip)], shape) }
             for call in place.calls { add(network.calls[Int(call)].start, shape) }
-            if place.isEnd { for to in returns[node] ?? [] { add(to, shape) } }
+            if place.isEnd, let targets = returns[node] {
+                // One subnetwork may have as many callers as there are nodes.
+                guard spends(targets.count),
+                    items.count + targets.count <= GrammarLimits.distanceNumbers
+                else { return false }
+                for to in targets { add(to, shape) }
+            }
         }
         return intern(sets, words)
     }

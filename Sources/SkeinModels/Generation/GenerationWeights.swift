@@ -4,8 +4,8 @@ import SkeinTensors
 /// The frozen weights as generation reads them: each matrix packed, as small as in its file.
 ///
 /// A token that follows a prompt reads every weight once and does little with it, so the number of
-/// bytes decides the speed. Q4_0, Q4_1, Q8_0, Q4_K, BF16, F16 and F32 take the bytes that they have in
-/// the file; Q5_0, IQ4_NL, Q3_K, Q5_K, Q6_K and IQ4_XS take a byte a weight (`CodeRows`); others are
+/// bytes decides the speed. Q4_0, Q4_1, Q8_0, BF16, F16 and F32 take the bytes that they have in
+/// the file, Q4_K 3 % more; Q5_0, IQ4_NL, Q3_K, Q5_K, Q6_K and IQ4_XS take a byte a weight (`CodeRows`); others are
 /// kept as the plain type that holds their numbers exactly: F32, or F16 or BF16 for MLX and
 /// bitsandbytes.
 package final class GenerationWeights: Sendable {
@@ -28,6 +28,32 @@ package final class GenerationWeights: Sendable {
     let finalNorm: FloatBuffer
     private let memory: InterleavedMemory
 
+    /// Bytes that the packed weights of a model will take, or somewhat more; nothing is read.
+    ///
+    /// - Throws: `FormatError` when a tensor is missing.
+    package static func packedBytes(of model: ModelDirectory) throws -> Int {
+        let configuration = model.configuration
+        // Norms and biases are seldom more than a few vectors for each block.
+        let vectors = 16 * configuration.width * (configuration.design.blocks.count + 1)
+        return try sources(model).reduce(vectors * MemoryLayout<Float>.stride) {
+            $0 + $1.packedBytes
+        }
+    }
+
+    /// The embedding, each layer's projections, the head when it is not the embedding.
+    private static func sources(_ model: ModelDirectory) throws -> [MatrixSource] {
+        func matrix(_ name: String) throws -> MatrixSource { .file(try model.tensor(name)) }
+        let design = model.configuration.design
+        var sources = [try matrix(design.names.embedding)]
+        for (layer, block) in design.blocks.enumerated() {
+            sources += try block.projections.map {
+                try matrix(design.tensor($0.name + ".weight", in: layer))
+            }
+        }
+        if !model.configuration.tiedEmbeddings { sources.append(try matrix(design.names.head)) }
+        return sources
+    }
+
     /// Packs every matrix of `model`.
     ///
     /// - Parameters:
@@ -39,19 +65,10 @@ package final class GenerationWeights: Sendable {
         model: ModelDirectory, team: ComputeTeam, check: () throws -> Void = {}
     ) throws {
         let configuration = model.configuration
-        func matrix(_ name: String) throws -> MatrixSource { .file(try model.tensor(name)) }
         let design = configuration.design
-        var vectors: [BlockVectors] = []
-        var sources = [try matrix(design.names.embedding)]
-        for (layer, block) in design.blocks.enumerated() {
-            vectors.append(try BlockVectors(model, layer: layer))
-            sources += try block.projections.map {
-                try matrix(design.tensor($0.name + ".weight", in: layer))
-            }
-        }
-        if !configuration.tiedEmbeddings { sources.append(try matrix(design.names.head)) }
+        let vectors = try design.blocks.indices.map { try BlockVectors(model, layer: $0) }
         try self.init(
-            configuration, sources, vectors,
+            configuration, Self.sources(model), vectors,
             finalNorm: BlockVectors.norm(model, design.names.finalNorm), team: team, check: check)
     }
 

@@ -25,6 +25,11 @@ enum MatrixSource: Sendable {
         type.codeRows.map { InterleavedMatrix.Element($0) } ?? InterleavedMatrix.Element(type)
     }
 
+    /// Bytes of the packed matrix.
+    var packedBytes: Int {
+        InterleavedMatrix.byteCount(element, rows: shape.rows, columns: shape.columns)
+    }
+
     /// Pieces between two calls of `check`: at least 16 MiB, which take some ten milliseconds.
     private static let piecesBetweenChecks = 64
 
@@ -33,10 +38,7 @@ enum MatrixSource: Sendable {
     static func pack(
         _ sources: [MatrixSource], team: ComputeTeam, check: () throws -> Void
     ) rethrows -> (memory: InterleavedMemory, matrices: [InterleavedMatrix]) {
-        let sizes = sources.map { source in
-            InterleavedMatrix.byteCount(
-                source.element, rows: source.shape.rows, columns: source.shape.columns)
-        }
+        let sizes = sources.map(\.packedBytes)
         let total = sizes.reduce(0, +)
         let memory = InterleavedMemory(byteCount: total)
         var matrices: [InterleavedMatrix] = []

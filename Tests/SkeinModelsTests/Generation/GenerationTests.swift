@@ -261,6 +261,15 @@ import Testing
         withExtendedLifetime(memory) {}
     }
 
+    @Test("what weights will take is known beforehand", arguments: [ElementType.q4x0, .q8x0, .f32])
+    func packedBytes(type: ElementType) throws {
+        try GenerationCase.tiny(type, isWindowed: false).open { model, _ in
+            let held = try GenerationWeights(model: model, team: ComputeTeam(threadCount: 1))
+            let planned = try GenerationWeights.packedBytes(of: model)
+            #expect(planned >= held.byteCount && planned < held.byteCount + (1 << 20))
+        }
+    }
+
     @Test("tokens are drawn from the same candidates as by sorting all of them")
     func candidates() {
         var logits = CentralDifference.numbers(1000, seed: 12, stream: 1, spread: 2)

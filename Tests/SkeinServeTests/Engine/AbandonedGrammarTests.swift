@@ -62,7 +62,8 @@ import Testing
                 engine.submit([try job(patience, Client(patience: patience))])
                 engine.submit([try job(100 + patience, Client(patience: .max))])
             }
-            let found = ends.wait { $0.count == 2 * impatient.count ? $0 : nil }
+            try Deadline.wait { ends.change { $0.count } == 2 * impatient.count }
+            let found = ends.change { $0 }
             for patience in impatient {
                 guard case .failed? = found[RequestID(number: UInt64(patience))] else {
                     Issue.record("patience \(patience)")

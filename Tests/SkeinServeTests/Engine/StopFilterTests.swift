@@ -24,10 +24,10 @@ struct StopFilterTests {
         }
     }
 
-    @Test("The stop that is complete first ends the text, whatever the pieces are")
-    func random() {
-        var generator = SystemRandomNumberGenerator()
-        let seed = UInt64.random(in: 0...(.max), using: &generator)
+    @Test(
+        "The stop that is complete first ends the text, whatever the pieces are",
+        arguments: UInt64(1)...8)
+    func random(seed: UInt64) {
         let random = AddressedRandom(seed: seed, purpose: .benchmark)
         var drawn: UInt32 = 0
         func draw(_ range: ClosedRange<Int>) -> Int {
