@@ -261,8 +261,10 @@ import Testing
         withExtendedLifetime(memory) {}
     }
 
-    @Test("what weights will take is known beforehand", arguments: [ElementType.q4x0, .q8x0, .f32])
-    func packedBytes(type: ElementType) throws {
+    @Test(
+        "what weights will take is known beforehand",
+        arguments: [TinyModel.WeightType.q4x0, .q8x0, .f32])
+    func packedBytes(type: TinyModel.WeightType) throws {
         try GenerationCase.tiny(type, isWindowed: false).open { model, _ in
             let held = try GenerationWeights(model: model, team: ComputeTeam(threadCount: 1))
             let planned = try GenerationWeights.packedBytes(of: model)
