@@ -58,7 +58,7 @@ struct DescendingOrder {
             if any(eight .>= SIMD8(repeating: next)) { take(start..<start + 8, from: next) }
         }
         take(whole..<numbers.count, from: next)
-        keys[first...].sort()
+        sort(from: first)
         bound = next
         step *= 3
         rounds -= 1
@@ -69,6 +69,33 @@ struct DescendingOrder {
             keys.append(Self.key(numbers[place], place))
         }
     }
+
+    /// Sorts the keys from `first` on. So many that a comparing sort would take as long as a token's
+    /// products, which is what a high temperature asks for, are dealt out digit by digit of their
+    /// number; they arrive by place, and dealing keeps that order among equal numbers.
+    private mutating func sort(from first: Int) {
+        guard keys.count - first >= Self.manyKeys else { return keys[first...].sort() }
+        var from = Array(keys[first...])
+        var to = [UInt64](repeating: 0, count: from.count)
+        for shift in [32, 43, 54] as [UInt64] {
+            var next = [Int](repeating: 0, count: Self.digits)
+            for key in from { next[Int(key >> shift) % Self.digits] += 1 }
+            var start = 0
+            for digit in next.indices { (next[digit], start) = (start, start + next[digit]) }
+            for key in from {
+                let digit = Int(key >> shift) % Self.digits
+                to[next[digit]] = key
+                next[digit] += 1
+            }
+            swap(&from, &to)
+        }
+        keys.replaceSubrange(first..., with: from)
+    }
+
+    /// Keys from which on dealing is faster than comparing.
+    static let manyKeys = 4096
+    /// Values of eleven bits, three of which hold the 32 bits of a number.
+    private static let digits = 1 << 11
 
     private static func key(_ number: Float, _ place: Int) -> UInt64 {
         // Adding zero makes -0 and 0 equal. Bits of negative numbers ascend the other way round.

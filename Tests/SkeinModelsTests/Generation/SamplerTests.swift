@@ -21,7 +21,7 @@ struct SamplerTests {
 
     @Test("numbers come in descending order, of equal ones the lower place first")
     func order() {
-        for count in [1, 2, 7, 8, 9, 63, 1000] {
+        for count in [1, 2, 7, 8, 9, 63, 1000, 3 * DescendingOrder.manyKeys] {
             for (seed, step) in [
                 (UInt64(1), Float(4)), (2, 0.01), (3, 1e30), (4, .leastNonzeroMagnitude),
             ] {
