@@ -85,7 +85,7 @@ extension GrammarLimits {
     static let machineSteps = 1 << 18
     /// Ways that are tried, and ranges that are joined, to make one machine: some 10 ns each.
     static let machineWork = 1 << 24
-    /// States that are looked at to make a machine deterministic: some 50 ns each.
+    /// States that are led to, and ranges that are cut, to make a machine deterministic: some 50 ns each.
     static let subsetWork = 1 << 20
     /// Steps that are looked at to learn whether a text is in a machine's language.
     static let matchWork = 1 << 25
