@@ -59,6 +59,9 @@ extension GrammarLimits {
 extension GrammarLimits {
     /// Numbers of tokens that are kept for one grammar: 2 bytes each.
     static let distanceNumbers = 1 << 22
+    /// Bytes of them that stay when a grammar makes room for others, as many as an automaton without
+    /// states has: 64 rows of `GrammarLimits.tableRows`.
+    static let keptDistanceBytes = 1 << 16
     /// Words of 64 bits for the shapes of tokens at all nodes, while they are collected.
     static let distanceWords = 1 << 22
     /// Ways that are looked at to find them: some 10 ns each.
@@ -85,7 +88,7 @@ extension GrammarLimits {
     static let machineSteps = 1 << 18
     /// Ways that are tried, and ranges that are joined, to make one machine: some 10 ns each.
     static let machineWork = 1 << 24
-    /// States that are looked at to make a machine deterministic: some 50 ns each.
+    /// States that are led to, and ranges that are cut, to make a machine deterministic: some 50 ns each.
     static let subsetWork = 1 << 20
     /// Steps that are looked at to learn whether a text is in a machine's language.
     static let matchWork = 1 << 25

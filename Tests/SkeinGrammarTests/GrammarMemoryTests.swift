@@ -79,6 +79,54 @@ import Testing
         #expect(cache.known(schema: Self.schema(1)) != nil)
     }
 
+    @Test("of two reports that come in the wrong order, the newer one counts")
+    func reports() throws {
+        let cache = GrammarCache(Vocabularies.bytes, count: 2)
+        let grammar = try cache.schema(Self.schema(1))
+        let other = try cache.schema(Self.schema(2))
+        func report(_ grammar: CompiledGrammar, _ number: Int, _ bytes: Int) {
+            cache.memory.note(
+                grammar, GrammarMemory.Report(number: number, stateBytes: bytes))
+        }
+        report(grammar, 2, 1_000)
+        #expect(cache.memory.stateBytes == 1_000)
+        report(grammar, 1, 5_000)
+        #expect(cache.memory.stateBytes == 1_000)
+        report(other, 1, 30)
+        #expect(cache.memory.stateBytes == 1_030)
+        report(grammar, 3, 10)
+        #expect(cache.memory.stateBytes == 40)
+    }
+
+    @Test("each report of a grammar is newer than the last")
+    func reportNumbers() throws {
+        let grammar = try CompiledGrammar(schema: Self.schema(1), Vocabularies.bytes)
+        let first = try #require(grammar.forgetIfIdle())
+        _ = try Self.write(grammar)
+        let second = try #require(grammar.forgetIfIdle())
+        // One for each question, and one for what was forgotten.
+        #expect(second.number > first.number + 1)
+    }
+
+    @Test("what is known of a network stays if it is small, and is forgotten if it is large")
+    func distances() throws {
+        for (length, stays) in [(5, true), (3_000, false)] {
+            let schema = #"{"type":"array","items":{"type":"string","maxLength":\#(length)}}"#
+            let network = try SchemaCompiler.network(of: Array(schema.utf8))
+            let automaton = GrammarAutomaton(network)
+            let completion = ShortestCompletion(Vocabularies.withoutPunctuation, network)
+            let tokens = try #require(completion.tokens(from: automaton.root, automaton))
+            #expect(completion.byteCount > 0)
+            automaton.reset()
+            completion.reset(keepsRoom: true)
+            #expect(completion.byteCount > 0)
+            completion.reset(keepsRoom: false)
+            #expect((completion.byteCount > 0) == stays)
+            #expect(completion.byteCount <= GrammarLimits.keptDistanceBytes)
+            #expect(completion.tokens(from: automaton.root, automaton) == tokens)
+        }
+    }
+
     @Test("a grammar that is not kept any longer is found as long as somebody uses it")
     func inUse() throws {
         let cache = GrammarCache(Vocabularies.bytes, count: 1, byteLimit: 2)
@@ -89,6 +137,11 @@ import Testing
         #expect(try cache.schema(Self.schema(1)) === held)
         #expect(cache.known(schema: Self.schema(2)) == nil)
         #expect(cache.known(expression: String(decoding: Self.schema(1), as: UTF8.self)) == nil)
+        #expect(!cache.makeRoom())
+        // It is not compiled again for whoever does not ask before.
+        let bytes = cache.memory.networkBytes
+        #expect(try cache.schema(Self.schema(1)) === held)
+        #expect(cache.memory.networkBytes == bytes)
         held = nil
         #expect(cache.makeRoom())
         #expect(cache.known(schema: Self.schema(1)) == nil)

@@ -63,14 +63,23 @@ struct SharedGrammarTests {
         let cache = GrammarCache(Vocabularies.bytes, count: 2)
         let first = try cache.schema(Array("true".utf8))
         #expect(try cache.schema(Array("true".utf8)) === first)
-        let expression = try cache.expression("true")
+        var expression: CompiledGrammar? = try cache.expression("true")
         #expect(try cache.expression("true") === expression)
         #expect(expression !== first)
         #expect(try cache.schema(Array("true".utf8)) === first)
         _ = try cache.expression("false")
         // Of the three, the expression was used least recently.
         #expect(try cache.schema(Array("true".utf8)) === first)
-        #expect(try cache.expression("true") !== expression)
+        // It is found as long as somebody uses it, and compiled again when nobody does.
+        #expect(try cache.expression("true") === expression)
+        weak let gone = expression
+        _ = try cache.expression("false")
+        _ = try cache.expression("null")
+        #expect(gone != nil)
+        expression = nil
+        #expect(gone == nil)
+        #expect(cache.known(expression: "true") == nil)
+        #expect(try cache.expression("true") !== cache.expression("null"))
     }
 
     @Test("the least recently used entries leave, and the weight never exceeds the limit")

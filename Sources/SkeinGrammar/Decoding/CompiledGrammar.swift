@@ -23,6 +23,7 @@ package final class CompiledGrammar: Sendable {
             limit: GrammarLimits.maskBytes)
         /// How often everything was forgotten.
         var epoch = 0
+        private var reports = 0
 
         init(_ network: ByteNetwork, _ vocabulary: TokenVocabulary) {
             automaton = GrammarAutomaton(network)
@@ -31,6 +32,12 @@ package final class CompiledGrammar: Sendable {
 
         /// Of states and masks, roughly.
         var byteCount: Int { automaton.byteCount + completion.byteCount + masks.weight }
+
+        /// What is there now, for whoever bounds it.
+        func report() -> GrammarMemory.Report {
+            reports += 1
+            return GrammarMemory.Report(number: reports, stateBytes: byteCount)
+        }
 
         func reset(keepsRoom: Bool = true) {
             automaton.reset(keepsRoom: keepsRoom)
@@ -142,11 +149,11 @@ package final class CompiledGrammar: Sendable {
 
     /// Forgets all states and masks, unless somebody makes some just now.
     ///
-    /// - Returns: bytes of what is left; nil: somebody does.
-    func forgetIfIdle() -> Int? {
+    /// - Returns: what is left; nil: somebody does.
+    func forgetIfIdle() -> GrammarMemory.Report? {
         memory.withLockIfAvailable { memory in
             memory.reset(keepsRoom: false)
-            return memory.byteCount
+            return memory.report()
         }
     }
 
@@ -198,7 +205,7 @@ package final class CompiledGrammar: Sendable {
         _ body: (Memory, GrammarAutomaton.State) -> Result?
     ) throws(GrammarError) -> Result {
         guard isWanted() else { throw .cancelled }
-        var stateBytes = 0
+        var report: GrammarMemory.Report?
         var hasEnded = false
         let result: Result? = memory.withLock { memory in
             let demand = Demand(isWanted)
@@ -207,7 +214,7 @@ package final class CompiledGrammar: Sendable {
                 hasEnded = demand.hasEnded
                 memory.automaton.demand = Demand()
                 memory.completion.isAlone = false
-                stateBytes = memory.byteCount
+                report = memory.report()
             }
             if memory.automaton.isCrowded { memory.reset() }
             for attempt in 0..<2 {
@@ -225,7 +232,7 @@ package final class CompiledGrammar: Sendable {
             }
             return nil
         }
-        shared?.note(self, stateBytes: stateBytes)
+        if let report { shared?.note(self, report) }
         if hasEnded { throw .cancelled }
         guard let result else { throw .tooComplex }
         return result

@@ -73,15 +73,15 @@ package final class GrammarCache: Sendable {
     /// The grammar of a schema that is kept, or that somebody uses: it takes no more room. It is kept
     /// from now on. nil: it would have to be compiled.
     package func known(schema: [UInt8]) -> CompiledGrammar? {
-        known(Source(schema: schema), isLent: true)
+        known(Source(schema: schema))
     }
 
     /// The same for an expression.
     package func known(expression: String) -> CompiledGrammar? {
-        known(Source(expression: expression), isLent: true)
+        known(Source(expression: expression))
     }
 
-    /// The grammar of a schema, which is compiled unless it is kept.
+    /// The grammar of a schema, which is compiled unless it is kept or somebody uses it.
     ///
     /// `isWanted`: whether somebody still waits for it; asked now and then while it is made.
     ///
@@ -90,7 +90,7 @@ package final class GrammarCache: Sendable {
         _ schema: [UInt8], isWanted: @escaping @Sendable () -> Bool = { true }
     ) throws(GrammarError) -> CompiledGrammar {
         let source = Source(schema: schema)
-        if let known = known(source, isLent: false) { return known }
+        if let known = known(source) { return known }
         // Others need not wait meanwhile.
         return add(
             try CompiledGrammar(
@@ -104,20 +104,17 @@ package final class GrammarCache: Sendable {
         _ expression: String, isWanted: @escaping @Sendable () -> Bool = { true }
     ) throws(GrammarError) -> CompiledGrammar {
         let source = Source(expression: expression)
-        if let known = known(source, isLent: false) { return known }
+        if let known = known(source) { return known }
         return add(
             try CompiledGrammar(
                 expression: expression, vocabulary, sharing: memory, isWanted: isWanted),
             for: source)
     }
 
-    /// With `isLent`, one that is only used by others counts, too.
-    private func known(_ source: Source, isLent: Bool) -> CompiledGrammar? {
+    private func known(_ source: Source) -> CompiledGrammar? {
         state.withLock { state -> (grammar: CompiledGrammar, left: State.Kept?)? in
-            let kept = state.kept.last { $0.source == source }?.grammar
-            guard let grammar = kept ?? (isLent ? state.lent[source]?.grammar : nil) else {
-                return nil
-            }
+            // Whatever is kept is lent, too.
+            guard let grammar = state.lent[source]?.grammar else { return nil }
             return (grammar, state.keep(grammar, for: source, atMost: count))
         }?.grammar
     }
@@ -125,8 +122,8 @@ package final class GrammarCache: Sendable {
     /// Two may have compiled the same; the first one is kept.
     private func add(_ made: CompiledGrammar, for source: Source) -> CompiledGrammar {
         state.withLock { state -> (grammar: CompiledGrammar, left: State.Kept?) in
-            if let first = state.kept.last(where: { $0.source == source }) {
-                return (first.grammar, nil)
+            if let first = state.lent[source]?.grammar {
+                return (first, state.keep(first, for: source, atMost: count))
             }
             state.lent = state.lent.filter { $0.value.grammar != nil }
             state.lent[source] = State.Lent(grammar: made)

@@ -13,6 +13,8 @@ final class GrammarMemory: Sendable {
         let networkBytes: Int
         /// Of its states and masks.
         var stateBytes = 0
+        /// Which of its reports that is from.
+        var report = 0
         /// When it was used, counted in uses.
         var used: Int
     }
@@ -53,23 +55,34 @@ final class GrammarMemory: Sendable {
         }
     }
 
+    /// What the states and masks of a grammar take, as found under its lock.
+    struct Report: Sendable {
+        /// From 1; the higher one is the newer one. Threads that report hold no lock any more and may
+        /// come in any order.
+        let number: Int
+        let stateBytes: Int
+    }
+
     /// Learns what a grammar's states take now that it was used; others may have to forget theirs.
     /// The caller holds no grammar's lock.
-    func note(_ grammar: CompiledGrammar, stateBytes: Int) {
+    func note(_ grammar: CompiledGrammar, _ report: Report) {
         let crowded = state.withLock { state in
             state.uses += 1
             state.members[ObjectIdentifier(grammar)]?.used = state.uses
-            Self.set(stateBytes, of: grammar, &state)
+            Self.take(report, of: grammar, &state)
             return state.stateBytes > stateLimit
         }
         if crowded { makeRoom(for: grammar) }
     }
 
-    private static func set(_ bytes: Int, of grammar: CompiledGrammar, _ state: inout State) {
+    private static func take(
+        _ report: Report, of grammar: CompiledGrammar, _ state: inout State
+    ) {
         let id = ObjectIdentifier(grammar)
-        guard let member = state.members[id] else { return }
-        state.stateBytes += bytes - member.stateBytes
-        state.members[id]?.stateBytes = bytes
+        guard let member = state.members[id], member.report < report.number else { return }
+        state.stateBytes += report.stateBytes - member.stateBytes
+        state.members[id]?.stateBytes = report.stateBytes
+        state.members[id]?.report = report.number
     }
 
     private func makeRoom(for user: CompiledGrammar) {
@@ -81,7 +94,7 @@ final class GrammarMemory: Sendable {
             // One that is at work is used just now; nobody waits for it.
             guard let left = other.forgetIfIdle() else { continue }
             let isDone = state.withLock { state in
-                Self.set(left, of: other, &state)
+                Self.take(left, of: other, &state)
                 return state.stateBytes <= stateLimit
             }
             if isDone { return }

@@ -53,12 +53,15 @@ final class ShortestCompletion {
     }
 
     /// Forgets everything about states: the automaton's have new numbers. `keepsRoom`: not what is
-    /// known of the network.
+    /// known of the network. Without it only what takes no more than an empty automaton stays of that:
+    /// it is found by a search that costs far more than new states.
     func reset(keepsRoom: Bool) {
         if case .known(var known) = exact {
             exact = .unknown
             known.forget()
-            if keepsRoom { exact = .known(known) }
+            if keepsRoom || known.byteCount <= GrammarLimits.keptDistanceBytes {
+                exact = .known(known)
+            }
         }
         chains = [:]
         searched = [:]

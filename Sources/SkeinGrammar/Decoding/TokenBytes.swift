@@ -20,6 +20,8 @@ struct TokenBytes: Sendable {
             }
             starts.append(Int32(flat.count))
         }
+        // So that a word can be read wherever a byte of a token is.
+        flat += [UInt8](repeating: 0, count: Tokens.wordBytes)
     }
 
     /// Tokens, the empty ones included.
@@ -56,59 +58,92 @@ struct TokenBytes: Sendable {
             UnsafeBufferPointer(
                 rebasing: flat[Int(starts[Int(id)])..<Int(starts[Int(id) + 1])])
         }
+
+        /// Bytes of a token.
+        @inline(__always)
+        func count(of id: Int32) -> Int { Int(starts[Int(id) + 1] - starts[Int(id)]) }
+
+        /// Bytes that are read together.
+        static let wordBytes = 8
+
+        /// Eight bytes of a token from a place in it, the first one highest; zeros behind its end.
+        @inline(__always)
+        func word(of id: Int32, at place: Int) -> UInt64 {
+            let rest = count(of: id) - place
+            if rest <= 0 { return 0 }
+            let bytes = UnsafeRawBufferPointer(flat).loadUnaligned(
+                fromByteOffset: Int(starts[Int(id)]) + place, as: UInt64.self)
+            let word = UInt64(bigEndian: bytes)
+            return rest < Self.wordBytes ? word & ~(.max >> UInt64(8 * rest)) : word
+        }
     }
 }
 
 extension TokenBytes.Tokens {
-    /// The ids of tokens that are not empty, by their bytes, of equal ones the lowest id first.
-    func sorted() -> [Int32] {
-        // The first eight bytes decide nearly always.
+    /// A token, and how much of it the one before it begins with, too.
+    struct Sorted {
+        let id: Int32
+        /// Bytes.
+        var shared: Int32
+    }
+
+    /// The tokens that are not empty, by their bytes, of equal ones the lowest id first.
+    func sorted() -> [Sorted] {
         var keys: [Key] = []
         keys.reserveCapacity(count)
-        for id in 0..<Int32(count) where !self[id].isEmpty {
-            keys.append(Key(start: start(of: id), id: id))
+        for id in 0..<Int32(count) where count(of: id) > 0 {
+            keys.append(Key(start: word(of: id, at: 0), id: id))
         }
+        // The first eight bytes decide mostly.
         Self.sort(&keys)
         return keys.withUnsafeMutableBufferPointer { keys in
             var first = 0
             while first < keys.count {
                 var end = first + 1
                 while end < keys.count, keys[end].start == keys[first].start { end += 1 }
-                if end - first > 1 {
-                    keys[first..<end].sort { a, b in
-                        precedes(a.id, b.id)
-                    }
-                }
+                if end - first > 1 { keys[first..<end].sort { precedes($0.id, $1.id) } }
                 first = end
             }
-            return keys.map(\.id)
+            return [Sorted](unsafeUninitializedCapacity: keys.count) { sorted, initialized in
+                for place in keys.indices {
+                    let shared = place == 0 ? 0 : shared(keys[place - 1], keys[place])
+                    sorted.initializeElement(
+                        at: place, to: Sorted(id: keys[place].id, shared: Int32(shared)))
+                }
+                initialized = keys.count
+            }
         }
     }
 
     private struct Key {
-        /// The first eight bytes, the first one highest; zeros where there are fewer.
+        /// The first eight bytes as `word` gives them.
         var start: UInt64
         var id: Int32
     }
 
-    private func start(of id: Int32) -> UInt64 {
-        let bytes = self[id]
-        var start: UInt64 = 0
-        for place in 0..<min(8, bytes.count) {
-            start |= UInt64(bytes[place]) << UInt64(56 - 8 * place)
+    /// Of two tokens with equal first words.
+    private func precedes(_ a: Int32, _ b: Int32) -> Bool {
+        let (x, y) = (count(of: a), count(of: b))
+        var place = Self.wordBytes
+        while place < x, place < y {
+            let (mine, other) = (word(of: a, at: place), word(of: b, at: place))
+            if mine != other { return mine < other }
+            place += Self.wordBytes
         }
-        return start
+        return x == y ? a < b : x < y
     }
 
-    private func precedes(_ a: Int32, _ b: Int32) -> Bool {
-        let (x, y) = (self[a], self[b])
-        // The first eight bytes are known to be equal, as far as there are so many.
-        var place = min(8, x.count, y.count)
-        while place < x.count, place < y.count {
-            if x[place] != y[place] { return x[place] < y[place] }
-            place += 1
+    /// Bytes that two tokens begin with.
+    private func shared(_ a: Key, _ b: Key) -> Int {
+        let least = min(count(of: a.id), count(of: b.id))
+        var place = 0
+        var difference = a.start ^ b.start
+        while difference == 0 {
+            place += Self.wordBytes
+            if place >= least { return least }
+            difference = word(of: a.id, at: place) ^ word(of: b.id, at: place)
         }
-        return x.count == y.count ? a < b : x.count < y.count
+        return min(least, place + difference.leadingZeroBitCount / 8)
     }
 
     /// Sorts by `start`, byte by byte from the lowest; keys of equal ones stay in order.

@@ -14,31 +14,20 @@ struct TokenTrie: Sendable {
     let nodes: [Node]
 
     /// - Parameters:
-    ///   - ids: of tokens in the order of their bytes, none empty, no two equal.
+    ///   - sorted: of tokens in the order of their bytes, none empty, no two equal.
     ///   - tokens: all tokens' bytes.
     ///   - longest: at least the bytes of the longest of them.
-    init(_ ids: [Int32], _ tokens: TokenBytes.Tokens, longest: Int) {
-        // How much each shares with the one before says how many nodes there are.
-        var shared: [Int32] = []
-        shared.reserveCapacity(ids.count)
-        var count = 0
-        var before = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-        for id in ids {
-            let bytes = tokens[id]
-            let common = Self.commonPrefix(before, bytes)
-            shared.append(Int32(common))
-            count += bytes.count - common
-            before = bytes
-        }
+    init(_ sorted: [TokenBytes.Tokens.Sorted], _ tokens: TokenBytes.Tokens, longest: Int) {
+        // What a token does not share with the one before are nodes of its own.
+        let count = sorted.reduce(0) { $0 + tokens.count(of: $1.id) - Int($1.shared) }
         nodes = [Node](unsafeUninitializedCapacity: count) { nodes, initialized in
             withUnsafeTemporaryAllocation(of: Int.self, capacity: longest + 1) { path in
                 var next = 0
                 var depth = 0
-                for (place, id) in ids.enumerated() {
-                    let bytes = tokens[id]
-                    let common = Int(shared[place])
+                for token in sorted {
+                    let bytes = tokens[token.id]
                     // The subtrees below what is shared end here.
-                    while depth > common {
+                    while depth > token.shared {
                         depth -= 1
                         nodes[path[depth]].size = Int32(next - path[depth])
                     }
@@ -51,7 +40,7 @@ struct TokenTrie: Sendable {
                         next += 1
                         depth += 1
                     }
-                    nodes[path[depth - 1]].token = id
+                    nodes[path[depth - 1]].token = token.id
                 }
                 while depth > 0 {
                     depth -= 1
@@ -60,13 +49,5 @@ struct TokenTrie: Sendable {
                 initialized = next
             }
         }
-    }
-
-    private static func commonPrefix(
-        _ a: UnsafeBufferPointer<UInt8>, _ b: UnsafeBufferPointer<UInt8>
-    ) -> Int {
-        var length = 0
-        while length < a.count, length < b.count, a[length] == b[length] { length += 1 }
-        return length
     }
 }

@@ -49,32 +49,37 @@ package final class TokenVocabulary: Sendable {
         var singles = [Int32](repeating: -1, count: 256)
         let longest = longest
         (whole, mixed) = all.withTokens { all in
-            var kept: [Int32] = []
-            kept.reserveCapacity(all.count)
-            var mixed: [Int32] = []
-            var twin: Int32 = -1
-            var before = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-            for id in all.sorted() {
-                let bytes = all[id]
-                let isTwin = before.elementsEqual(bytes)
-                if isTwin {
-                    twins[Int(twin)] = id
-                    hasTwins = true
-                } else {
-                    kept.append(id)
-                    before = bytes
-                    if bytes.count == 1 { singles[Int(bytes[0])] = id }
-                }
-                twin = id
-                guard let characters = TokenVocabulary.bodyCharacters(bytes) else {
-                    if !isTwin { mixed.append(id) }
-                    continue
-                }
-                bodies[min(characters, TokenVocabulary.bodyCounts + 1)].insert(id)
-                if characters > TokenVocabulary.bodyCounts {
+            var isBody = [Bool](repeating: false, count: all.count)
+            for id in 0..<Int32(all.count) {
+                guard let characters = all.bodyCharacters(of: id) else { continue }
+                isBody[Int(id)] = true
+                bodies[min(characters, Self.bodyCounts + 1)].insert(id)
+                if characters > Self.bodyCounts {
                     lengths.insert(characters)
                     long.append((id, Int32(characters)))
                 }
+            }
+            var kept: [TokenBytes.Tokens.Sorted] = []
+            kept.reserveCapacity(all.count)
+            var mixed: [TokenBytes.Tokens.Sorted] = []
+            var twin: Int32 = -1
+            // What the next token shares with the last of `mixed`.
+            var shared: Int32 = 0
+            for token in all.sorted() {
+                let count = all.count(of: token.id)
+                shared = min(shared, token.shared)
+                if twin >= 0, Int(token.shared) == count, all.count(of: twin) == count {
+                    twins[Int(twin)] = token.id
+                    hasTwins = true
+                } else {
+                    kept.append(token)
+                    if count == 1 { singles[Int(all[token.id][0])] = token.id }
+                    if !isBody[Int(token.id)] {
+                        mixed.append(TokenBytes.Tokens.Sorted(id: token.id, shared: shared))
+                        shared = .max
+                    }
+                }
+                twin = token.id
             }
             return (
                 TokenTrie(kept, all, longest: longest), TokenTrie(mixed, all, longest: longest)
@@ -88,19 +93,6 @@ package final class TokenVocabulary: Sendable {
         self.twins = twins
         self.hasTwins = hasTwins
         self.singles = singles
-    }
-
-    /// How many characters a token has that is body of a JSON string alone; nil if it is not: a
-    /// quote, a backslash, a control character, or a part of a character.
-    private static func bodyCharacters(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
-        var characters = 0
-        for byte in bytes {
-            if byte < 0x20 || byte == 0x22 || byte == 0x5C { return nil }
-            // All but those that go on with a character.
-            if byte & 0xC0 != 0x80 { characters += 1 }
-        }
-        let isASCII = bytes.allSatisfy { $0 < 0x80 }
-        return isASCII || String(validating: bytes, as: UTF8.self) != nil ? characters : nil
     }
 
     /// Made when they are first needed: for most tokenizers they are not.
@@ -133,5 +125,37 @@ package final class TokenVocabulary: Sendable {
         let long = Set(lengths.filter { $0 > apart })
         for (id, characters) in longBodies where long.contains(Int(characters)) { set.insert(id) }
         return set
+    }
+}
+
+extension TokenBytes.Tokens {
+    /// How many characters a token has that is body of a JSON string alone; nil if it is not: a
+    /// quote, a backslash, a control character, a part of a character, or nothing at all.
+    fileprivate func bodyCharacters(of id: Int32) -> Int? {
+        let count = count(of: id)
+        if count == 0 { return nil }
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highs = ones << 7
+        var isASCII = true
+        for place in stride(from: 0, to: count, by: Self.wordBytes) {
+            var word = word(of: id, at: place)
+            // Letters behind the end.
+            let rest = count - place
+            if rest < Self.wordBytes { word |= 0x61 &* ones & .max >> UInt64(8 * rest) }
+            // A bit of each byte that is too low, all bytes at a time (Anderson, "Bit Twiddling Hacks",
+            // "Determine if a word has a byte less than n"). Those above the lowest hit may be wrong.
+            let control = (word &- 0x20 &* ones) & ~word
+            let quote = word ^ 0x22 &* ones
+            let backslash = word ^ 0x5C &* ones
+            let special =
+                control | (quote &- ones) & ~quote | (backslash &- ones) & ~backslash
+            if special & highs != 0 { return nil }
+            if word & highs != 0 { isASCII = false }
+        }
+        if isASCII { return count }
+        let bytes = self[id]
+        guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
+        // All but those that go on with a character.
+        return bytes.count { $0 & 0xC0 != 0x80 }
     }
 }

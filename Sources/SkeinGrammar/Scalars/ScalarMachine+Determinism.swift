@@ -17,7 +17,9 @@ extension ScalarMachine {
     ///
     /// Classes only ever split, and only what leads to states that got a new number is looked at again:
     /// `a{4096}` needs as many rounds as it has states. (Hopcroft, 1971, does it better still.)
-    private func merged(_ demand: Demand) -> ScalarMachine? {
+    ///
+    /// Everything is in an order, so that the work does not depend on how sets are hashed.
+    func merged(_ demand: Demand) -> ScalarMachine? {
         var classes = accepting.map { $0 ? 1 : 0 }
         let ends = accepting.count { $0 }
         var sizes = [states.count - ends, ends]
@@ -26,26 +28,31 @@ extension ScalarMachine {
             for step in steps { before[step.to].append(state) }
         }
         var work = 0
+        func spends(_ units: Int) -> Bool {
+            work += units
+            return work <= GrammarLimits.machineWork && demand.lasts(for: units)
+        }
         // Of a class, those that are not looked at are equal, and differ from those that are.
         var unsure = Set(states.indices)
         while !unsure.isEmpty {
             var groups: [Int: [[Step]: [Int]]] = [:]
-            for state in unsure {
-                let units = 50 + 20 * states[state].count
-                work += units
-                guard demand.lasts(for: units) else { return nil }
-                guard work <= GrammarLimits.machineWork else { return self }
-                groups[classes[state], default: [:]][steps(of: state, classes), default: []]
-                    .append(state)
+            for state in unsure.sorted() {
+                guard let steps = steps(of: state, classes, spends) else {
+                    return demand.hasEnded ? nil : self
+                }
+                groups[classes[state], default: [:]][steps, default: []].append(state)
             }
             unsure = []
-            for (number, found) in groups {
+            for (number, found) in groups.sorted(by: { $0.key < $1.key }) {
                 // The largest one, or those that are not looked at, keep the number.
-                var parts = found.values.sorted { $0.count < $1.count }
+                var parts = found.values.sorted { ($0.count, $0[0]) < ($1.count, $1[0]) }
                 let others = sizes[number] - parts.reduce(0) { $0 + $1.count }
                 if others == 0 { parts.removeLast() }
                 for part in parts {
                     for state in part {
+                        guard spends(5 * before[state].count) else {
+                            return demand.hasEnded ? nil : self
+                        }
                         classes[state] = sizes.count
                         unsure.formUnion(before[state])
                     }
@@ -62,24 +69,48 @@ extension ScalarMachine {
             first.append(state)
         }
         let places = classes.map { numbers[$0] ?? 0 }
-        return ScalarMachine(
-            states: first.map { steps(of: $0, places) }, accepting: first.map { accepting[$0] })
+        var kept: [[Step]] = []
+        for state in first {
+            // As many steps as there are, which is little beside what was done.
+            guard let steps = steps(of: state, places, { demand.lasts(for: $0) }) else {
+                return nil
+            }
+            kept.append(steps)
+        }
+        return ScalarMachine(states: kept, accepting: first.map { accepting[$0] })
     }
 
-    /// A state's steps to classes of states, those to one class together.
-    private func steps(of state: Int, _ classes: [Int]) -> [Step] {
-        var sets: [Int: ScalarRanges] = [:]
-        for step in states[state] {
-            let to = classes[step.to]
-            sets[to] = sets[to]?.union(step.set) ?? step.set
+    /// A state's steps to classes of states, those to one class together; nil if that takes more than
+    /// `spends` gives.
+    private func steps(
+        of state: Int, _ classes: [Int], _ spends: (Int) -> Bool
+    ) -> [Step]? {
+        guard spends(50 + 20 * states[state].count) else { return nil }
+        var sets: [Int: [ScalarRanges]] = [:]
+        for step in states[state] { sets[classes[step.to], default: []].append(step.set) }
+        var steps: [Step] = []
+        for (to, sets) in sets.sorted(by: { $0.key < $1.key }) {
+            if sets.count == 1 {
+                steps.append(Step(set: sets[0], to: to))
+                continue
+            }
+            // All at once: one after another, thousands of them are copied thousands of times.
+            guard spends(10 * sets.reduce(0) { $0 + $1.ranges.count }) else { return nil }
+            steps.append(Step(set: ScalarRanges(sets.flatMap(\.ranges)), to: to))
         }
-        return sets.sorted { $0.key < $1.key }.map { Step(set: $0.value, to: $0.key) }
+        return steps
     }
 }
 
 /// The subset construction: a state is the set of all states that the text so far may have led to.
 private struct SubsetBuilder {
     let machine: ScalarMachine
+    /// The machine's steps, those that several states have once.
+    private var steps: [ScalarMachine.Step] = []
+    /// By state: of `steps`.
+    private var stepNumbers: [[Int]] = []
+    /// By step: the last subset that has it.
+    private var seen: [Int] = []
     private var numbers: [[Int]: Int] = [[0]: 0]
     private var subsets: [[Int]] = [[0]]
     private var work = 0
@@ -88,12 +119,23 @@ private struct SubsetBuilder {
     init(machine: ScalarMachine, _ demand: Demand) {
         self.machine = machine
         self.demand = demand
+        var known: [ScalarMachine.Step: Int] = [:]
+        for state in machine.states {
+            stepNumbers.append(
+                state.map { step in
+                    if let number = known[step] { return number }
+                    known[step] = steps.count
+                    steps.append(step)
+                    return steps.count - 1
+                })
+        }
+        seen = Array(repeating: -1, count: steps.count)
     }
 
     mutating func build() -> ScalarMachine? {
         var states: [[ScalarMachine.Step]] = []
         while states.count < subsets.count {
-            guard let steps = steps(of: subsets[states.count]) else { return nil }
+            guard let steps = steps(of: states.count) else { return nil }
             states.append(steps)
         }
         return ScalarMachine(
@@ -101,19 +143,43 @@ private struct SubsetBuilder {
             accepting: subsets.map { $0.contains { machine.accepting[$0] } })
     }
 
-    /// Cuts the characters where a step's set begins or ends; between two cuts all characters lead to
-    /// the same states.
-    private mutating func steps(of subset: [Int]) -> [ScalarMachine.Step]? {
-        var cuts: [(at: UInt32, to: Int, isStart: Bool)] = []
-        for state in subset {
-            for step in machine.states[state] {
-                for range in step.set.ranges {
-                    cuts.append((range.lowerBound, step.to, true))
-                    cuts.append((range.upperBound + 1, step.to, false))
-                }
+    /// Whether the work so far is within what is allowed and wanted.
+    private mutating func spends(_ units: Int) -> Bool {
+        work += units
+        return work <= GrammarLimits.subsetWork && demand.lasts(for: 5 * units)
+    }
+
+    /// The steps of the states of a subset, each once; nil if that is too much work.
+    private mutating func steps(in subset: Int) -> [ScalarMachine.Step]? {
+        let looks = subsets[subset].reduce(0) { $0 + stepNumbers[$1].count }
+        guard spends(looks / Self.looksPerUnit) else { return nil }
+        var found: [ScalarMachine.Step] = []
+        for state in subsets[subset] {
+            for number in stepNumbers[state] where seen[number] != subset {
+                seen[number] = subset
+                found.append(steps[number])
             }
         }
-        cuts.sort { $0.at < $1.at }
+        return found
+    }
+
+    /// Steps that are looked at for one unit of work: 3 ns each.
+    private static let looksPerUnit = 16
+
+    /// Cuts the characters where a step's set begins or ends; between two cuts all characters lead to
+    /// the same states.
+    private mutating func steps(of subset: Int) -> [ScalarMachine.Step]? {
+        guard let members = steps(in: subset),
+            spends(members.reduce(0) { $0 + $1.set.ranges.count })
+        else { return nil }
+        var cuts: [Cut] = []
+        for step in members {
+            for range in step.set.ranges {
+                cuts.append(Cut(at: range.lowerBound, to: step.to, isStart: true))
+                cuts.append(Cut(at: range.upperBound + 1, to: step.to, isStart: false))
+            }
+        }
+        cuts.sort { $0.key < $1.key }
         var open: [Int: Int] = [:]
         var found: [[Int]: [ScalarRanges.Bounds]] = [:]
         var order: [[Int]] = []
@@ -123,10 +189,7 @@ private struct SubsetBuilder {
             guard index + 1 < cuts.count, cuts[index + 1].at > cut.at, !open.isEmpty else {
                 continue
             }
-            work += open.count + 1
-            guard work <= GrammarLimits.subsetWork, demand.lasts(for: 5 * (open.count + 1)) else {
-                return nil
-            }
+            guard spends(open.count) else { return nil }
             let target = open.keys.sorted()
             if found[target] == nil { order.append(target) }
             found[target, default: []].append(cut.at...cuts[index + 1].at - 1)
@@ -137,6 +200,20 @@ private struct SubsetBuilder {
             steps.append(ScalarMachine.Step(set: ScalarRanges(ranges), to: number))
         }
         return steps
+    }
+
+    /// Where a step's set begins or ends, in one word: sorting them is most of the work.
+    private struct Cut {
+        /// The character, the state, and whether it is a beginning.
+        let key: UInt64
+
+        init(at: UInt32, to: Int, isStart: Bool) {
+            key = UInt64(at) << 32 | UInt64(to) << 1 | (isStart ? 1 : 0)
+        }
+
+        var at: UInt32 { UInt32(key >> 32) }
+        var to: Int { Int(key >> 1 & 0x7fff_ffff) }
+        var isStart: Bool { key & 1 == 1 }
     }
 
     private mutating func number(of subset: [Int]) -> Int? {
