@@ -168,8 +168,8 @@ final class ServeSite: HTTPSite {
             contentType: "text/plain; version=0.0.4; charset=utf-8",
             body: Array(
                 metrics.text(
-                    parts.engine.figures, prefixes, open: exchanges.count,
-                    cacheLimit: parts.cacheLimit
+                    parts.engine.figures, prefixes, adapters: parts.preparation.models.memory,
+                    open: exchanges.count, cacheLimit: parts.cacheLimit
                 ).utf8))
     }
 
