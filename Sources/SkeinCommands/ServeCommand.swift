@@ -53,6 +53,13 @@ struct ServeCommand: Command {
     static let prefixMemory = Option.optional(
         "prefix-memory", .integer(0...1_048_576), absent: "1024, at most an eighth of what is free",
         "MiB of beginnings of prompts that are kept for the next turn; 0 = none")
+    static let grammarMemory = Option.optional(
+        "grammar-memory", .integer(1...1_048_576), absent: "512, at most an eighth of what is free",
+        "MiB of schemas and their states; where others need all of it, another schema gets 429")
+    static let adapterMemory = Option.optional(
+        "adapter-memory", .integer(1...1_048_576),
+        absent: "enough for all, at most an eighth of what is free",
+        "MiB of adapters that are loaded or that requests still use; another one gets 429")
     static let guesses = Option(
         "speculation", .onOff, default: "on",
         "guess the next tokens from the prompt and check them together; changes no answer")
@@ -83,7 +90,8 @@ struct ServeCommand: Command {
                 options: [
                     parallel.description, queue.description, context.description,
                     maximumTokens.description, cacheType.description, cacheMemory.description,
-                    prefixMemory.description, drain.description,
+                    prefixMemory.description, grammarMemory.description,
+                    adapterMemory.description, drain.description,
                 ]),
             OptionGroup(
                 title: SharedFlags.machine.title,
@@ -120,6 +128,8 @@ struct ServeCommand: Command {
         options.cacheType = arguments[Self.cacheType]
         options.cacheBytes = arguments[Self.cacheMemory].map { $0 << 20 }
         options.prefixBytes = arguments[Self.prefixMemory].map { $0 << 20 }
+        options.grammarBytes = arguments[Self.grammarMemory].map { $0 << 20 }
+        options.adapterBytes = arguments[Self.adapterMemory].map { $0 << 20 }
         options.compute = arguments[GenerateCommand.compute]
         options.guesses = arguments[Self.guesses]
         options.threads = arguments[SharedFlags.threads]

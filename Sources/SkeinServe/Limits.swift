@@ -24,12 +24,12 @@ enum Limits {
     /// Answers of one request: prompts times choices.
     static let answers = 1024
 
-    /// Bytes of JSON of a whole answer, roughly, that the thread which serves everybody writes itself:
-    /// some milliseconds. Larger ones are written by a thread of their own.
+    /// Bytes of JSON of a whole answer, or of all prompts that a stream echoes, roughly, that the thread
+    /// which serves everybody writes itself: some milliseconds. More are written by a thread of their
+    /// own.
     static let writtenBytes = 64 << 10
 
-    /// Bytes of echoed prompts in all answers of a request. A stream's are written on the thread that
-    /// serves everybody, in some 10 ms.
+    /// Bytes of echoed prompts in all answers of a request.
     static let echoBytes = 4 << 20
 
     /// Texts that end an answer, and the bytes of one. Each is looked for at every token.

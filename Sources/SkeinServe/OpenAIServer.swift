@@ -49,6 +49,10 @@ package final class OpenAIServer: Sendable {
         package var cacheBytes: Int?
         /// Bytes of the prefix cache; nil: 1 GiB, at most an eighth of what is free.
         package var prefixBytes: Int?
+        /// Bytes of compiled schemas and their states; nil: 512 MiB, at most an eighth of what is free.
+        package var grammarBytes: Int?
+        /// Bytes of all adapters; nil: for all that may be loaded, at most an eighth of what is free.
+        package var adapterBytes: Int?
         package var guesses = true
         package var threads: Int?
         package var connections = 16384
@@ -62,7 +66,7 @@ package final class OpenAIServer: Sendable {
     private let box = SiteBox()
     private let engine: AnswerEngine
     let threads: PreparationThreads
-    let follower: RunFollower?
+    private let follower: RunFollower?
     /// The bound address, `HOST:PORT`.
     package let address: String
     package var url: String { "http://\(address)" }
@@ -88,16 +92,19 @@ package final class OpenAIServer: Sendable {
         let addresses = try name.resolved(for: .listening)
         let served = options.name ?? Self.name(of: model.path)
         guard ServedModels.isName(served) else {
-            throw ServeError.badName(name: APIError.printable(served))
+            throw ServeError.badName(name: APIError.printable(served), from: .base)
         }
+        let followed = options.follow.map { Self.runName(of: $0) }
+        if followed == served { throw ServeError.nameTaken(name: served, from: .followed) }
         let root = try options.adapterRoot.map { try AdapterRoot($0) }
         let plan = try ServePlan(model, options)
         plan.log(log)
         let digest = Background("skein-hash") { model.contentDigest() }
+        let memory = AdapterMemory(byteLimit: plan.adapterBytes)
         let given = try GivenAdapters(
             options.adapters,
-            besides: [served] + (options.follow.map { [Self.runName(of: $0)] } ?? []),
-            for: model, rank: plan.batch.rank)
+            besides: [served] + [followed].compactMap { $0 },
+            for: model, rank: plan.batch.rank, memory: memory)
         if !options.anyBase, !given.adapters.isEmpty { try given.check(base: digest.wait()) }
         let box = box
         let prefixes =
@@ -115,13 +122,13 @@ package final class OpenAIServer: Sendable {
             weights: engine.weights,
             settings: ServedModels.Settings(
                 adapters: max(options.maximumAdapters, options.adapters.count),
-                rank: plan.batch.rank, root: root, anyBase: options.anyBase,
+                rank: plan.batch.rank, memory: memory, root: root, anyBase: options.anyBase,
                 date: sources.date))
         var started: (threads: PreparationThreads?, follower: RunFollower?) = (nil, nil)
         do {
-            for (name, adapter) in given.adapters {
-                try models.add(name, adapter)
-                log.info("adapter \(name): \(adapter.path)")
+            for (name, admitted) in given.adapters {
+                try models.add(name, admitted)
+                log.info("adapter \(name): \(admitted.adapter.path)")
             }
             threads = try PreparationThreads(count: 2)
             started.threads = threads

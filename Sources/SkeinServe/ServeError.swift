@@ -4,12 +4,16 @@ import SkeinBasics
 package enum ServeError: Error, Equatable {
     /// The system refuses another thread.
     case noThread
-    /// Two of the served models have one name.
-    case nameTaken(name: String)
+    /// Another of the served models has the name.
+    case nameTaken(name: String, from: NameSource)
     /// A name that no request could give, or that means something else.
-    case badName(name: String)
+    case badName(name: String, from: NameSource)
     /// There is no room for another adapter.
     case tooManyAdapters(limit: Int)
+    /// An adapter takes more than all adapters may.
+    case adapterTooLarge(bytes: Int, limit: Int)
+    /// Adapters that are loaded, or held by requests, leave no room for another one now.
+    case adaptersFull(bytes: Int, held: Int, limit: Int)
     /// A path that is not below `--adapter-root`.
     case outsideRoot(path: String)
     /// A folder with more files than are looked at.
@@ -26,9 +30,24 @@ package enum ServeError: Error, Equatable {
     case cacheTooSmall(bytes: Int, needed: Int)
     /// The run has no checkpoint of that step.
     case noCheckpoint(run: String, step: String)
+
+    /// Where a model's name comes from.
+    package enum NameSource: Sendable {
+        /// `--name`, or the base model's file.
+        case base
+        /// `--adapter`.
+        case adapter
+        /// The directory of `--follow`.
+        case followed
+        /// A request that loads an adapter.
+        case request
+    }
 }
 
 extension ServeError: Explained {
+    /// As flags have them, rounded up.
+    private static func mebibytes(_ bytes: Int) -> Int { (bytes + (1 << 20) - 1) >> 20 }
+
     package var explanation: Explanation {
         switch self {
         case .noThread:
@@ -36,20 +55,35 @@ extension ServeError: Explained {
                 what: "the system refuses another thread",
                 remedy: "look at ulimit -u and the limits of the control group",
                 status: .inputOutput)
-        case .nameTaken(let name):
+        case .nameTaken(let name, let source):
             Explanation(
-                what: "the name \(name) is taken", place: "--adapter",
-                remedy: "give each model a name of its own", status: .usage)
-        case .badName(let name):
+                what: "the name \(name) is taken", place: source.flag,
+                remedy: source.remedyForTaken,
+                status: source == .request ? .badData : .usage)
+        case .badName(let name, let source):
             Explanation(
-                what: "\(name) is no name for a model",
+                what: "\(name) is no name for a model", place: source.flag,
                 remedy: "use 1 to \(Limits.nameBytes) letters, digits and . _ - : / + without @",
-                status: .badData)
+                status: source == .request ? .badData : .usage)
         case .tooManyAdapters(let limit):
             Explanation(
                 what: "\(limit) adapters are loaded already",
                 remedy: "unload one (/v1/unload_lora_adapter), or start skein serve with a larger "
                     + "--max-adapters", status: .badData)
+        case .adapterTooLarge(let bytes, let limit):
+            Explanation(
+                what: "the adapter takes \(Figures.bytes(bytes)), and all adapters may take "
+                    + Figures.bytes(limit),
+                place: "--adapter-memory",
+                remedy: "start skein serve with --adapter-memory \(Self.mebibytes(bytes)) or more",
+                status: .badData)
+        case .adaptersFull(let bytes, let held, let limit):
+            Explanation(
+                what: "adapters that are loaded or still answer take \(Figures.bytes(held)) of "
+                    + "\(Figures.bytes(limit)), and this one takes \(Figures.bytes(bytes))",
+                place: "--adapter-memory",
+                remedy: "unload one (/v1/unload_lora_adapter), or start skein serve with "
+                    + "--adapter-memory \(Self.mebibytes(held + bytes)) or more", status: .badData)
         case .outsideRoot(let path):
             Explanation(
                 what: "\(path) is not below --adapter-root",
@@ -79,20 +113,44 @@ extension ServeError: Explained {
                 what:
                     "serving would take \(Figures.bytes(needed)), and \(Figures.bytes(available)) "
                     + "are available",
-                remedy: "give a smaller --cache-memory, --prefix-memory, --context or --parallel, "
-                    + "or --cache-type int8", status: .inputOutput)
+                remedy: "give a smaller --cache-memory, --prefix-memory, --grammar-memory, "
+                    + "--adapter-memory, --context or --parallel, or --cache-type int8",
+                status: .inputOutput)
         case .cacheTooSmall(let bytes, let needed):
             Explanation(
                 what: "keys and values of one answer take \(Figures.bytes(needed)), and they may "
                     + "take \(Figures.bytes(bytes)) in all",
                 place: "--cache-memory",
                 remedy:
-                    "give at least \((needed + (1 << 20) - 1) >> 20), or a smaller --max-tokens "
+                    "give at least \(Self.mebibytes(needed)), or a smaller --max-tokens "
                     + "or --context", status: .usage)
         case .noCheckpoint(let run, let step):
             Explanation(
                 what: "\(run) has no checkpoint of step \(step)",
                 remedy: "look into \(run)/checkpoints, or ask for @latest", status: .badData)
+        }
+    }
+}
+
+extension ServeError.NameSource {
+    /// What an operator wrote it in; a client's request has its own way to say which field it is.
+    fileprivate var flag: String {
+        switch self {
+        case .base: "--name"
+        case .adapter: "--adapter"
+        case .followed: "--follow"
+        case .request: ""
+        }
+    }
+
+    fileprivate var remedyForTaken: String {
+        switch self {
+        case .base, .adapter:
+            "give each adapter a name of its own, other than the base's (--name) and the followed "
+                + "run's (--follow)"
+        case .followed:
+            "give the base (--name) or the adapter another name: a run has that of its directory"
+        case .request: "use another, or unload the adapter that has it"
         }
     }
 }

@@ -10,6 +10,8 @@ struct ServePlan: Sendable {
     var prefixBytes: Int
     /// Of compiled schemas and their states.
     var grammarBytes: Int
+    /// Of all adapters that are loaded or held by requests; 0: there can be none.
+    var adapterBytes: Int
     var threads: Int
     var weightBytes: Int
     /// Activations and rotary tables, and `writingBytes`.
@@ -60,7 +62,9 @@ struct ServePlan: Sendable {
         }
         prefixBytes =
             options.prefixBytes ?? min(Self.usualPrefixBytes, free.map { $0 / 8 } ?? .max)
-        grammarBytes = min(Self.usualGrammarBytes, free.map { $0 / 8 } ?? .max)
+        grammarBytes =
+            options.grammarBytes ?? min(Self.usualGrammarBytes, free.map { $0 / 8 } ?? .max)
+        adapterBytes = Self.adapterBytes(configuration, options, rank: batch.rank, free: free)
         otherBytes =
             batch.memoryBytes(of: configuration, threads: threads) - batch.cacheBytes
             + Self.writingBytes
@@ -69,8 +73,25 @@ struct ServePlan: Sendable {
         }
     }
 
+    /// Without `--adapter-memory`: all that may be loaded in their largest size, a followed run's and a
+    /// checkpoint that a request names among them, but at most an eighth of what is free.
+    private static func adapterBytes(
+        _ model: ModelConfiguration, _ options: OpenAIServer.Options, rank: Int, free: Int?
+    ) -> Int {
+        if options.adapters.isEmpty, options.adapterRoot == nil, options.follow == nil { return 0 }
+        if let given = options.adapterBytes { return given }
+        let largest = AdapterShape(
+            LoRAConfiguration(
+                rank: rank, scale: 1, dropout: 0, targets: TargetModule.allCases,
+                layers: 0..<model.layerCount), model: model)
+        let count = max(options.maximumAdapters, options.adapters.count) + 2
+        return min(
+            GenerationProjections.byteCount(of: largest) * count,
+            free.map { $0 / 8 } ?? .max)
+    }
+
     var totalBytes: Int {
-        weightBytes + otherBytes + batch.cacheBytes + prefixBytes + grammarBytes
+        weightBytes + otherBytes + batch.cacheBytes + prefixBytes + grammarBytes + adapterBytes
     }
 
     func log(_ log: Log) {
@@ -79,7 +100,7 @@ struct ServePlan: Sendable {
                 + "\(Figures.bytes(otherBytes)), keys and values up to "
                 + "\(Figures.bytes(batch.cacheBytes)) (\(batch.sequences) answers, \(batch.context) "
                 + "tokens each, \(batch.cacheType.rawValue)), prefix cache up to "
-                + "\(Figures.bytes(prefixBytes)), schemas up to \(Figures.bytes(grammarBytes)); "
-                + "adapters come on top")
+                + "\(Figures.bytes(prefixBytes)), schemas up to \(Figures.bytes(grammarBytes)), "
+                + "adapters up to \(Figures.bytes(adapterBytes))")
     }
 }

@@ -129,6 +129,30 @@ final class AnsweringServer: Sendable {
         return try #require(client)
     }
 
+    /// Clients that wait for what the site answers to `/later`, in the order of its replies.
+    func waitingClients(_ count: Int) throws -> [HTTPClient] {
+        try (0..<count).map { _ in
+            let client = try client()
+            try askLater(client)
+            return client
+        }
+    }
+
+    /// Has a client ask for `/later`, and waits until the site has its reply.
+    func askLater(_ client: HTTPClient) throws {
+        let before = try call { $0.replies.count }
+        try client.send(Ask.post("/later", "x"))
+        try wait { $0.replies.count == before + 1 }
+    }
+
+    /// Waits until as much as may be is held of requests behind the first one that waits.
+    func waitForFullPipeline() throws {
+        try wait { site in
+            guard let connection = site.replies.first?.connection else { return false }
+            return connection.parser.heldBytes >= Limits.pipelineBytes
+        }
+    }
+
     /// How often the server's thread has woken up.
     func turns() throws -> Int {
         try (site.loop as? EventLoop).map { loop in try loop.call { loop.turns } } ?? 0

@@ -39,11 +39,7 @@ struct HTTPCapacityTests {
         var settings = HTTPServer.Settings.patient
         settings.connections = 3
         let server = try AnsweringServer(settings)
-        let clients = try (0..<3).map { _ in try server.client() }
-        for (number, client) in clients.enumerated() {
-            try client.send(Ask.post("/later", "x"))
-            try server.wait { $0.replies.count == number + 1 }
-        }
+        let clients = try server.waitingClients(3)
         try server.call { site in
             site.streams.append(site.replies[2].beginEvents())
             site.streams[0].send(nil, "1")
@@ -103,11 +99,7 @@ struct HTTPCapacityTests {
         var settings = HTTPServer.Settings.patient
         settings.answerBytes = 5 * length / 2
         let server = try AnsweringServer(settings)
-        nonisolated(unsafe) let clients = try (0..<3).map { _ in try server.client() }
-        for (number, client) in clients.enumerated() {
-            try client.send(Ask.post("/later", "x"))
-            try server.wait { $0.replies.count == number + 1 }
-        }
+        nonisolated(unsafe) let clients = try server.waitingClients(3)
         // On the server's thread, so that it writes to nobody meanwhile.
         let waiting = try server.call { site in
             let connections = try site.replies.map { try #require($0.connection) }
@@ -146,11 +138,7 @@ struct HTTPCapacityTests {
         var settings = HTTPServer.Settings.patient
         settings.answerBytes = 5 * length / 2
         let server = try AnsweringServer(settings)
-        let clients = try (0..<4).map { _ in try server.client() }
-        for (number, client) in clients.enumerated() {
-            try client.send(Ask.post("/later", "x"))
-            try server.wait { $0.replies.count == number + 1 }
-        }
+        let clients = try server.waitingClients(4)
         // The first one, which has waited for longest, holds the least.
         let (waiting, held) = try server.call { site in
             let connections = try site.replies.map { try #require($0.connection) }
@@ -176,8 +164,7 @@ struct HTTPCapacityTests {
         let server = try AnsweringServer(settings)
         let clients = try (0..<6).map { _ in try server.client() }
         for (number, client) in clients.enumerated() {
-            try client.send(Ask.post("/later", "x"))
-            try server.wait { $0.replies.count == number + 1 }
+            try server.askLater(client)
             try server.call { site in
                 let body = [UInt8](repeating: 1, count: length)
                 site.replies[number].respond(HTTPResponse(body: body))
@@ -216,11 +203,7 @@ struct HTTPCapacityTests {
             try client.send(text)
             return client
         }
-        let clients = try (0..<2).map { _ in try server.client() }
-        for (number, client) in clients.enumerated() {
-            try client.send(Ask.post("/later", "x"))
-            try server.wait { $0.replies.count == number + 1 }
-        }
+        let clients = try server.waitingClients(2)
         try server.call { site in
             site.streams.append(site.replies[1].beginEvents())
             site.streams[1].send(nil, "1")

@@ -4,21 +4,6 @@ import Testing
 
 @testable import SkeinHTTP
 
-/// The bytes of requests.
-enum Ask {
-    static func get(_ path: String, _ more: String = "") -> String {
-        "GET \(path) HTTP/1.1\r\nHost: h\r\n\(more)\r\n"
-    }
-
-    static func post(_ path: String, _ body: String, _ more: String = "") -> String {
-        head(path, "\(more)Content-Length: \(body.utf8.count)") + body
-    }
-
-    static func head(_ path: String, _ headers: String, version: String = "1.1") -> String {
-        "POST \(path) HTTP/\(version)\r\nHost: h\r\n\(headers)\r\n\r\n"
-    }
-}
-
 @Suite("answers that come later", .timeLimit(.minutes(10)))
 struct HTTPReplyTests {
     @Test("an answer comes when the site gives it, and the connection can be used again")
@@ -107,20 +92,13 @@ struct HTTPReplyTests {
         #expect(try client.response()?.text == "got ")
     }
 
-    enum Leaving: CaseIterable, Sendable {
-        case closes
-        case endsItsSide
-        case resets
-    }
-
     @Test(
         "the site hears at once that a client is gone, while it waits and while it gets events",
         arguments: Leaving.allCases, [false, true])
     func gone(leaving: Leaving, isStreaming: Bool) throws {
         let server = try AnsweringServer()
         var client: HTTPClient? = try server.client()
-        try client?.send(Ask.post("/later", "x"))
-        try server.wait { $0.replies.count == 1 }
+        try server.askLater(#require(client))
         if isStreaming {
             try server.call { site in
                 let stream = site.replies[0].beginEvents()
@@ -131,13 +109,7 @@ struct HTTPReplyTests {
             #expect(try client?.event() == "data: 1")
         }
         #expect(try server.call { $0.gone } == 0)
-        switch leaving {
-        case .closes: client = nil
-        case .endsItsSide: client?.endWriting()
-        case .resets:
-            client?.resetsWhenDropped()
-            client = nil
-        }
+        leaving.leave(&client)
         try server.wait { $0.gone == 1 }
         try server.call { site in
             #expect(site.goneStreams == (isStreaming ? 1 : 0) && !site.replies[0].isOpen)
@@ -160,10 +132,7 @@ struct HTTPReplyTests {
         var client: HTTPClient? = try server.client()
         try client?.send(Ask.post("/later", "x"))
         try client?.send(String(repeating: Ask.post("/", "x"), count: 1000))
-        try server.wait { site in
-            guard let connection = site.replies.first?.connection else { return false }
-            return connection.parser.heldBytes >= Limits.pipelineBytes
-        }
+        try server.waitForFullPipeline()
         if isStreaming {
             try server.call { site in
                 site.streams.append(site.replies[0].beginEvents())
@@ -172,13 +141,7 @@ struct HTTPReplyTests {
             #expect(try client?.event() == "data: 1")
         }
         #expect(try server.call { $0.gone } == 0)
-        switch leaving {
-        case .closes: client = nil
-        case .endsItsSide: client?.endWriting()
-        case .resets:
-            client?.resetsWhenDropped()
-            client = nil
-        }
+        leaving.leave(&client)
         try server.wait { $0.gone == 1 }
         #expect(try server.server.connectionCount() == 0)
     }
@@ -190,10 +153,7 @@ struct HTTPReplyTests {
         let count = 3000
         try client.send(Ask.post("/later", "x"))
         try client.send((0..<count).map { Ask.post("/", "\($0)") }.joined())
-        try server.wait { site in
-            guard let connection = site.replies.first?.connection else { return false }
-            return connection.parser.heldBytes >= Limits.pipelineBytes
-        }
+        try server.waitForFullPipeline()
         try server.call { site in
             let held = site.replies[0].connection?.parser.heldBytes ?? 0
             #expect(held < Limits.pipelineBytes + Limits.readBytes)
@@ -208,8 +168,7 @@ struct HTTPReplyTests {
     func slowReader() throws {
         let server = try AnsweringServer()
         let client = try HTTPClient(port: server.port, receiveBytes: 4096)
-        try client.send(Ask.post("/later", "x"))
-        try server.wait { $0.replies.count == 1 }
+        try server.askLater(client)
         let waited = try server.call { site in
             let stream = site.replies[0].beginEvents()
             var most = 0
@@ -231,8 +190,7 @@ struct HTTPReplyTests {
         settings.times.write = .milliseconds(300)
         let server = try AnsweringServer(settings)
         let client = try HTTPClient(port: server.port, receiveBytes: 4096)
-        try client.send(Ask.post("/later", "x"))
-        try server.wait { $0.replies.count == 1 }
+        try server.askLater(client)
         try server.call { site in
             let stream = site.replies[0].beginEvents()
             while stream.waitingBytes < 100_000 {
@@ -250,8 +208,7 @@ struct HTTPReplyTests {
         settings.times.keepAlive = .milliseconds(50)
         let server = try AnsweringServer(settings)
         let client = try server.client()
-        try client.send(Ask.post("/later", "x"))
-        try server.wait { $0.replies.count == 1 }
+        try server.askLater(client)
         try server.call { $0.streams.append($0.replies[0].beginEvents()) }
         for _ in 0..<3 { #expect(try client.eventOrComment() == ": still here") }
         try server.call { site in
@@ -282,12 +239,8 @@ struct HTTPReplyTests {
     @Test("a server that stops tells those that still answer")
     func stop() throws {
         let server = try AnsweringServer()
-        let clients = try (0..<2).map { _ in try server.client() }
+        let clients = try server.waitingClients(2)
         let told = Counter()
-        for (number, client) in clients.enumerated() {
-            try client.send(Ask.post("/later", "x"))
-            try server.wait { $0.replies.count == number + 1 }
-        }
         try server.call { site in
             for reply in site.replies { reply.onEnd = { told.add() } }
             site.replies[1].beginEvents().onEnd = { told.add() }

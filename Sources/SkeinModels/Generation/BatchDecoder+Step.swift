@@ -7,9 +7,10 @@ extension BatchDecoder {
     /// when their token is read.
     ///
     /// `each` may feed the sequence, cut it, let it leave and admit others; what is fed before the
-    /// answers are read is read with them. `check` is called before each layer; what it throws ends
-    /// the step, and what was not read is read by the next one. What `each` throws ends it, too;
-    /// logits that were not given then are lost. A step within a step does nothing.
+    /// answers are read is read with them. `check` is called before each layer, and before each block
+    /// that the prefix cache gives; what it throws ends the step, and what was not read is read by the
+    /// next one. What `each` throws ends it, too; logits that were not given then are lost. A step
+    /// within a step does nothing.
     @discardableResult
     package func step(
         check: () throws -> Void, _ each: (Logits) throws -> Void
@@ -70,9 +71,9 @@ extension BatchDecoder {
     ) rethrows -> PromptPart {
         var restored = 0
         if let prompt = members[id]?.unread {
-            let cached = members[id]?.sequence.reuse(
+            let cached = try members[id]?.sequence.reuse(
                 for: prompt, from: members[id]?.tellsPrompt == true ? nil : prefixes,
-                compute: plan.compute)
+                compute: plan.compute, check: check)
             members[id]?.cachedTokens = cached ?? 0
             members[id]?.prompt = prompt[(cached ?? 0)...]
             members[id]?.unread = nil

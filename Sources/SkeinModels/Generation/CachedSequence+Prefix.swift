@@ -8,9 +8,15 @@ extension CachedSequence {
     /// Only what a prompt's kernels have read is kept, so the result is that of reading all of it. At
     /// least the last token is left to read, because its logits are not kept.
     ///
+    /// `check` is called before each block that is copied; what it throws ends that, and nothing is
+    /// kept then.
+    ///
     /// - Returns: leading tokens of the prompt that are in the cache now.
     @discardableResult
-    package func reuse(for prompt: [Int32], from cache: PrefixCache?, compute: ComputeType) -> Int {
+    package func reuse(
+        for prompt: [Int32], from cache: PrefixCache?, compute: ComputeType,
+        check: () throws -> Void
+    ) rethrows -> Int {
         let length = max(expectedLength, prompt.count)
         let isOther = count > 0 && rotations.contains { $0.differs(rowLength, length) }
         let most = prompt.count - 1
@@ -30,7 +36,7 @@ extension CachedSequence {
         let blocks = cache.count(of: names, tokens: prompt, byteCount: blockBytes)
         if blocks * PrefixCache.blockTokens > own {
             truncate(to: 0)
-            restore(names[..<blocks], of: prompt, from: cache)
+            try restore(names[..<blocks], of: prompt, from: cache, check: check)
         } else {
             truncate(to: own)
         }
@@ -41,12 +47,13 @@ extension CachedSequence {
     }
 
     private func restore(
-        _ names: ArraySlice<PrefixName>, of prompt: [Int32], from cache: PrefixCache
-    ) {
+        _ names: ArraySlice<PrefixName>, of prompt: [Int32], from cache: PrefixCache,
+        check: () throws -> Void
+    ) rethrows {
         let size = PrefixCache.blockTokens
         // Another thread may have made some leave since they were counted.
-        let found = cache.restore(
-            Array(names), tokens: prompt, byteCount: blockBytes
+        let found = try cache.restore(
+            Array(names), tokens: prompt, byteCount: blockBytes, check: check
         ) { index, count, bytes in
             guard var from = bytes.baseAddress else { return }
             let end = (index + 1) * size

@@ -154,7 +154,8 @@ package final class DecoderSession {
     /// What it shares with what the session holds, and with `prefixes`, is not computed again. An
     /// answer in it counts as new: it was read as an answer, and is read as a prompt now. The prompt
     /// has at least one token and at most `capacity`, each of the model's vocabulary, as in
-    /// `withLogits(after:)`. What `check` throws ends the reading; the same call goes on from there.
+    /// `withLogits(after:)`, which says when `check` is called; it is before each block of `prefixes`,
+    /// too. What it throws ends the reading; the same call goes on from there.
     package func withLogits<Result>(
         ofPrompt prompt: [Int32], check: () throws -> Void,
         _ body: (UnsafeBufferPointer<Float>) throws -> Result
@@ -162,7 +163,8 @@ package final class DecoderSession {
         precondition(
             !prompt.isEmpty && prompt.count <= sequence.capacity, "a prompt fits the session")
         unread = []
-        let known = sequence.reuse(for: prompt, from: prefixes, compute: pass.compute)
+        let known = try sequence.reuse(
+            for: prompt, from: prefixes, compute: pass.compute, check: check)
         return try withLogits(after: Array(prompt[known...]), check: check, body)
     }
 

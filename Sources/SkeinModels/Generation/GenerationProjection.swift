@@ -135,13 +135,7 @@ package final class GenerationProjections: Sendable {
             return
         }
         precondition(parameters.count == adapter.layout.count, "parameters of another adapter")
-        let pairs = adapter.pairs.joined().compactMap { $0 }
-        let memory = InterleavedMemory(
-            byteCount: pairs.reduce(0) { sum, pair in
-                sum + InterleavedMatrix.byteCount(.f32, rows: pair.rank, columns: pair.inputs)
-                    + InterleavedMatrix.byteCount(
-                        .f32, rows: pair.outputs, columns: pair.rank)
-            })
+        let memory = InterleavedMemory(byteCount: Self.packedBytes(of: adapter))
         var next = memory.base
         func packed(_ rows: Int, _ columns: Int, at offset: Int) -> InterleavedMatrix {
             let matrix = InterleavedMatrix(.f32, rows: rows, columns: columns, at: next)
@@ -188,10 +182,25 @@ package final class GenerationProjections: Sendable {
     /// Bytes of the adapter's packed matrices and of the tables that find them; the weights are not
     /// among them.
     package var byteCount: Int {
-        layers.reduce(memory?.byteCount ?? 0) {
-            $0 + $1.count * (MemoryLayout<GenerationProjection>.stride + MemoryLayout<Int>.stride)
+        layers.reduce(memory?.byteCount ?? 0) { $0 + $1.count * Self.tableBytes }
+    }
+
+    /// The same, before an adapter of this shape is packed.
+    package static func byteCount(of adapter: AdapterShape) -> Int {
+        adapter.pairs.reduce(packedBytes(of: adapter)) { $0 + $1.count * tableBytes }
+    }
+
+    private static func packedBytes(of adapter: AdapterShape) -> Int {
+        adapter.pairs.joined().reduce(0) { sum, pair in
+            guard let pair else { return sum }
+            return sum + InterleavedMatrix.byteCount(.f32, rows: pair.rank, columns: pair.inputs)
+                + InterleavedMatrix.byteCount(.f32, rows: pair.outputs, columns: pair.rank)
         }
     }
+
+    /// Of a projection.
+    private static let tableBytes =
+        MemoryLayout<GenerationProjection>.stride + MemoryLayout<Int>.stride
 
     subscript(_ layer: Int, _ module: TargetModule) -> GenerationProjection {
         layers[layer][places[layer][module.rawValue]]

@@ -49,15 +49,11 @@ extension Generator {
                 let token = try session.withLogits(after: next, as: reading, check: check) {
                     logits in
                     try pick(logits, uses) { logits in
-                        let token = sampler.pick(
-                            logits, position: position, among: allowed(by: fitting))
-                        if fitting !== all, !isCutShort {
-                            // What the model would have said with more room.
-                            let wanted = sampler.pick(
-                                logits, position: position, among: allowed(by: all))
-                            isCutShort = !allowed(by: fitting).contains(wanted)
-                        }
-                        return token
+                        let choice = sampler.choose(
+                            logits, position: position, among: fitting,
+                            of: isCutShort ? nil : all, ends: stopTokens)
+                        isCutShort = isCutShort || choice.isCutShort
+                        return choice.token
                     }
                 }
                 if !fitting.tokens.contains(token) {
@@ -68,13 +64,5 @@ extension Generator {
                 reading = .answer
             }
         }
-    }
-
-    /// The tokens of a mask, and those that end the turn where the value is complete.
-    private func allowed(by mask: TokenMask) -> TokenSet {
-        var tokens = mask.tokens
-        guard mask.allowsEnd else { return tokens }
-        for token in stopTokens where Int(token) < tokens.size { tokens.insert(token) }
-        return tokens
     }
 }

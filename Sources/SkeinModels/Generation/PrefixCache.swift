@@ -53,16 +53,6 @@ package final class PrefixCache: Sendable {
 
     private func publish(_ usage: Usage) { published.withLock { $0 = usage } }
 
-    /// Forgets all blocks.
-    package func removeAll() {
-        state.withLock { state in
-            state.table = PrefixTable()
-            state.usage.blocks = 0
-            state.usage.bytes = 0
-            publish(state.usage)
-        }
-    }
-
     /// How many of these blocks, from the first on, are here. Arguments as in `restore`.
     func count(of names: [PrefixName], tokens: [Int32], byteCount: Int) -> Int {
         state.withLock { Self.found(names, tokens, byteCount, in: $0.table).count }
@@ -77,14 +67,17 @@ package final class PrefixCache: Sendable {
     ///     whatever its name.
     ///   - byteCount: of a block; one of another size does not match either, so that a reader never
     ///     reads behind its end.
+    ///   - check: called before each block, and not of this cache; what it throws ends the restoring, as
+    ///     if nothing had been found.
     @discardableResult
     func restore(
-        _ names: [PrefixName], tokens: [Int32], byteCount: Int,
+        _ names: [PrefixName], tokens: [Int32], byteCount: Int, check: () throws -> Void,
         _ body: (_ index: Int, _ count: Int, UnsafeRawBufferPointer) -> Void
-    ) -> Int {
-        state.withLock { state in
+    ) rethrows -> Int {
+        try state.withLock { state in
             let found = Self.found(names, tokens, byteCount, in: state.table)
             for index in found {
+                try check()
                 state.table.block(names[index])?.bytes.withUnsafeBytes {
                     body(index, found.count, $0)
                 }

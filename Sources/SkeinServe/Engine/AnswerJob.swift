@@ -95,6 +95,10 @@ struct AnswerEvent: Sendable {
     let request: RequestID
     let choice: Int
     let content: Content
+
+    var isFailure: Bool {
+        if case .failed = content { true } else { false }
+    }
 }
 
 /// How an answer ended, and what it took.

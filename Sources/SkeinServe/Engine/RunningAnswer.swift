@@ -90,7 +90,7 @@ final class RunningAnswer {
             case .free:
                 guard let now = logits else { return .feed(feed) }
                 logits = nil
-                let token = try pick(now, among: nil, wanted: nil)
+                let token = try pick(now)
                 if stopTokens.contains(token) {
                     if job.recordsEnd { record(token, now) }
                     return ended(try endOfTurn())
@@ -101,8 +101,7 @@ final class RunningAnswer {
             case .choice(let all, let fitting):
                 guard let now = logits else { return .feed(feed) }
                 logits = nil
-                let token = try pick(
-                    now, among: fitting, wanted: fitting === all ? nil : all)
+                let token = try pick(now, among: (fitting, of: all))
                 if !fitting.tokens.contains(token) { return ended(try endOfTurn()) }
                 record(token, now)
                 feed += try accept(token)
@@ -147,21 +146,18 @@ final class RunningAnswer {
     }
 
     private func pick(
-        _ all: UnsafeBufferPointer<Float>, among mask: TokenMask?, wanted: TokenMask?
+        _ all: UnsafeBufferPointer<Float>, among masks: (fitting: TokenMask, of: TokenMask)? = nil
     ) throws -> Int32 {
         let logits = UnsafeBufferPointer(rebasing: all.prefix(tokenizer.vocabularySize))
         guard Sampler.areFinite(logits) else { throw GenerationError.notFinite }
         let position = tokens.count
         func choose(_ logits: UnsafeBufferPointer<Float>) -> Int32 {
-            guard let mask else { return job.sampler.pick(logits, position: position) }
-            let token = job.sampler.pick(logits, position: position, among: allowed(by: mask))
-            if let wanted, !isCutShort {
-                // What the model would have said with more room.
-                let free = job.sampler.pick(
-                    logits, position: position, among: allowed(by: wanted))
-                isCutShort = !allowed(by: mask).contains(free)
-            }
-            return token
+            guard let masks else { return job.sampler.pick(logits, position: position) }
+            let choice = job.sampler.choose(
+                logits, position: position, among: masks.fitting,
+                of: isCutShort ? nil : masks.of, ends: tokenizer.endOfTurnIDs)
+            isCutShort = isCutShort || choice.isCutShort
+            return choice.token
         }
         if job.sampler.penalties.isOff, job.bias.isEmpty { return choose(logits) }
         var lowered = Array(logits)
@@ -170,14 +166,6 @@ final class RunningAnswer {
             lowered[Int(token)] = TokenUses.finite(lowered[Int(token)] + bias)
         }
         return lowered.withUnsafeBufferPointer(choose)
-    }
-
-    /// The tokens of a mask, and those that end the turn where the value is complete.
-    private func allowed(by mask: TokenMask) -> TokenSet {
-        var tokens = mask.tokens
-        guard mask.allowsEnd else { return tokens }
-        for token in tokenizer.endOfTurnIDs where Int(token) < tokens.size { tokens.insert(token) }
-        return tokens
     }
 
     private func endOfTurn() throws -> FinishReason {

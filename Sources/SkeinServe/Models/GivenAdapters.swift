@@ -5,29 +5,33 @@ import SkeinTraining
 /// The adapters that are given at the start (`--adapter`). They are read and checked before the base's
 /// weights are, which takes much longer.
 struct GivenAdapters {
-    private(set) var adapters: [(name: String, adapter: LoadedAdapter)] = []
+    private(set) var adapters: [(name: String, adapter: AdmittedAdapter)] = []
 
     /// - Parameters:
     ///   - given: names and paths.
     ///   - taken: names that are others'.
     ///   - model: the base.
     ///   - rank: the largest for which there is room.
+    ///   - memory: of all adapters.
     /// - Throws: `ServeError`; what `LoadedAdapter` throws.
     init(
         _ given: [OpenAIServer.Options.NamedAdapter], besides taken: [String],
-        for model: ModelDirectory, rank: Int
+        for model: ModelDirectory, rank: Int, memory: AdapterMemory
     ) throws {
         var taken = Set(taken)
         for name in given.map(\.name) {
             guard ServedModels.isName(name) else {
-                throw ServeError.badName(name: APIError.printable(name))
+                throw ServeError.badName(name: APIError.printable(name), from: .adapter)
             }
-            guard taken.insert(name).inserted else { throw ServeError.nameTaken(name: name) }
+            guard taken.insert(name).inserted else {
+                throw ServeError.nameTaken(name: name, from: .adapter)
+            }
         }
         for adapter in given {
-            let loaded = try LoadedAdapter.read(adapter.path, for: model)
-            try loaded.check(rank: rank)
-            adapters.append((adapter.name, loaded))
+            let admitted = try AdmittedAdapter(adapter.path, for: model, rank: rank) {
+                try memory.room(for: $0)
+            }
+            adapters.append((adapter.name, admitted))
         }
     }
 
@@ -35,16 +39,6 @@ struct GivenAdapters {
     ///
     /// - Throws: `AdapterError.otherBase`.
     func check(base: SHA256.Digest) throws(AdapterError) {
-        for (_, adapter) in adapters { try adapter.check(base: base) }
-    }
-}
-
-extension LoadedAdapter {
-    /// - Throws: `ServeError.rankTooLarge`.
-    func check(rank limit: Int) throws(ServeError) {
-        let rank = parameters.shape.configuration.largestRank
-        guard rank <= limit else {
-            throw .rankTooLarge(adapter: path, rank: rank, limit: limit)
-        }
+        for (_, admitted) in adapters { try admitted.adapter.check(base: base) }
     }
 }

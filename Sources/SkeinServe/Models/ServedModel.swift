@@ -13,7 +13,7 @@ struct ServedModel: Sendable {
     let step: Int?
     /// Which files the checkpoint was read from, when a request named it.
     let files: FileIdentity?
-    let projections: GenerationProjections
+    var projections: GenerationProjections
 
     /// What answers call it: with the step that made them, where the name alone does not tell.
     var answeringName: String { step.map { id.contains("@") ? id : "\(id)@\($0)" } ?? id }

@@ -13,6 +13,8 @@ package final class ServedModels: Sendable {
         var adapters = 16
         /// The largest rank, for which memory is taken at the start.
         var rank = 64
+        /// Of all adapters.
+        var memory: AdapterMemory
         var root: AdapterRoot?
         /// Takes adapters that say that they were made for another base.
         var anyBase = false
@@ -46,7 +48,9 @@ package final class ServedModels: Sendable {
         _ model: ModelDirectory, name: String, digest: SHA256.Digest, weights: GenerationWeights,
         settings: Settings
     ) throws(ServeError) {
-        guard Self.isName(name) else { throw .badName(name: APIError.printable(name)) }
+        guard Self.isName(name) else {
+            throw .badName(name: APIError.printable(name), from: .base)
+        }
         self.model = model
         self.digest = digest
         self.weights = weights
@@ -91,38 +95,37 @@ package final class ServedModels: Sendable {
     /// Loads an adapter under a name.
     ///
     /// - Throws: `ServeError`; what `LoadedAdapter` throws.
-    @discardableResult
-    func load(_ name: String, path: String) throws -> ServedModel {
-        guard Self.isName(name) else { throw ServeError.badName(name: APIError.printable(name)) }
-        try checkRoom(for: name)
-        return try add(read(name, path: path))
+    func load(_ name: String, path: String) throws {
+        guard Self.isName(name) else {
+            throw ServeError.badName(name: APIError.printable(name), from: .request)
+        }
+        try checkPlace(for: name)
+        try add(read(name, path: path))
     }
 
     /// Takes an adapter that was read, checked and named already.
     ///
     /// - Throws: `ServeError.nameTaken`, `.tooManyAdapters`.
-    @discardableResult
-    func add(_ name: String, _ adapter: LoadedAdapter) throws(ServeError) -> ServedModel {
+    func add(_ name: String, _ adapter: AdmittedAdapter) throws(ServeError) {
         try add(served(name, adapter))
     }
 
-    private func add(_ loaded: ServedModel) throws(ServeError) -> ServedModel {
+    private func add(_ loaded: ServedModel) throws(ServeError) {
         try state.withLock { (state) throws(ServeError) in
             // Somebody else may have been faster.
             guard !state.models.contains(where: { $0.id == loaded.id }) else {
-                throw .nameTaken(name: loaded.id)
+                throw .nameTaken(name: loaded.id, from: .request)
             }
             guard state.models.count <= settings.adapters else {
                 throw .tooManyAdapters(limit: settings.adapters)
             }
             state.models.append(loaded)
         }
-        return loaded
     }
 
     /// Puts a newer checkpoint of a run in the place of the one that has its name.
     ///
-    /// - Throws: what `LoadedAdapter` throws; the older one stays.
+    /// - Throws: `ServeError`, what `LoadedAdapter` throws; the older one stays.
     func replace(_ name: String, path: String, step: Int) throws {
         let loaded = try read(name, path: path, step: step)
         state.withLock { state in
@@ -134,7 +137,7 @@ package final class ServedModels: Sendable {
         }
     }
 
-    /// Forgets an adapter. Answers that are under way keep it until they end.
+    /// Forgets an adapter. Answers that wait or are under way keep it, and its memory, until they end.
     ///
     /// - Returns: false if there is none of this name, or it is the base.
     func unload(_ name: String) -> Bool {
@@ -150,10 +153,13 @@ package final class ServedModels: Sendable {
     /// The directory in which clients may name adapters; nil: they may not.
     var root: AdapterRoot? { settings.root }
 
-    private func checkRoom(for name: String) throws(ServeError) {
+    /// Of all adapters.
+    var memory: AdapterMemory { settings.memory }
+
+    private func checkPlace(for name: String) throws(ServeError) {
         let models = state.withLock { $0.models }
         if models.contains(where: { $0.id == name }) || isFollowed(name) {
-            throw .nameTaken(name: name)
+            throw .nameTaken(name: name, from: .request)
         }
         if models.count > settings.adapters { throw .tooManyAdapters(limit: settings.adapters) }
     }
@@ -161,19 +167,48 @@ package final class ServedModels: Sendable {
     private func read(
         _ name: String, path: String, step: Int? = nil, files: FileIdentity? = nil
     ) throws -> ServedModel {
-        let adapter = try LoadedAdapter.read(path, for: model)
-        if !settings.anyBase { try adapter.check(base: digest) }
-        try adapter.check(rank: settings.rank)
-        return served(name, adapter, step: step, files: files)
+        let admitted = try AdmittedAdapter(path, for: model, rank: settings.rank) {
+            try self.room(for: $0)
+        }
+        if !settings.anyBase { try admitted.adapter.check(base: digest) }
+        return served(name, admitted, step: step, files: files)
+    }
+
+    /// Room for another adapter; checkpoints that nobody uses make it.
+    private func room(for bytes: Int) throws(ServeError) -> AdapterMemory.Room {
+        while true {
+            do {
+                return try settings.memory.room(for: bytes)
+            } catch {
+                guard case .adaptersFull = error, forgetCheckpoint() else { throw error }
+            }
+        }
+    }
+
+    /// Forgets, of the checkpoints that no request holds, the one that was not named for longest.
+    ///
+    /// - Returns: false if there is none.
+    private func forgetCheckpoint() -> Bool {
+        state.withLock { state in
+            guard
+                let place = state.checkpoints.indices.first(where: {
+                    isKnownUniquelyReferenced(&state.checkpoints[$0].projections)
+                })
+            else { return false }
+            state.checkpoints.remove(at: place)
+            return true
+        }
     }
 
     private func served(
-        _ name: String, _ adapter: LoadedAdapter, step: Int? = nil, files: FileIdentity? = nil
+        _ name: String, _ admitted: AdmittedAdapter, step: Int? = nil, files: FileIdentity? = nil
     ) -> ServedModel {
-        ServedModel(
+        let adapter = admitted.adapter
+        let projections = GenerationProjections(weights, adapter: adapter.parameters)
+        settings.memory.put(projections, into: admitted.room)
+        return ServedModel(
             id: name, root: shown(adapter.path), parent: base.id, created: settings.date(),
-            step: step, files: files,
-            projections: GenerationProjections(weights, adapter: adapter.parameters))
+            step: step, files: files, projections: projections)
     }
 
     /// A path as clients see it: what lies around it is none of their business.
@@ -275,7 +310,9 @@ package final class ServedModels: Sendable {
     ///
     /// - Throws: `ServeError.nameTaken`.
     func follow(_ name: String, in directory: String) throws(ServeError) {
-        guard !list.contains(where: { $0.id == name }) else { throw .nameTaken(name: name) }
+        guard !list.contains(where: { $0.id == name }) else {
+            throw .nameTaken(name: name, from: .followed)
+        }
         followedRun.withLock { $0 = (name, directory) }
     }
 

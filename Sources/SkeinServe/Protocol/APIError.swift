@@ -71,13 +71,18 @@ struct APIError: Error, Equatable, Sendable {
         .serviceUnavailable, "the server is shutting down: try another one, or later",
         code: "shutting_down", retryAfter: 5)
 
-    /// An error that explains itself; one of input is the client's, any other the server's.
+    /// An error that explains itself; one of input is the client's, any other the server's. Too little
+    /// room for an adapter passes.
     init(_ error: any Error, param: String? = nil) {
         guard let explained = error as? any Explained else {
             self.init(.internalError, "an error of skein's own: \(error)", param: param)
             return
         }
         let explanation = explained.explanation
+        if case .adaptersFull? = error as? ServeError {
+            self = .overloaded("\(explanation.what) (\(explanation.place))", retryAfter: 5)
+            return
+        }
         let parts = [explanation.what, explanation.place, explanation.remedy]
         let isInput = explanation.status == .badData || explanation.status == .usage
         self.init(

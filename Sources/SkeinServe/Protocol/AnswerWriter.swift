@@ -7,6 +7,8 @@ struct AnswerWriter: Sendable {
     private var choices: [Choice]
     /// Bytes of the whole answer's JSON, roughly.
     private(set) var size: Int
+    /// Whether the prompts that a stream echoes are to be written by another thread.
+    private let hasLongEchoes: Bool
 
     private struct Choice {
         var text: String
@@ -34,7 +36,9 @@ struct AnswerWriter: Sendable {
                 text: echo.text,
                 offsets: format.logprobs.map { _ in AnswerOffsets(names.tokenizer, echo: echo) })
         }
-        size = choices.reduce(0) { $0 + $1.text.utf8.count + Self.choiceBytes }
+        let echoed = choices.reduce(0) { $0 + $1.text.utf8.count }
+        size = echoed + choices.count * Self.choiceBytes
+        hasLongEchoes = format.streams && echoed > Limits.writtenBytes
     }
 
     /// JSON of one choice without its text, and of one token with its log-probability.
@@ -85,6 +89,11 @@ struct AnswerWriter: Sendable {
     var usageChunk: JSONLine.Value? {
         guard format.includesUsage else { return nil }
         return .object(head(isChunk: true) + [("choices", .array([])), ("usage", usage)])
+    }
+
+    /// The chunk that a stream's answer begins with, where it is for another thread to write; once.
+    mutating func takeLongEcho(_ index: Int) -> JSONLine.Value? {
+        hasLongEchoes ? beginning(index).first : nil
     }
 
     private mutating func beginning(_ index: Int) -> [JSONLine.Value] {

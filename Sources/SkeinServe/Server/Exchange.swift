@@ -19,6 +19,11 @@ final class Exchange {
     private var lastToken: [ContinuousClock.Instant?] = []
     /// An answer that is made, and too large to be written on this thread.
     private var unwritten: AnswerWriter?
+    /// A chunk of a stream, likewise. Until it is written, what the engine tells is held, of which there
+    /// is no more than the answers have.
+    private var unwrittenChunk: JSONLine.Value?
+    private var isHolding = false
+    private var held: [AnswerEvent] = []
     /// Whether a thread of `PreparationThreads` has work for it, or will.
     var isWithThreads = false
     /// What it ended with; nil: it goes on.
@@ -75,9 +80,15 @@ final class Exchange {
     /// Takes what the engine tells.
     func take(_ event: AnswerEvent, _ metrics: ServeMetrics) {
         guard status == nil, var writer else { return }
+        if isHolding { return held.append(event) }
         self.writer = nil
         defer { if self.writer == nil { self.writer = writer } }
         let index = event.choice
+        // An error is told without the prompt.
+        if !event.isFailure, let chunk = writer.takeLongEcho(index) {
+            (unwrittenChunk, isHolding, held) = (chunk, true, [event])
+            return
+        }
         switch event.content {
         case .failed(let error): fail(error)
         case .piece(let piece):
@@ -118,12 +129,31 @@ final class Exchange {
         return large
     }
 
+    /// The chunk of a stream that others are to write; once.
+    func takeUnwrittenChunk() -> JSONLine.Value? {
+        defer { unwrittenChunk = nil }
+        return unwrittenChunk
+    }
+
+    /// Sends the chunk that others have written, and goes on with what came meanwhile.
+    func resume(with chunk: String, _ metrics: ServeMetrics) {
+        guard status == nil else { return }
+        openedStream.send(nil, chunk)
+        let events = held
+        (isHolding, held) = (false, [])
+        for event in events { take(event, metrics) }
+    }
+
     private func send(_ chunks: [JSONLine.Value]) {
-        let stream = self.stream ?? reply.beginEvents(headers: headers)
-        if self.stream == nil {
-            self.stream = stream
-        }
+        let stream = openedStream
         for chunk in chunks { stream.send(nil, JSONLine.render(chunk)) }
+    }
+
+    private var openedStream: EventStream {
+        if let stream { return stream }
+        let opened = reply.beginEvents(headers: headers)
+        stream = opened
+        return opened
     }
 
     private func note(_ index: Int, _ metrics: ServeMetrics) {

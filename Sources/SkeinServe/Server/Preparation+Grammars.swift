@@ -63,6 +63,8 @@ extension Preparation {
     /// Refuses a request that needs another grammar while those of others fill their room.
     private func checkGrammarRoom() throws(APIError) {
         guard !grammars.makeRoom() else { return }
-        throw .overloaded("the schemas of other requests take all room for them", retryAfter: 5)
+        throw .overloaded(
+            "the schemas of other requests take all room for them (--grammar-memory)",
+            retryAfter: 5)
     }
 }

@@ -295,10 +295,9 @@ struct Preparation: Sendable {
         } catch {
             switch error as? ServeError {
             case .nameTaken?:
-                throw APIError.invalid(
-                    "lora_name",
-                    "the name \(APIError.printable(name)) is taken: unload it first, or use another",
-                    code: "name_taken")
+                var problem = APIError(error, param: "lora_name")
+                problem.code = "name_taken"
+                throw problem
             case .badName?: throw APIError(error, param: "lora_name")
             case .tooManyAdapters?:
                 var problem = APIError(error)

@@ -48,7 +48,8 @@ final class ServeMetrics {
 
     /// As Prometheus reads it (text format 0.0.4).
     func text(
-        _ engine: AnswerEngine.Figures, _ prefixes: PrefixFigures, open: Int, cacheLimit: Int
+        _ engine: AnswerEngine.Figures, _ prefixes: PrefixFigures, adapters: AdapterMemory,
+        open: Int, cacheLimit: Int
     ) -> String {
         var out = ""
         func family(_ name: String, _ kind: String, _ help: String, _ lines: [String]) {
@@ -95,6 +96,12 @@ final class ServeMetrics {
         single(
             "skein_serve_prefix_cache_evicted_total", "counter", "Blocks that made room.",
             prefixes.evicted)
+        single(
+            "skein_serve_adapter_bytes", "gauge", "Adapters that are loaded or held by requests.",
+            adapters.heldBytes)
+        single(
+            "skein_serve_adapter_limit_bytes", "gauge", "What they may take at most.",
+            adapters.byteLimit)
         for (name, help, histogram) in [
             (
                 "skein_serve_time_to_first_token_seconds",

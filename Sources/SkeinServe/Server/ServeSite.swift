@@ -53,41 +53,8 @@ final class ServeSite: HTTPSite {
 
     // MARK: Routes
 
-    private enum Route {
-        case page, health, models, metrics, tokenizerInfo
-        case model(String)
-        /// Takes a body and answers later.
-        case work(Work)
-    }
-
-    private enum Work: String {
-        case chat = "/v1/chat/completions"
-        case completion = "/v1/completions"
-        case tokenize = "/tokenize"
-        case detokenize = "/detokenize"
-        case loadAdapter = "/v1/load_lora_adapter"
-        case unloadAdapter = "/v1/unload_lora_adapter"
-    }
-
-    private func route(_ path: String) -> Route? {
-        switch path {
-        case "/": return .page
-        case "/health", "/healthz": return .health
-        case "/v1/models": return .models
-        case "/metrics": return .metrics
-        case "/tokenizer_info": return .tokenizerInfo
-        default: break
-        }
-        if let work = Work(rawValue: path) { return .work(work) }
-        if path.hasPrefix("/v1/models/") {
-            let name = path.dropFirst("/v1/models/".count)
-            return .model(String(name).removingPercentEncoding ?? String(name))
-        }
-        return nil
-    }
-
     func bodyLimit(for head: HTTPRequest) -> Int {
-        guard case .work? = route(head.path), head.method == "POST",
+        guard case .work? = ServeRoute(head.path), head.method == "POST",
             parts.access.refusal(of: head) == nil
         else {
             // Read and thrown away, so that the client hears what is wrong.
@@ -97,9 +64,9 @@ final class ServeSite: HTTPSite {
     }
 
     func refusal(_ status: HTTPStatus, _ words: String) -> HTTPResponse {
-        APIError(
-            status, words, retryAfter: status == .serviceUnavailable ? 1 : nil
-        ).response
+        guard status == .serviceUnavailable else { return APIError(status, words).response }
+        // Who has sent half a request hears what all others do.
+        return (isStopping ? .stopping : APIError(status, words, retryAfter: 1)).response
     }
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
@@ -107,7 +74,7 @@ final class ServeSite: HTTPSite {
         if let refusal = parts.access.refusal(of: request) {
             return answer(request, "-", refusal.response)
         }
-        guard let route = route(request.path) else {
+        guard let route = ServeRoute(request.path) else {
             return answer(
                 request, "-",
                 APIError(
@@ -201,14 +168,14 @@ final class ServeSite: HTTPSite {
             contentType: "text/plain; version=0.0.4; charset=utf-8",
             body: Array(
                 metrics.text(
-                    parts.engine.figures, prefixes, open: exchanges.count,
-                    cacheLimit: parts.cacheLimit
+                    parts.engine.figures, prefixes, adapters: parts.preparation.models.memory,
+                    open: exchanges.count, cacheLimit: parts.cacheLimit
                 ).utf8))
     }
 
     // MARK: What is answered later
 
-    private func begin(_ work: Work, _ request: HTTPRequest) -> HTTPAnswer {
+    private func begin(_ work: ServeWork, _ request: HTTPRequest) -> HTTPAnswer {
         if isStopping { return answer(request, work.rawValue, APIError.stopping.response) }
         if let reason = fullness(for: request.body.count) {
             let error = APIError.overloaded(reason, retryAfter: retryAfter)
@@ -240,7 +207,7 @@ final class ServeSite: HTTPSite {
     private var finishedSeconds = 0.0
     private var meanSeconds: Double { finished == 0 ? 1 : finishedSeconds / Double(finished) }
 
-    private func begin(_ work: Work, _ request: HTTPRequest, _ reply: HTTPReply) {
+    private func begin(_ work: ServeWork, _ request: HTTPRequest, _ reply: HTTPReply) {
         let id = RequestID(number: next)
         next += 1
         let exchange = Exchange(
@@ -255,7 +222,7 @@ final class ServeSite: HTTPSite {
         let body = request.body
         let (preparation, isWanted) = (parts.preparation, exchange.isWanted)
         run(for: exchange, .preparing, holding: body.count) {
-            Self.prepare(work, body, id, names, preparation, isWanted)
+            preparation.answer(to: work, body, id, names, isWanted)
         } then: { site, exchange, prepared in
             site.go(on: exchange, prepared)
         }
@@ -291,37 +258,7 @@ final class ServeSite: HTTPSite {
         }
     }
 
-    private enum Prepared: Sendable {
-        case plan(AnswerPlan)
-        /// JSON, written already: that takes a while where there are many tokens.
-        case json(HTTPResponse)
-        case text(HTTPAnswerText)
-        case error(APIError)
-    }
-
-    private static func prepare(
-        _ work: Work, _ body: [UInt8], _ id: RequestID, _ names: RequestNames,
-        _ preparation: Preparation, _ isWanted: WantedFlag
-    ) -> Prepared {
-        do throws(APIError) {
-            switch work {
-            case .chat:
-                return .plan(
-                    try preparation.chat(body, id: id, names, isWanted: { isWanted.isSet }))
-            case .completion:
-                return .plan(
-                    try preparation.completion(body, id: id, names, isWanted: { isWanted.isSet }))
-            case .tokenize: return .json(HTTPResponse(json: try preparation.tokenize(body)))
-            case .detokenize: return .json(HTTPResponse(json: try preparation.detokenize(body)))
-            case .loadAdapter: return .text(try preparation.loadAdapter(body))
-            case .unloadAdapter: return .text(try preparation.unloadAdapter(body))
-            }
-        } catch {
-            return .error(error)
-        }
-    }
-
-    private func go(on exchange: Exchange, _ prepared: Prepared) {
+    private func go(on exchange: Exchange, _ prepared: PreparedAnswer) {
         switch prepared {
         case .error(let error): exchange.fail(error)
         case .json(let response): exchange.respond(response)
@@ -340,19 +277,29 @@ final class ServeSite: HTTPSite {
         for event in events {
             guard let exchange = exchanges[event.request] else { continue }
             exchange.take(event, metrics)
-            if let writer = exchange.takeUnwritten() { write(writer, for: exchange) }
-            if exchange.status != nil { close(exchange) }
+            didTell(exchange)
         }
     }
 
-    /// A large answer must not keep others waiting while it is written.
-    private func write(_ writer: AnswerWriter, for exchange: Exchange) {
-        run(for: exchange, .writing) {
-            HTTPResponse(json: writer.whole)
-        } then: { site, exchange, response in
-            exchange.respond(response)
-            site.close(exchange)
+    /// What is large must not keep others waiting while it is written.
+    private func didTell(_ exchange: Exchange) {
+        if let writer = exchange.takeUnwritten() {
+            run(for: exchange, .writing) {
+                HTTPResponse(json: writer.whole)
+            } then: { site, exchange, response in
+                exchange.respond(response)
+                site.close(exchange)
+            }
         }
+        if let chunk = exchange.takeUnwrittenChunk() {
+            run(for: exchange, .writing) {
+                JSONLine.render(chunk)
+            } then: { site, exchange, text in
+                exchange.resume(with: text, site.metrics)
+                site.didTell(exchange)
+            }
+        }
+        if exchange.status != nil { close(exchange) }
     }
 
     private func isGone(_ id: RequestID) {

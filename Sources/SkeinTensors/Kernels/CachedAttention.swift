@@ -163,15 +163,6 @@ package struct CachedAttention: Sendable {
         }
     }
 
-    /// One query head, as `attend(heads:)`.
-    package func attend(
-        head: Int, q: UnsafePointer<Float>, layer: UnsafeMutableRawPointer, keys count: Int,
-        out: UnsafeMutablePointer<Float>, scratch: UnsafeMutablePointer<Float>
-    ) {
-        attend(
-            heads: head..<(head + 1), q: q, layer: layer, keys: count, out: out, scratch: scratch)
-    }
-
     /// A query head of up to `block` tokens, each over itself and the tokens before it in the window.
     ///
     /// The probability of a later token of the block is 0, and is multiplied with its value: one that

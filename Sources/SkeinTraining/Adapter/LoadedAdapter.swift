@@ -17,14 +17,24 @@ package struct LoadedAdapter: Sendable {
     ///   - path: a PEFT or MLX folder, or a GGUF file.
     ///   - model: the base model.
     ///   - store: where folders are.
+    ///   - admit: called with what its files announce before their numbers are read; what it throws
+    ///     ends the reading.
     /// - Returns: the adapter, which fits the model.
     /// - Throws: `FormatError`, `FileError`, `AdapterError`.
     package static func read(
-        _ path: String, for model: ModelDirectory, in store: any Store = DiskStore()
+        _ path: String, for model: ModelDirectory, in store: any Store = DiskStore(),
+        admitting admit: ((AdapterShape) throws -> Void)? = nil
     ) throws -> LoadedAdapter {
         let format = try AdapterFormat.of(path)
+        let patterns = ModulePatterns()
+        func matches(_ expression: String, _ text: String) throws(PatternFlaw) -> Bool {
+            try patterns.matches(expression, text)
+        }
         func check(_ outline: AdapterOutline) throws {
             try outline.check(against: model.configuration)
+            guard let admit else { return }
+            let lora = try outline.lora(for: model.configuration, matching: matches)
+            try admit(AdapterShape(lora, model: model.configuration))
         }
         let files =
             switch format {
@@ -32,10 +42,8 @@ package struct LoadedAdapter: Sendable {
             case .mlx: try MLXAdapter.read(path, in: store, admitting: check)
             case .gguf: try gguf(path, model, admitting: check)
             }
-        let patterns = ModulePatterns()
         let parameters = try AdapterParameters(
-            files: files, model: model.configuration
-        ) { (expression, text) throws(PatternFlaw) in try patterns.matches(expression, text) }
+            files: files, model: model.configuration, matching: matches)
         return LoadedAdapter(
             parameters: format == .peft
                 ? parameters : parameters.joiningSlices(of: model.configuration),

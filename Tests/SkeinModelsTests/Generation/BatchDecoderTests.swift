@@ -61,6 +61,17 @@ import Testing
         return done
     }
 
+    /// Whose time goes on by up to 20 ms each time that it is asked: prompts get parts of all lengths.
+    private static func clock(seed: UInt64) -> () -> Double {
+        let random = AddressedRandom(seed: seed, purpose: .benchmark)
+        var (seconds, calls) = (0.0, UInt32(0))
+        return {
+            calls += 1
+            seconds += 0.02 * Double(AddressedRandom.unitFloat(random.block(1, calls).x))
+            return seconds
+        }
+    }
+
     @Test("requests have the same ids alone and in any company", arguments: GenerationCase.all)
     func company(tested: GenerationCase) throws {
         try tested.open { model, adapter in
@@ -95,7 +106,7 @@ import Testing
                         rank: 17, compute: compute, cacheType: type, promptTokens: promptTokens)
                     let batch = BatchDecoder(
                         weights: weights, plan: plan, team: ComputeTeam(threadCount: threads),
-                        prefixes: prefixes)
+                        prefixes: prefixes, clock: Self.clock(seed: seed))
                     let found = answers(requests, batch, adapters, seed: seed)
                     for (request, expected) in zip(requests, alone) {
                         #expect(

@@ -36,6 +36,7 @@ import Testing
             let weights = try GenerationWeights(model: model, team: team)
             let adapters = [nil, adapter].map { GenerationProjections(weights, adapter: $0) }
             #expect(adapters[1].byteCount > adapters[0].byteCount)
+            #expect(adapters[1].byteCount == GenerationProjections.byteCount(of: adapter.shape))
             let plan = BatchPlan(
                 model: model.configuration, sequences: 2, context: 200, rank: adapters[1].rank)
             let prefixes = PrefixCache(model: SHA256.digest(of: [1]), byteLimit: 1 << 17)

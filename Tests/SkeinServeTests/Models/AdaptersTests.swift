@@ -4,7 +4,6 @@ import SkeinFormats
 import SkeinModels
 import SkeinTestSupport
 import SkeinTraining
-import Synchronization
 import Testing
 
 @testable import SkeinServe
@@ -51,56 +50,27 @@ import Testing
                     $0.maximumRank = rank
                 }
             }
-            #expect(throws: ServeError.nameTaken(name: "a")) {
+            #expect(throws: ServeError.nameTaken(name: "a", from: .adapter)) {
                 try start([("a", a), ("a", a)])
             }
-            #expect(throws: ServeError.nameTaken(name: "tiny")) { try start([("tiny", a)]) }
-            #expect(throws: ServeError.self) { try start([("a@b", a)]) }
+            #expect(throws: ServeError.nameTaken(name: "tiny", from: .adapter)) {
+                try start([("tiny", a)])
+            }
+            #expect(throws: ServeError.badName(name: "\"a@b\"", from: .adapter)) {
+                try start([("a@b", a)])
+            }
+            #expect(throws: ServeError.badName(name: "\"a b\"", from: .base)) {
+                _ = try ServeCase(in: directory) { $0.name = "a b" }
+            }
+            #expect(throws: ServeError.nameTaken(name: "tiny", from: .followed)) {
+                _ = try ServeCase(in: directory) { $0.follow = directory + "/tiny" }
+            }
             #expect(throws: ServeError.rankTooLarge(adapter: large, rank: 9, limit: 8)) {
                 try start([("large", large)])
             }
             #expect(throws: (any Error).self) { try start([("other", other)]) }
             #expect(throws: (any Error).self) { try start([("none", directory + "/none")]) }
             try start([("a", a)])
-        }
-    }
-
-    @Test("names and adapters of the start are checked without the base's weights")
-    func given() throws {
-        try TestPaths.withTemporaryDirectory { directory in
-            let path = directory + "/tiny.gguf"
-            try TinyModel().writeGGUF(to: path)
-            let model = try ModelDirectory.open(path)
-            let zeros = String(repeating: "0", count: 64)
-            let a = try ServeCase.writeAdapter(
-                directory + "/a", model: model, seed: 1, rank: 9, base: zeros)
-            func given(_ names: [String], _ path: String, rank: Int = 9) throws -> GivenAdapters {
-                try GivenAdapters(
-                    names.map { .init(name: $0, path: path) }, besides: ["tiny", "run"],
-                    for: model, rank: rank)
-            }
-            for name in ["tiny", "run"] {
-                #expect(throws: ServeError.nameTaken(name: name)) { try given([name], a) }
-            }
-            // Names come first: they cost nothing.
-            let none = directory + "/none"
-            #expect(throws: ServeError.nameTaken(name: "x")) { try given(["x", "x"], none) }
-            #expect(throws: ServeError.badName(name: "\"x@y\"")) { try given(["x@y"], none) }
-            #expect(throws: FormatError.notFound(path: none)) { try given(["x"], none) }
-            #expect(throws: ServeError.rankTooLarge(adapter: a, rank: 9, limit: 8)) {
-                try given(["x"], a, rank: 8)
-            }
-            let good = try given(["x", "y"], a)
-            #expect(good.adapters.map(\.name) == ["x", "y"])
-            #expect(throws: AdapterError.self) { try good.check(base: SHA256.digest(of: "other")) }
-
-            var other = TinyModel()
-            other.layerCount += 1
-            try other.writeGGUF(to: directory + "/other.gguf")
-            let unfit = try ServeCase.writeAdapter(
-                directory + "/unfit", model: ModelDirectory.open(directory + "/other.gguf"), seed: 1
-            )
-            #expect(throws: (any Error).self) { try given(["x"], unfit) }
         }
     }
 
@@ -159,7 +129,15 @@ import Testing
             let many = try load("x", "crowd").error["message"] as? String ?? ""
             #expect(many.contains("has more than \(Limits.adapterFiles) files"), "\(many)")
             #expect(try load("in", "in").status == 200)
-            #expect(try load("in", "in").error["code"] as? String == "name_taken")
+            let twice = try load("in", "in")
+            #expect(twice.status == 400)
+            #expect(twice.error["code"] as? String == "name_taken")
+            #expect(twice.error["param"] as? String == "lora_name")
+            #expect(
+                twice.error["message"] as? String
+                    == "the name in is taken: use another, or unload the adapter that has it")
+            #expect(try load("tiny", "in").error["code"] as? String == "name_taken")
+            #expect(try load("a b", "in").error["param"] as? String == "lora_name")
             #expect(try load("good", root + "/good").status == 200)
             #expect(try load("third", "in").status == 400)
             let said = try server.complete(#""model":"in",\#(ask)"#)
@@ -283,20 +261,14 @@ import Testing
         }
     }
 
-    @Test("why a run cannot be followed is said once")
+    @Test("clients hear why a run has no checkpoints, and not where it lies")
     func followFails() throws {
         try TestPaths.withTemporaryDirectory { directory in
             let run = directory + "/run1"
             try FileManager.default.createDirectory(
                 atPath: run, withIntermediateDirectories: false)
             try Data().write(to: URL(fileURLWithPath: run + "/checkpoints"))
-            let lines = Mutex([String]())
-            let log = Log(to: { _, line in lines.withLock { $0.append(line) } })
-            let server = try ServeCase(in: directory, log: log) { $0.follow = run }
-            let follower = try #require(server.server.follower)
-            // At least three looks found the file.
-            try Deadline.wait { follower.looks >= 3 }
-            // Clients do not learn where the run lies.
+            let server = try ServeCase(in: directory) { $0.follow = run }
             let message =
                 try server.complete(#""model":"run1@5",\#(ask)"#).error["message"] as? String ?? ""
             #expect(
@@ -307,7 +279,6 @@ import Testing
             try Deadline.wait {
                 (try? server.complete(#""model":"run1",\#(ask)"#))?.status == 200
             }
-            #expect(lines.withLock { $0.count { $0.contains("Not a directory") } } == 1)
         }
     }
 

@@ -35,7 +35,8 @@ import Testing
 
     @Test("whose error it is: of input the client's, any other the server's")
     func sides() {
-        #expect(APIError(ServeError.badName(name: "a@b")).status == .badRequest)
+        #expect(
+            APIError(ServeError.badName(name: "a@b", from: .request)).status == .badRequest)
         #expect(APIError(ServeError.noThread).status == .internalError)
         struct Odd: Error {}
         #expect(APIError(Odd()).type == "server_error")

@@ -120,10 +120,7 @@ import Testing
                 #expect(answer == alone[place % all.count], "seed \(seed), request \(place)")
             }
             // Those who left have left nothing.
-            try Deadline.wait {
-                (try? server.metric("skein_serve_answers_running")) == 0
-                    && (try? server.metric("skein_serve_requests_open")) == 0
-            }
+            try server.wait(for: ["answers_running": 0, "requests_open": 0])
             #expect(try server.metric("skein_serve_cache_bytes") == 0)
         }
     }

@@ -30,7 +30,7 @@ import Testing
             defer { engine.stop() }
             let models = try ServedModels(
                 model, name: "tiny", digest: model.contentDigest(), weights: engine.weights,
-                settings: ServedModels.Settings())
+                settings: ServedModels.Settings(memory: AdapterMemory(byteLimit: 0)))
             let written = tokenizer.writtenTokens
             try body(
                 Preparation(

@@ -21,10 +21,6 @@ import Testing
         func open() { isOpen.change { $0 = true } }
     }
 
-    private func waitForOpen(_ count: Int, _ server: ServeCase) throws {
-        try Deadline.wait { (try? server.metric("skein_serve_requests_open")) == count }
-    }
-
     /// Has a request answered up to the point where its JSON is to be written, with no thread free to
     /// prepare anything.
     private func hold(
@@ -34,13 +30,11 @@ import Testing
         let second = Gate(server.server.threads)
         let client = try server.client()
         try server.send("POST", "/v1/completions", "{\(fields)}", to: client)
-        try waitForOpen(1, server)
+        try server.wait(for: ["requests_open": 1])
         // Stands behind the request, which is prepared by the only free thread.
         let third = Gate(server.server.threads)
         second.open()
-        try Deadline.wait {
-            (try? server.metric("skein_serve_answer_tokens_total")) == tokens
-        }
+        try server.wait(for: ["answer_tokens_total": tokens])
         return (client, [first, third])
     }
 
@@ -61,7 +55,7 @@ import Testing
         try ServeCase.run { server in
             let (client, gates) = try hold(server, large, tokens: 120)
             try expectLarge(client.response())
-            try waitForOpen(0, server)
+            try server.wait(for: ["requests_open": 0])
             #expect(gates.count == 2)
         }
     }
@@ -75,9 +69,7 @@ import Testing
                 let client = try server.client()
                 try server.send("POST", "/v1/completions", "{\(large)}", to: client)
                 clients.append(client)
-                try Deadline.wait {
-                    (try? server.metric("skein_serve_answer_tokens_total")) == 120 * count
-                }
+                try server.wait(for: ["answer_tokens_total": 120 * count])
             }
             // They are made, and nobody has written them.
             #expect(try server.metric("skein_serve_requests_open") == 2)
@@ -86,7 +78,7 @@ import Testing
             let second = Gate(server.server.threads, .writing)
             gate.open()
             for client in clients { try expectLarge(client.response()) }
-            try waitForOpen(0, server)
+            try server.wait(for: ["requests_open": 0])
             second.open()
         }
     }
@@ -103,6 +95,69 @@ import Testing
         }
     }
 
+    /// Eight answers, and with `long` more than the network's thread writes of the prompt in them.
+    private func echoed(long: Bool) -> String {
+        let words = String(repeating: "the in ", count: long ? 1200 : 20)
+        return #""prompt":"\#(words)","echo":true,"n":8,"max_tokens":5,"seed":3,"ignore_eos":true"#
+    }
+
+    /// The text of each answer of a stream, chunk by chunk, and whether it ended as it should.
+    private func texts(_ client: HTTPClient) throws -> (chunks: [Int: [String]], isWhole: Bool) {
+        var chunks: [Int: [String]] = [:]
+        while let event = try client.event() {
+            let data = event.dropFirst("data: ".count)
+            if data == "[DONE]" { return (chunks, true) }
+            let answer = ServeCase.Answer(status: 200, headers: [:], text: String(data))
+            for choice in answer.choices {
+                chunks[choice["index"] as? Int ?? -1, default: []].append(
+                    choice["text"] as? String ?? "?")
+            }
+        }
+        return (chunks, false)
+    }
+
+    @Test("long prompts that a stream echoes are written by the thread for that, and come first")
+    func echoes() throws {
+        try ServeCase.run {
+            $0.context = 20_000
+        } with: { server in
+            let whole = try server.complete(echoed(long: true))
+            #expect(whole.texts.count == 8)
+            #expect(whole.texts.reduce(0) { $0 + $1.utf8.count } > Limits.writtenBytes)
+            let told = try server.metric("skein_serve_answer_tokens_total")
+            let computed = server.computedTokens
+
+            let gate = Gate(server.server.threads, .writing)
+            let client = try server.client()
+            try server.send(
+                "POST", "/v1/completions", "{\"stream\":true,\(echoed(long: true))}", to: client)
+            try Deadline.wait {
+                let figures = server.server.figures
+                return figures.computedTokens > computed && figures.running == 0
+                    && figures.waiting == 0
+            }
+            // What the engine tells of this one comes behind all that it told of the other.
+            #expect(try server.complete(#""prompt":"a","max_tokens":1"#).status == 200)
+            #expect(try server.metric("skein_serve_requests_open") == 1)
+            #expect(try server.metric("skein_serve_answer_tokens_total") == told + 1)
+            // Short ones need not wait.
+            let short = try server.client()
+            try server.send(
+                "POST", "/v1/completions", "{\"stream\":true,\(echoed(long: false))}", to: short)
+            #expect(try texts(short).isWhole)
+            gate.open()
+            let (chunks, isWhole) = try texts(client)
+            #expect(isWhole)
+            for (index, text) in whole.texts.enumerated() {
+                let found = chunks[index] ?? []
+                #expect(found.joined() == text)
+                #expect((found.first ?? "").utf8.count == 1200 * 7)
+                #expect(found.count > 2)
+            }
+            try server.wait(for: ["requests_open": 0])
+        }
+    }
+
     @Test("a client that goes while its answer waits to be written leaves nothing behind")
     func goneWhileWritten() throws {
         try ServeCase.run {
@@ -113,11 +168,9 @@ import Testing
             do {
                 let client = try server.client()
                 try server.send("POST", "/v1/completions", "{\(large)}", to: client)
-                try Deadline.wait {
-                    (try? server.metric("skein_serve_answer_tokens_total")) == 120
-                }
+                try server.wait(for: ["answer_tokens_total": 120])
             }
-            try waitForOpen(0, server)
+            try server.wait(for: ["requests_open": 0])
             #expect(try server.metric("skein_serve_requests_abandoned_total") == 1)
             // Its work still holds the only place.
             let refused = try server.complete(#""prompt":"a""#)
@@ -146,7 +199,7 @@ import Testing
                 let client = try server.client()
                 try server.send("POST", "/v1/completions", body, to: client)
                 clients.append(client)
-                try waitForOpen(count, server)
+                try server.wait(for: ["requests_open": count])
             }
             let refused = try server.complete(#""prompt":"a""#)
             #expect(refused.status == 429)
@@ -167,9 +220,9 @@ import Testing
                 let client = try server.client()
                 try server.send(
                     "POST", "/v1/completions", #"{"prompt":"the in","max_tokens":9}"#, to: client)
-                try waitForOpen(1, server)
+                try server.wait(for: ["requests_open": 1])
             }
-            try waitForOpen(0, server)
+            try server.wait(for: ["requests_open": 0])
             #expect(try server.metric("skein_serve_requests_abandoned_total") == 1)
             second.open()
             // Stands behind it, on the only free thread: it would have been submitted by then.

@@ -107,7 +107,8 @@ import Testing
                 repeating: .nan, count: attention.scratchCount(keys: token + 1))
             for head in 0..<4 {
                 attention.attend(
-                    head: head, q: Array(q[row]), layer: layer.base, keys: token + 1, out: &out,
+                    heads: head..<(head + 1), q: Array(q[row]), layer: layer.base, keys: token + 1,
+                    out: &out,
                     scratch: &scratch)
             }
             return out
@@ -217,7 +218,8 @@ import Testing
                 }
                 var alone = [Float](repeating: .nan, count: 4 * n)
                 sample.attention.attend(
-                    head: head, q: Array(sample.q.suffix(4 * n)), layer: sample.layer.base,
+                    heads: head..<(head + 1), q: Array(sample.q.suffix(4 * n)),
+                    layer: sample.layer.base,
                     keys: tokens, out: &alone, scratch: &scratch)
                 let last = sample.expected(token: tokens - 1, head: head)
                 for i in 0..<n {

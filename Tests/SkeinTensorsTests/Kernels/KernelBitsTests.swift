@@ -45,7 +45,8 @@ import Testing
         var block = [Float](repeating: 0, count: 17 * 4 * n)
         for head in 0..<4 {
             attention.attend(
-                head: head, q: Array(q.suffix(4 * n)), layer: layer.base, keys: tokens,
+                heads: head..<(head + 1), q: Array(q.suffix(4 * n)), layer: layer.base,
+                keys: tokens,
                 out: &alone, scratch: &scratch)
             attention.attend(
                 block: 17, head: head, q: Array(q.suffix(17 * 4 * n)), position: tokens - 17,

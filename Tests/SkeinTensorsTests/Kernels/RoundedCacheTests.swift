@@ -90,7 +90,7 @@ import Testing
             var out = [Float](repeating: 0, count: 16)
             var scratch = [Float](repeating: 0, count: attention.scratchCount(keys: 1))
             attention.attend(
-                head: 0, q: [Float](repeating: 1, count: 16), layer: layer.base, keys: 1,
+                heads: 0..<1, q: [Float](repeating: 1, count: 16), layer: layer.base, keys: 1,
                 out: &out, scratch: &scratch)
             #expect(!out[3].isFinite, "\(type)")
         }

@@ -1,0 +1,45 @@
+import SkeinBasics
+import Synchronization
+
+/// What others have for the engine's thread.
+final class Inbox: Sendable {
+    struct Mail: Sendable {
+        /// Those of each request.
+        var jobs: [[AnswerJob]] = []
+        var cancellations: [RequestID] = []
+        var stops = false
+
+        var isEmpty: Bool { jobs.isEmpty && cancellations.isEmpty && !stops }
+    }
+
+    private let mail = Condition(Mail())
+    /// Whether somebody cancelled; cheap enough to ask in the middle of a step.
+    private let hasCancellations = Atomic<Bool>(false)
+
+    func put(jobs: [AnswerJob]) { mail.change { $0.jobs.append(jobs) } }
+
+    func put(cancellation: RequestID) {
+        mail.change { $0.cancellations.append(cancellation) }
+        hasCancellations.store(true, ordering: .releasing)
+    }
+
+    func stop() { mail.change { $0.stops = true } }
+
+    /// Whether all of these requests were cancelled. Cheap where none was.
+    func areCancelled(_ requests: some Sequence<RequestID>) -> Bool {
+        guard hasCancellations.load(ordering: .acquiring) else { return false }
+        return mail.change(waking: false) { mail in
+            requests.allSatisfy { mail.cancellations.contains($0) }
+        }
+    }
+
+    /// Takes all that is there; with `waits`, once there is something.
+    func take(waits: Bool) -> Mail {
+        mail.wait { mail in
+            if mail.isEmpty, waits { return nil }
+            defer { mail = Mail() }
+            self.hasCancellations.store(false, ordering: .releasing)
+            return mail
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import SkeinBasics
+import SkeinModels
+import Synchronization
+
+/// Counts the bytes of all adapters that are alive, against one limit: those that are loaded, and
+/// those that were unloaded or replaced and are held by requests that wait or are answered. Any thread
+/// may call.
+final class AdapterMemory: Sendable {
+    /// Room for an adapter that is being read; free again when nobody holds it.
+    final class Room: Sendable {}
+
+    /// An adapter, or the room that is kept for one. Its bytes count as long as it is held.
+    private struct Entry {
+        weak var owner: (any AnyObject & Sendable)?
+        let bytes: Int
+    }
+
+    private let entries = Mutex([Entry]())
+    /// Of the packed matrices of all adapters together; what reading one takes besides is free again
+    /// when it has been read.
+    let byteLimit: Int
+
+    init(byteLimit: Int) { self.byteLimit = byteLimit }
+
+    /// What adapters, and the rooms for those that are being read, take now.
+    var heldBytes: Int { entries.withLock { Self.bytes(of: &$0) } }
+
+    /// Keeps room for an adapter of so many bytes.
+    ///
+    /// - Throws: `ServeError.adapterTooLarge` if it would not fit alone, `.adaptersFull`.
+    func room(for bytes: Int) throws(ServeError) -> Room {
+        guard bytes <= byteLimit else { throw .adapterTooLarge(bytes: bytes, limit: byteLimit) }
+        let room = Room()
+        let held = entries.withLock { entries -> Int? in
+            let held = Self.bytes(of: &entries)
+            if held + bytes > byteLimit { return held }
+            entries.append(Entry(owner: room, bytes: bytes))
+            return nil
+        }
+        if let held { throw .adaptersFull(bytes: bytes, held: held, limit: byteLimit) }
+        return room
+    }
+
+    /// The adapter takes the room that was kept for it.
+    func put(_ adapter: GenerationProjections, into room: Room) {
+        entries.withLock { entries in
+            guard let place = entries.firstIndex(where: { $0.owner === room }) else { return }
+            entries[place].owner = adapter
+        }
+    }
+
+    private static func bytes(of entries: inout [Entry]) -> Int {
+        entries.removeAll { $0.owner == nil }
+        return entries.reduce(0) { $0 + $1.bytes }
+    }
+}

@@ -1,0 +1,34 @@
+import SkeinModels
+import SkeinTraining
+
+/// An adapter that was read after room was found for it.
+struct AdmittedAdapter: Sendable {
+    let adapter: LoadedAdapter
+    let room: AdapterMemory.Room
+
+    /// Reads an adapter. Its rank and its size are known, and checked, before its numbers are read.
+    ///
+    /// - Parameters:
+    ///   - path: of the adapter.
+    ///   - model: the base.
+    ///   - limit: the largest rank for which there is room.
+    ///   - findRoom: keeps room for so many bytes.
+    /// - Throws: `ServeError.rankTooLarge`; what `findRoom` and `LoadedAdapter` throw.
+    init(
+        _ path: String, for model: ModelDirectory, rank limit: Int,
+        findRoom: @escaping (_ bytes: Int) throws -> AdapterMemory.Room
+    ) throws {
+        var found: AdapterMemory.Room?
+        adapter = try LoadedAdapter.read(path, for: model) { shape in
+            let rank = shape.configuration.largestRank
+            guard rank <= limit else {
+                throw ServeError.rankTooLarge(adapter: path, rank: rank, limit: limit)
+            }
+            found = try findRoom(GenerationProjections.byteCount(of: shape))
+        }
+        guard let found else {
+            preconditionFailure("what an adapter announces comes before its numbers")
+        }
+        room = found
+    }
+}

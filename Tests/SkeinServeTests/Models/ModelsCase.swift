@@ -1,0 +1,52 @@
+import SkeinModels
+import SkeinTensors
+import SkeinTestSupport
+import SkeinTraining
+import Testing
+
+@testable import SkeinServe
+
+/// A tiny model and adapters of one size that requests may name, without a server. Below `root` are
+/// adapters "a", "b" and "c", and checkpoints of runs where a test writes them.
+struct ModelsCase {
+    let directory: String
+    let model: ModelDirectory
+    let served: ServedModels
+    /// What each adapter takes.
+    let adapterBytes: Int
+
+    var root: String { Self.root(in: directory) }
+    private static func root(in directory: String) -> String { directory + "/root" }
+
+    /// `count`: adapters for which there is room.
+    init(in directory: String, room count: Int = 16) throws {
+        self.directory = directory
+        let path = directory + "/tiny.gguf"
+        try TinyModel().writeGGUF(to: path)
+        model = try ModelDirectory.open(path)
+        let root = Self.root(in: directory)
+        for (seed, name) in ["a", "b", "c"].enumerated() {
+            _ = try ServeCase.writeAdapter(root + "/" + name, model: model, seed: UInt64(seed))
+        }
+        let shape = try LoadedAdapter.read(root + "/a", for: model).parameters.shape
+        adapterBytes = GenerationProjections.byteCount(of: shape)
+        served = try ServedModels(
+            model, name: "tiny", digest: model.contentDigest(),
+            weights: GenerationWeights(model: model, team: ComputeTeam(threadCount: 1)),
+            settings: ServedModels.Settings(
+                memory: AdapterMemory(byteLimit: count * adapterBytes + adapterBytes / 2),
+                root: AdapterRoot(root)))
+    }
+
+    var heldBytes: Int { served.memory.heldBytes }
+
+    /// Loads "a", "b" or "c" under its name.
+    func load(_ name: String) throws { try served.load(name, path: root + "/" + name) }
+
+    /// Writes a checkpoint of the run "run", as a run has it without its other files.
+    func writeCheckpoint(_ step: Int) throws {
+        let store = CheckpointStore(directory: root + "/run/checkpoints")
+        _ = try ServeCase.writeAdapter(
+            store.path(ofStep: step), model: model, seed: UInt64(step))
+    }
+}
