@@ -9,8 +9,7 @@ package struct TokenOffsets: Sendable {
     private let skipsSpecialTokens: Bool
     /// Characters that have begun.
     private var begun: Int
-    /// Bytes that the last of them still lacks.
-    private var lacking = 0
+    private var beginnings = CharacterBeginnings()
     private var dropsSpace: Bool
     private var isFirst = true
 
@@ -32,12 +31,7 @@ package struct TokenOffsets: Sendable {
     package mutating func offset(of id: Int32) -> Int {
         var offset: Int?
         for byte in shownBytes(of: id) {
-            if byte & 0xC0 == 0x80, lacking > 0 {
-                lacking -= 1
-            } else {
-                lacking = byte >= 0xF0 ? 3 : byte >= 0xE0 ? 2 : byte >= 0xC0 ? 1 : 0
-                begun += 1
-            }
+            if beginnings.isBeginning(byte) { begun += 1 }
             offset = offset ?? begun - 1
         }
         return offset ?? begun

@@ -58,4 +58,27 @@ struct TokenOffsetsTests {
         #expect(ids.map { odd.offset(of: $0) } == [0, 1, 2, 3, 4, 5])
         #expect(odd.here == 6)
     }
+
+    @Test("any bytes have as many beginnings as their text has characters")
+    func bytes() {
+        // Those that decide what is well-formed, and few others.
+        let kinds: [UInt8] = [
+            0x61, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1,
+            0xEC,
+            0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF,
+        ]
+        for number in 0..<kinds.count * kinds.count * kinds.count * kinds.count {
+            var rest = number
+            var bytes: [UInt8] = []
+            for _ in 0..<4 {
+                bytes.append(kinds[rest % kinds.count])
+                rest /= kinds.count
+            }
+            var beginnings = CharacterBeginnings()
+            let count = bytes.count { beginnings.isBeginning($0) }
+            let text = String(decoding: bytes, as: UTF8.self)
+            guard count != text.unicodeScalars.count else { continue }
+            Issue.record("\(bytes): \(count)")
+        }
+    }
 }
