@@ -54,12 +54,14 @@ struct ServeCommand: Command {
         "prefix-memory", .integer(0...1_048_576), absent: "1024, at most an eighth of what is free",
         "MiB of beginnings of prompts that are kept for the next turn; 0 = none")
     static let grammarMemory = Option.optional(
-        "grammar-memory", .integer(1...1_048_576), absent: "512, at most an eighth of what is free",
+        "grammar-memory", .integer(16...1_048_576),
+        absent: "512, at most an eighth of what is free",
         "MiB of schemas and their states; where others need all of it, another schema gets 429")
     static let adapterMemory = Option.optional(
         "adapter-memory", .integer(1...1_048_576),
-        absent: "enough for all, at most an eighth of what is free",
-        "MiB of adapters that are loaded or that requests still use; another one gets 429")
+        absent: "enough for --max-adapters of --max-rank, at most what the rest leaves",
+        "MiB of adapters that are loaded or that requests still use; a request for another one gets "
+            + "429")
     static let guesses = Option(
         "speculation", .onOff, default: "on",
         "guess the next tokens from the prompt and check them together; changes no answer")

@@ -24,10 +24,12 @@ enum Limits {
     /// Answers of one request: prompts times choices.
     static let answers = 1024
 
-    /// Bytes of JSON of a whole answer, or of all prompts that a stream echoes, roughly, that the thread
-    /// which serves everybody writes itself: some milliseconds. More are written by a thread of their
-    /// own.
+    /// Bytes of JSON of a whole answer, roughly, that the thread which serves everybody writes itself:
+    /// some milliseconds. More are written by a thread of their own.
     static let writtenBytes = 64 << 10
+    /// The same of a prompt that one answer of a stream echoes; the answers of a request have at most
+    /// `echoBytes` / `writtenEchoBytes` longer ones.
+    static let writtenEchoBytes = 8 << 10
 
     /// Bytes of echoed prompts in all answers of a request.
     static let echoBytes = 4 << 20

@@ -51,7 +51,7 @@ package final class OpenAIServer: Sendable {
         package var prefixBytes: Int?
         /// Bytes of compiled schemas and their states; nil: 512 MiB, at most an eighth of what is free.
         package var grammarBytes: Int?
-        /// Bytes of all adapters; nil: for all that may be loaded, at most an eighth of what is free.
+        /// Bytes of all adapters; nil: for all that may be loaded, at most what the rest leaves.
         package var adapterBytes: Int?
         package var guesses = true
         package var threads: Int?

@@ -14,6 +14,10 @@ package enum ServeError: Error, Equatable {
     case adapterTooLarge(bytes: Int, limit: Int)
     /// Adapters that are loaded, or held by requests, leave no room for another one now.
     case adaptersFull(bytes: Int, held: Int, limit: Int)
+    /// The adapters that are given at the start, up to this one, take more than all may.
+    case givenTooLarge(adapter: String, bytes: Int, limit: Int)
+    /// An adapter's files became others while they were read.
+    case adapterChanged(path: String)
     /// A path that is not below `--adapter-root`.
     case outsideRoot(path: String)
     /// A folder with more files than are looked at.
@@ -84,6 +88,16 @@ extension ServeError: Explained {
                 place: "--adapter-memory",
                 remedy: "unload one (/v1/unload_lora_adapter), or start skein serve with "
                     + "--adapter-memory \(Self.mebibytes(held + bytes)) or more", status: .badData)
+        case .givenTooLarge(let adapter, let bytes, let limit):
+            Explanation(
+                what: "the adapters up to this one take \(Figures.bytes(bytes)), and all adapters "
+                    + "may take \(Figures.bytes(limit))", place: adapter,
+                remedy: "give --adapter-memory \(Self.mebibytes(bytes)) or more, or fewer adapters "
+                    + "(--adapter)", status: .usage)
+        case .adapterChanged(let path):
+            Explanation(
+                what: "the adapter's files were changed while they were read", place: path,
+                remedy: "load it again when it has been written", status: .badData)
         case .outsideRoot(let path):
             Explanation(
                 what: "\(path) is not below --adapter-root",

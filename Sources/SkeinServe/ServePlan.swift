@@ -64,19 +64,22 @@ struct ServePlan: Sendable {
             options.prefixBytes ?? min(Self.usualPrefixBytes, free.map { $0 / 8 } ?? .max)
         grammarBytes =
             options.grammarBytes ?? min(Self.usualGrammarBytes, free.map { $0 / 8 } ?? .max)
-        adapterBytes = Self.adapterBytes(configuration, options, rank: batch.rank, free: free)
         otherBytes =
             batch.memoryBytes(of: configuration, threads: threads) - batch.cacheBytes
             + Self.writingBytes
+        adapterBytes = 0
+        adapterBytes = Self.adapterBytes(
+            configuration, options, rank: batch.rank,
+            left: usable.map { max(0, $0 - totalBytes) })
         if let usable, totalBytes > usable {
             throw .memory(needed: totalBytes, available: usable)
         }
     }
 
     /// Without `--adapter-memory`: all that may be loaded in their largest size, a followed run's and a
-    /// checkpoint that a request names among them, but at most an eighth of what is free.
+    /// checkpoint that a request names among them, but no more than everything else leaves.
     private static func adapterBytes(
-        _ model: ModelConfiguration, _ options: OpenAIServer.Options, rank: Int, free: Int?
+        _ model: ModelConfiguration, _ options: OpenAIServer.Options, rank: Int, left: Int?
     ) -> Int {
         if options.adapters.isEmpty, options.adapterRoot == nil, options.follow == nil { return 0 }
         if let given = options.adapterBytes { return given }
@@ -86,8 +89,7 @@ struct ServePlan: Sendable {
                 layers: 0..<model.layerCount), model: model)
         let count = max(options.maximumAdapters, options.adapters.count) + 2
         return min(
-            GenerationProjections.byteCount(of: largest) * count,
-            free.map { $0 / 8 } ?? .max)
+            GenerationProjections.byteCount(of: largest) * count, left ?? .max)
     }
 
     var totalBytes: Int {

@@ -155,7 +155,8 @@ package final class DecoderSession {
     /// answer in it counts as new: it was read as an answer, and is read as a prompt now. The prompt
     /// has at least one token and at most `capacity`, each of the model's vocabulary, as in
     /// `withLogits(after:)`, which says when `check` is called; it is before each block of `prefixes`,
-    /// too. What it throws ends the reading; the same call goes on from there.
+    /// too. What it throws ends the reading, and the same call goes on from there, or begins anew if it
+    /// was copying blocks.
     package func withLogits<Result>(
         ofPrompt prompt: [Int32], check: () throws -> Void,
         _ body: (UnsafeBufferPointer<Float>) throws -> Result

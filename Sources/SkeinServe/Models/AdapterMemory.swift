@@ -49,6 +49,12 @@ final class AdapterMemory: Sendable {
         }
     }
 
+    /// Runs `body` while nobody looks at the entries, which holds their owners for a moment: whoever
+    /// counts their references meanwhile counts those of others.
+    func whileUnwatched<Result>(_ body: () -> Result) -> Result {
+        entries.withLock { _ in body() }
+    }
+
     private static func bytes(of entries: inout [Entry]) -> Int {
         entries.removeAll { $0.owner == nil }
         return entries.reduce(0) { $0 + $1.bytes }

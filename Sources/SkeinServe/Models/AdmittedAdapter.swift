@@ -13,19 +13,26 @@ struct AdmittedAdapter: Sendable {
     ///   - model: the base.
     ///   - limit: the largest rank for which there is room.
     ///   - findRoom: keeps room for so many bytes.
-    /// - Throws: `ServeError.rankTooLarge`; what `findRoom` and `LoadedAdapter` throw.
+    /// - Throws: `ServeError.rankTooLarge`, `.adapterChanged`; what `findRoom` and `LoadedAdapter` throw.
     init(
         _ path: String, for model: ModelDirectory, rank limit: Int,
         findRoom: @escaping (_ bytes: Int) throws -> AdapterMemory.Room
     ) throws {
         var found: AdapterMemory.Room?
+        var announced = 0
         adapter = try LoadedAdapter.read(path, for: model) { shape in
             let rank = shape.configuration.largestRank
             guard rank <= limit else {
                 throw ServeError.rankTooLarge(adapter: path, rank: rank, limit: limit)
             }
-            found = try findRoom(GenerationProjections.byteCount(of: shape))
+            announced = GenerationProjections.byteCount(of: shape)
+            found = try findRoom(announced)
         }
+        // Its files may be written anew while they are read.
+        let shape = adapter.parameters.shape
+        guard shape.configuration.largestRank <= limit,
+            GenerationProjections.byteCount(of: shape) <= announced
+        else { throw ServeError.adapterChanged(path: path) }
         guard let found else {
             preconditionFailure("what an adapter announces comes before its numbers")
         }

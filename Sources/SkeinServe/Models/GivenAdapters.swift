@@ -28,8 +28,13 @@ struct GivenAdapters {
             }
         }
         for adapter in given {
-            let admitted = try AdmittedAdapter(adapter.path, for: model, rank: rank) {
-                try memory.room(for: $0)
+            let admitted = try AdmittedAdapter(adapter.path, for: model, rank: rank) { bytes in
+                let held = memory.heldBytes
+                guard held + bytes <= memory.byteLimit else {
+                    throw ServeError.givenTooLarge(
+                        adapter: adapter.path, bytes: held + bytes, limit: memory.byteLimit)
+                }
+                return try memory.room(for: bytes)
             }
             adapters.append((adapter.name, admitted))
         }

@@ -65,7 +65,10 @@ struct RunWatch: Sendable {
         let text =
             step.map { "the checkpoint of step \($0) of \(name) cannot be served: \(cause)" }
             ?? "the checkpoints of \(name) cannot be looked for: \(cause)"
-        if text != said { log.warning(text) }
-        said = text
+        var news = text
+        // How much is held changes with each request.
+        if case .adaptersFull? = error as? ServeError { news = "no room for step \(step ?? 0)" }
+        if news != said { log.warning(text) }
+        said = news
     }
 }

@@ -180,24 +180,38 @@ package final class ServedModels: Sendable {
             do {
                 return try settings.memory.room(for: bytes)
             } catch {
-                guard case .adaptersFull = error, forgetCheckpoint() else { throw error }
+                guard case .adaptersFull(_, let held, let limit) = error,
+                    forgetCheckpoints(of: held + bytes - limit)
+                else { throw error }
             }
         }
     }
 
-    /// Forgets, of the checkpoints that no request holds, the one that was not named for longest.
+    /// Forgets as many of the checkpoints that no request holds as take so many bytes, those first that
+    /// were not named for longest.
     ///
-    /// - Returns: false if there is none.
-    private func forgetCheckpoint() -> Bool {
-        state.withLock { state in
-            guard
-                let place = state.checkpoints.indices.first(where: {
-                    isKnownUniquelyReferenced(&state.checkpoints[$0].projections)
-                })
-            else { return false }
-            state.checkpoints.remove(at: place)
-            return true
+    /// - Returns: false, and nothing is forgotten, if all of them take less.
+    private func forgetCheckpoints(of wanted: Int) -> Bool {
+        let forgotten = state.withLock { state in
+            var (idle, bytes) = (Set<String>(), 0)
+            settings.memory.whileUnwatched {
+                for place in state.checkpoints.indices where bytes < wanted {
+                    // Counts of objects with weak references are right since Swift 5.9's runtime, which
+                    // Linux has beside the program.
+                    guard isKnownUniquelyReferenced(&state.checkpoints[place].projections) else {
+                        continue
+                    }
+                    idle.insert(state.checkpoints[place].id)
+                    bytes += state.checkpoints[place].projections.byteCount
+                }
+            }
+            guard bytes >= wanted else { return [ServedModel]() }
+            let forgotten = state.checkpoints.filter { idle.contains($0.id) }
+            state.checkpoints.removeAll { idle.contains($0.id) }
+            return forgotten
         }
+        // Their memory is given back outside of the lock.
+        return !forgotten.isEmpty
     }
 
     private func served(
@@ -264,7 +278,16 @@ package final class ServedModels: Sendable {
             // meanwhile, the next request reads them again.
             let files = try FileIdentity(of: path)
             if let known = known(id, files) { return known }
-            let loaded = try read(id, path: path, step: step, files: files)
+            let loaded: ServedModel
+            do {
+                loaded = try read(id, path: path, step: step, files: files)
+            } catch ServeError.adaptersFull(let bytes, let held, let limit) {
+                // Another request may have been faster with the same one.
+                guard let known = known(id, files) else {
+                    throw ServeError.adaptersFull(bytes: bytes, held: held, limit: limit)
+                }
+                return known
+            }
             state.withLock { state in
                 state.checkpoints.removeAll { $0.id == id }
                 state.checkpoints.append(loaded)

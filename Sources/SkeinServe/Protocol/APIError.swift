@@ -72,7 +72,7 @@ struct APIError: Error, Equatable, Sendable {
         code: "shutting_down", retryAfter: 5)
 
     /// An error that explains itself; one of input is the client's, any other the server's. Too little
-    /// room for an adapter passes.
+    /// room for an adapter may pass, when requests that hold others end.
     init(_ error: any Error, param: String? = nil) {
         guard let explained = error as? any Explained else {
             self.init(.internalError, "an error of skein's own: \(error)", param: param)
@@ -80,7 +80,7 @@ struct APIError: Error, Equatable, Sendable {
         }
         let explanation = explained.explanation
         if case .adaptersFull? = error as? ServeError {
-            self = .overloaded("\(explanation.what) (\(explanation.place))", retryAfter: 5)
+            self = .overloaded("\(explanation.what): \(explanation.remedy)", retryAfter: 5)
             return
         }
         let parts = [explanation.what, explanation.place, explanation.remedy]

@@ -7,8 +7,6 @@ struct AnswerWriter: Sendable {
     private var choices: [Choice]
     /// Bytes of the whole answer's JSON, roughly.
     private(set) var size: Int
-    /// Whether the prompts that a stream echoes are to be written by another thread.
-    private let hasLongEchoes: Bool
 
     private struct Choice {
         var text: String
@@ -38,7 +36,6 @@ struct AnswerWriter: Sendable {
         }
         let echoed = choices.reduce(0) { $0 + $1.text.utf8.count }
         size = echoed + choices.count * Self.choiceBytes
-        hasLongEchoes = format.streams && echoed > Limits.writtenBytes
     }
 
     /// JSON of one choice without its text, and of one token with its log-probability.
@@ -93,7 +90,10 @@ struct AnswerWriter: Sendable {
 
     /// The chunk that a stream's answer begins with, where it is for another thread to write; once.
     mutating func takeLongEcho(_ index: Int) -> JSONLine.Value? {
-        hasLongEchoes ? beginning(index).first : nil
+        guard format.streams, choices[index].text.utf8.count > Limits.writtenEchoBytes else {
+            return nil
+        }
+        return beginning(index).first
     }
 
     private mutating func beginning(_ index: Int) -> [JSONLine.Value] {

@@ -24,6 +24,8 @@ final class Exchange {
     private var unwrittenChunk: JSONLine.Value?
     private var isHolding = false
     private var held: [AnswerEvent] = []
+    /// How many of those have been told; the next one's prompt is being written.
+    private var told = 0
     /// Whether a thread of `PreparationThreads` has work for it, or will.
     var isWithThreads = false
     /// What it ended with; nil: it goes on.
@@ -79,22 +81,31 @@ final class Exchange {
 
     /// Takes what the engine tells.
     func take(_ event: AnswerEvent, _ metrics: ServeMetrics) {
-        guard status == nil, var writer else { return }
-        if isHolding { return held.append(event) }
+        guard status == nil, writer != nil else { return }
+        // What is held came now, too.
+        if case .piece = event.content { note(event.choice, metrics) }
+        if isHolding || !tell(event, metrics) { held.append(event) }
+    }
+
+    /// - Returns: false if the prompt that the event's answer begins with is to be written first.
+    private func tell(_ event: AnswerEvent, _ metrics: ServeMetrics) -> Bool {
+        guard var writer else { return true }
         self.writer = nil
         defer { if self.writer == nil { self.writer = writer } }
         let index = event.choice
         // An error is told without the prompt.
         if !event.isFailure, let chunk = writer.takeLongEcho(index) {
-            (unwrittenChunk, isHolding, held) = (chunk, true, [event])
-            return
+            (unwrittenChunk, isHolding) = (chunk, true)
+            return false
         }
         switch event.content {
         case .failed(let error): fail(error)
         case .piece(let piece):
-            note(index, metrics)
-            guard writer.format.streams else { return writer.keep(index, piece) }
-            send(writer.chunks(index, piece))
+            if writer.format.streams {
+                send(writer.chunks(index, piece))
+            } else {
+                writer.keep(index, piece)
+            }
         case .finished(let end):
             note(end, index, writer.format, metrics)
             if writer.format.streams {
@@ -104,6 +115,7 @@ final class Exchange {
             }
             if writer.isComplete { finish(writer) }
         }
+        return true
     }
 
     private func finish(_ writer: AnswerWriter) {
@@ -139,9 +151,11 @@ final class Exchange {
     func resume(with chunk: String, _ metrics: ServeMetrics) {
         guard status == nil else { return }
         openedStream.send(nil, chunk)
-        let events = held
-        (isHolding, held) = (false, [])
-        for event in events { take(event, metrics) }
+        isHolding = false
+        while status == nil, !isHolding, told < held.count {
+            if tell(held[told], metrics) { told += 1 }
+        }
+        if !isHolding { (held, told) = ([], 0) }
     }
 
     private func send(_ chunks: [JSONLine.Value]) {

@@ -33,7 +33,12 @@ package struct LoadedAdapter: Sendable {
         func check(_ outline: AdapterOutline) throws {
             try outline.check(against: model.configuration)
             guard let admit else { return }
-            let lora = try outline.lora(for: model.configuration, matching: matches)
+            // With a budget of its own: reading the adapter asks all of it again.
+            let announced = ModulePatterns()
+            let lora = try outline.lora(for: model.configuration) {
+                (expression, text) throws(PatternFlaw) in
+                try announced.matches(expression, text)
+            }
             try admit(AdapterShape(lora, model: model.configuration))
         }
         let files =

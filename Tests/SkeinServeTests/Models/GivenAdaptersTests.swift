@@ -65,7 +65,8 @@ import Testing
             let bytes = GenerationProjections.byteCount(
                 of: try #require(good.adapters.first).adapter.adapter.parameters.shape)
             #expect(
-                throws: ServeError.adaptersFull(bytes: bytes, held: bytes, limit: 2 * bytes - 1)
+                throws: ServeError.givenTooLarge(
+                    adapter: a, bytes: 2 * bytes, limit: 2 * bytes - 1)
             ) {
                 try given(["x", "y"], a, limit: 2 * bytes - 1)
             }

@@ -45,10 +45,12 @@ import Testing
     @Test("a run is not replaced by a newer checkpoint until there is room, and then it is")
     func room() throws {
         try TestPaths.withTemporaryDirectory { directory in
-            let models = try ModelsCase(in: directory, room: 2)
+            let models = try ModelsCase(in: directory, room: 3)
             let lines = Lines()
             var watch = RunWatch(
                 models.root + "/run", name: "run", models: models.served, log: lines.log)
+            let small = try ServeCase.writeAdapter(
+                models.root + "/small", model: models.model, seed: 9, rank: 1)
             func step() throws -> Int? { try models.served.model(named: "run").step }
             try models.writeCheckpoint(1)
             watch.look()
@@ -57,16 +59,23 @@ import Testing
                 try models.writeCheckpoint(2)
                 watch.look()
                 #expect(try step() == 2)
+                try models.served.load("small", path: small)
+                let held = models.heldBytes
                 try models.writeCheckpoint(3)
-                for _ in 0..<3 { watch.look() }
+                for _ in 0..<2 { watch.look() }
+                // What is held changes, and that there is no room does not.
+                #expect(models.served.unload("small"))
+                try models.load("a")
+                #expect(models.heldBytes > held)
+                for _ in 0..<2 { watch.look() }
                 #expect(try step() == 2)
                 #expect(lines.count(of: "step 3 of run cannot be served") == 1)
-                #expect(models.heldBytes == 2 * models.adapterBytes)
+                #expect(models.heldBytes == 3 * models.adapterBytes)
                 withExtendedLifetime(request) {}
             }
             watch.look()
             #expect(try step() == 3)
-            #expect(models.heldBytes == models.adapterBytes)
+            #expect(models.heldBytes == 2 * models.adapterBytes)
         }
     }
 }

@@ -1,19 +1,30 @@
 import SkeinModels
 import SkeinTestSupport
+import SkeinTraining
 import Testing
 
 @testable import SkeinServe
 
 /// What a server says that it will hold.
 @Suite struct ServePlanTests {
+    /// Sizes are given, so that plans do not differ in what was free when they were made.
+    private static func options() -> OpenAIServer.Options {
+        var options = OpenAIServer.Options(listen: "127.0.0.1:0")
+        options.threads = 2
+        options.context = 64
+        options.defaultTokens = 16
+        options.cacheBytes = 16 << 20
+        options.prefixBytes = 2 << 20
+        options.grammarBytes = 1 << 20
+        return options
+    }
+
     @Test("the plan counts the one answer with most log-probabilities that may be written")
     func writing() throws {
         try TestPaths.withTemporaryDirectory { directory in
             try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
             let model = try ModelDirectory.open(directory + "/tiny.gguf")
-            var options = OpenAIServer.Options(listen: "127.0.0.1:0")
-            options.threads = 2
-            let plan = try ServePlan(model, options)
+            let plan = try ServePlan(model, Self.options())
             let decoding =
                 plan.batch.memoryBytes(of: model.configuration, threads: 2) - plan.batch.cacheBytes
             #expect(plan.otherBytes - decoding >= Limits.logprobEntries * 2048)
@@ -26,7 +37,8 @@ import Testing
         try TestPaths.withTemporaryDirectory { directory in
             try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
             let model = try ModelDirectory.open(directory + "/tiny.gguf")
-            var options = OpenAIServer.Options(listen: "127.0.0.1:0")
+            var options = Self.options()
+            options.grammarBytes = nil
             let usual = try ServePlan(model, options)
             #expect(usual.grammarBytes > 0 && usual.grammarBytes <= 512 << 20)
             options.grammarBytes = 3 << 20
@@ -41,7 +53,7 @@ import Testing
         try TestPaths.withTemporaryDirectory { directory in
             try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
             let model = try ModelDirectory.open(directory + "/tiny.gguf")
-            var options = OpenAIServer.Options(listen: "127.0.0.1:0")
+            var options = Self.options()
             options.maximumRank = 4
             let without = try ServePlan(model, options)
             #expect(without.adapterBytes == 0)
@@ -67,6 +79,25 @@ import Testing
                 options.adapterBytes = 5
                 #expect(try ServePlan(model, options).adapterBytes == 5)
             }
+        }
+    }
+
+    @Test("adapters get what the rest leaves, and never keep a server from its start")
+    func left() throws {
+        try TestPaths.withTemporaryDirectory { directory in
+            try TinyModel().writeGGUF(to: directory + "/tiny.gguf")
+            let model = try ModelDirectory.open(directory + "/tiny.gguf")
+            var options = Self.options()
+            let rest = try ServePlan(model, options).totalBytes
+            options.adapterRoot = "/"
+            // Larger than any machine's memory.
+            options.maximumAdapters = 1 << 30
+            let usable = try #require(SystemMemory.usable)
+            let plan = try ServePlan(model, options)
+            #expect(plan.adapterBytes > 0)
+            // Others may take memory meanwhile, or give it back; they do not double it.
+            #expect(plan.totalBytes < 2 * usable)
+            #expect(plan.totalBytes == rest + plan.adapterBytes)
         }
     }
 }
