@@ -431,6 +431,7 @@ class Check:
         self.check_mutants(models["single bytes"], given, texts, judges)
         if arguments.suite and not arguments.no_suite:
             self.check_suite(models["byte-level pairs"])
+        say(f"{judge.Steps.unjudged} values were not judged: jsonschema takes more than {judge.Steps.limit} steps")
         say(f"{time.monotonic() - began:.0f} s; failures: {dict(self.failures)}")
         if self.failures:
             return 1

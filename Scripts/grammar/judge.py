@@ -103,6 +103,38 @@ class Scanner:
             self.fail("something behind the value")
 
 
+class TooLong(Exception):
+    """jsonschema tries the members of a recursive union one in another: exponential in a value's depth."""
+
+
+class Steps:
+    """Bounds how often jsonschema goes into a part of a schema for one value."""
+
+    limit = 200_000
+    left = limit
+    # Values that took more.
+    unjudged = 0
+
+    @classmethod
+    def spend(cls):
+        cls.left -= 1
+        if cls.left < 0:
+            raise TooLong
+
+
+def bound_steps(validator):
+    descend = validator.descend
+
+    def bounded(self, *words, **named):
+        Steps.spend()
+        return descend(self, *words, **named)
+
+    validator.descend = bounded
+
+
+bound_steps(Draft202012Validator)
+
+
 class Judge:
     def __init__(self, schema, registry=None, asserts=True):
         self.schema = schema
@@ -118,7 +150,12 @@ class Judge:
         Draft202012Validator.check_schema(self.schema, format_checker=FormatChecker(formats=()))
 
     def is_valid(self, text):
-        return self.validator.is_valid(json.loads(text))
+        Steps.left = Steps.limit
+        try:
+            return self.validator.is_valid(json.loads(text))
+        except TooLong:
+            Steps.unjudged += 1
+            return False
 
     def flaw(self, text):
         """None, or (kind, words); and whether a property stands twice."""
@@ -131,7 +168,12 @@ class Judge:
         for validator, parse in [(self.validator, None), (self.exact, decimal.Decimal)]:
             if parse and "." not in text:
                 break
-            error = next(validator.iter_errors(json.loads(text, parse_float=parse)), None)
+            Steps.left = Steps.limit
+            try:
+                error = next(validator.iter_errors(json.loads(text, parse_float=parse)), None)
+            except TooLong:
+                Steps.unjudged += 1
+                break
             if error:
                 return (
                     "invalid",
