@@ -196,8 +196,8 @@ package final class ServedModels: Sendable {
             var (idle, bytes) = (Set<String>(), 0)
             settings.memory.whileUnwatched {
                 for place in state.checkpoints.indices where bytes < wanted {
-                    // Counts of objects with weak references are right since Swift 5.9's runtime, which
-                    // Linux has beside the program.
+                    // True for objects with weak references with 6.3.1's runtime on Linux (a test holds it);
+                    // one that says no would keep idle checkpoints.
                     guard isKnownUniquelyReferenced(&state.checkpoints[place].projections) else {
                         continue
                     }
