@@ -152,7 +152,8 @@ final class Exchange {
         guard status == nil else { return }
         openedStream.send(nil, chunk)
         isHolding = false
-        while status == nil, !isHolding, told < held.count {
+        // Sending may be the moment in which the client turns out to be gone.
+        while status == nil, isOpen, !isHolding, told < held.count {
             if tell(held[told], metrics) { told += 1 }
         }
         if !isHolding { (held, told) = ([], 0) }

@@ -283,6 +283,8 @@ final class ServeSite: HTTPSite {
 
     /// What is large must not keep others waiting while it is written.
     private func didTell(_ exchange: Exchange) {
+        // While it was told its client may have gone: nothing is begun for it any longer.
+        guard exchanges[exchange.id] != nil else { return }
         if let writer = exchange.takeUnwritten() {
             run(for: exchange, .writing) {
                 HTTPResponse(json: writer.whole)
