@@ -1,0 +1,97 @@
+import SkeinAnswers
+import SkeinText
+
+/// Cuts rendered conversations into tokens.
+struct ConversationTokens: Sendable {
+    let prompts: ChatPrompts
+    let tokenizer: Tokenizer
+    /// Whether the template writes system messages; if not, their text begins the first user turn.
+    let takesSystem: Bool
+
+    init(_ prompts: ChatPrompts, _ tokenizer: Tokenizer) {
+        self.prompts = prompts
+        self.tokenizer = tokenizer
+        takesSystem = Self.takesSystem(prompts, tokenizer)
+    }
+
+    /// Whether the text of a system message reaches the prompt.
+    private static func takesSystem(_ prompts: ChatPrompts, _ tokenizer: Tokenizer) -> Bool {
+        let word = "skein_probe"
+        let probe = [
+            ChatMessage(role: "system", content: word), ChatMessage(role: "user", content: "q"),
+        ]
+        let chat = try? prompts.rendered(
+            probe, tools: [], choice: .none, addsReply: true, tokens: tokenizer.templateTokens)
+        return chat?.text.utf8.contains(word.utf8) ?? false
+    }
+
+    /// The tokens of a conversation.
+    ///
+    /// The text is cut into tokens as a whole, as the server does, but for the blocks: what they add does
+    /// not depend on what is around them.
+    ///
+    /// - Parameters:
+    ///   - conversation: to be rendered.
+    ///   - addsReply: whether it ends with the beginning of a reply.
+    /// - Returns: its tokens, none if the template writes nothing.
+    /// - Throws: what rendering and cutting throw.
+    func ids(of conversation: Conversation, addsReply: Bool = true) throws -> [Int32] {
+        let messages =
+            takesSystem ? conversation.messages : Self.merging(conversation.messages)
+        let chat = try prompts.rendered(
+            messages, tools: conversation.tools, choice: conversation.choice,
+            addsReply: addsReply, tokens: tokenizer.templateTokens)
+        if conversation.blocks.isEmpty { return try tokenizer.ids(of: chat.text) }
+        var ids: [Int32] = []
+        for part in Self.parts(chat, blocks: conversation.blocks) {
+            ids += try tokenizer.ids(of: part, after: ids.last)
+        }
+        return ids
+    }
+
+    /// The text before, in and after each block.
+    private static func parts(_ chat: RenderedChat, blocks: [String]) -> [String] {
+        var parts: [String] = []
+        var open = ""
+        for piece in chat.pieces {
+            open += piece.text
+            guard piece.messageIndex != nil,
+                let block = blocks.first(where: { piece.text.utf8.ends(with: $0.utf8) })
+            else { continue }
+            let before = String(decoding: open.utf8.dropLast(block.utf8.count), as: UTF8.self)
+            parts += [before, block]
+            open = ""
+        }
+        parts.append(open)
+        return parts.filter { !$0.isEmpty }
+    }
+
+    /// The system message as the beginning of the first user turn.
+    private static func merging(_ messages: [ChatMessage]) -> [ChatMessage] {
+        guard let first = messages.first, first.role == "system" else { return messages }
+        var rest = Array(messages.dropFirst())
+        let text = first["content"]?.string ?? ""
+        guard !text.isEmpty else { return rest }
+        if let next = rest.first, next.role == "user" {
+            rest[0] = ChatMessage(
+                role: "user", content: text + "\n\n" + (next["content"]?.string ?? ""))
+        } else {
+            rest.insert(ChatMessage(role: "user", content: text), at: 0)
+        }
+        return rest
+    }
+}
+
+extension Collection<UInt8> where Self: BidirectionalCollection {
+    /// Whether it ends with these bytes.
+    fileprivate func ends(with end: some BidirectionalCollection<UInt8>) -> Bool {
+        count >= end.count && suffix(end.count).elementsEqual(end)
+    }
+}
+
+extension Collection<UInt8> {
+    /// Whether these bytes stand somewhere in it.
+    fileprivate func contains(_ wanted: some Collection<UInt8>) -> Bool {
+        indices.contains { self[$0...].starts(with: wanted) }
+    }
+}

@@ -1,0 +1,161 @@
+import SkeinAnswers
+import SkeinBasics
+import SkeinGrammar
+import SkeinModels
+import SkeinText
+import Synchronization
+
+extension LoadedModel: ReplySource {
+    func reply(to request: ReplyRequest) -> AsyncThrowingStream<ReplyUpdate, any Error> {
+        // A reply has no more updates than tokens, of which there is a limit.
+        let (stream, continuation) = AsyncThrowingStream.makeStream(of: ReplyUpdate.self)
+        let sink: ReplySinks.Sink
+        do {
+            sink = try sinks.add(continuation)
+        } catch {
+            switch error {
+            case .ended(let flaw): continuation.finish(throwing: flaw)
+            case .full(let limit):
+                continuation.finish(
+                    throwing: ReplyFailure.rateLimited(waiting: sinks.count, limit: limit))
+            }
+            return stream
+        }
+        continuation.onTermination = { [self] _ in
+            sink.isWanted.store(false, ordering: .releasing)
+            if sinks.remove(sink.id) { engine.cancel(sink.id) }
+        }
+        let isTaken = work.run { [self] in
+            do {
+                let job = try job(request, sink)
+                guard sink.isWanted.load(ordering: .acquiring) else { return }
+                engine.submit([job])
+                // It may have been cancelled before there was anything to cancel.
+                if !sink.isWanted.load(ordering: .acquiring) { engine.cancel(sink.id) }
+            } catch {
+                sinks.fail(sink.id, error)
+            }
+        }
+        if !isTaken { sinks.fail(sink.id, ModelFlaw.unloaded(path: path)) }
+        return stream
+    }
+
+    /// Makes a job of a request. On the preparing thread.
+    private func job(_ request: ReplyRequest, _ sink: ReplySinks.Sink) throws -> AnswerJob {
+        let isWanted: @Sendable () -> Bool = { sink.isWanted.load(ordering: .acquiring) }
+        let projections = try adapters.projections(of: request.adapter)
+        let prompt = try promptTokens(request.conversation)
+        let room = contextSize - prompt.count
+        guard room > 0 else {
+            throw ReplyFailure.promptTooLong(tokens: prompt.count, limit: contextSize)
+        }
+        let limit = min(request.maximumTokens ?? room, room)
+        sink.limit.store(limit, ordering: .relaxed)
+        let guide = try guide(request, limit: limit, seed: "\(sink.id.number)", isWanted)
+        return AnswerJob(
+            request: sink.id, choice: 0, prompt: prompt, maximumTokens: limit,
+            adapter: projections, sampler: request.sampler, bias: [:], stops: [],
+            ignoresEnd: false, guide: guide, logprobs: nil, tellsPrompt: false, recordsEnd: false)
+    }
+
+    private func promptTokens(_ conversation: Conversation) throws -> [Int32] {
+        // Before a second is spent on cutting a text that cannot fit.
+        let bytes = conversation.messages.reduce(0) { sum, message in
+            message.fields.reduce(sum) { $0 + ($1.value.string?.utf8.count ?? 0) }
+        }
+        let (most, overflows) = contextSize.multipliedReportingOverflow(by: 2 * longestToken)
+        if !overflows, bytes > max(most, 1 << 16) {
+            throw ReplyFailure.promptTooLong(
+                tokens: bytes / max(1, longestToken), limit: contextSize)
+        }
+        let tokens = try conversations.ids(of: conversation)
+        guard !tokens.isEmpty else { throw GenerationError.emptyPrompt }
+        return tokens
+    }
+
+    private func guide(
+        _ request: ReplyRequest, limit: Int, seed: String,
+        _ isWanted: @escaping @Sendable () -> Bool
+    ) throws -> AnswerGuide {
+        let conversation = request.conversation
+        switch request.form {
+        case .schema(let schema):
+            let grammar = try grammar(schema, isWanted)
+            return .value(try GrammarMatcher(grammar, limit: limit, isWanted: isWanted))
+        case .text:
+            if conversation.tools.isEmpty { return .free }
+            if !grammars.makeRoom() { throw ReplyFailure.schemasFull }
+            return .tools(
+                try ToolGuide(
+                    conversations.prompts.format, tools: conversation.tools,
+                    choice: conversation.choice, parallel: true, grammars: grammars,
+                    tokenizer: tokenizer, limit: limit, idSeed: seed, isWanted: isWanted))
+        }
+    }
+
+    private func grammar(
+        _ schema: [UInt8], _ isWanted: @escaping @Sendable () -> Bool
+    ) throws -> CompiledGrammar {
+        if let known = grammars.known(schema: schema) { return known }
+        if !grammars.makeRoom() { throw ReplyFailure.schemasFull }
+        return try grammars.schema(schema, isWanted: isWanted)
+    }
+
+    func tokenCount(of text: String) async throws -> Int {
+        try await prepare { [self] in try tokenizer.ids(of: text).count }
+    }
+
+    func tokenCount(of conversation: Conversation, addsReply: Bool) async throws -> Int {
+        try await prepare { [self] in
+            try conversations.ids(of: conversation, addsReply: addsReply).count
+        }
+    }
+
+    func warm(
+        _ conversation: Conversation, schemas: [[UInt8]], adapter: ReplyRequest.Adapter?
+    ) async throws {
+        for schema in schemas {
+            _ = try await prepare { [self] in try grammar(schema, { true }) }
+        }
+        guard !conversation.messages.isEmpty else { return }
+        // One token is picked and thrown away: the prompt's whole blocks stay.
+        let request = ReplyRequest(
+            conversation: conversation, form: .text, sampler: Sampler(), maximumTokens: 1,
+            adapter: adapter)
+        for try await _ in reply(to: request) {}
+    }
+}
+
+/// Why a model of this machine does not reply.
+enum ReplyFailure: Error, Equatable {
+    /// Others wait already.
+    case rateLimited(waiting: Int, limit: Int)
+    /// The schemas that others use take all room for them.
+    case schemasFull
+    /// Prompt and reply have no room.
+    case promptTooLong(tokens: Int, limit: Int)
+}
+
+extension ReplyFailure: Explained {
+    package var explanation: Explanation {
+        switch self {
+        case .rateLimited(let waiting, let limit):
+            Explanation(
+                what: "\(waiting) requests wait or are answered already, and the limit is \(limit)",
+                remedy: "try again in a second, or raise waitingRequests in "
+                    + "SystemLanguageModel.Resources", status: .usage)
+        case .schemasFull:
+            Explanation(
+                what: "the schemas of requests under way take all room for schemas",
+                remedy: "try again in a second, or raise schemaBytes in "
+                    + "SystemLanguageModel.Resources", status: .usage)
+        case .promptTooLong(let tokens, let limit):
+            Explanation(
+                what: "the prompt has \(tokens) tokens, and prompt and reply together may have "
+                    + "\(limit)",
+                remedy: "begin a new session, send a shorter prompt, drop old entries of the "
+                    + "transcript, or raise contextSize in SystemLanguageModel.Resources",
+                status: .usage)
+        }
+    }
+}

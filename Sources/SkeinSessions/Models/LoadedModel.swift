@@ -1,0 +1,103 @@
+import SkeinAnswers
+import SkeinBasics
+import SkeinGrammar
+import SkeinModels
+import SkeinText
+import SkeinTraining
+
+/// One copy of a base model in memory, with all that its sessions share: the engine and its queue, the
+/// prefix cache, compiled schemas, adapters.
+final class LoadedModel: Sendable {
+    let path: String
+    let directory: ModelDirectory
+    let tokenizer: Tokenizer
+    let plan: SessionPlan
+    let identity: FileIdentity
+    let conversations: ConversationTokens
+    let grammars: GrammarCache
+    let adapters: LoadedAdapters
+    let engine: AnswerEngine
+    let sinks: ReplySinks
+    let work: WorkThread
+    /// Requests at once and waiting.
+    private let resources: SystemLanguageModel.Resources
+
+    var contextSize: Int { plan.batch.context }
+
+    /// Loads a model on the calling thread, which takes the time of packing its weights.
+    ///
+    /// - Throws: `ModelFlaw`; what reading the files throws.
+    init(_ path: String, _ resources: SystemLanguageModel.Resources) throws {
+        if let flaw = resources.flaw { throw ModelFlaw.badResources(flaw) }
+        self.path = path
+        self.resources = resources
+        // Asked first: if the files change meanwhile, the next request finds out.
+        identity = try FileIdentity(of: path)
+        let directory = try ModelDirectory.open(path)
+        self.directory = directory
+        tokenizer = try Tokenizer(model: directory.raw)
+        try VocabularyError.check(tokenizer, against: directory)
+        plan = try SessionPlan(directory, resources)
+        let settings = ChatTemplateSettings(template: resources.chatTemplate)
+        guard try settings.source(for: directory) != nil else {
+            throw ModelFlaw.noTemplate(path: path)
+        }
+        let prompts = ChatPrompts(directory, settings, tokenizer)
+        conversations = ConversationTokens(prompts, tokenizer)
+        let digest = Background("skein-hash") { directory.contentDigest() }
+        grammars = GrammarCache(
+            TokenVocabulary(tokens: tokenizer.writtenTokens), count: Limits.grammars,
+            byteLimit: plan.grammarBytes)
+        let sinks = ReplySinks(limit: resources.parallelReplies + resources.waitingRequests)
+        self.sinks = sinks
+        work = try WorkThread("skein-prepare")
+        do {
+            engine = try AnswerEngine(
+                AnswerEngine.Setup(
+                    model: directory, plan: plan.batch, threads: plan.threads,
+                    tokenizer: tokenizer,
+                    prefixes: plan.prefixBytes > 0
+                        ? PrefixCache(model: digest.wait(), byteLimit: plan.prefixBytes) : nil,
+                    guesses: true)
+            ) { sinks.take($0) }
+        } catch {
+            work.stop()
+            throw error
+        }
+        adapters = LoadedAdapters(
+            directory, digest: digest, weights: engine.weights, rank: plan.batch.rank,
+            memory: AdapterMemory(byteLimit: plan.adapterBytes))
+    }
+
+    deinit {
+        work.stop()
+        engine.stop()
+    }
+
+    /// Ends all replies and takes no more; memory is given back when nobody holds the model any longer.
+    func close() {
+        sinks.end(.unloaded(path: path))
+        work.stop()
+        engine.stop()
+    }
+
+    /// Refuses a model whose files are others than those that were loaded.
+    ///
+    /// - Throws: `ModelFlaw.replaced`, `.missing`.
+    func checkFiles() throws(ModelFlaw) {
+        guard let now = try? FileIdentity(of: path) else { throw .missing(path: path) }
+        guard now == identity else { throw .replaced(path: path) }
+    }
+
+    /// Runs `body` on the preparing thread.
+    ///
+    /// - Throws: what `body` throws; `ModelFlaw.unloaded`.
+    func prepare<Value: Sendable>(
+        _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            let isTaken = work.run { continuation.resume(with: Result { try body() }) }
+            if !isTaken { continuation.resume(throwing: ModelFlaw.unloaded(path: path)) }
+        }
+    }
+}

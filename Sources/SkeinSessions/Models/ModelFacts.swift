@@ -1,0 +1,54 @@
+import SkeinFormats
+import SkeinModels
+import SkeinTraining
+import Synchronization
+
+/// What a model's files say without its weights being read.
+struct ModelFacts: Sendable {
+    var contextLength: Int
+    /// As the files name them, such as "en".
+    var languages: [String]
+    /// Bytes that weights and one conversation of the usual length take.
+    var bytes: Int
+
+    private struct Known {
+        var identity: FileIdentity
+        var facts: ModelFacts
+    }
+
+    /// Of the models that were asked for last.
+    private static let known = Mutex([(path: String, known: Known)]())
+    private static let most = 8
+
+    /// Reads a model's headers, once as long as its files stay the same.
+    ///
+    /// - Throws: what opening it throws.
+    static func of(_ path: String) throws -> ModelFacts {
+        let identity = try FileIdentity(of: path)
+        if let found = known.withLock({ $0.first { $0.path == path } }),
+            found.known.identity == identity
+        {
+            return found.known.facts
+        }
+        let model = try ModelDirectory.open(path)
+        let plan: SessionPlan?
+        do {
+            plan = try SessionPlan(model, SystemLanguageModel.Resources(), usable: nil)
+        } catch {
+            plan = nil
+        }
+        let facts = ModelFacts(
+            contextLength: model.configuration.contextLength,
+            languages: model.raw.languages,
+            bytes: plan.map {
+                $0.weightBytes + $0.otherBytes
+                    + $0.batch.sequenceBytes($0.batch.context, of: model.configuration)
+            } ?? model.weightBytes)
+        known.withLock { known in
+            known.removeAll { $0.path == path }
+            known.append((path, Known(identity: identity, facts: facts)))
+            if known.count > most { known.removeFirst() }
+        }
+        return facts
+    }
+}

@@ -1,0 +1,46 @@
+import SkeinModels
+
+extension SystemLanguageModel {
+    /// What a model may take of this machine. All sessions of one loaded model share it.
+    public struct Resources: Sendable, Hashable {
+        /// Tokens of a prompt and its reply together; never more than the model was made for.
+        public var contextSize = 4096
+        /// Replies that are made at once, 1 to 256; others wait.
+        public var parallelReplies = 4
+        /// Requests that wait for their turn, beyond which `rateLimited` is thrown.
+        public var waitingRequests = 256
+        /// Bytes of the beginnings of prompts that stay in memory, so that a conversation's next turn
+        /// need not read the turns before; nil: 512 MiB, at most an eighth of what is free.
+        public var prefixCacheBytes: Int?
+        /// Bytes of compiled schemas; nil: 256 MiB, at most an eighth of what is free.
+        public var schemaBytes: Int?
+        /// Bytes of all adapters that are in use; nil: what four of the largest rank take, at most a
+        /// quarter of what is free.
+        public var adapterBytes: Int?
+        /// The largest rank of an adapter.
+        public var maximumRank = 64
+        /// Compute threads; nil: one per processor.
+        public var threads: Int?
+        /// The chat template: the name of a built-in one or of one of the model's, or the path of a
+        /// file; nil: the model's.
+        public var chatTemplate: String?
+
+        /// The defaults.
+        public init() {}
+
+        /// The first value that is not allowed; nil if there is none.
+        var flaw: String? {
+            let rules: [(Bool, String)] = [
+                ((16...BatchPlan.mostContext).contains(contextSize), "contextSize is at least 16"),
+                ((1...256).contains(parallelReplies), "parallelReplies is 1 to 256"),
+                ((0...65536).contains(waitingRequests), "waitingRequests is 0 to 65536"),
+                (prefixCacheBytes ?? 0 >= 0, "prefixCacheBytes is not negative"),
+                (schemaBytes ?? 16 << 20 >= 16 << 20, "schemaBytes is at least 16 MiB"),
+                (adapterBytes ?? 0 >= 0, "adapterBytes is not negative"),
+                ((1...4096).contains(maximumRank), "maximumRank is 1 to 4096"),
+                ((1...1024).contains(threads ?? 1), "threads is 1 to 1024"),
+            ]
+            return rules.first { !$0.0 }?.1
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import Foundation
+import Observation
+import Synchronization
+
+/// A language model of this machine, with or without an adapter.
+///
+/// ```swift
+/// let model = SystemLanguageModel(model: URL(filePath: "SmolLM2-135M-Instruct.gguf"))
+/// let session = LanguageModelSession(model: model, instructions: "Answer in one sentence.")
+/// print(try await session.respond(to: "What is a skein?").content)
+/// ```
+///
+/// The weights are loaded at the first request, or by `LanguageModelSession.prewarm`, and are in memory
+/// once, however many values, adapters and sessions use the same model. `unload()` gives the memory back.
+public final class SystemLanguageModel: Sendable, Observable {
+    /// What a model is specialised in.
+    public struct UseCase: Equatable, Sendable {
+        enum Kind: Equatable, Sendable {
+            case general, contentTagging
+        }
+
+        let kind: Kind
+
+        /// Any task.
+        public static let general = UseCase(kind: .general)
+        /// Answers with tags, whatever the prompt asks for; topics if nothing else is said.
+        public static let contentTagging = UseCase(kind: .contentTagging)
+    }
+
+    /// The configured model: `SKEIN_MODEL`, or else what `~/.config/skein/model` names or is.
+    public static let `default` = SystemLanguageModel()
+
+    let place: ModelPlace
+    let useCase: UseCase
+    let guardrails: Guardrails
+    let adapter: Adapter?
+    let resources: Resources
+    let registrar = ObservationRegistrar()
+    /// Answers in the place of a model; for tests.
+    let script: (any ReplySource)?
+    /// Keeps the model in memory as long as this value lives.
+    private let slotBox = SlotBox()
+
+    private init(
+        place: ModelPlace, useCase: UseCase, guardrails: Guardrails, adapter: Adapter?,
+        resources: Resources, script: (any ReplySource)? = nil
+    ) {
+        self.place = place
+        self.useCase = useCase
+        self.guardrails = guardrails
+        self.adapter = adapter
+        self.resources = resources
+        self.script = script
+        AvailabilityNews.shared.add(self)
+    }
+
+    /// The configured model for a use case.
+    ///
+    /// - Parameters:
+    ///   - useCase: what it is for.
+    ///   - guardrails: what is checked.
+    public convenience init(useCase: UseCase = .general, guardrails: Guardrails = .default) {
+        self.init(
+            place: .configured, useCase: useCase, guardrails: guardrails, adapter: nil,
+            resources: Resources())
+    }
+
+    /// The configured model with an adapter.
+    ///
+    /// - Parameters:
+    ///   - adapter: made for it.
+    ///   - guardrails: what is checked.
+    public convenience init(adapter: Adapter, guardrails: Guardrails = .default) {
+        self.init(
+            place: .configured, useCase: .general, guardrails: guardrails, adapter: adapter,
+            resources: Resources())
+    }
+
+    /// A model in a file or folder of its own. Nothing is read before it is needed.
+    ///
+    /// - Parameters:
+    ///   - model: a GGUF file or a Hugging Face folder.
+    ///   - adapter: made for it; nil: the base alone.
+    ///   - useCase: what it is for.
+    ///   - guardrails: what is checked.
+    ///   - resources: what it may take of this machine.
+    public convenience init(
+        model: URL, adapter: Adapter? = nil, useCase: UseCase = .general,
+        guardrails: Guardrails = .default, resources: Resources = Resources()
+    ) {
+        self.init(
+            place: .path(model.path(percentEncoded: false)), useCase: useCase,
+            guardrails: guardrails, adapter: adapter, resources: resources)
+    }
+
+    /// The configured model with other limits.
+    ///
+    /// - Parameters:
+    ///   - resources: what it may take of this machine.
+    ///   - adapter: made for it; nil: the base alone.
+    ///   - useCase: what it is for.
+    ///   - guardrails: what is checked.
+    public convenience init(
+        resources: Resources, adapter: Adapter? = nil, useCase: UseCase = .general,
+        guardrails: Guardrails = .default
+    ) {
+        self.init(
+            place: .configured, useCase: useCase, guardrails: guardrails, adapter: adapter,
+            resources: resources)
+    }
+
+    /// A model whose replies come from elsewhere.
+    package convenience init(
+        script: any ReplySource, useCase: UseCase = .general, guardrails: Guardrails = .default
+    ) {
+        self.init(
+            place: .configured, useCase: useCase, guardrails: guardrails, adapter: nil,
+            resources: Resources(), script: script)
+    }
+
+    /// The place of the model in memory.
+    ///
+    /// - Throws: `ModelFlaw` when none is configured, or it is not there.
+    func slot() throws(ModelFlaw) -> ModelSlot {
+        let path = try place.path()
+        return slotBox.slot(at: path, resources)
+    }
+
+    /// Whoever makes the replies, loaded if need be.
+    func source() async throws -> any ReplySource {
+        if let script { return script }
+        if let reason = Self.simulatedReason {
+            throw ModelFlaw.simulated(reason: "\(reason)")
+        }
+        return try await slot().model()
+    }
+
+    /// Gives the memory of the model back, for all sessions of this process. Replies under way end with
+    /// `assetsUnavailable`; the next request loads it again.
+    public func unload() {
+        guard script == nil, let slot = try? slot() else { return }
+        slot.unload()
+    }
+
+    // MARK: Facts
+
+    /// Tokens of one session at once, prompts and replies together: 4,096 unless `resources` says
+    /// otherwise, and never more than the model was made for, once its file has been looked at.
+    public var contextSize: Int {
+        if let script { return script.contextSize }
+        guard let facts = try? ModelFacts.of(place.path()) else { return resources.contextSize }
+        return min(resources.contextSize, facts.contextLength)
+    }
+
+    /// The languages that the model's files name; English if they name none.
+    public var supportedLanguages: Set<Locale.Language> {
+        let names = (try? ModelFacts.of(place.path()))?.languages ?? []
+        return Set((names.isEmpty ? ["en"] : names).map { Locale.Language(identifier: $0) })
+    }
+
+    /// Whether the language of a locale is among the model's.
+    ///
+    /// - Parameter locale: any; its region does not matter.
+    public func supportsLocale(_ locale: Locale = .current) -> Bool {
+        let wanted = locale.language.languageCode
+        return supportedLanguages.contains { $0.languageCode == wanted }
+    }
+}
+
+/// Holds the places that a model used, so that they stay in memory.
+private final class SlotBox: Sendable {
+    private let known = Mutex<ModelSlot?>(nil)
+
+    func slot(at path: String, _ resources: SystemLanguageModel.Resources) -> ModelSlot {
+        known.withLock { known in
+            if let known, known.path == path { return known }
+            let found = ModelSlot.at(path, resources)
+            known = found
+            return found
+        }
+    }
+}

@@ -1,0 +1,281 @@
+import SkeinAnswers
+import SkeinModels
+
+extension LanguageModelSession {
+    /// What a request asks for.
+    struct Ask: Sendable {
+        enum Form: Sendable {
+            case text
+            /// `name`: of the type.
+            case structure(GenerationSchema, name: String)
+        }
+
+        var prompt: Prompt
+        var form: Form
+        var includesSchema = true
+        var options: GenerationOptions
+    }
+
+    /// Answers a request that has begun, and ends it.
+    ///
+    /// - Parameters:
+    ///   - ask: what is asked.
+    ///   - tell: called with each snapshot; nil: nobody looks.
+    /// - Returns: the reply and what the transcript gained.
+    /// - Throws: as `respond`. After an error the transcript is what it was before the request; after a
+    ///   cancellation it has the prompt, too.
+    nonisolated(nonsending)
+        func turn(
+            _ ask: Ask, tell: (@Sendable (GeneratedContent) -> Void)? = nil
+        ) async throws -> SessionTurn
+    {
+        defer { end() }
+        var asked = ask
+        if model.useCase == .contentTagging, case .text = ask.form {
+            asked.form = .structure(ContentTags.generationSchema, name: "ContentTags")
+        }
+        let before = state.withLock { $0.transcript.count }
+        do {
+            var turn = Turn(self, asked, tools: try tools.get(), tell: tell)
+            return try await turn.run()
+        } catch {
+            let told = SessionFailure.told(Task.isCancelled ? CancellationError() : error)
+            let kept = told is CancellationError ? before + 1 : before
+            change(\.transcript) { $0.transcript.cut(to: kept) }
+            await model.guardrails.log(failure: told, of: asked.prompt.text)
+            throw told
+        }
+    }
+
+    /// A request while it is answered.
+    private struct Turn {
+        let session: LanguageModelSession
+        let ask: Ask
+        let tools: SessionTools
+        let tell: (@Sendable (GeneratedContent) -> Void)?
+        let began = ContinuousClock.now
+        /// Of the reply, in all its snapshots.
+        let id = GenerationID()
+        var usage = Usage()
+        var guardrails: SystemLanguageModel.Guardrails { session.model.guardrails }
+
+        init(
+            _ session: LanguageModelSession, _ ask: Ask, tools: SessionTools,
+            tell: (@Sendable (GeneratedContent) -> Void)?
+        ) {
+            self.session = session
+            self.ask = ask
+            self.tools = tools
+            self.tell = tell
+        }
+
+        nonisolated(nonsending) mutating func run() async throws -> SessionTurn {
+            try ask.options.check()
+            let start = session.state.withLock { $0.transcript.count }
+            var prompt = Transcript.Prompt(
+                segments: [.text(.init(content: ask.prompt.text))], options: ask.options)
+            if case .structure(let schema, let name) = ask.form {
+                try schema.check()
+                if ask.includesSchema { prompt.responseFormat = .init(name: name, schema: schema) }
+            }
+            append(.prompt(prompt))
+            try guardrails.check(input: ask.prompt.text, isText: isText)
+            try checkLocale()
+            let source = try await session.model.source()
+            var sampler = ask.options.sampler
+            for round in 0..<Limits.toolRounds {
+                let choice = choice(isFirst: round == 0)
+                let outcome = try await reply(source, sampler, choice)
+                switch outcome {
+                case .calls(let text, let calls):
+                    if !text.isEmpty { append(response(text: text)) }
+                    append(.toolCalls(.init(calls.map(\.entry))))
+                    for output in try await ToolRound.outputs(of: calls) {
+                        append(.toolOutput(output))
+                    }
+                    // Another seed for another reply: the same one would repeat itself.
+                    sampler.seed &+= 1
+                case .reply(let content, let isClosedEarly):
+                    append(response(content))
+                    return finish(content, from: start, isClosedEarly)
+                }
+            }
+            throw GenerationError.decodingFailure(
+                .init(
+                    debugDescription: "the model called tools \(Limits.toolRounds) times and gave no "
+                        + "answer: say in the instructions when to call them, or set "
+                        + "toolCallingMode to disallowed", limit: Limits.toolRounds,
+                    count: Limits.toolRounds))
+        }
+
+        private var isText: Bool {
+            if case .text = ask.form { true } else { false }
+        }
+
+        private func append(_ entry: Transcript.Entry) {
+            session.change(\.transcript) { $0.transcript.append(entry) }
+        }
+
+        private mutating func finish(
+            _ content: GeneratedContent, from start: Int, _ isClosedEarly: Bool
+        ) -> SessionTurn {
+            usage.metadata.duration = ContinuousClock.now - began
+            let usage = usage
+            session.change(\.usage) { $0.usage.add(usage) }
+            let transcript = session.state.withLock { $0.transcript }
+            return SessionTurn(
+                content: content, entries: Array(transcript)[start...], usage: usage,
+                wasClosedEarly: isClosedEarly)
+        }
+
+        private func response(text: String) -> Transcript.Entry {
+            .response(
+                .init(assetIDs: session.model.assetIDs, segments: [.text(.init(content: text))]))
+        }
+
+        private func response(_ content: GeneratedContent) -> Transcript.Entry {
+            guard case .structure(_, let name) = ask.form else {
+                if case .string(let text) = content.kind { return response(text: text) }
+                return response(text: content.jsonString)
+            }
+            return .response(
+                .init(
+                    assetIDs: session.model.assetIDs,
+                    segments: [.structure(.init(source: name, content: content))]))
+        }
+
+        private func choice(isFirst: Bool) -> ToolChoice {
+            if tools.isEmpty { return .none }
+            return switch ask.options.toolCallingMode {
+            case .disallowed: .none
+            case .required where isFirst: .required
+            default: .auto
+            }
+        }
+
+        /// Instructions that begin with a locale's name ask for its language.
+        private func checkLocale() throws {
+            guard case .instructions(let instructions)? = session.state.withLock({ $0.transcript.first })
+            else { return }
+            let text = TranscriptConversation.text(instructions.segments)
+            guard let locale = LocalePhrase.locale(in: text) else { return }
+            guard session.model.supportsLocale(locale) else {
+                throw GenerationError.unsupportedLanguageOrLocale(
+                    .init(
+                        debugDescription: "the instructions ask for the locale \(locale.identifier), "
+                            + "whose language the model's files do not name: leave the sentence out, "
+                            + "or use another model"))
+            }
+        }
+
+        // MARK: One reply
+
+        private enum Outcome {
+            case calls(said: String, [ToolRound.Call])
+            case reply(GeneratedContent, isClosedEarly: Bool)
+        }
+
+        /// One reply of the model: an answer, or calls.
+        nonisolated(nonsending)
+            private mutating func reply(
+                _ source: any ReplySource, _ sampler: Sampler, _ choice: ToolChoice
+            ) async throws -> Outcome
+        {
+            let entries = Array(session.state.withLock { $0.transcript })
+            let conversation = try TranscriptConversation(
+                entries: entries, tools: tools, choice: choice)
+            var request = ReplyRequest(
+                conversation: conversation.value, form: .text, sampler: sampler,
+                maximumTokens: ask.options.maximumResponseTokens, adapter: session.model.adapter)
+            if case .structure(let schema, _) = ask.form {
+                if choice != .none,
+                    let calls = try await calls(source, request, isRequired: choice == .required)
+                {
+                    return calls
+                }
+                request.form = .schema(Array(try schema.jsonText().utf8))
+            }
+            var reading = ReplyReading(
+                request.form, id: id, guardrails: guardrails.reading(isText: isText), tell: tell)
+            for try await update in source.reply(to: request) {
+                note(update)
+                try await reading.take(update)
+            }
+            return try outcome(reading, room: source.contextSize)
+        }
+
+        /// A structure and calls of tools exclude each other in one reply: so the model is asked for calls
+        /// first, and as soon as it says anything else for the structure. What it read stays in the prefix
+        /// cache.
+        ///
+        /// - Returns: nil if it does not begin with a call.
+        nonisolated(nonsending)
+            private mutating func calls(
+                _ source: any ReplySource, _ request: ReplyRequest, isRequired: Bool
+            ) async throws -> Outcome?
+        {
+            var reading = ReplyReading(.text, id: id, guardrails: nil, tell: nil)
+            for try await update in source.reply(to: request) {
+                if case .text(let text) = update, !isRequired,
+                    !text.allSatisfy(\.isWhitespace), reading.calls.isEmpty
+                {
+                    return nil
+                }
+                note(update)
+                try await reading.take(update)
+            }
+            return reading.calls.isEmpty ? nil : try outcome(reading, room: source.contextSize)
+        }
+
+        private mutating func note(_ update: ReplyUpdate) {
+            let now = ContinuousClock.now - began
+            switch update {
+            case .text, .callBegan, .arguments:
+                if usage.metadata.timeToFirstToken == nil {
+                    usage.metadata.timeToFirstToken = now
+                }
+                usage.metadata.tokenTimes.append(now)
+            case .finished(let end): usage.add(end)
+            }
+        }
+
+        private func outcome(_ reading: ReplyReading, room: Int) throws -> Outcome {
+            guard let end = reading.end else { throw CancellationError() }
+            if !reading.calls.isEmpty {
+                return .calls(
+                    said: reading.text,
+                    try reading.calls.map { try ToolRound.Call($0, tools) })
+            }
+            let isWindow = end.tokenLimit < ask.options.maximumResponseTokens ?? .max
+            func exceeded(_ what: String) -> GenerationError {
+                let total = end.promptTokens + end.replyTokens
+                return .exceededContextWindowSize(
+                    .init(
+                        debugDescription: isWindow
+                            ? "the prompt has \(end.promptTokens) tokens and the context window "
+                                + "\(room): \(what) after \(end.replyTokens) tokens; begin a new "
+                                + "session, drop old entries of the transcript, or raise contextSize"
+                            : "\(what) after \(end.replyTokens) tokens, which is "
+                                + "maximumResponseTokens: raise it, or set closesAtLimit",
+                        limit: isWindow ? room : end.tokenLimit,
+                        count: isWindow ? total : end.replyTokens))
+            }
+            switch ask.form {
+            case .text:
+                if end.isCutShort, isWindow { throw exceeded("the reply was not complete") }
+                return .reply(GeneratedContent(reading.text).identified(id), isClosedEarly: false)
+            case .structure:
+                if end.isCutShort, !ask.options.closesAtLimit {
+                    throw exceeded("the value was not complete")
+                }
+                do {
+                    return .reply(
+                        try GeneratedContent(json: reading.text.utf8, id: id, isWhole: true),
+                        isClosedEarly: end.isCutShort)
+                } catch {
+                    throw GenerationError.decodingFailure(.init(debugDescription: "\(error)"))
+                }
+            }
+        }
+    }
+}
