@@ -76,10 +76,16 @@ let package = Package(
                 "SkeinTraining", "SkeinCoordination", "SkeinSockets", "SkeinNodes",
             ]),
         room(
+            "Answers",
+            [
+                "SkeinBasics", "SkeinTensors", "SkeinModels", "SkeinText", "SkeinTraining",
+                "SkeinGrammar",
+            ]),
+        room(
             "Serve",
             [
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
-                "SkeinTraining", "SkeinGrammar", "SkeinSockets", "SkeinHTTP",
+                "SkeinTraining", "SkeinGrammar", "SkeinSockets", "SkeinHTTP", "SkeinAnswers",
             ]),
         room(
             "Bench",
@@ -116,10 +122,15 @@ let package = Package(
         tests(of: "Sockets", ["SkeinBasics"]),
         tests(of: "HTTP", ["SkeinBasics", "SkeinSockets"]),
         tests(
+            of: "Answers",
+            [
+                "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText", "SkeinGrammar",
+            ]),
+        tests(
             of: "Serve",
             [
                 "SkeinBasics", "SkeinFormats", "SkeinModels", "SkeinText", "SkeinTraining",
-                "SkeinGrammar", "SkeinHTTP", "SkeinTensors",
+                "SkeinGrammar", "SkeinHTTP", "SkeinTensors", "SkeinAnswers",
             ]),
         tests(of: "Coordination", ["SkeinBasics"]),
         tests(of: "Launch", ["SkeinBasics"]),

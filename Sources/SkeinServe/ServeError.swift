@@ -1,6 +1,7 @@
+import SkeinAnswers
 import SkeinBasics
 
-/// Why a server does not begin, or does not take an adapter.
+/// Why a server does not begin, or does not take an adapter (`AdapterRoomError` beside it).
 package enum ServeError: Error, Equatable {
     /// The system refuses another thread.
     case noThread
@@ -10,22 +11,14 @@ package enum ServeError: Error, Equatable {
     case badName(name: String, from: NameSource)
     /// There is no room for another adapter.
     case tooManyAdapters(limit: Int)
-    /// An adapter takes more than all adapters may.
-    case adapterTooLarge(bytes: Int, limit: Int)
-    /// Adapters that are loaded, or held by requests, leave no room for another one now.
-    case adaptersFull(bytes: Int, held: Int, limit: Int)
     /// The adapters that are given at the start, up to this one, take more than all may.
     case givenTooLarge(adapter: String, bytes: Int, limit: Int)
-    /// An adapter's files became others while they were read.
-    case adapterChanged(path: String)
     /// A path that is not below `--adapter-root`.
     case outsideRoot(path: String)
     /// A folder with more files than are looked at.
     case tooManyFiles(path: String, limit: Int)
     /// A key file without keys, or with one that a header cannot carry.
     case badKey(path: String, line: Int?)
-    /// The rank is above what the server has room for.
-    case rankTooLarge(adapter: String, rank: Int, limit: Int)
     /// The context is longer than the model's.
     case contextTooLong(tokens: Int, limit: Int)
     /// What would be held does not fit into this machine's memory.
@@ -54,11 +47,7 @@ extension ServeError: Explained {
 
     package var explanation: Explanation {
         switch self {
-        case .noThread:
-            Explanation(
-                what: "the system refuses another thread",
-                remedy: "look at ulimit -u and the limits of the control group",
-                status: .inputOutput)
+        case .noThread: AnswerError.noThread.explanation
         case .nameTaken(let name, let source):
             Explanation(
                 what: "the name \(name) is taken", place: source.flag,
@@ -74,30 +63,12 @@ extension ServeError: Explained {
                 what: "\(limit) adapters are loaded already",
                 remedy: "unload one (/v1/unload_lora_adapter), or start skein serve with a larger "
                     + "--max-adapters", status: .badData)
-        case .adapterTooLarge(let bytes, let limit):
-            Explanation(
-                what: "the adapter takes \(Figures.bytes(bytes)), and all adapters may take "
-                    + Figures.bytes(limit),
-                place: "--adapter-memory",
-                remedy: "start skein serve with --adapter-memory \(Self.mebibytes(bytes)) or more",
-                status: .badData)
-        case .adaptersFull(let bytes, let held, let limit):
-            Explanation(
-                what: "adapters that are loaded or still answer take \(Figures.bytes(held)) of "
-                    + "\(Figures.bytes(limit)), and this one takes \(Figures.bytes(bytes))",
-                place: "--adapter-memory",
-                remedy: "unload one (/v1/unload_lora_adapter), or start skein serve with "
-                    + "--adapter-memory \(Self.mebibytes(held + bytes)) or more", status: .badData)
         case .givenTooLarge(let adapter, let bytes, let limit):
             Explanation(
                 what: "the adapters up to this one take \(Figures.bytes(bytes)), and all adapters "
                     + "may take \(Figures.bytes(limit))", place: adapter,
                 remedy: "give --adapter-memory \(Self.mebibytes(bytes)) or more, or fewer adapters "
                     + "(--adapter)", status: .usage)
-        case .adapterChanged(let path):
-            Explanation(
-                what: "the adapter's files were changed while they were read", place: path,
-                remedy: "load it again when it has been written", status: .badData)
         case .outsideRoot(let path):
             Explanation(
                 what: "\(path) is not below --adapter-root",
@@ -112,11 +83,6 @@ extension ServeError: Explained {
                     ? "the file has no key" : "a key has a character that no header carries",
                 place: line.map { "\(path):\($0)" } ?? path,
                 remedy: "write one key a line, of printable ASCII without spaces",
-                status: .badData)
-        case .rankTooLarge(let adapter, let rank, let limit):
-            Explanation(
-                what: "the adapter's rank is \(rank), and there is room for \(limit)",
-                place: adapter, remedy: "start skein serve with --max-rank \(rank)",
                 status: .badData)
         case .contextTooLong(let tokens, let limit):
             Explanation(

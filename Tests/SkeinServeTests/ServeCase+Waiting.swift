@@ -1,3 +1,4 @@
+import SkeinAnswers
 import SkeinTestSupport
 
 @testable import SkeinServe

@@ -1,3 +1,4 @@
+import SkeinAnswers
 import SkeinBasics
 import SkeinModels
 import SkeinTraining
@@ -13,7 +14,7 @@ struct GivenAdapters {
     ///   - model: the base.
     ///   - rank: the largest for which there is room.
     ///   - memory: of all adapters.
-    /// - Throws: `ServeError`; what `LoadedAdapter` throws.
+    /// - Throws: `ServeError`, `AdapterRoomError`; what `LoadedAdapter` throws.
     init(
         _ given: [OpenAIServer.Options.NamedAdapter], besides taken: [String],
         for model: ModelDirectory, rank: Int, memory: AdapterMemory

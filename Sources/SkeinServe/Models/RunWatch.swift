@@ -1,3 +1,4 @@
+import SkeinAnswers
 import SkeinBasics
 import SkeinTraining
 
@@ -47,7 +48,7 @@ struct RunWatch: Sendable {
             } catch {
                 // Too few descriptors, for example, will not last; anything else is not tried again.
                 if (error as? FileError)?.isPassing == true { throw error }
-                if case .adaptersFull? = error as? ServeError { throw error }
+                if case .full? = error as? AdapterRoomError { throw error }
                 warn(step, error)
             }
             seen = newest
@@ -67,7 +68,7 @@ struct RunWatch: Sendable {
             ?? "the checkpoints of \(name) cannot be looked for: \(cause)"
         var news = text
         // How much is held changes with each request.
-        if case .adaptersFull? = error as? ServeError { news = "no room for step \(step ?? 0)" }
+        if case .full? = error as? AdapterRoomError { news = "no room for step \(step ?? 0)" }
         if news != said { log.warning(text) }
         said = news
     }

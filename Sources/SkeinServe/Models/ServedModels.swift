@@ -1,4 +1,5 @@
 import Foundation
+import SkeinAnswers
 import SkeinBasics
 import SkeinModels
 import SkeinTraining
@@ -94,7 +95,7 @@ package final class ServedModels: Sendable {
 
     /// Loads an adapter under a name.
     ///
-    /// - Throws: `ServeError`; what `LoadedAdapter` throws.
+    /// - Throws: `ServeError`, `AdapterRoomError`; what `LoadedAdapter` throws.
     func load(_ name: String, path: String) throws {
         guard Self.isName(name) else {
             throw ServeError.badName(name: APIError.printable(name), from: .request)
@@ -125,7 +126,7 @@ package final class ServedModels: Sendable {
 
     /// Puts a newer checkpoint of a run in the place of the one that has its name.
     ///
-    /// - Throws: `ServeError`, what `LoadedAdapter` throws; the older one stays.
+    /// - Throws: `AdapterRoomError`, what `LoadedAdapter` throws; the older one stays.
     func replace(_ name: String, path: String, step: Int) throws {
         let loaded = try read(name, path: path, step: step)
         state.withLock { state in
@@ -175,12 +176,12 @@ package final class ServedModels: Sendable {
     }
 
     /// Room for another adapter; checkpoints that nobody uses make it.
-    private func room(for bytes: Int) throws(ServeError) -> AdapterMemory.Room {
+    private func room(for bytes: Int) throws(AdapterRoomError) -> AdapterMemory.Room {
         while true {
             do {
                 return try settings.memory.room(for: bytes)
             } catch {
-                guard case .adaptersFull(_, let held, let limit) = error,
+                guard case .full(_, let held, let limit) = error,
                     forgetCheckpoints(of: held + bytes - limit)
                 else { throw error }
             }
@@ -281,10 +282,10 @@ package final class ServedModels: Sendable {
             let loaded: ServedModel
             do {
                 loaded = try read(id, path: path, step: step, files: files)
-            } catch ServeError.adaptersFull(let bytes, let held, let limit) {
+            } catch AdapterRoomError.full(let bytes, let held, let limit) {
                 // Another request may have been faster with the same one.
                 guard let known = known(id, files) else {
-                    throw ServeError.adaptersFull(bytes: bytes, held: held, limit: limit)
+                    throw AdapterRoomError.full(bytes: bytes, held: held, limit: limit)
                 }
                 return known
             }

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinAnswers
 import SkeinBasics
 import SkeinHTTP
 import SkeinModels
@@ -79,7 +80,7 @@ struct APIError: Error, Equatable, Sendable {
             return
         }
         let explanation = explained.explanation
-        if case .adaptersFull? = error as? ServeError {
+        if case .full? = error as? AdapterRoomError {
             self = .overloaded("\(explanation.what): \(explanation.remedy)", retryAfter: 5)
             return
         }
@@ -141,8 +142,17 @@ extension APIError {
 }
 
 extension APIError {
+    /// Why an answer has no end.
+    init(answer error: any Error) {
+        if case .refused(let refusal)? = error as? AnswerError {
+            self.init(refusal: refusal)
+        } else {
+            self.init(error)
+        }
+    }
+
     /// Why an answer never fits.
-    init(refusal: BatchDecoder.Admission) {
+    private init(refusal: BatchDecoder.Admission) {
         switch refusal {
         case .tooLong(let tokens, let limit):
             self = .contextExceeded(tokens: tokens, limit: limit, param: "prompt")

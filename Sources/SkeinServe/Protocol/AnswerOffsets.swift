@@ -1,3 +1,4 @@
+import SkeinAnswers
 import SkeinText
 
 /// Where the tokens of a prompt that is echoed and of its answer stand in their text, in characters.

@@ -1,3 +1,5 @@
+import SkeinAnswers
+
 /// A request that was understood: what is to be made, and how the answer is told.
 struct AnswerPlan: Sendable {
     var jobs: [AnswerJob]

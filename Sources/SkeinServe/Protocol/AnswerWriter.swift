@@ -1,3 +1,4 @@
+import SkeinAnswers
 import SkeinBasics
 
 /// Makes the JSON of an answer, chunk by chunk or whole.

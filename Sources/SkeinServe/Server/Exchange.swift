@@ -1,3 +1,4 @@
+import SkeinAnswers
 import SkeinBasics
 import SkeinHTTP
 import Synchronization
@@ -99,7 +100,7 @@ final class Exchange {
             return false
         }
         switch event.content {
-        case .failed(let error): fail(error)
+        case .failed(let error): fail(APIError(answer: error))
         case .piece(let piece):
             if writer.format.streams {
                 send(writer.chunks(index, piece))

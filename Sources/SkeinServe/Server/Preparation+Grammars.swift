@@ -1,3 +1,4 @@
+import SkeinAnswers
 import SkeinGrammar
 
 /// Grammars of requests: one is looked for first, and only one that must be compiled needs room.

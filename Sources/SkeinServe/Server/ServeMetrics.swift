@@ -1,3 +1,4 @@
+import SkeinAnswers
 import SkeinBasics
 
 /// Counts what happens to requests. Lives on the server's thread. An object, not a value: a send to a

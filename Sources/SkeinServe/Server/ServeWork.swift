@@ -1,3 +1,4 @@
+import SkeinAnswers
 import SkeinHTTP
 
 /// What is done for a request on another thread, by its path.

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinAnswers
 import SkeinHTTP
 import SkeinTestSupport
 import Testing
@@ -7,26 +8,6 @@ import Testing
 
 /// Adapters that are alive are counted, whoever holds them, and there is one limit for all.
 @Suite struct AdapterMemoryTests {
-    @Test("room counts as long as somebody holds it, and no more is given than there is")
-    func rooms() throws {
-        let memory = AdapterMemory(byteLimit: 10)
-        let second: AdapterMemory.Room
-        do {
-            let first = try memory.room(for: 6)
-            #expect(throws: ServeError.adaptersFull(bytes: 5, held: 6, limit: 10)) {
-                try memory.room(for: 5)
-            }
-            second = try memory.room(for: 4)
-            #expect(memory.heldBytes == 10)
-            withExtendedLifetime(first) {}
-        }
-        #expect(memory.heldBytes == 4)
-        #expect(throws: ServeError.adapterTooLarge(bytes: 11, limit: 10)) {
-            try memory.room(for: 11)
-        }
-        withExtendedLifetime(second) {}
-    }
-
     @Test("an adapter that was unloaded counts until the last request that holds it has ended")
     func unloaded() throws {
         try TestPaths.withTemporaryDirectory { directory in
@@ -40,7 +21,7 @@ import Testing
                 #expect(models.served.unload("a"))
                 #expect(models.heldBytes == 2 * bytes)
                 #expect(
-                    throws: ServeError.adaptersFull(
+                    throws: AdapterRoomError.full(
                         bytes: bytes, held: 2 * bytes, limit: models.served.memory.byteLimit)
                 ) { try models.load("c") }
                 withExtendedLifetime(request) {}

@@ -1,4 +1,5 @@
 import Foundation
+import SkeinAnswers
 import SkeinBasics
 import SkeinFormats
 import SkeinModels
@@ -65,7 +66,7 @@ import Testing
             #expect(throws: ServeError.nameTaken(name: "tiny", from: .followed)) {
                 _ = try ServeCase(in: directory) { $0.follow = directory + "/tiny" }
             }
-            #expect(throws: ServeError.rankTooLarge(adapter: large, rank: 9, limit: 8)) {
+            #expect(throws: AdapterRoomError.rankTooLarge(adapter: large, rank: 9, limit: 8)) {
                 try start([("large", large)])
             }
             #expect(throws: (any Error).self) { try start([("other", other)]) }

@@ -1,3 +1,4 @@
+import SkeinAnswers
 import SkeinModels
 import SkeinTensors
 import SkeinTestSupport

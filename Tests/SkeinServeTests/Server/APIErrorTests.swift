@@ -1,5 +1,7 @@
+import SkeinAnswers
 import SkeinBasics
 import SkeinHTTP
+import SkeinModels
 import Testing
 
 @testable import SkeinServe
@@ -40,5 +42,26 @@ import Testing
         #expect(APIError(ServeError.noThread).status == .internalError)
         struct Odd: Error {}
         #expect(APIError(Odd()).type == "server_error")
+    }
+
+    @Test("why the engine made no answer, in words for a client")
+    func answers() {
+        let long = APIError(answer: AnswerError.refused(.tooLong(tokens: 9, limit: 8)))
+        #expect(long == .contextExceeded(tokens: 9, limit: 8, param: "prompt"))
+        let rank = APIError(answer: AnswerError.refused(.rankTooLarge(rank: 9, limit: 8)))
+        #expect(rank.status == .badRequest && rank.param == "model")
+        #expect(
+            APIError(answer: AnswerError.notFed(.busy))
+                == APIError(.internalError, "an error of skein's own: not fed: busy"))
+        #expect(APIError(answer: GenerationError.notFinite).status == .badRequest)
+    }
+
+    @Test("adapters that fill their room may leave it: the client may try again")
+    func rooms() {
+        let full = APIError(AdapterRoomError.full(bytes: 5, held: 6, limit: 10), param: "model")
+        #expect(full.status == .tooManyRequests && full.retryAfter == 5 && full.param == nil)
+        let large = APIError(AdapterRoomError.tooLarge(bytes: 11, limit: 10), param: "model")
+        #expect(large.status == .badRequest && large.retryAfter == nil && large.param == "model")
+        #expect(large.message.hasPrefix("the adapter takes"), "\(large.message)")
     }
 }

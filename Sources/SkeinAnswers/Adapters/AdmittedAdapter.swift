@@ -1,0 +1,42 @@
+import SkeinModels
+import SkeinTraining
+
+/// An adapter that was read after room was found for it.
+package struct AdmittedAdapter: Sendable {
+    package let adapter: LoadedAdapter
+    package let room: AdapterMemory.Room
+
+    /// Reads an adapter. Its rank and its size are known, and checked, before its numbers are read.
+    ///
+    /// - Parameters:
+    ///   - path: of the adapter.
+    ///   - model: the base.
+    ///   - limit: the largest rank for which there is room.
+    ///   - findRoom: keeps room for so many bytes.
+    /// - Throws: `AdapterRoomError.rankTooLarge`, `.changed`; what `findRoom` and `LoadedAdapter`
+    ///   throw.
+    package init(
+        _ path: String, for model: ModelDirectory, rank limit: Int,
+        findRoom: @escaping (_ bytes: Int) throws -> AdapterMemory.Room
+    ) throws {
+        var found: AdapterMemory.Room?
+        var announced = 0
+        adapter = try LoadedAdapter.read(path, for: model) { shape in
+            let rank = shape.configuration.largestRank
+            guard rank <= limit else {
+                throw AdapterRoomError.rankTooLarge(adapter: path, rank: rank, limit: limit)
+            }
+            announced = GenerationProjections.byteCount(of: shape)
+            found = try findRoom(announced)
+        }
+        // Its files may be written anew while they are read.
+        let shape = adapter.parameters.shape
+        guard shape.configuration.largestRank <= limit,
+            GenerationProjections.byteCount(of: shape) <= announced
+        else { throw AdapterRoomError.changed(path: path) }
+        guard let found else {
+            preconditionFailure("what an adapter announces comes before its numbers")
+        }
+        room = found
+    }
+}

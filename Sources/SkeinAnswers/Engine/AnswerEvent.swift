@@ -1,0 +1,99 @@
+/// Why an answer ended, in OpenAI's words.
+package enum FinishReason: String, Sendable {
+    /// The model ended it, a stop text came, or the value is complete.
+    case stop
+    /// There were no more tokens, or a value was closed so that it fits.
+    case length
+    case toolCalls = "tool_calls"
+}
+
+/// A token with its log-probability before temperature, penalties and masks.
+package struct TokenRecord: Sendable, Equatable {
+    package struct Candidate: Sendable, Equatable {
+        package var token: Int32
+        package var logprob: Float
+
+        package init(token: Int32, logprob: Float) {
+            self.token = token
+            self.logprob = logprob
+        }
+    }
+
+    package var token: Int32
+    /// nil: the first token of a prompt. 0 where there was no choice.
+    package var logprob: Float?
+    /// The likeliest tokens, as many as were asked for, the likeliest first.
+    package var top: [Candidate]
+
+    package init(token: Int32, logprob: Float?, top: [Candidate] = []) {
+        self.token = token
+        self.logprob = logprob
+        self.top = top
+    }
+}
+
+/// What an answer gained in a step.
+package struct AnswerPiece: Sendable {
+    package var text: String
+    /// Only when log-probabilities are wanted.
+    package var tokens: [TokenRecord]
+    /// Of the prompt, likewise.
+    package var promptTokens: [TokenRecord]
+    package var tools: [ToolEvent]
+
+    package init(
+        text: String = "", tokens: [TokenRecord] = [], promptTokens: [TokenRecord] = [],
+        tools: [ToolEvent] = []
+    ) {
+        self.text = text
+        self.tokens = tokens
+        self.promptTokens = promptTokens
+        self.tools = tools
+    }
+
+    package var isEmpty: Bool {
+        text.isEmpty && tokens.isEmpty && promptTokens.isEmpty && tools.isEmpty
+    }
+}
+
+/// What the engine tells of an answer.
+package struct AnswerEvent: Sendable {
+    package enum Content: Sendable {
+        case piece(AnswerPiece)
+        case finished(AnswerEnd)
+        /// An `AnswerError`, or what its guide or the model threw.
+        case failed(any Error)
+    }
+
+    package let request: RequestID
+    package let choice: Int
+    package let content: Content
+
+    package init(request: RequestID, choice: Int, content: Content) {
+        self.request = request
+        self.choice = choice
+        self.content = content
+    }
+
+    package var isFailure: Bool {
+        if case .failed = content { true } else { false }
+    }
+}
+
+/// How an answer ended, and what it took.
+package struct AnswerEnd: Sendable, Equatable {
+    package var reason: FinishReason
+    package var promptTokens: Int
+    /// Tokens of the prompt that were not computed.
+    package var cachedTokens: Int
+    package var answerTokens: Int
+
+    package init(
+        reason: FinishReason, promptTokens: Int, cachedTokens: Int, answerTokens: Int
+    ) {
+        self.reason = reason
+        self.promptTokens = promptTokens
+        self.cachedTokens = cachedTokens
+        self.answerTokens = answerTokens
+    }
+}

@@ -1,0 +1,81 @@
+/// How a model writes calls, and how its template shows tools, calls and results.
+///
+/// An answer with calls is `marker`, `afterMarker`, a call's JSON, `callEnd`, then for each further
+/// call `callNext`, its JSON and `callEnd`, and at the end `listEnd`.
+package struct ToolFormat: Sendable, Equatable {
+    package enum Showing: Sendable, Equatable {
+        /// The template writes tools, calls and results.
+        case template
+        /// The template writes tools and results; calls are put into the text of the turn.
+        case templateWithoutCalls
+        /// The template writes turns of text alone: everything is put into these.
+        case described(takesSystem: Bool)
+    }
+
+    package var showing: Showing
+    /// What begins a call in the middle of text.
+    package var marker: String
+    package var afterMarker: String
+    package var callEnd: String
+    /// nil: one call at most.
+    package var callNext: String?
+    package var listEnd: String
+    /// The name of a call's arguments in its JSON.
+    package var argumentsKey: String
+    /// Whether a call may be the whole answer without the marker.
+    package var isBare: Bool
+    package var idStyle: CallID.Style
+
+    package init(
+        showing: Showing = .template, marker: String, afterMarker: String = "",
+        callEnd: String = "", callNext: String? = nil, listEnd: String = "",
+        argumentsKey: String = "arguments", isBare: Bool = false,
+        idStyle: CallID.Style = .openAI
+    ) {
+        self.showing = showing
+        self.marker = marker
+        self.afterMarker = afterMarker
+        self.callEnd = callEnd
+        self.callNext = callNext
+        self.listEnd = listEnd
+        self.argumentsKey = argumentsKey
+        self.isBare = isBare
+        self.idStyle = idStyle
+    }
+
+    /// What is written before the first call where a call must come.
+    package var opening: String { isBare ? "" : marker + afterMarker }
+
+    /// Hermes, Qwen 2.5 and 3, SmolLM 3, Granite 4: `<tool_call>\n{...}\n</tool_call>`.
+    package static let hermes = ToolFormat(
+        marker: "<tool_call>", afterMarker: "\n", callEnd: "\n</tool_call>",
+        callNext: "\n<tool_call>\n")
+
+    /// Llama 3.1, 3.2 and 3.3: `{"name": ..., "parameters": ...}` is the whole turn. Some write
+    /// `<|python_tag|>` before it.
+    package static let llama = ToolFormat(
+        marker: "<|python_tag|>", argumentsKey: "parameters", isBare: true)
+
+    /// Mistral 7B v0.3, Nemo: `[TOOL_CALLS] [{...}, {...}]`.
+    package static let mistral = ToolFormat(
+        marker: "[TOOL_CALLS]", afterMarker: " [", callNext: ",", listEnd: "]", idStyle: .mistral)
+
+    /// Granite 3: `<|tool_call|>[{...}, {...}]`.
+    package static let granite = ToolFormat(
+        showing: .templateWithoutCalls, marker: "<|tool_call|>", afterMarker: "[", callNext: ",",
+        listEnd: "]")
+
+    /// Phi-4-mini with llama.cpp's template: `<|tool_call|>{...}<|/tool_call|>`.
+    package static let phi = ToolFormat(
+        marker: "<|tool_call|>", callEnd: "<|/tool_call|>", callNext: "<|tool_call|>")
+
+    /// For models whose templates know nothing of tools, or write calls in some other way: Hermes'
+    /// form, explained to the model in a system message.
+    package static let described = described(takesSystem: true)
+
+    package static func described(takesSystem: Bool) -> ToolFormat {
+        var format = hermes
+        format.showing = .described(takesSystem: takesSystem)
+        return format
+    }
+}

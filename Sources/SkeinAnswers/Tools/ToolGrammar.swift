@@ -1,0 +1,83 @@
+import SkeinGrammar
+
+/// The grammar of one call of any of some tools: its name, then its arguments.
+package enum ToolGrammar {
+    /// The grammar of calls that have their arguments under `key`.
+    ///
+    /// A schema that cannot be enforced is replaced by that of any object, unless it is strict.
+    ///
+    /// - Parameters:
+    ///   - tools: with their places in the request.
+    ///   - key: "arguments" or "parameters".
+    ///   - grammars: of the model's vocabulary.
+    ///   - isWanted: whether somebody still waits for it; asked now and then.
+    /// - Returns: the grammar of the JSON of one call.
+    /// - Throws: `ToolProblem`.
+    package static func make(
+        _ tools: [(place: Int, tool: Tool)], key: String, _ grammars: GrammarCache,
+        isWanted: @escaping @Sendable () -> Bool = { true }
+    ) throws(ToolProblem) -> CompiledGrammar {
+        var loose: Set<Int> = []
+        while true {
+            let error: GrammarError
+            do {
+                return try grammars.schema(
+                    Array(schema(tools.map(\.tool), key, loose: loose).written.utf8),
+                    isWanted: isWanted)
+            } catch let found {
+                error = found
+            }
+            if case .cancelled = error {
+                throw ToolProblem(path: "tools", flaw: .cannotBeEnforced(error))
+            }
+            let found = tools.indices.lazy.compactMap { index in
+                error.seen(from: String(place(index, key).dropFirst())).map { (index, $0) }
+            }.first
+            if let (index, inner) = found, tools[index].tool.strict || loose.contains(index) {
+                throw ToolProblem(
+                    path: "tools[\(tools[index].place)].function.parameters",
+                    flaw: .cannotBeEnforced(inner))
+            }
+            var isLarge = false
+            if case .tooLarge = error { isLarge = true }
+            if let (index, _) = found, !isLarge, loose.count < ToolLimits.impossibleSchemas {
+                loose.insert(index)
+                continue
+            }
+            // Whose fault it is cannot be told, or it takes too long to find out.
+            let all = Set(tools.indices.filter { !tools[$0].tool.strict })
+            guard !all.isSubset(of: loose) else {
+                throw ToolProblem(path: "tools", flaw: .cannotBeEnforced(error))
+            }
+            loose.formUnion(all)
+        }
+    }
+
+    private static func place(_ index: Int, _ key: String) -> String {
+        "#/anyOf/\(index)/properties/\(key)"
+    }
+
+    /// `loose`: tools whose arguments may be any object.
+    package static func schema(_ tools: [Tool], _ key: String, loose: Set<Int>) -> JSONText {
+        func object(_ fields: (String, JSONText)...) -> JSONText {
+            .object(fields.map { JSONField(name: $0.0, value: $0.1) })
+        }
+        let calls = tools.enumerated().map { index, tool in
+            let schema = ToolSchema(place: place(index, key), anchorPrefix: "tool\(index).")
+            return object(
+                ("type", .text("object")),
+                (
+                    "properties",
+                    object(
+                        ("name", object(("const", .text(tool.name)))),
+                        (
+                            key,
+                            loose.contains(index) ? Tool.anyObject : schema.moved(tool.parameters)
+                        ))
+                ),
+                ("required", .list([.text("name"), .text(key)])),
+                ("additionalProperties", .bool(false)))
+        }
+        return object(("anyOf", .list(calls)))
+    }
+}
