@@ -50,6 +50,10 @@ let package = Package(
         room("Formats", ["SkeinBasics", "SkeinTensors"]),
         room("Text", ["SkeinBasics", "SkeinFormats"]),
         room("Grammar", ["SkeinBasics"]),
+        // The plugin of the macros comes with the target SkeinMacros.
+        .target(
+            name: "SkeinSessions", dependencies: ["SkeinBasics", "SkeinGrammar"],
+            exclude: ["Generable/Macros.swift"], swiftSettings: strict),
         room("Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinGrammar"]),
         room(
             "Training",

@@ -1,0 +1,12 @@
+/// What contents and schemas may take. Both come from models, files and other programs.
+enum SessionLimits {
+    /// Bytes of JSON text that a content is read from.
+    static let contentBytes = 16 << 20
+    /// How deep arrays and objects may be nested in a content. Values are walked by calls that call
+    /// themselves, some 500 bytes of stack each, and a thread may have 512 KiB.
+    static let contentDepth = 256
+    /// Types, and named dynamic schemas, that one schema may lead to.
+    static let definitions = 4096
+    /// How deep the parts of one definition may be nested: arrays of arrays, unions in unions.
+    static let formDepth = 64
+}

@@ -1,0 +1,82 @@
+import SkeinGrammar
+
+/// What values a schema allows, before types are asked for their schemas and names are given.
+indirect enum SchemaForm: Sendable {
+    /// Any JSON value.
+    case anything
+    /// No value.
+    case nothing
+    case null
+    case boolean
+    case text
+    case number(NumberType)
+    case list(of: SchemaForm, least: Int? = nil, most: Int? = nil)
+    /// What a type's schema allows. It is asked for it when the schema is used, so types may lead
+    /// back to themselves.
+    case type(any Generable.Type)
+    /// The values that satisfy guides.
+    case guided(SchemaForm, [GuideRule])
+    case named(SchemaDefinition)
+    /// A dynamic schema that is listed elsewhere.
+    case reference(String)
+    /// A dynamic schema with all that it may refer to.
+    case dynamic(SchemaForm, DynamicSchemas)
+    /// A schema that was read as JSON.
+    case document(SchemaJSON)
+
+    /// Types of numbers.
+    enum NumberType: Sendable {
+        case integer
+        case float
+        case double
+        case decimal
+    }
+}
+
+/// Something that has a name, and stands in `$defs`.
+struct SchemaDefinition: Sendable {
+    /// The Swift type; nil: a dynamic schema, which its name tells apart.
+    var type: ObjectIdentifier?
+    var name: String
+    var description: String?
+    var body: Body
+
+    enum Body: Sendable {
+        case object([PropertyForm])
+        /// An enum whose cases have no values.
+        case choices([String])
+        /// An enum with values.
+        case cases([CaseForm])
+        case union([SchemaForm])
+    }
+
+    struct PropertyForm: Sendable {
+        var name: String
+        var description: String?
+        var form: SchemaForm
+        /// Whether the property may be left out.
+        var isOptional = false
+        /// Whether it may be null instead of being left out.
+        var isNullable = false
+    }
+
+    struct CaseForm: Sendable {
+        var name: String
+        var description: String?
+        var properties: [PropertyForm]
+    }
+}
+
+/// The named dynamic schemas of one schema.
+final class DynamicSchemas: Sendable {
+    let definitions: [String: SchemaDefinition]
+
+    init(_ definitions: [String: SchemaDefinition]) {
+        self.definitions = definitions
+    }
+}
+
+/// JSON of a schema.
+struct SchemaJSON: Sendable {
+    let value: JSONText
+}
