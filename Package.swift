@@ -50,10 +50,6 @@ let package = Package(
         room("Formats", ["SkeinBasics", "SkeinTensors"]),
         room("Text", ["SkeinBasics", "SkeinFormats"]),
         room("Grammar", ["SkeinBasics"]),
-        // The plugin of the macros comes with the target SkeinMacros.
-        .target(
-            name: "SkeinSessions", dependencies: ["SkeinBasics", "SkeinGrammar"],
-            exclude: ["Generable/Macros.swift"], swiftSettings: strict),
         room("Models", ["SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinGrammar"]),
         room(
             "Training",
@@ -61,6 +57,14 @@ let package = Package(
                 "SkeinBasics", "SkeinTensors", "SkeinFormats", "SkeinModels", "SkeinText",
                 "CSkeinZstd",
             ]),
+        // The plugin of the macros comes with the target SkeinMacros.
+        .target(
+            name: "SkeinSessions",
+            dependencies: [
+                "SkeinBasics", "SkeinFormats", "SkeinText", "SkeinGrammar", "SkeinModels",
+                "SkeinTraining", "SkeinAnswers",
+            ],
+            exclude: ["Generable/Macros.swift"], swiftSettings: strict),
         room("Sockets", ["SkeinBasics", "CSkeinEpoll"]),
         room("HTTP", ["SkeinBasics", "SkeinSockets"]),
         room("Coordination", ["SkeinBasics"]),

@@ -9,4 +9,12 @@ enum SessionLimits {
     static let definitions = 4096
     /// How deep the parts of one definition may be nested: arrays of arrays, unions in unions.
     static let formDepth = 64
+    /// Compiled schemas that stay, if their bytes allow it.
+    static let grammars = 32
+    /// Rounds of tool calls of one request.
+    static let toolRounds = 16
+    /// Seconds after which a refused request may be tried again.
+    static let retryAfterSeconds = 1.0
+    /// Bytes of a file that names a model: a path has at most 4,096.
+    static let modelNameBytes = 8192
 }

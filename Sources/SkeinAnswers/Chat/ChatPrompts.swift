@@ -63,6 +63,22 @@ package struct ChatPrompts: Sendable {
         _ messages: [ChatMessage], tools: [Tool], choice: ToolChoice,
         arguments extra: [ChatMessage.Field], addsPrompt: Bool, _ tokenizer: Tokenizer
     ) throws -> [Int32] {
+        let chat = try rendered(
+            messages, tools: tools, choice: choice, arguments: extra, addsPrompt: addsPrompt,
+            tokenizer)
+        let tokens = try tokenizer.ids(of: chat.text)
+        guard !tokens.isEmpty else { throw ChatPromptError.noTokens }
+        return tokens
+    }
+
+    /// The text of a conversation, and which message each part of it is from. Parameters as of `prompt`.
+    ///
+    /// - Throws: `ChatPromptError.noTemplate`, `ToolProblem`; what reading and rendering the template
+    ///   throws.
+    package func rendered(
+        _ messages: [ChatMessage], tools: [Tool], choice: ToolChoice,
+        arguments extra: [ChatMessage.Field] = [], addsPrompt: Bool, _ tokenizer: Tokenizer
+    ) throws -> RenderedChat {
         let usesTools = !tools.isEmpty && choice != .none
         guard let template = try (usesTools ? withTools : plain).get() else {
             throw ChatPromptError.noTemplate
@@ -70,11 +86,8 @@ package struct ChatPrompts: Sendable {
         let prepared = try format.prepared(messages: messages, tools: tools, choice: choice)
         var arguments = arguments
         arguments.removeAll { own in extra.contains { $0.name == own.name } }
-        let chat = try template.render(
+        return try template.render(
             prepared.messages, addGenerationPrompt: addsPrompt, tokens: tokenizer.templateTokens,
             tools: prepared.tools, arguments: arguments + extra)
-        let tokens = try tokenizer.ids(of: chat.text)
-        guard !tokens.isEmpty else { throw ChatPromptError.noTokens }
-        return tokens
     }
 }

@@ -21,7 +21,7 @@ struct ConversationTokens: Sendable {
             ChatMessage(role: "system", content: word), ChatMessage(role: "user", content: "q"),
         ]
         let chat = try? prompts.rendered(
-            probe, tools: [], choice: .none, addsReply: true, tokens: tokenizer.templateTokens)
+            probe, tools: [], choice: .none, addsPrompt: true, tokenizer)
         return chat?.text.utf8.contains(word.utf8) ?? false
     }
 
@@ -40,7 +40,7 @@ struct ConversationTokens: Sendable {
             takesSystem ? conversation.messages : Self.merging(conversation.messages)
         let chat = try prompts.rendered(
             messages, tools: conversation.tools, choice: conversation.choice,
-            addsReply: addsReply, tokens: tokenizer.templateTokens)
+            addsPrompt: addsReply, tokenizer)
         if conversation.blocks.isEmpty { return try tokenizer.ids(of: chat.text) }
         var ids: [Int32] = []
         for part in Self.parts(chat, blocks: conversation.blocks) {

@@ -46,7 +46,7 @@ final class LoadedModel: Sendable {
         conversations = ConversationTokens(prompts, tokenizer)
         let digest = Background("skein-hash") { directory.contentDigest() }
         grammars = GrammarCache(
-            TokenVocabulary(tokens: tokenizer.writtenTokens), count: Limits.grammars,
+            TokenVocabulary(tokens: tokenizer.writtenTokens), count: SessionLimits.grammars,
             byteLimit: plan.grammarBytes)
         let sinks = ReplySinks(limit: resources.parallelReplies + resources.waitingRequests)
         self.sinks = sinks

@@ -27,7 +27,7 @@ enum ModelPlace: Sendable, Equatable {
             if isFolder.boolValue { return file }
             let size = (kind[.size] as? NSNumber)?.intValue ?? 0
             let isLink = kind[.type] as? FileAttributeType == .typeSymbolicLink
-            if isLink || size > Limits.modelNameBytes { return file }
+            if isLink || size > SessionLimits.modelNameBytes { return file }
             guard let text = try? String(contentsOfFile: file, encoding: .utf8),
                 let line = text.split(whereSeparator: \.isNewline).first
             else { throw .badConfiguration(place: file) }

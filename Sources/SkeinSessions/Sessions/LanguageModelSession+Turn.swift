@@ -83,7 +83,7 @@ extension LanguageModelSession {
             try checkLocale()
             let source = try await session.model.source()
             var sampler = ask.options.sampler
-            for round in 0..<Limits.toolRounds {
+            for round in 0..<SessionLimits.toolRounds {
                 let choice = choice(isFirst: round == 0)
                 let outcome = try await reply(source, sampler, choice)
                 switch outcome {
@@ -102,10 +102,10 @@ extension LanguageModelSession {
             }
             throw GenerationError.decodingFailure(
                 .init(
-                    debugDescription: "the model called tools \(Limits.toolRounds) times and gave no "
+                    debugDescription: "the model called tools \(SessionLimits.toolRounds) times and gave no "
                         + "answer: say in the instructions when to call them, or set "
-                        + "toolCallingMode to disallowed", limit: Limits.toolRounds,
-                    count: Limits.toolRounds))
+                        + "toolCallingMode to disallowed", limit: SessionLimits.toolRounds,
+                    count: SessionLimits.toolRounds))
         }
 
         private var isText: Bool {

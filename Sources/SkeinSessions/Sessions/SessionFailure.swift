@@ -32,12 +32,12 @@ enum SessionFailure {
             return GenerationError.rateLimited(
                 .init(
                     debugDescription: text, limit: limit, count: waiting,
-                    retryAfter: .seconds(Limits.retryAfterSeconds)))
+                    retryAfter: .seconds(SessionLimits.retryAfterSeconds)))
         case ReplyFailure.schemasFull:
             return GenerationError.rateLimited(
                 .init(
                     debugDescription: text, limit: nil,
-                    retryAfter: .seconds(Limits.retryAfterSeconds)))
+                    retryAfter: .seconds(SessionLimits.retryAfterSeconds)))
         case AdapterError.otherBase:
             return SystemLanguageModel.Adapter.AssetError.compatibleAdapterNotFound(
                 .init(debugDescription: text))

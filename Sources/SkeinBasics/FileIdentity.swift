@@ -1,8 +1,7 @@
 import Foundation
-import SkeinBasics
 
 /// Which files lie at a path, without a look into them: others have other numbers, sizes or times.
-struct FileIdentity: Sendable, Equatable {
+package struct FileIdentity: Sendable, Equatable {
     fileprivate struct Part: Sendable, Equatable {
         var device: UInt64
         var number: UInt64
@@ -16,7 +15,7 @@ struct FileIdentity: Sendable, Equatable {
     /// Of a file, or of a folder and all that is directly in it.
     ///
     /// - Throws: `FileError`.
-    init(of path: String) throws {
+    package init(of path: String) throws {
         let whole = try Self.status(of: path)
         parts = [Part(whole)]
         guard FileKind(mode: whole.st_mode) == .directory else { return }
