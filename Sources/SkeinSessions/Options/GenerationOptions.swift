@@ -1,0 +1,101 @@
+/// How one request is answered: the choice of tokens, the length of the answer, the use of tools.
+///
+/// Options belong to a request, not to a session. Whatever is nil is left to the model.
+public struct GenerationOptions: Sendable, Equatable {
+    /// How each token is chosen; nil: at random, as the model's settings say.
+    public var samplingMode: SamplingMode? {
+        didSet { temperature = temperature ?? samplingMode?.temperature }
+    }
+
+    /// Divides the logits before a token is drawn: below 1 the answer varies less, above 1 more.
+    /// 0 is the same as `SamplingMode.greedy`; nil is the model's own, often about 0.7.
+    ///
+    /// Any finite number from 0 is allowed.
+    public var temperature: Double?
+
+    /// The most tokens that an answer may have, at least 1; nil: as many as the window leaves. Counts
+    /// what the model writes alone, not what it reads.
+    public var maximumResponseTokens: Int?
+
+    /// Whether the model may, must or must not call tools; nil: it may.
+    public var toolCallingMode: ToolCallingMode?
+
+    /// What happens to guided output at `maximumResponseTokens`: with true, the answer is steered so
+    /// that it is complete by then, with false it ends as an error. An addition of this library.
+    public var closesAtLimit: Bool
+
+    /// Options of a request.
+    ///
+    /// - Parameters:
+    ///   - samplingMode: how each token is chosen.
+    ///   - temperature: 0 or more.
+    ///   - maximumResponseTokens: the most tokens of an answer, 1 or more.
+    ///   - toolCallingMode: whether the model may, must or must not call tools.
+    ///   - closesAtLimit: whether guided output is completed within `maximumResponseTokens`.
+    public init(
+        samplingMode: SamplingMode? = nil, temperature: Double? = nil,
+        maximumResponseTokens: Int? = nil, toolCallingMode: ToolCallingMode? = nil,
+        closesAtLimit: Bool = false
+    ) {
+        self.samplingMode = samplingMode
+        self.temperature = temperature ?? samplingMode?.temperature
+        self.maximumResponseTokens = maximumResponseTokens
+        self.toolCallingMode = toolCallingMode
+        self.closesAtLimit = closesAtLimit
+    }
+
+    // `sampling` has no default value: without it, a call must mean the initialiser above.
+    /// Options of a request, with the older name of the sampling mode.
+    ///
+    /// - Parameters:
+    ///   - sampling: how each token is chosen.
+    ///   - temperature: 0 or more.
+    ///   - maximumResponseTokens: the most tokens of an answer, 1 or more.
+    @available(
+        *, deprecated, renamed: "init(samplingMode:temperature:maximumResponseTokens:)"
+    )
+    public init(
+        sampling: SamplingMode?, temperature: Double? = nil, maximumResponseTokens: Int? = nil
+    ) {
+        self.init(
+            samplingMode: sampling, temperature: temperature,
+            maximumResponseTokens: maximumResponseTokens)
+    }
+
+    /// The older name of `samplingMode`.
+    @available(*, deprecated, renamed: "samplingMode")
+    public var sampling: SamplingMode? {
+        get { samplingMode }
+        set { samplingMode = newValue }
+    }
+
+    /// Whether the model may call tools.
+    public enum ToolCallingMode: String, Sendable, Equatable, Hashable, Codable, CaseIterable {
+        /// The model decides.
+        case allowed
+        /// The model calls at least one tool before it answers.
+        case required
+        /// The model calls none, though the session has some.
+        case disallowed
+    }
+}
+
+extension GenerationOptions {
+    /// Whether each value is within its range.
+    ///
+    /// - Throws: `OptionsError`, for the first value that is not.
+    package func check() throws(OptionsError) {
+        if let temperature, !(temperature >= 0 && temperature.isFinite) {
+            throw .temperature(temperature)
+        }
+        if let maximumResponseTokens, maximumResponseTokens <= 0 {
+            throw .maximumResponseTokens(maximumResponseTokens)
+        }
+        try samplingMode?.check()
+    }
+
+    /// Whether each token is the most probable one, by the mode or by a temperature of 0.
+    package var isGreedy: Bool {
+        samplingMode?.kind == .greedy || temperature == 0
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import SkeinBasics
+
+/// A value of `GenerationOptions` that is out of its range.
+public enum OptionsError: Error, Equatable, Sendable {
+    /// A temperature that is negative or no finite number.
+    case temperature(Double)
+    /// `random(top:)` with no token to draw from.
+    case top(Int)
+    /// `random(probabilityThreshold:)` outside of 0 (excluded) to 1.
+    case probabilityThreshold(Double)
+    /// An answer of no token.
+    case maximumResponseTokens(Int)
+}
+
+extension OptionsError: Explained {
+    package var explanation: Explanation {
+        let (name, value, remedy) = words
+        return Explanation(
+            what: "\(name) is \(value)", place: "GenerationOptions", remedy: remedy,
+            status: .usage)
+    }
+
+    private var words: (name: String, value: String, remedy: String) {
+        switch self {
+        case .temperature(let value):
+            (
+                "temperature", "\(value)",
+                "give a finite number from 0; 0 is greedy, nil the model's own"
+            )
+        case .top(let value): ("the number of random(top:)", "\(value)", "give 1 or more")
+        case .probabilityThreshold(let value):
+            ("probabilityThreshold", "\(value)", "give a number above 0 and at most 1")
+        case .maximumResponseTokens(let value):
+            ("maximumResponseTokens", "\(value)", "give 1 or more, or nil for no limit of its own")
+        }
+    }
+}
+
+extension OptionsError: LocalizedError {
+    /// What happened, and where.
+    public var errorDescription: String? { explanation.sentence }
+    /// What to do about it.
+    public var recoverySuggestion: String? { explanation.remedy }
+}

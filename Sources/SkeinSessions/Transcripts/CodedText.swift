@@ -1,0 +1,130 @@
+import SkeinGrammar
+
+/// Any JSON value, for encoders and decoders.
+///
+/// Decoders do not tell the order of an object's keys, so it is the alphabetical one here.
+struct CodedText: Codable {
+    var value: JSONText
+
+    init(_ value: JSONText) { self.value = value }
+
+    init(from decoder: any Decoder) throws {
+        guard decoder.codingPath.count < GrammarLimits.jsonDepth else {
+            throw TranscriptError.tooDeep(limit: GrammarLimits.jsonDepth)
+        }
+        value = try Self.scalar(decoder) ?? Self.object(decoder) ?? Self.list(decoder)
+    }
+
+    private static func scalar(_ decoder: any Decoder) throws -> JSONText? {
+        let container = try decoder.singleValueContainer()
+        if let text = try? container.decode(String.self) { return .text(text) }
+        if container.decodeNil() { return .null }
+        if let flag = try? container.decode(Bool.self) { return .bool(flag) }
+        if let number = try? container.decode(Int64.self) { return .number("\(number)") }
+        if let number = try? container.decode(UInt64.self) { return .number("\(number)") }
+        if let number = try? container.decode(Double.self), number.isFinite {
+            return .number("\(number)")
+        }
+        return nil
+    }
+
+    private static func object(_ decoder: any Decoder) throws -> JSONText? {
+        guard let container = try? decoder.container(keyedBy: Key.self) else { return nil }
+        let keys = container.allKeys.sorted { $0.stringValue.precedes($1.stringValue) }
+        return .object(
+            try keys.map { key in
+                let isNull = try container.decodeNil(forKey: key)
+                return JSONField(
+                    name: key.stringValue,
+                    value: isNull ? .null : try container.decode(Self.self, forKey: key).value)
+            })
+    }
+
+    private static func list(_ decoder: any Decoder) throws -> JSONText {
+        var container = try decoder.unkeyedContainer()
+        var items: [JSONText] = []
+        while !container.isAtEnd {
+            items.append(
+                try container.decodeNil() ? .null : try container.decode(Self.self).value)
+        }
+        return .list(items)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        switch value {
+        case .object(let fields):
+            var container = encoder.container(keyedBy: Key.self)
+            for field in fields {
+                try container.encode(Self(field.value), forKey: Key(stringValue: field.name))
+            }
+        case .list(let items):
+            var container = encoder.unkeyedContainer()
+            for item in items { try container.encode(Self(item)) }
+        default:
+            var container = encoder.singleValueContainer()
+            try encodeScalar(to: &container)
+        }
+    }
+
+    private func encodeScalar(to container: inout any SingleValueEncodingContainer) throws {
+        switch value {
+        case .bool(let flag): try container.encode(flag)
+        case .text(let text): try container.encode(text)
+        case .number(let text):
+            if let number = Int64(text) {
+                try container.encode(number)
+            } else if let number = UInt64(text) {
+                try container.encode(number)
+            } else {
+                try container.encode(Double(text) ?? 0)
+            }
+        default: try container.encodeNil()
+        }
+    }
+
+    private struct Key: CodingKey {
+        let stringValue: String
+
+        init(stringValue: String) { self.stringValue = stringValue }
+
+        init?(intValue: Int) { nil }
+
+        var intValue: Int? { nil }
+    }
+}
+
+extension String {
+    /// Order by code points, which is that of the UTF-8 bytes.
+    func precedes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+}
+
+extension JSONText {
+    /// About as many bytes as the value takes when it is written.
+    var weight: Int {
+        switch self {
+        case .null, .bool: 4
+        case .number(let text), .text(let text): text.utf8.count + 2
+        case .list(let items): items.reduce(2) { $0 + $1.weight + 1 }
+        case .object(let fields):
+            fields.reduce(2) { $0 + $1.name.utf8.count + $1.value.weight + 4 }
+        }
+    }
+
+    /// Whether arrays and objects are not nested deeper, the value itself being the first level.
+    func isNested(atMost depth: Int) -> Bool {
+        guard depth > 0 else { return false }
+        return switch self {
+        case .list(let items): items.allSatisfy { $0.isNested(atMost: depth - 1) }
+        case .object(let fields): fields.allSatisfy { $0.value.isNested(atMost: depth - 1) }
+        default: true
+        }
+    }
+
+    /// An object of the fields that have a value.
+    static func fields(_ fields: KeyValuePairs<String, JSONText?>) -> JSONText {
+        .object(
+            fields.compactMap { field in
+                field.value.map { JSONField(name: field.key, value: $0) }
+            })
+    }
+}
