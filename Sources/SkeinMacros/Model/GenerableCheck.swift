@@ -1,0 +1,215 @@
+/// Asks whether a declaration can be generated, and tells everything that stands in the way.
+struct GenerableCheck {
+    /// All refusals of a declaration, in the order of its source.
+    struct Refusals: Error {
+        var list: [Refusal]
+    }
+
+    private let declaration: Declaration
+    private var refusals: [Refusal] = []
+
+    /// - Parameters:
+    ///   - declaration: what is written.
+    ///   - attribute: `@Generable(...)` as it is written.
+    ///   - surroundings: the declarations around it, the nearest first.
+    /// - Throws: what has to be mended first.
+    static func type(
+        of declaration: Declaration, attribute: String, surroundings: [String]
+    ) throws(Refusals) -> GenerableType {
+        var check = GenerableCheck(declaration: declaration)
+        let type = check.type(attribute: attribute, surroundings: surroundings)
+        guard check.refusals.isEmpty else {
+            let sorted = check.refusals.sorted { $0.offset < $1.offset }
+            throw Refusals(list: Array(sorted.prefix(MacroLimits.refusals)))
+        }
+        return type
+    }
+
+    private init(declaration: Declaration) { self.declaration = declaration }
+
+    private mutating func refuse(_ reason: Refusal.Reason, at offset: Int) {
+        refusals.append(Refusal(reason, at: offset))
+    }
+
+    private mutating func type(attribute: String, surroundings: [String]) -> GenerableType {
+        var type = GenerableType(
+            name: declaration.name, access: access(surroundings),
+            isActor: declaration.keyword == "actor",
+            isSendable: declaration.inherited.contains { $0 == "Sendable" || $0 == "Swift.Sendable" },
+            writesNil: false, shape: .record([]))
+        guard ["struct", "enum", "actor"].contains(declaration.keyword) else {
+            refuse(.wrongKind(keyword: declaration.keyword), at: declaration.nameOffset)
+            return type
+        }
+        if let offset = declaration.genericOffset {
+            refuse(.genericType(name: declaration.name.plain), at: offset)
+        }
+        if let offset = declaration.conditionOffset { refuse(.condition, at: offset) }
+        for offset in declaration.strayGuides { refuse(.strayGuide, at: offset) }
+        readArguments(of: attribute, into: &type)
+        let properties = checkedProperties(isActor: type.isActor)
+        type.shape = declaration.keyword == "enum" ? enumShape() : .record(properties)
+        return type
+    }
+
+    /// A type in an extension that is public is public, too.
+    private func access(_ surroundings: [String]) -> String {
+        switch declaration.access {
+        case "public", "open": return "public "
+        case "package": return "package "
+        case "":
+            guard let nearest = surroundings.first,
+                let around = try? DeclarationReader.read(nearest), around.keyword == "extension",
+                around.access == "public" || around.access == "package"
+            else { return "" }
+            return around.access + " "
+        default: return ""
+        }
+    }
+
+    private mutating func readArguments(of attribute: String, into type: inout GenerableType) {
+        guard var cursor = try? TokenCursor(attribute) else { return }
+        for argument in cursor.attributes().first?.arguments ?? [] {
+            switch argument.label {
+            case "description": type.description = argument.source
+            case let label? where label.hasPrefix("representNil"):
+                type.writesNil = argument.source == "true"
+                if !["true", "false"].contains(argument.source) {
+                    refuse(.argumentNotLiteral(label: label), at: 0)
+                }
+            default: break
+            }
+        }
+    }
+}
+
+// MARK: Properties
+
+extension GenerableCheck {
+    /// Tells what is wrong with the properties, and gives those that are generated.
+    private mutating func checkedProperties(isActor: Bool) -> [GeneratedProperty] {
+        var generated: [GeneratedProperty] = []
+        for property in declaration.properties {
+            let guides = property.attributes.filter { $0.name == "Guide" }
+            if guides.count > 1 {
+                refuse(.twoGuides(property: property.name.plain), at: guides[1].offset)
+            }
+            if let reason = reasonAgainstGuide(of: property) {
+                if let guide = guides.first { refuse(reason, at: guide.offset) }
+                continue
+            }
+            guard !declaration.cases.isEmpty || declaration.keyword != "enum" else { continue }
+            if let property = generatedProperty(property, guide: guides.first, isActor: isActor) {
+                generated.append(property)
+            }
+        }
+        return generated
+    }
+
+    /// Why a property is not generated, if it is not.
+    private func reasonAgainstGuide(of property: Declaration.Property) -> Refusal.Reason? {
+        let name = property.name.plain
+        switch property.storage {
+        case .computed: return .guideOnComputed(property: name)
+        case .lazy: return .guideOnLazy(property: name)
+        case .ofType: return .guideOnStatic(property: name)
+        case .stored:
+            return property.isConstant && property.hasValue ? .guideOnConstant(property: name) : nil
+        }
+    }
+
+    private mutating func generatedProperty(
+        _ property: Declaration.Property, guide: Declaration.Attribute?, isActor: Bool
+    ) -> GeneratedProperty? {
+        let name = property.name
+        guard !name.written.hasPrefix("(") else {
+            refuse(.destructured, at: property.offset)
+            return nil
+        }
+        if isActor, !property.isConstant {
+            refuse(.actorState(property: name.plain), at: property.offset)
+        }
+        if ["generatedContent", "asPartiallyGenerated"].contains(name.plain) {
+            refuse(.reservedName(property: name.plain), at: property.offset)
+        }
+        guard let type = property.type else {
+            refuse(.noType(property: name.written), at: property.offset)
+            return nil
+        }
+        judge(type, what: "'\(name.plain)'", at: property.offset)
+        var generated = GeneratedProperty(
+            name: name, key: name.plain, type: type.wrapped, isOptional: type.isOptional,
+            access: ["", "internal"].contains(property.access) ? "" : property.access + " ")
+        if let guide, generated.isID { refuse(.guideOnID(property: name.plain), at: guide.offset) }
+        for argument in guide?.arguments ?? [] {
+            if argument.label == "description" {
+                generated.description = argument.source
+            } else {
+                generated.guides.append(argument.guide)
+            }
+            if let offset = argument.longPattern { refuse(.longPattern, at: offset) }
+        }
+        return generated
+    }
+
+    private mutating func judge(_ type: TypeText, what: String, at offset: Int) {
+        switch type.form {
+        case .tuple: refuse(.tuple(what: what), at: offset)
+        case .function: refuse(.function(what: what), at: offset)
+        case .named:
+            if type.optionals > 1 { refuse(.twiceOptional(what: what), at: offset) }
+        }
+    }
+}
+
+// MARK: Cases
+
+extension GenerableCheck {
+    private mutating func enumShape() -> GenerableType.Shape {
+        if declaration.cases.isEmpty, declaration.conditionOffset == nil {
+            refuse(.emptyEnum(name: declaration.name.plain), at: declaration.nameOffset)
+        }
+        var names: Set<String> = []
+        for element in declaration.cases where !names.insert(element.name.plain).inserted {
+            refuse(.duplicateCase(name: element.name.plain), at: element.offset)
+        }
+        guard declaration.cases.contains(where: { !$0.values.isEmpty }) else {
+            let isText = ["String", "Swift.String"].contains(declaration.inherited.first ?? "")
+            return .choice(
+                declaration.cases.map { element in
+                    let raw = isText ? element.rawValue : nil
+                    return Choice(name: element.name, literal: raw ?? element.name.literal)
+                })
+        }
+        return .union(
+            declaration.cases.map {
+                UnionCase(name: $0.name, values: values(of: $0))
+            })
+    }
+
+    /// The values of a case with their keys: the label, or `value`, `value1`, ... in the order of
+    /// those without one.
+    private mutating func values(of element: Declaration.Case) -> [UnionValue] {
+        var unlabelled = 0
+        var keys: Set<String> = []
+        return element.values.map { value in
+            var key = value.label?.plain ?? "value"
+            if value.label == nil {
+                if unlabelled > 0 { key += "\(unlabelled)" }
+                unlabelled += 1
+            }
+            let name = element.name.plain
+            if key == "type" {
+                refuse(.typeLabel(name: name), at: value.offset)
+            } else if !keys.insert(key).inserted {
+                refuse(.sameLabels(case: name, key: key), at: value.offset)
+            }
+            judge(value.type, what: "'\(key)' of '\(name)'", at: value.offset)
+            return UnionValue(
+                label: value.label,
+                property: GeneratedProperty(
+                    name: Name(key), key: key, type: value.type.wrapped,
+                    isOptional: value.type.isOptional))
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/// The answer to each message: a function of its bytes alone.
+enum PluginAnswer {
+    static func to(_ message: [UInt8]) -> [UInt8] { value(to: message).written }
+
+    private static func value(to message: [UInt8]) -> JSONValue {
+        guard let request = try? JSONReader.read(message) else {
+            return expansion("", refused: [.init(.unreadMessage, at: 0)], of: AttachedRequest())
+        }
+        switch PluginRequest(request) {
+        case .capability:
+            let capability = JSONValue.object([("protocolVersion", .whole(7))])
+            return .object([("getCapabilityResult", .object([("capability", capability)]))])
+        case .library:
+            return .object([
+                ("loadPluginLibraryResult", .object([("loaded", .bool(false)), ("diagnostics", .list([]))]))
+            ])
+        case .attached(let request):
+            let result = AttachedExpansion.of(request)
+            return expansion(result.source, refused: result.refusals, of: request)
+        case .other(let name):
+            return expansion("", refused: [.init(.unknownRequest(name), at: 0)], of: AttachedRequest())
+        }
+    }
+
+    /// What the compiler reads as an expansion, with an error at the user's place for each refusal.
+    private static func expansion(
+        _ source: String, refused: [Refusal], of request: AttachedRequest
+    ) -> JSONValue {
+        let diagnostics = refused.map { refusal in
+            let position = JSONValue.object([
+                ("fileName", .text(request.file)),
+                ("offset", .whole(request.offset &+ refusal.offset)),
+            ])
+            return JSONValue.object([
+                ("message", .text(refusal.explained)), ("severity", .text("error")),
+                ("position", position), ("highlights", .list([])), ("notes", .list([])),
+                ("fixIts", .list([])),
+            ])
+        }
+        let result = JSONValue.object([
+            ("expandedSource", .text(source)), ("diagnostics", .list(diagnostics)),
+        ])
+        return .object([("expandMacroResult", result)])
+    }
+}
