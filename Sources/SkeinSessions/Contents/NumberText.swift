@@ -148,9 +148,13 @@ struct NormalNumber: Equatable, Comparable, Sendable {
 
     /// The nearest number of at most `count` significant digits that is not below or not above it.
     func rounded(significantDigits count: Int, isUp: Bool) -> NormalNumber {
-        guard digits.count > count else { return self }
-        var kept = Array(digits.prefix(count))
-        let exponent = exponent + digits.count - count
+        rounded(toExponent: exponent + max(0, digits.count - count), isUp: isUp)
+    }
+
+    /// The nearest multiple of 10^`least` that is not below it (`isUp`) or not above it.
+    func rounded(toExponent least: Int, isUp: Bool) -> NormalNumber {
+        guard exponent < least else { return self }
+        var kept = Array(digits.prefix(max(0, top - least)))
         if isUp != isNegative {
             // Away from zero: one more in the last place.
             var index = kept.count - 1
@@ -160,7 +164,7 @@ struct NormalNumber: Equatable, Comparable, Sendable {
             }
             if index >= 0 { kept[index] += 1 } else { kept.insert(UInt8(ascii: "1"), at: 0) }
         }
-        let text = String(decoding: kept, as: UTF8.self)
-        return NormalNumber(json: (isNegative ? "-" : "") + "\(text)e\(exponent)")
+        let text = kept.isEmpty ? "0" : String(decoding: kept, as: UTF8.self)
+        return NormalNumber(json: (isNegative ? "-" : "") + "\(text)e\(least)")
     }
 }

@@ -1,13 +1,51 @@
+import SkeinGrammar
+import Synchronization
+
 /// What values a model may write: the type of a `Generable`, or one that is made at run time.
 ///
 /// A schema of a type asks the types of its properties for their schemas when it is first used, so
 /// types may lead back to themselves, and mistakes are told then.
 public struct GenerationSchema: Sendable {
     let form: SchemaForm
+    private let resolution = Resolution()
 
     init(_ form: SchemaForm) {
         self.form = form
     }
+
+    /// What came of resolving a schema, found once and shared by its copies.
+    private final class Resolution: Sendable {
+        let result = Mutex<Result<JSONText, SchemaError>?>(nil)
+    }
+
+    /// The schema as JSON: `$defs` has what is referred to, properties stand in their order.
+    ///
+    /// Types are asked outside of the lock, as they may use this very schema. If two threads do so at
+    /// once, the first result counts.
+    func json() throws(SchemaError) -> JSONText {
+        let known = resolution.result.withLock { $0 }
+        if let known { return try known.get() }
+        let found: Result<JSONText, SchemaError>
+        do {
+            found = .success(try SchemaResolver.json(of: form))
+        } catch {
+            found = .failure(error)
+        }
+        return try resolution.result.withLock { result in
+            if result == nil { result = found }
+            return result ?? found
+        }.get()
+    }
+
+    /// The schema as JSON text without spaces, for a grammar and for the model.
+    ///
+    /// - Throws: `SchemaError` if it contradicts itself.
+    package func jsonText() throws(SchemaError) -> String { try json().written }
+
+    /// Finds the schemas of all types that this one leads to.
+    ///
+    /// - Throws: `SchemaError` if it contradicts itself.
+    package func resolved() throws(SchemaError) { _ = try json() }
 
     /// The schema of a struct.
     ///

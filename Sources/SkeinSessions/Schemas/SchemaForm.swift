@@ -22,7 +22,7 @@ indirect enum SchemaForm: Sendable {
     /// A dynamic schema with all that it may refer to.
     case dynamic(SchemaForm, DynamicSchemas)
     /// A schema that was read as JSON.
-    case document(SchemaJSON)
+    case document(JSONText)
 
     /// Types of numbers.
     enum NumberType: Sendable {
@@ -67,16 +67,11 @@ struct SchemaDefinition: Sendable {
     }
 }
 
-/// The named dynamic schemas of one schema.
+/// The dynamic schemas of one schema that may be referred to, by name.
 final class DynamicSchemas: Sendable {
-    let definitions: [String: SchemaDefinition]
+    let forms: [String: SchemaForm]
 
-    init(_ definitions: [String: SchemaDefinition]) {
-        self.definitions = definitions
+    init(_ forms: [String: SchemaForm]) {
+        self.forms = forms
     }
-}
-
-/// JSON of a schema.
-struct SchemaJSON: Sendable {
-    let value: JSONText
 }

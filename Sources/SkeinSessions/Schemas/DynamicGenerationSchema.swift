@@ -1,0 +1,222 @@
+/// A schema that is made at run time, from parts that may refer to each other by name.
+///
+/// ```swift
+/// let dish = DynamicGenerationSchema(name: "Dish", anyOf: menu.dishes)
+/// let order = DynamicGenerationSchema(
+///     name: "Order",
+///     properties: [
+///         DynamicGenerationSchema.Property(
+///             name: "dishes", schema: DynamicGenerationSchema(arrayOf: dish, minimumElements: 1)),
+///         DynamicGenerationSchema.Property(
+///             name: "note", schema: DynamicGenerationSchema(type: String.self), isOptional: true),
+///     ])
+/// let schema = try GenerationSchema(root: order, dependencies: [])
+/// ```
+public struct DynamicGenerationSchema: Sendable {
+    let form: SchemaForm
+
+    private init(_ form: SchemaForm) {
+        self.form = form
+    }
+
+    private init(_ name: String, _ description: String?, _ body: SchemaDefinition.Body) {
+        form = .named(SchemaDefinition(name: name, description: description, body: body))
+    }
+
+    /// A structure.
+    ///
+    /// - Parameters:
+    ///   - name: by which other parts may refer to it.
+    ///   - description: what it is, for the model.
+    ///   - properties: in the order in which the model writes them.
+    public init(name: String, description: String? = nil, properties: [Property]) {
+        self.init(name, description, .object(properties.map(\.form)))
+    }
+
+    /// One of several schemas.
+    ///
+    /// - Parameters:
+    ///   - name: by which other parts may refer to it.
+    ///   - description: what it is, for the model.
+    ///   - choices: of which a value satisfies one.
+    public init(
+        name: String, description: String? = nil, anyOf choices: [DynamicGenerationSchema]
+    ) {
+        self.init(name, description, .union(choices.map(\.form)))
+    }
+
+    /// One of several texts.
+    ///
+    /// - Parameters:
+    ///   - name: by which other parts may refer to it.
+    ///   - description: what it is, for the model.
+    ///   - choices: the texts.
+    public init(name: String, description: String? = nil, anyOf choices: [String]) {
+        self.init(name, description, .choices(choices))
+    }
+
+    /// An array.
+    ///
+    /// - Parameters:
+    ///   - itemSchema: of each element.
+    ///   - minimumElements: the least number of elements; nil: none.
+    ///   - maximumElements: the largest number of elements; nil: any.
+    public init(
+        arrayOf itemSchema: DynamicGenerationSchema, minimumElements: Int? = nil,
+        maximumElements: Int? = nil
+    ) {
+        form = .list(of: itemSchema.form, least: minimumElements, most: maximumElements)
+    }
+
+    /// The schema of a type.
+    ///
+    /// - Parameters:
+    ///   - type: of the values.
+    ///   - guides: what a value must be beyond its type.
+    public init<Value: Generable>(type: Value.Type, guides: [GenerationGuide<Value>] = []) {
+        form = guides.isEmpty ? .type(type) : .guided(.type(type), guides.flatMap(\.rules))
+    }
+
+    /// The schema of that name: the root, one of the dependencies, or a named part of these.
+    public init(referenceTo name: String) {
+        form = .reference(name)
+    }
+
+    /// Null and nothing else. Together with another schema in `anyOf` it is a value that may be null.
+    public static var null: DynamicGenerationSchema { DynamicGenerationSchema(.null) }
+
+    /// A property of a structure.
+    public struct Property: Sendable {
+        let form: SchemaDefinition.PropertyForm
+
+        /// A property.
+        ///
+        /// - Parameters:
+        ///   - name: the key.
+        ///   - description: what it is, for the model.
+        ///   - schema: of its value.
+        ///   - isOptional: whether it may be left out.
+        public init(
+            name: String, description: String? = nil, schema: DynamicGenerationSchema,
+            isOptional: Bool = false
+        ) {
+            form = SchemaDefinition.PropertyForm(
+                name: name, description: description, form: schema.form, isOptional: isOptional)
+        }
+    }
+}
+
+extension GenerationSchema {
+    /// A schema that is made at run time.
+    ///
+    /// - Parameters:
+    ///   - root: of the whole value.
+    ///   - dependencies: schemas that the root, or one of them, refers to by name.
+    /// - Throws: `SchemaError` if names are used twice, or lead nowhere, or nothing satisfies a part.
+    public init(
+        root: DynamicGenerationSchema, dependencies: [DynamicGenerationSchema]
+    ) throws {
+        var collector = DynamicSchemaCollector(root: root.form)
+        try collector.collect(dependencies.map(\.form))
+        self.init(.dynamic(root.form, DynamicSchemas(collector.forms)))
+        try resolved()
+    }
+}
+
+/// Finds the names in dynamic schemas.
+private struct DynamicSchemaCollector {
+    private let root: SchemaForm
+    private let rootName: String?
+    private(set) var forms: [String: SchemaForm] = [:]
+    private var references: [String] = []
+
+    init(root: SchemaForm) {
+        self.root = root
+        if case .named(let definition) = root {
+            rootName = definition.name
+        } else {
+            rootName = nil
+        }
+    }
+
+    /// - Throws: `SchemaError` for names that are used twice, or lead nowhere.
+    mutating func collect(
+        _ dependencies: [SchemaForm]
+    ) throws(GenerationSchema.SchemaError) {
+        var listed: Set<String> = []
+        if let rootName { listed.insert(rootName) }
+        for form in dependencies {
+            guard let name = form.dynamicName else { continue }
+            guard listed.insert(name).inserted else {
+                throw .duplicateType(
+                    schema: rootName, type: name,
+                    context: .init(debugDescription: "both are listed"))
+            }
+            // A type that is listed can be referred to, too.
+            if case .named = form {} else { forms[name] = form }
+        }
+        for form in [root] + dependencies { try visit(form, depth: 0) }
+        var missing: [String] = []
+        for name in references where forms[name] == nil && !missing.contains(name) {
+            missing.append(name)
+        }
+        guard missing.isEmpty else {
+            throw .undefinedReferences(
+                schema: rootName, references: missing,
+                context: .init(debugDescription: "neither root nor dependencies have these names"))
+        }
+    }
+
+    private mutating func visit(
+        _ form: SchemaForm, depth: Int
+    ) throws(GenerationSchema.SchemaError) {
+        guard depth < SessionLimits.formDepth else {
+            throw .tooLarge(
+                schema: rootName ?? "", limit: SessionLimits.formDepth,
+                context: .init(debugDescription: "schemas are nested too deep"))
+        }
+        switch form {
+        case .reference(let name): references.append(name)
+        case .list(let element, _, _): try visit(element, depth: depth + 1)
+        case .named(let definition): try visit(definition, depth: depth)
+        default: break
+        }
+    }
+
+    private mutating func visit(
+        _ definition: SchemaDefinition, depth: Int
+    ) throws(GenerationSchema.SchemaError) {
+        let name = definition.name
+        if let known = forms[name] {
+            // One value may be used in several places. Comparing what two print is slow, and rare.
+            guard String(reflecting: known) == String(reflecting: SchemaForm.named(definition))
+            else {
+                throw .duplicateType(
+                    schema: rootName, type: name,
+                    context: .init(debugDescription: "they are different"))
+            }
+            return
+        }
+        forms[name] = .named(definition)
+        try definition.check()
+        switch definition.body {
+        case .object(let properties):
+            for property in properties { try visit(property.form, depth: depth + 1) }
+        case .union(let members):
+            for member in members { try visit(member, depth: depth + 1) }
+        case .choices, .cases: break
+        }
+    }
+}
+
+extension SchemaForm {
+    /// The name by which a listed schema can be referred to.
+    fileprivate var dynamicName: String? {
+        switch self {
+        case .named(let definition): definition.name
+        case .type(let type): TypeName.of(type)
+        case .guided(let form, _): form.dynamicName
+        default: nil
+        }
+    }
+}
